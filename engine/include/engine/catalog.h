@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/message.h"
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// Texts here are English; the window translates them by looking the whole text up.
+
+struct DatasetInfo {
+    std::string kind;      ///< as in RunConfig
+    std::string title;     ///< "Fashion-MNIST"
+    std::string summary;   ///< one sentence
+    std::string needs;     ///< "" if generated, else what the path must hold
+    std::vector<std::int64_t> sample_shape;  ///< (C, H, W) or (features)
+    std::int64_t classes;
+    bool augments;         ///< crop and flip make sense
+};
+std::span<const DatasetInfo> datasets();
+
+struct ModelOption {
+    std::string name;
+    OptionValue default_value;
+    std::string help;
+};
+struct ModelInfo {
+    std::string kind;
+    std::string title;
+    std::string summary;
+    std::vector<ModelOption> options;
+    std::vector<std::string> dataset_kinds;  ///< that it takes
+};
+std::span<const ModelInfo> models();
+/// Numbers in the model for these settings. The settings must have passed validate().
+std::int64_t parameter_count(const RunConfig& config);
+
+struct PrecisionInfo {
+    std::string preset;
+    std::string title;    ///< "AMP FP16"
+    std::string summary;
+    ResolvedPrecision settings;
+};
+std::span<const PrecisionInfo> precisions();
+
+struct ScalerPresetInfo {
+    std::string preset;
+    std::string title;
+    std::string summary;
+    ScalerConfig settings;
+};
+std::span<const ScalerPresetInfo> scaler_presets();
+
+struct OptimizerInfo {
+    std::string kind;
+    std::string title;
+    std::string summary;
+    std::vector<std::string> fields;  ///< of OptimizerConfig that it reads
+};
+std::span<const OptimizerInfo> optimizers();
+
+/// One field of RunConfig: how to show and explain it.
+struct FieldInfo {
+    std::string path;    ///< "scaler.growth_interval"
+    std::string label;   ///< "Growth interval"
+    std::string help;    ///< one sentence
+    std::string unit;    ///< "steps", or empty
+};
+std::span<const FieldInfo> fields();
+
+/// One op of the catalog.
+struct OpSummary {
+    std::string name;
+    std::string signature;
+    std::string policy;   ///< "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none"
+    int derivatives;      ///< orders available: 0, 1 or 2
+    std::string why;      ///< the policy explained to a learner
+    bool flushes_subnormals;
+};
+std::vector<OpSummary> ops();
+
+}  // namespace engine

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+
+namespace engine {
+
+/// Work that takes turns on a compute thread: one turn is one training step, or a piece of similar
+/// length.
+class Turn {
+public:
+    virtual ~Turn() = default;
+    /// Runs one turn on the compute thread. False: nothing to do until wake().
+    virtual bool run_turn() = 0;
+};
+
+/// The one thread that computes for a device. It runs the turns of all its sessions one after another,
+/// so that each sees its true step time (design.md, D14). Thread-safe.
+class ComputeThread {
+public:
+    ComputeThread();
+    /// Ends the turn in flight and joins.
+    ~ComputeThread();
+    ComputeThread(const ComputeThread&) = delete;
+    ComputeThread& operator=(const ComputeThread&) = delete;
+
+    void add(std::shared_ptr<Turn> turn);
+    /// Returns when no turn of it is running or will run. Not to be called from the compute thread.
+    void remove(const Turn* turn);
+    /// Something may have changed: ask every turn again.
+    void wake();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace engine

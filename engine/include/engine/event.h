@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "engine/error.h"
+#include "engine/run_config.h"
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// State of a session.
+enum class RunState {
+    idle,        ///< made, not started
+    preparing,   ///< opening data, making the model
+    training,    ///< steps are being run
+    paused,      ///< between two steps, waiting
+    evaluating,  ///< the test set, between two steps
+    stopping,    ///< a stop was asked for; the step in flight ends first
+    done,        ///< ended as planned or by a stop
+    failed,      ///< ended by an error
+};
+
+const char* name(RunState state) noexcept;
+
+/// Facts, in the order they happened. `run` is the run's id ("12" in the store, or its folder's name).
+struct RunStarted {
+    std::string run;
+    RunConfig config;
+    std::string device;        ///< "cpu", "cuda:0"
+    std::int64_t threads;      ///< resolved
+    std::int64_t parameters;   ///< numbers in the model
+    std::int64_t train_samples;
+    std::int64_t test_samples;
+    std::int64_t steps_planned;  ///< 0: unknown
+    std::string folder;
+};
+
+struct StateChanged {
+    std::string run;
+    RunState state;
+};
+
+struct EpochDone {
+    std::string run;
+    std::int64_t epoch;  ///< from 1: completed epochs
+    std::int64_t step;   ///< last step of it
+    double train_loss;
+    double train_accuracy;  ///< NaN in regression
+    double test_loss;       ///< NaN without a test set
+    double test_accuracy;
+    double seconds;  ///< this run's own time for it
+};
+
+/// The loss scale moved, or a step was skipped (then to <= from).
+struct ScaleChanged {
+    /// How healthy it is: early skips calibrate; several in a row that no lower scale mends persist.
+    enum class Kind { grown, skipped_calibrating, skipped_normal, skipped_persistent };
+    std::string run;
+    std::int64_t step;
+    Kind kind;
+    float from;
+    float to;
+    std::int64_t clean_steps;  ///< before this event, without a skip
+};
+
+struct RunWarning {
+    std::string run;
+    Message message;
+    std::int64_t step = 0;  ///< the step it is about; 0: none
+};
+
+struct RunFailed {
+    std::string run;
+    ErrorCode code;
+    Message message;
+    Message hint;
+};
+
+enum class DoneReason { epochs, max_steps, stopped, failed };
+const char* name(DoneReason reason) noexcept;
+
+struct RunDone {
+    std::string run;
+    DoneReason reason;
+    std::int64_t steps;
+    std::int64_t updates;
+    std::int64_t skipped;
+    double test_loss;  ///< NaN: never evaluated
+    double test_accuracy;
+    double wall_s;         ///< this run's own time
+    double samples_per_s;  ///< training only
+    std::int64_t peak_bytes;
+};
+
+using Event = std::variant<RunStarted, StateChanged, EpochDone, ScaleChanged, RunWarning, RunFailed,
+                           RunDone>;
+
+/// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite numbers
+/// as "nan", "inf", "-inf". StateChanged and ScaleChanged are additions to that page.
+std::string to_json_line(const Event& event);
+std::string to_json_line(const std::string& run, const StepRecord& step);
+
+}  // namespace engine

@@ -1,0 +1,156 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/message.h"
+
+namespace engine {
+
+/// A model's own option: a flag, a whole number, a number, a word or a list of whole numbers.
+using OptionValue =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+
+struct DatasetConfig {
+    std::string kind = "glyphs";
+    std::vector<std::string> path;  ///< folders or files; one is written as a string in JSON
+    bool augment = false;
+    bool normalize = true;
+    std::int64_t train_limit = 0;  ///< first samples used; 0: all
+    std::int64_t test_limit = 0;
+    std::string order;  ///< file of sample indices, one batch a line; empty: seeded shuffle
+
+    bool operator==(const DatasetConfig&) const = default;
+};
+
+struct ModelConfig {
+    std::string kind = "lenet";
+    std::map<std::string, OptionValue> options;
+    std::string init_from;  ///< safetensors file with weights and buffers by name
+
+    bool operator==(const ModelConfig&) const = default;
+};
+
+/// The preset and the five settings it stands for; an empty one takes the preset's.
+struct PrecisionConfig {
+    std::string preset = "amp-fp16";
+    std::optional<std::string> weights;      ///< fp32, fp16
+    std::optional<std::string> autocast;     ///< off, fp16, bf16
+    std::optional<std::string> batch_norm;   ///< fp32, fp16
+    std::optional<bool> master_weights;
+    std::optional<std::string> scaler;       ///< off, static, dynamic
+
+    bool operator==(const PrecisionConfig&) const = default;
+};
+
+/// Loss scaler. In JSON a field left out takes the preset's value, so after parsing the numbers are
+/// the ones that hold.
+struct ScalerConfig {
+    std::string preset = "production";  ///< production (interval 2000) or classroom (25)
+    double init_scale = 65536;
+    double growth_factor = 2;
+    double backoff_factor = 0.5;
+    std::int64_t growth_interval = 2000;
+    double min_scale = 0;  ///< 0: no floor
+    double max_scale = 0;  ///< 0: no ceiling
+
+    bool operator==(const ScalerConfig&) const = default;
+};
+
+struct OptimizerConfig {
+    std::string kind = "sgd";  ///< sgd, adamw
+    double lr = 0.05;
+    double momentum = 0.9;
+    bool nesterov = false;
+    double weight_decay = 0.0005;
+    double beta1 = 0.9;  ///< adamw
+    double beta2 = 0.999;
+    double eps = 1e-8;
+
+    bool operator==(const OptimizerConfig&) const = default;
+};
+
+struct ScheduleConfig {
+    std::string kind = "cosine";  ///< constant, cosine; advances on applied updates
+
+    bool operator==(const ScheduleConfig&) const = default;
+};
+
+struct ClipConfig {
+    std::string kind = "none";  ///< none, norm, value; always after unscaling
+    double value = 1.0;
+
+    bool operator==(const ClipConfig&) const = default;
+};
+
+/// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
+struct RunConfig {
+    DatasetConfig dataset;
+    ModelConfig model;
+    PrecisionConfig precision;
+    ScalerConfig scaler;
+    OptimizerConfig optimizer;
+    ScheduleConfig schedule;
+    ClipConfig clip;
+    std::int64_t batch_size = 128;
+    std::int64_t accumulate = 1;  ///< micro-batches of batch_size per optimizer step
+    std::int64_t epochs = 2;
+    std::int64_t max_steps = 0;  ///< 0: no limit
+    std::int64_t seed = 1;
+    std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
+    std::int64_t threads = 0;     ///< 0: all cores
+    bool deterministic = true;
+
+    bool operator==(const RunConfig&) const = default;
+};
+
+/// One refused setting: the field's path as in JSON ("optimizer.lr"), the value as written, and what
+/// is allowed.
+struct SettingError {
+    std::string field;
+    std::string value;
+    Message allowed;
+
+    /// "field: value: what is allowed"
+    std::string str() const;
+};
+
+struct ParsedConfig {
+    RunConfig config;                  ///< defaults where a field was refused
+    std::vector<SettingError> errors;  ///< all of them; empty if the settings can run
+};
+
+/// The five settings of a precision after the preset and its overrides.
+struct ResolvedPrecision {
+    std::string weights;
+    std::string autocast;
+    std::string batch_norm;
+    bool master_weights = false;
+    std::string scaler;
+};
+
+/// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then
+/// validates. Never throws for bad input: everything wrong is in `errors`, all at once.
+ParsedConfig parse_run_config(std::string_view json, const std::vector<std::string>& overrides = {});
+
+/// Everything wrong with these settings; empty if they can run. Does not open files.
+std::vector<SettingError> validate(const RunConfig& config);
+
+/// The JSON form with every field, two-space indent.
+std::string to_json(const RunConfig& config);
+
+/// The preset's five settings with the overrides. The preset must be valid.
+ResolvedPrecision resolve(const PrecisionConfig& precision);
+
+/// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.
+RunConfig default_comparison();
+
+/// Paths of the fields in which the two differ, as in JSON, for "difference of their settings".
+std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b);
+
+}  // namespace engine

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// One line of the run history.
+struct RunSummary {
+    std::string run;                  ///< id
+    std::filesystem::path folder;
+    std::string started;              ///< local time, ISO 8601
+    std::string state;                ///< "running", "done", "stopped", "failed", "interrupted"
+    RunConfig config;
+    std::int64_t steps = 0;
+    std::int64_t skipped = 0;
+    double test_loss;                 ///< NaN: never evaluated
+    double test_accuracy;
+    double wall_s = 0;
+    double samples_per_s = 0;
+    std::int64_t peak_bytes = 0;
+    std::string tags;
+    std::string notes;
+};
+
+/// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
+/// SQLite that can be rebuilt from the folders (design.md, D12). Thread-safe.
+class RunStore {
+public:
+    /// Opens or makes the store. Throws Error(io) if the root cannot be written.
+    explicit RunStore(std::filesystem::path root);
+    ~RunStore();
+    RunStore(const RunStore&) = delete;
+    RunStore& operator=(const RunStore&) = delete;
+
+    /// $XDG_DATA_HOME/halftone/runs, else ~/.local/share/halftone/runs.
+    static std::filesystem::path default_root();
+
+    const std::filesystem::path& root() const;
+
+    /// Makes the folder of a new run (or uses `folder`, which must be absent or empty), writes its
+    /// settings there and enters it in the index. Throws Error(io).
+    struct NewRun {
+        std::string run;
+        std::filesystem::path folder;
+    };
+    NewRun create(const RunConfig& config, const std::filesystem::path& folder = {});
+    /// Appends an event to the run's folder and to the index. Steps are never written here.
+    void append(const Event& event);
+
+    /// Newest first. A run whose process died shows as "interrupted", with the figures of its record.
+    std::vector<RunSummary> list() const;
+    std::optional<RunSummary> find(const std::string& run) const;
+    /// All stored events of a run, in order.
+    std::vector<Event> events(const std::string& run) const;
+    void set_notes(const std::string& run, const std::string& notes);
+    void set_tags(const std::string& run, const std::string& tags);
+    /// Drops the index and builds it again from the folders under the root.
+    void rebuild();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Writes the record of a run as CSV with a header line: step fields in the order of for_each_field.
+/// Throws Error(io) or Error(data).
+void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+
+}  // namespace engine

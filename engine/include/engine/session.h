@@ -1,0 +1,60 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/compute_thread.h"
+#include "engine/event.h"
+#include "engine/run_config.h"
+#include "engine/run_store.h"
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// Requests; a repeated or late one is harmless.
+enum class Command {
+    start,          ///< from idle: prepare and train
+    pause,          ///< after the step in flight
+    resume,         ///< from paused
+    step,           ///< from idle or paused: one step, then paused
+    stop,           ///< after the step in flight; the run is kept
+    validate_now,   ///< evaluate the test set after the step in flight
+};
+
+struct SessionOptions {
+    std::filesystem::path folder;  ///< run folder; empty: a new one in the store
+    bool evaluate = true;          ///< the test set after each epoch
+};
+
+/// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread may
+/// post, one thread drains. The destructor stops the run after its step in flight and waits for that.
+class Session {
+public:
+    /// Nothing runs before Command::start. `config` must have passed validate(), else Error(settings).
+    Session(RunConfig config, std::shared_ptr<ComputeThread> thread, std::shared_ptr<RunStore> store,
+            SessionOptions options = {});
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    void post(Command command);
+    /// Events since the last call, oldest first; none is ever dropped.
+    std::vector<Event> drain();
+    /// The state that the worker last reported.
+    RunState state() const;
+    /// The record; empty (size 0) until the run has started.
+    StepRecordReader record() const;
+    /// The run's id; empty until the run has started.
+    std::string run() const;
+    const RunConfig& config() const;
+    /// Blocks until the state is done or failed, or seconds have passed; true if it ended.
+    bool wait(double seconds);
+
+private:
+    struct Impl;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace engine

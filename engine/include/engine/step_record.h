@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace engine {
+
+/// One optimizer step, a row of the record. All gradient figures are unscaled unless they say so.
+/// A float that was not measured is NaN; a loss that came out non-finite is stored as it is.
+struct StepRecord {
+    std::int64_t step;            ///< from 1; optimizer steps tried, skipped ones included
+    std::int64_t epoch;           ///< completed epochs
+    std::int64_t samples;         ///< seen so far
+    std::int64_t updates;         ///< applied so far; step - updates were skipped
+    double elapsed_s;             ///< this run's own training time so far
+    std::int64_t memory_bytes;    ///< in use at the end of the step, all books
+    std::int64_t peak_bytes;      ///< highest so far
+    float loss;                   ///< mean over the batch, unscaled
+    float accuracy;               ///< of this batch, training mode; NaN in regression
+    float lr;
+    float loss_scale;             ///< the one used in this step; 1 without scaler
+    std::int32_t growth_tracker;  ///< after this step's update
+    std::uint8_t found_inf;       ///< 1: the step was skipped, weights unchanged
+    float grad_norm;              ///< L2 over all parameters; inf or NaN if a gradient is
+    float grad_max;               ///< largest magnitude over all parameter gradients
+    float grad_max_exponent;      ///< floor(log2(grad_max)); NaN if grad_max is 0 or not finite
+    float scaled_f16_max;         ///< largest magnitude of any scaled f16 gradient; NaN if none or lost
+    float scale_ceiling;          ///< 65504 * loss_scale / scaled_f16_max; NaN: unknown
+    float f16_zero_share;         ///< of the parameter gradients as scaled f16 values: became 0,
+    float f16_subnormal_share;    ///< subnormal,
+    float f16_overflow_share;     ///< or not finite
+    float lost_update_share;      ///< of non-zero weight updates, those that rounded to no change
+    float step_ms;                ///< this run's own time, without its neighbours' turns
+    float data_ms;                ///< of it: waiting for and preparing the batch,
+    float forward_ms;
+    float backward_ms;
+    float optimizer_ms;
+    float samples_per_s;          ///< over this step
+};
+
+/// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,
+/// the CSV header and the record's header.
+template <typename F>
+void for_each_field(F&& f) {
+    f("step", &StepRecord::step);
+    f("epoch", &StepRecord::epoch);
+    f("samples", &StepRecord::samples);
+    f("updates", &StepRecord::updates);
+    f("elapsed_s", &StepRecord::elapsed_s);
+    f("memory_bytes", &StepRecord::memory_bytes);
+    f("peak_bytes", &StepRecord::peak_bytes);
+    f("loss", &StepRecord::loss);
+    f("accuracy", &StepRecord::accuracy);
+    f("lr", &StepRecord::lr);
+    f("loss_scale", &StepRecord::loss_scale);
+    f("growth_tracker", &StepRecord::growth_tracker);
+    f("found_inf", &StepRecord::found_inf);
+    f("grad_norm", &StepRecord::grad_norm);
+    f("grad_max", &StepRecord::grad_max);
+    f("grad_max_exponent", &StepRecord::grad_max_exponent);
+    f("scaled_f16_max", &StepRecord::scaled_f16_max);
+    f("scale_ceiling", &StepRecord::scale_ceiling);
+    f("f16_zero_share", &StepRecord::f16_zero_share);
+    f("f16_subnormal_share", &StepRecord::f16_subnormal_share);
+    f("f16_overflow_share", &StepRecord::f16_overflow_share);
+    f("lost_update_share", &StepRecord::lost_update_share);
+    f("step_ms", &StepRecord::step_ms);
+    f("data_ms", &StepRecord::data_ms);
+    f("forward_ms", &StepRecord::forward_ms);
+    f("backward_ms", &StepRecord::backward_ms);
+    f("optimizer_ms", &StepRecord::optimizer_ms);
+    f("samples_per_s", &StepRecord::samples_per_s);
+}
+
+/// Read access to a run's record, live or finished. Rows [0, size()) are published and never change.
+/// Any thread; an object is used by one thread at a time. Copies share the mapping.
+class StepRecordReader {
+public:
+    /// Opens the record in a run's folder. Throws Error(data) if it is missing, of another version
+    /// or damaged.
+    static StepRecordReader open(const std::filesystem::path& run_folder);
+
+    StepRecordReader();
+    ~StepRecordReader();
+    StepRecordReader(const StepRecordReader&);
+    StepRecordReader(StepRecordReader&&) noexcept;
+    StepRecordReader& operator=(const StepRecordReader&);
+    StepRecordReader& operator=(StepRecordReader&&) noexcept;
+
+    /// Rows published so far.
+    std::int64_t size() const;
+    StepRecord row(std::int64_t index) const;
+    /// Copies rows [first, first + out.size()).
+    void rows(std::int64_t first, std::span<StepRecord> out) const;
+    /// Copies one column, rows [first, first + out.size()), converted to double: for plots.
+    void column(double StepRecord::*, std::int64_t first, std::span<double> out) const;
+    void column(float StepRecord::*, std::int64_t first, std::span<double> out) const;
+    void column(std::int64_t StepRecord::*, std::int64_t first, std::span<double> out) const;
+    void column(std::int32_t StepRecord::*, std::int64_t first, std::span<double> out) const;
+    void column(std::uint8_t StepRecord::*, std::int64_t first, std::span<double> out) const;
+
+private:
+    struct Impl;
+    explicit StepRecordReader(std::shared_ptr<Impl> impl);
+    friend class StepRecordWriter;
+    std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace engine
