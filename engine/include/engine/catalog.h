@@ -13,13 +13,13 @@ namespace engine {
 /// Texts here are English; the window translates them by looking the whole text up.
 
 struct DatasetInfo {
-    std::string kind;      ///< as in RunConfig
-    std::string title;     ///< "Fashion-MNIST"
-    std::string summary;   ///< one sentence
-    std::string needs;     ///< "" if generated, else what the path must hold
+    std::string kind;                        ///< as in RunConfig
+    std::string title;                       ///< "Fashion-MNIST"
+    std::string summary;                     ///< one sentence
+    std::string needs;                       ///< "" if generated, else what the path must hold
     std::vector<std::int64_t> sample_shape;  ///< (C, H, W) or (features)
     std::int64_t classes;
-    bool augments;         ///< crop and flip make sense
+    bool augments;  ///< crop and flip make sense
 };
 std::span<const DatasetInfo> datasets();
 
@@ -41,7 +41,7 @@ std::int64_t parameter_count(const RunConfig& config);
 
 struct PrecisionInfo {
     std::string preset;
-    std::string title;    ///< "AMP FP16"
+    std::string title;  ///< "AMP FP16"
     std::string summary;
     ResolvedPrecision settings;
 };
@@ -65,10 +65,10 @@ std::span<const OptimizerInfo> optimizers();
 
 /// One field of RunConfig: how to show and explain it.
 struct FieldInfo {
-    std::string path;    ///< "scaler.growth_interval"
-    std::string label;   ///< "Growth interval"
-    std::string help;    ///< one sentence
-    std::string unit;    ///< "steps", or empty
+    std::string path;   ///< "scaler.growth_interval"
+    std::string label;  ///< "Growth interval"
+    std::string help;   ///< one sentence
+    std::string unit;   ///< "steps", or empty
 };
 std::span<const FieldInfo> fields();
 
@@ -76,9 +76,9 @@ std::span<const FieldInfo> fields();
 struct OpSummary {
     std::string name;
     std::string signature;
-    std::string policy;   ///< "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none"
-    int derivatives;      ///< orders available: 0, 1 or 2
-    std::string why;      ///< the policy explained to a learner
+    std::string policy;  ///< "low", "f32", "f32_dtype", "f32_append", "promote", "banned", "none"
+    int derivatives;     ///< orders available: 0, 1 or 2
+    std::string why;     ///< the policy explained to a learner
     bool flushes_subnormals;
 };
 std::vector<OpSummary> ops();

@@ -13,8 +13,8 @@ public:
     virtual bool run_turn() = 0;
 };
 
-/// The one thread that computes for a device. It runs the turns of all its sessions one after another,
-/// so that each sees its true step time (design.md, D14). Thread-safe.
+/// The one thread that computes for a device. It runs the turns of all its sessions one after
+/// another, so that each sees its true step time (design.md, D14). Thread-safe.
 class ComputeThread {
 public:
     ComputeThread();

@@ -28,8 +28,8 @@ struct DatasetPreview {
 /// Throws Error(data) as training would.
 DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails);
 
-/// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file, "run"
-/// for a run's folder, or "" if it is none of them. Looks at content, not only at names.
+/// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file,
+/// "run" for a run's folder, or "" if it is none of them. Looks at content, not only at names.
 std::string recognise_path(const std::string& path);
 
 }  // namespace engine

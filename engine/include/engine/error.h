@@ -11,7 +11,8 @@ enum class ErrorCode {
     data,      ///< a data file that is missing, damaged or of another kind; exit code 3
     device,    ///< the device is absent or failed; exit code 4
     memory,    ///< the device is out of memory; exit code 4
-    training,  ///< training cannot go on, for instance the scale fell through its floor; exit code 5
+    training,  ///< training cannot go on, for instance the scale fell through its floor; exit code
+               ///< 5
     io,        ///< the run folder cannot be written; exit code 5
     shape,     ///< an operation's arguments do not fit one another
     dtype,     ///< an operation's arguments have types that it does not take together

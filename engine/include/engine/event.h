@@ -24,13 +24,14 @@ enum class RunState {
 
 const char* name(RunState state) noexcept;
 
-/// Facts, in the order they happened. `run` is the run's id ("12" in the store, or its folder's name).
+/// Facts, in the order they happened. `run` is the run's id ("12" in the store, or its folder's
+/// name).
 struct RunStarted {
     std::string run;
     RunConfig config;
-    std::string device;        ///< "cpu", "cuda:0"
-    std::int64_t threads;      ///< resolved
-    std::int64_t parameters;   ///< numbers in the model
+    std::string device;       ///< "cpu", "cuda:0"
+    std::int64_t threads;     ///< resolved
+    std::int64_t parameters;  ///< numbers in the model
     std::int64_t train_samples;
     std::int64_t test_samples;
     std::int64_t steps_planned;  ///< 0: unknown
@@ -55,7 +56,8 @@ struct EpochDone {
 
 /// The loss scale moved, or a step was skipped (then to <= from).
 struct ScaleChanged {
-    /// How healthy it is: early skips calibrate; several in a row that no lower scale mends persist.
+    /// How healthy it is: early skips calibrate; several in a row that no lower scale mends
+    /// persist.
     enum class Kind { grown, skipped_calibrating, skipped_normal, skipped_persistent };
     std::string run;
     std::int64_t step;
@@ -94,11 +96,11 @@ struct RunDone {
     std::int64_t peak_bytes;
 };
 
-using Event = std::variant<RunStarted, StateChanged, EpochDone, ScaleChanged, RunWarning, RunFailed,
-                           RunDone>;
+using Event =
+    std::variant<RunStarted, StateChanged, EpochDone, ScaleChanged, RunWarning, RunFailed, RunDone>;
 
-/// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite numbers
-/// as "nan", "inf", "-inf". StateChanged and ScaleChanged are additions to that page.
+/// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
+/// numbers as "nan", "inf", "-inf". StateChanged and ScaleChanged are additions to that page.
 std::string to_json_line(const Event& event);
 std::string to_json_line(const std::string& run, const StepRecord& step);
 

@@ -8,7 +8,8 @@
 namespace engine {
 
 /// A sentence for the user that can be shown in another language: `text` holds "{}" where the next
-/// argument goes. `text` is the key that the window looks up; args are values and are not translated.
+/// argument goes. `text` is the key that the window looks up; args are values and are not
+/// translated.
 struct Message {
     std::string text;
     std::vector<std::string> args;

@@ -39,11 +39,11 @@ struct ModelConfig {
 /// The preset and the five settings it stands for; an empty one takes the preset's.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
-    std::optional<std::string> weights;      ///< fp32, fp16
-    std::optional<std::string> autocast;     ///< off, fp16, bf16
-    std::optional<std::string> batch_norm;   ///< fp32, fp16
+    std::optional<std::string> weights;     ///< fp32, fp16
+    std::optional<std::string> autocast;    ///< off, fp16, bf16
+    std::optional<std::string> batch_norm;  ///< fp32, fp16
     std::optional<bool> master_weights;
-    std::optional<std::string> scaler;       ///< off, static, dynamic
+    std::optional<std::string> scaler;  ///< off, static, dynamic
 
     bool operator==(const PrecisionConfig&) const = default;
 };
@@ -109,8 +109,8 @@ struct RunConfig {
     bool operator==(const RunConfig&) const = default;
 };
 
-/// One refused setting: the field's path as in JSON ("optimizer.lr"), the value as written, and what
-/// is allowed.
+/// One refused setting: the field's path as in JSON ("optimizer.lr"), the value as written, and
+/// what is allowed.
 struct SettingError {
     std::string field;
     std::string value;
@@ -136,7 +136,8 @@ struct ResolvedPrecision {
 
 /// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then
 /// validates. Never throws for bad input: everything wrong is in `errors`, all at once.
-ParsedConfig parse_run_config(std::string_view json, const std::vector<std::string>& overrides = {});
+ParsedConfig parse_run_config(std::string_view json,
+                              const std::vector<std::string>& overrides = {});
 
 /// Everything wrong with these settings; empty if they can run. Does not open files.
 std::vector<SettingError> validate(const RunConfig& config);

@@ -15,14 +15,14 @@ namespace engine {
 
 /// One line of the run history.
 struct RunSummary {
-    std::string run;                  ///< id
+    std::string run;  ///< id
     std::filesystem::path folder;
-    std::string started;              ///< local time, ISO 8601
-    std::string state;                ///< "running", "done", "stopped", "failed", "interrupted"
+    std::string started;  ///< local time, ISO 8601
+    std::string state;    ///< "running", "done", "stopped", "failed", "interrupted"
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
-    double test_loss;                 ///< NaN: never evaluated
+    double test_loss;  ///< NaN: never evaluated
     double test_accuracy;
     double wall_s = 0;
     double samples_per_s = 0;
@@ -56,7 +56,8 @@ public:
     /// Appends an event to the run's folder and to the index. Steps are never written here.
     void append(const Event& event);
 
-    /// Newest first. A run whose process died shows as "interrupted", with the figures of its record.
+    /// Newest first. A run whose process died shows as "interrupted", with the figures of its
+    /// record.
     std::vector<RunSummary> list() const;
     std::optional<RunSummary> find(const std::string& run) const;
     /// All stored events of a run, in order.
@@ -71,8 +72,8 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Writes the record of a run as CSV with a header line: step fields in the order of for_each_field.
-/// Throws Error(io) or Error(data).
+/// Writes the record of a run as CSV with a header line: step fields in the order of
+/// for_each_field. Throws Error(io) or Error(data).
 void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 
 }  // namespace engine

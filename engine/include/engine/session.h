@@ -15,12 +15,12 @@ namespace engine {
 
 /// Requests; a repeated or late one is harmless.
 enum class Command {
-    start,          ///< from idle: prepare and train
-    pause,          ///< after the step in flight
-    resume,         ///< from paused
-    step,           ///< from idle or paused: one step, then paused
-    stop,           ///< after the step in flight; the run is kept
-    validate_now,   ///< evaluate the test set after the step in flight
+    start,         ///< from idle: prepare and train
+    pause,         ///< after the step in flight
+    resume,        ///< from paused
+    step,          ///< from idle or paused: one step, then paused
+    stop,          ///< after the step in flight; the run is kept
+    validate_now,  ///< evaluate the test set after the step in flight
 };
 
 struct SessionOptions {
@@ -28,13 +28,15 @@ struct SessionOptions {
     bool evaluate = true;          ///< the test set after each epoch
 };
 
-/// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread may
-/// post, one thread drains. The destructor stops the run after its step in flight and waits for that.
+/// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
+/// may post, one thread drains. The destructor stops the run after its step in flight and waits for
+/// that.
 class Session {
 public:
-    /// Nothing runs before Command::start. `config` must have passed validate(), else Error(settings).
-    Session(RunConfig config, std::shared_ptr<ComputeThread> thread, std::shared_ptr<RunStore> store,
-            SessionOptions options = {});
+    /// Nothing runs before Command::start. `config` must have passed validate(), else
+    /// Error(settings).
+    Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
+            std::shared_ptr<RunStore> store, SessionOptions options = {});
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;

@@ -11,15 +11,15 @@ namespace engine {
 /// One optimizer step, a row of the record. All gradient figures are unscaled unless they say so.
 /// A float that was not measured is NaN; a loss that came out non-finite is stored as it is.
 struct StepRecord {
-    std::int64_t step;            ///< from 1; optimizer steps tried, skipped ones included
-    std::int64_t epoch;           ///< completed epochs
-    std::int64_t samples;         ///< seen so far
-    std::int64_t updates;         ///< applied so far; step - updates were skipped
-    double elapsed_s;             ///< this run's own training time so far
-    std::int64_t memory_bytes;    ///< in use at the end of the step, all books
-    std::int64_t peak_bytes;      ///< highest so far
-    float loss;                   ///< mean over the batch, unscaled
-    float accuracy;               ///< of this batch, training mode; NaN in regression
+    std::int64_t step;          ///< from 1; optimizer steps tried, skipped ones included
+    std::int64_t epoch;         ///< completed epochs
+    std::int64_t samples;       ///< seen so far
+    std::int64_t updates;       ///< applied so far; step - updates were skipped
+    double elapsed_s;           ///< this run's own training time so far
+    std::int64_t memory_bytes;  ///< in use at the end of the step, all books
+    std::int64_t peak_bytes;    ///< highest so far
+    float loss;                 ///< mean over the batch, unscaled
+    float accuracy;             ///< of this batch, training mode; NaN in regression
     float lr;
     float loss_scale;             ///< the one used in this step; 1 without scaler
     std::int32_t growth_tracker;  ///< after this step's update
@@ -27,18 +27,18 @@ struct StepRecord {
     float grad_norm;              ///< L2 over all parameters; inf or NaN if a gradient is
     float grad_max;               ///< largest magnitude over all parameter gradients
     float grad_max_exponent;      ///< floor(log2(grad_max)); NaN if grad_max is 0 or not finite
-    float scaled_f16_max;         ///< largest magnitude of any scaled f16 gradient; NaN if none or lost
-    float scale_ceiling;          ///< 65504 * loss_scale / scaled_f16_max; NaN: unknown
-    float f16_zero_share;         ///< of the parameter gradients as scaled f16 values: became 0,
-    float f16_subnormal_share;    ///< subnormal,
-    float f16_overflow_share;     ///< or not finite
-    float lost_update_share;      ///< of non-zero weight updates, those that rounded to no change
-    float step_ms;                ///< this run's own time, without its neighbours' turns
-    float data_ms;                ///< of it: waiting for and preparing the batch,
+    float scaled_f16_max;  ///< largest magnitude of any scaled f16 gradient; NaN if none or lost
+    float scale_ceiling;   ///< 65504 * loss_scale / scaled_f16_max; NaN: unknown
+    float f16_zero_share;  ///< of the parameter gradients as scaled f16 values: became 0,
+    float f16_subnormal_share;  ///< subnormal,
+    float f16_overflow_share;   ///< or not finite
+    float lost_update_share;    ///< of non-zero weight updates, those that rounded to no change
+    float step_ms;              ///< this run's own time, without its neighbours' turns
+    float data_ms;              ///< of it: waiting for and preparing the batch,
     float forward_ms;
     float backward_ms;
     float optimizer_ms;
-    float samples_per_s;          ///< over this step
+    float samples_per_s;  ///< over this step
 };
 
 /// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,
@@ -75,8 +75,8 @@ void for_each_field(F&& f) {
     f("samples_per_s", &StepRecord::samples_per_s);
 }
 
-/// Read access to a run's record, live or finished. Rows [0, size()) are published and never change.
-/// Any thread; an object is used by one thread at a time. Copies share the mapping.
+/// Read access to a run's record, live or finished. Rows [0, size()) are published and never
+/// change. Any thread; an object is used by one thread at a time. Copies share the mapping.
 class StepRecordReader {
 public:
     /// Opens the record in a run's folder. Throws Error(data) if it is missing, of another version

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+/// Sizes and factors of a batch norm over x seen as (rows, channels), channels last: rows = N * H *
+/// W.
+struct BatchNormShape {
+    std::int64_t rows, channels;
+    double eps = 1e-5;
+    double momentum = 0.1;  ///< running = (1 - momentum) * running + momentum * batch
+};
+
+/// Training: mean and biased variance over rows, computed in f32 from shifted or two-pass sums (no
+/// cancellation for mean 100, deviation 0.01), y = (x - mean) * invstd * weight + bias [+ residual]
+/// [then relu]. x, y, residual of one dtype (f64, f32, f16, bf16). weight, bias (channels): f32
+/// (f64 with f64 x; also x's 16-bit dtype); either may have data == nullptr (1 and 0). mean, invstd
+/// (channels) are written: f32 (f64 for f64). running_mean, running_var of weight's possible
+/// dtypes, or data == nullptr; running_var takes the unbiased variance (rows 1: the biased).
+/// residual.data may be null. With relu, y >= 0 is the mask for the backward pass.
+using BatchNormForwardTrain = void(Array y, Array mean, Array invstd, Array running_mean,
+                                   Array running_var, ConstArray x, ConstArray weight,
+                                   ConstArray bias, ConstArray residual, bool relu,
+                                   const BatchNormShape& shape, Stream stream);
+
+/// Inference: the same with the running statistics.
+using BatchNormForwardInfer = void(Array y, ConstArray x, ConstArray weight, ConstArray bias,
+                                   ConstArray running_mean, ConstArray running_var,
+                                   ConstArray residual, bool relu, const BatchNormShape& shape,
+                                   Stream stream);
+
+/// g = relu ? dy where y > 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean) *
+/// invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g. y.data
+/// is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may be
+/// null. With `training` false (running statistics) dx = weight * invstd * g.
+using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
+                               ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
+                               ConstArray invstd, bool relu, bool training,
+                               const BatchNormShape& shape, Stream stream);
+
+#define HALFTONE_BATCH_NORM_KERNELS                 \
+    BatchNormForwardTrain batch_norm_forward_train; \
+    BatchNormForwardInfer batch_norm_forward_infer; \
+    BatchNormBackward batch_norm_backward
+
+namespace cpu {
+HALFTONE_BATCH_NORM_KERNELS;
+}
+namespace cuda {
+HALFTONE_BATCH_NORM_KERNELS;
+}
+#undef HALFTONE_BATCH_NORM_KERNELS
+
+}  // namespace kernels

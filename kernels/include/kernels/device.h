@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernels {
+
+/// The CPU as the kernels see it.
+struct CpuInfo {
+    std::string model;
+    int cores = 0;
+    std::int64_t memory_bytes = 0;
+    bool avx2 = false, f16c = false, avx512f = false, avx512_bf16 = false, avx512_fp16 = false,
+         amx_bf16 = false;
+    std::string onednn_version;
+    std::string simd_target;  ///< Highway's choice, "AVX3_ZEN4"
+};
+
+namespace cpu {
+CpuInfo info();
+/// 64-byte aligned; throws OutOfMemory.
+void* allocate(std::size_t bytes);
+void release(void* data) noexcept;
+}  // namespace cpu
+
+namespace cuda {
+/// True if this build has the CUDA backend.
+bool built();
+/// Devices that can be used; 0 without a driver. Never throws.
+int device_count() noexcept;
+/// Why device_count() is 0: "this build has no CUDA", "no NVIDIA driver", ...
+std::string why_absent();
+}  // namespace cuda
+
+}  // namespace kernels

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+enum class UnaryOp {
+    neg,
+    abs,
+    sign,
+    exp,
+    expm1,
+    log,
+    log1p,
+    log2,
+    log10,
+    sqrt,
+    rsqrt,
+    reciprocal,
+    square,
+    sin,
+    cos,
+    tanh,
+    sigmoid,
+    relu,
+    gelu,
+    gelu_grad /* derivative of gelu at x */,
+    erf,
+    floor,
+    logical_not /* boolean */
+};
+enum class BinaryOp {
+    add,
+    sub,
+    mul,
+    div,
+    maximum,
+    minimum,
+    pow,
+    atan2,
+    relu_backward,     ///< a where b > 0, else 0: a = dy, b = y (or x)
+    sigmoid_backward,  ///< a * b * (1 - b), b = y
+    tanh_backward,     ///< a * (1 - b * b), b = y
+};
+enum class CompareOp { eq, ne, lt, le, gt, ge };
+
+/// y[i] = x[i] converted: any dtype to any. Floats round to nearest even once (f64 to 16 bits is
+/// not rounded twice), subnormals kept, overflow to infinity; floats to integers truncate; to
+/// boolean: != 0.
+using Cast = void(Array y, ConstArray x, Stream stream);
+
+/// y[i] = op(x[i]); y of x's dtype (floating; neg, abs, sign, square also i64, i32); y may alias x.
+/// f16, bf16 and f32 compute in f32 and round once; f64 in f64. exp, log, tanh ...: at most 2 f32
+/// units in the last place from the exact value before that rounding.
+using Unary = void(Array y, ConstArray x, UnaryOp op, Stream stream);
+
+/// y[i] = op(a[i], b[i]); all of one dtype (floating; add ... minimum also i64, i32). a or b may
+/// have size 1 and is then used for every i. y may alias a or b. Arithmetic as Unary. maximum and
+/// minimum give NaN if either is NaN. NaN and infinities follow IEEE.
+using Binary = void(Array y, ConstArray a, ConstArray b, BinaryOp op, Stream stream);
+
+/// y[i] = a[i] op b[i], y boolean; a, b of one dtype, either may have size 1.
+using Compare = void(Array y, ConstArray a, ConstArray b, CompareOp op, Stream stream);
+
+/// y[i] = condition[i] ? a[i] : b[i]; condition boolean; a or b may have size 1; bits copied as
+/// they are.
+using Where = void(Array y, ConstArray condition, ConstArray a, ConstArray b, Stream stream);
+
+/// y[i] = alpha * a[i] + beta * b[i], rounded once; y may alias. Floating dtypes, all equal.
+using Axpby = void(Array y, ConstArray a, ConstArray b, double alpha, double beta, Stream stream);
+
+/// y[i] = x[i] * scale[0] with scale an f32 on the device; product in f32 (f64 for f64), rounded
+/// once.
+using ScaleBy = void(Array y, ConstArray x, const float* scale, Stream stream);
+
+/// y[i] = value, rounded to y's dtype.
+using Fill = void(Array y, double value, Stream stream);
+
+/// y = x, both strided with the same shape and dtype; y's strides must not overlap.
+using CopyStrided = void(Strided y, ConstStrided x, Stream stream);
+
+/// y[r, c] = x[r, c] + bias[c] (then relu if asked), y and x (rows, cols) dense, all of one
+/// floating dtype; y may alias x. rows = x.size / bias.size.
+using AddBias = void(Array y, ConstArray x, ConstArray bias, bool relu, Stream stream);
+
+/// Largest finite-or-not magnitude: result[0] = max |x[i]| as f32; NaN if any x is NaN. Floating x.
+using AbsMax = void(float* result, ConstArray x, Stream stream);
+
+#define HALFTONE_ELEMENTWISE_KERNELS \
+    Cast cast;                       \
+    Unary unary;                     \
+    Binary binary;                   \
+    Compare compare;                 \
+    Where where;                     \
+    Axpby axpby;                     \
+    ScaleBy scale_by;                \
+    Fill fill;                       \
+    CopyStrided copy_strided;        \
+    AddBias add_bias;                \
+    AbsMax abs_max
+
+namespace cpu {
+HALFTONE_ELEMENTWISE_KERNELS;
+}
+namespace cuda {
+HALFTONE_ELEMENTWISE_KERNELS;
+}
+#undef HALFTONE_ELEMENTWISE_KERNELS
+
+}  // namespace kernels

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+struct GemmOptions {
+    std::int64_t batch = 1;  ///< products, `stride_*` elements apart
+    std::int64_t stride_c = 0, stride_a = 0, stride_b = 0;
+    double alpha = 1, beta = 0;  ///< beta != 0 reads c
+    const void* bias = nullptr;  ///< (cols of c) of c's dtype, added before the rounding; or null
+    bool relu = false;           ///< c = max(c, 0) after the bias
+};
+
+/// c = alpha * a b + beta * c + bias: a (m, k), b (k, n), c (m, n), each possibly transposed in
+/// memory (a, b). All of one dtype: f64, f32, f16 or bf16, or a, b 16-bit with c f32. Sums in f32
+/// (f64 for f64), one rounding at the store (D3); f16 operands are converted exactly to f32. k = 0
+/// gives beta * c + bias.
+using Gemm = void(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options,
+                  Stream stream);
+
+namespace cpu {
+Gemm gemm;
+}
+namespace cuda {
+Gemm gemm;
+}
+
+}  // namespace kernels

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+enum class ReduceOp { sum, mean, prod, max, min, sum_abs, sum_squares, norm2 /* sqrt(sum x^2) */ };
+
+/// x seen as (outer, n, inner): y[o, i] = op over n of x[o, :, i]. Empty n: the neutral element
+/// (mean: NaN). x floating, y of x's dtype or f32 (f64 for f64) or f64; accumulates in f32 (f64 for
+/// f64 or where y is f64), in blocks of at most 128 so that the error grows with log(n), not with
+/// n. One rounding at the store. norm2 does not overflow for f16 inputs. max, min: NaN if any is
+/// NaN.
+using Reduce = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                    ReduceOp op, Stream stream);
+
+/// y[o, i] = index of the first largest x[o, :, i]; y i64; a NaN counts as largest. n > 0.
+using ArgMax = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                    Stream stream);
+
+namespace cpu {
+Reduce reduce;
+ArgMax arg_max;
+}  // namespace cpu
+namespace cuda {
+Reduce reduce;
+ArgMax arg_max;
+}  // namespace cuda
+
+}  // namespace kernels

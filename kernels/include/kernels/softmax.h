@@ -1,0 +1,49 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+/// Row-wise softmax of x (rows, cols) dense: y[r,c] = exp(x[r,c] - max_r) / sum_c exp(x[r,c] -
+/// max_r). y of x's dtype or f32 (f64 for f64). Sums and exp in f32 (f64 for f64). Rows with +inf,
+/// only -inf, or NaN: NaN. With `log`: y[r,c] = x[r,c] - max_r - log(sum).
+using SoftmaxForward = void(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, bool log,
+                            Stream stream);
+
+/// Gradient from the output y: softmax dx = y * (dy - sum_c(dy * y)); log: dx = dy - exp(y) * sum_c
+/// dy. y, dy of one dtype (f32, f16, bf16 or f64), dx of that dtype or any 16-bit one; arithmetic
+/// in f32.
+using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t rows,
+                             std::int64_t cols, bool log, Stream stream);
+
+/// Cross-entropy of logits (rows, cols) against class indices target (rows) i64, with log-softmax
+/// inside. log_probs (rows, cols) in f32 (f64 for f64 logits) is written for the gradient; losses
+/// (rows) in the same dtype: losses[r] = -log_probs[r, target[r]], 0 where target[r] ==
+/// ignore_index. Returns false (and writes nothing that counts) if a target is neither ignore_index
+/// nor in [0, cols).
+using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logits,
+                                 ConstArray target, std::int64_t rows, std::int64_t cols,
+                                 std::int64_t ignore_index, Stream stream);
+
+/// dlogits[r, c] = scale[0 or r] * (exp(log_probs[r, c]) - (c == target[r])), 0 in ignored rows;
+/// dlogits f32, f16, bf16 or f64. scale: size 1 or rows, dtype of log_probs. Each value rounded
+/// once.
+using CrossEntropyBackward = void(Array dlogits, ConstArray scale, ConstArray log_probs,
+                                  ConstArray target, std::int64_t rows, std::int64_t cols,
+                                  std::int64_t ignore_index, Stream stream);
+
+#define HALFTONE_SOFTMAX_KERNELS               \
+    SoftmaxForward softmax_forward;            \
+    SoftmaxBackward softmax_backward;          \
+    CrossEntropyForward cross_entropy_forward; \
+    CrossEntropyBackward cross_entropy_backward
+
+namespace cpu {
+HALFTONE_SOFTMAX_KERNELS;
+}
+namespace cuda {
+HALFTONE_SOFTMAX_KERNELS;
+}
+#undef HALFTONE_SOFTMAX_KERNELS
+
+}  // namespace kernels
