@@ -1,0 +1,103 @@
+# shellcheck shell=bash
+# What the build and its tests need, and how to get it. Sourced by run.sh and test.sh.
+#
+# One package a line, by the names that Debian 12, Debian 13 and Ubuntu 24.04 share. "a|b" is met by any of them;
+# where none is installed the first is.
+
+halftone_packages() {
+    cat <<'LIST'
+g++
+cmake
+ninja-build
+ccache
+pkg-config
+mold
+libgtest-dev
+libgmock-dev
+libbenchmark-dev
+qt6-base-dev
+qt6-svg-dev
+libqcustomplot-dev
+qt6-tools-dev
+qt6-l10n-tools
+libqt6sql6-sqlite
+fonts-dejavu-core
+fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
+libdnnl-dev
+ocl-icd-opencl-dev
+libopenblas-dev
+libhwy-dev
+nlohmann-json3-dev
+libcli11-dev
+zlib1g-dev
+liblzma-dev
+libarchive-dev
+libsqlite3-dev
+LIST
+}
+
+# Names of the packages that are not installed, one a line.
+missing_packages() {
+    local installed line name met
+    installed=" $(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' 2>/dev/null |
+        sed -n 's/^.i. *//p' | tr '\n' ' ') "
+    while read -r line; do
+        met=no
+        for name in ${line//|/ }; do
+            [[ $installed == *" $name "* ]] && met=yes
+        done
+        [[ $met == yes ]] || echo "${line%%|*}"
+    done < <(halftone_packages)
+}
+
+# Runs apt-get as root: directly, or through sudo, which may ask for a password only where someone can type it.
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    elif ! command -v sudo >/dev/null; then
+        echo "Root is needed to install them and there is no sudo here. As root, run:" >&2
+        echo "    apt-get update && apt-get install --no-install-recommends $missing" >&2
+        return 1
+    elif [[ -t 0 ]]; then
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+# Installs what is missing; does nothing, and asks nothing, if nothing is.
+install_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "No apt here, so nothing is installed. The build needs what Debian calls:" >&2
+        halftone_packages | tr '\n' ' ' >&2
+        echo >&2
+        return 0
+    fi
+    local missing
+    missing=$(missing_packages | tr '\n' ' ')
+    [[ -z ${missing// /} ]] && return 0
+    echo "Installing: $missing"
+    as_root apt-get -q -o Acquire::Retries=3 update || return 1
+    # shellcheck disable=SC2086  # a list of words
+    as_root apt-get -q -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install --no-install-recommends $missing ||
+        return 1
+    missing=$(missing_packages | tr '\n' ' ')
+    [[ -z ${missing// /} ]] || { echo "Still not installed: $missing" >&2; return 1; }
+}
+
+# Compile jobs: one a core, but not more than the memory carries (a file can take a gigabyte).
+build_jobs() {
+    local cores gigabytes
+    cores=$(nproc)
+    gigabytes=$(awk '/MemTotal/ {print int($2 / 1048576)}' /proc/meminfo 2>/dev/null)
+    ((${gigabytes:-0} > 0 && gigabytes < cores)) && cores=$gigabytes
+    echo "$cores"
+}
+
+# configure_and_build PRESET TARGET [CMAKE_ARGUMENT...]
+configure_and_build() {
+    local preset=$1 target=$2
+    shift 2
+    cmake --preset "$preset" --log-level=WARNING "$@" || return 1
+    cmake --build --preset "$preset" --target "$target" --parallel "$(build_jobs)"
+}

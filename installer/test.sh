@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything with the window, and runs every test. Arguments go to ctest
+# (for instance: -R layering). With CI=true warnings are errors.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source installer/packages.sh
+
+werror=OFF
+[[ ${CI:-} == true ]] && werror=ON
+started=$SECONDS
+
+if ! install_packages; then
+    echo "test.sh: NOT TESTED: the packages above could not be installed." >&2
+    exit 1
+fi
+if ! configure_and_build dev all "-DHALFTONE_WERROR=$werror" -DHALFTONE_UI=ON -DHALFTONE_TESTS=ON; then
+    echo "test.sh: NOT TESTED: the build failed; the first error is above." >&2
+    exit 1
+fi
+built=$SECONDS
+
+log=build/dev/test-output.txt
+status=0
+ctest --preset dev --no-tests=error "$@" 2>&1 | tee "$log" || status=$?
+skipped=$(grep -c '(Skipped)$' "$log" || true)
+counts=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 of \2 failed/p' "$log")
+times="build $((built - started)) s, tests $((SECONDS - built)) s"
+if [[ $status != 0 ]]; then
+    echo "test.sh: FAILED: ${counts:-no test ran} ($times)." >&2
+    exit 1
+fi
+echo "test.sh: all tests passed: ${counts:-none}, $skipped skipped ($times)."

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# check_layers.sh ROOT: every #include obeys the layers kernels <- engine <- ui <- app. Prints each line that does
+# not as FILE:LINE: TEXT: RULE; exit code 1 if there is one.
+#
+# Include paths stop most of it; this test stops what they cannot: "../", system headers, and public headers that
+# lean on private ones.
+set -u
+root=${1:?usage: check_layers.sh ROOT}
+cd "$root" || exit 2
+failures=0
+
+refuse() {  # FILE:LINE TEXT RULE
+    echo "$1: $2: $3"
+    failures=$((failures + 1))
+}
+
+is_qt() { [[ $1 =~ ^Q[A-Za-z]|^qcustomplot ]]; }
+is_cuda() { [[ $1 =~ ^(cuda|cublas|cudnn|nccl|nvrtc|nvtx|cub/|thrust/) ]]; }
+is_compute_library() { [[ $1 =~ ^(hwy/|oneapi/|dnnl|cblas|openblas|omp\.h) ]]; }
+# A header that exists only among another layer's private files.
+is_engine_internal() { [[ -e engine/src/$1 && ! -e ui/src/$1 && ! -e app/$1 ]]; }
+
+check_kernels() {  # WHERE FILE HEADER
+    [[ $3 =~ ^(engine|ui|app)/ ]] && refuse "$1" "$3" "kernels know no layer above them"
+    is_qt "$3" && refuse "$1" "$3" "kernels must not include Qt"
+    if is_cuda "$3" && [[ $2 != kernels/cuda/* ]]; then
+        refuse "$1" "$3" "CUDA headers belong in kernels/cuda"
+    fi
+    if [[ $2 == kernels/include/* ]] && is_compute_library "$3"; then
+        refuse "$1" "$3" "a public kernel header must not show what computes"
+    fi
+}
+
+check_engine() {
+    [[ $3 =~ ^(ui|app)/ ]] && refuse "$1" "$3" "the engine may include only kernels"
+    is_qt "$3" && refuse "$1" "$3" "the engine must not include Qt"
+    is_cuda "$3" && refuse "$1" "$3" "the engine must not include CUDA headers"
+    is_compute_library "$3" && refuse "$1" "$3" "compute libraries belong to kernels"
+    if [[ $2 == engine/include/* ]]; then
+        [[ $3 == kernels/* ]] && refuse "$1" "$3" "a public engine header must not show kernels"
+        is_engine_internal "$3" && refuse "$1" "$3" "a public engine header must not lean on engine/src"
+    fi
+}
+
+check_above_engine() {  # of ui and app alike
+    [[ $3 == kernels/* ]] && refuse "$1" "$3" "only the engine may include kernels"
+    is_engine_internal "$3" && refuse "$1" "$3" "only the engine's public headers (engine/...) may be included"
+    is_cuda "$3" && refuse "$1" "$3" "CUDA headers belong in kernels/cuda"
+    is_compute_library "$3" && refuse "$1" "$3" "compute libraries belong to kernels"
+}
+
+check_ui() {
+    check_above_engine "$@"
+    [[ $3 == app/* ]] && refuse "$1" "$3" "the ui must not include app"
+}
+
+check_include() {
+    [[ $3 == *../* ]] && refuse "$1" "$3" "includes go through include paths, never through \"../\""
+    case $2 in
+        kernels/*) check_kernels "$@" ;;
+        engine/*) check_engine "$@" ;;
+        ui/*) check_ui "$@" ;;
+        app/*) check_above_engine "$@" ;;
+    esac
+    if [[ $2 != tests/* && $3 =~ ^(gtest|gmock|benchmark)/ ]]; then
+        refuse "$1" "$3" "test libraries belong to tests"
+    fi
+}
+
+folders=()
+for folder in kernels engine ui app tests; do
+    [[ -d $folder ]] && folders+=("$folder")
+done
+((${#folders[@]} > 0)) || { echo "$root: no layer folder here"; exit 2; }
+
+pattern='^[[:space:]]*#[[:space:]]*include(_next)?[[:space:]]*[<"]([^>"]+)[>"]'
+lines=0
+while IFS= read -r line; do
+    file=${line%%:*}
+    rest=${line#*:}
+    [[ ${rest#*:} =~ $pattern ]] || continue
+    lines=$((lines + 1))
+    check_include "$file:${rest%%:*}" "$file" "${BASH_REMATCH[2]}"
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include' "${folders[@]}" \
+    --include='*.h' --include='*.hpp' --include='*.cpp' --include='*.cc' --include='*.inc' \
+    --include='*.cu' --include='*.cuh')
+
+# One pair of files knows oneDNN, whose interface differs between its versions 2 and 3.
+mapfile -t dnnl < <(grep -rlE '^[[:space:]]*#[[:space:]]*include.*dnnl\.hpp' "${folders[@]}" \
+    --include='*.h' --include='*.cpp' | grep -v '^tests/')
+((${#dnnl[@]} > 2)) && refuse "${dnnl[*]}" "dnnl.hpp" "only one pair of files may include it"
+
+# The targets as well: what a library does not link it cannot grow used to.
+while IFS= read -r line; do
+    refuse "${line%%:*}" "${line#*:}" "kernels and engine must not link Qt"
+done < <(grep -rE 'Qt6::|QCustomPlot' kernels engine --include=CMakeLists.txt 2>/dev/null)
+
+echo "$lines includes looked at, $failures refused"
+((failures == 0))

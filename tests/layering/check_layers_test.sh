@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# check_layers_test.sh: the layering test passes a good tree and refuses each way of breaking the layers.
+set -u
+checker=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/check_layers.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+make_good_tree() {
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree"/{kernels/{include/kernels,cpu,cuda},engine/{include/engine,src/ops},ui/{include/ui,src/panels},app,tests/engine}
+    echo '#include <cstdint>' >"$tree/kernels/include/kernels/gemm.h"
+    printf '#include "kernels/gemm.h"\n#include <oneapi/dnnl/dnnl.hpp>\n' >"$tree/kernels/cpu/gemm.cpp"
+    echo '#include <cuda_runtime.h>' >"$tree/kernels/cuda/gemm.cu"
+    echo '#include <string>' >"$tree/engine/include/engine/session.h"
+    printf '#include "engine/session.h"\n' >"$tree/engine/src/ops/linear.h"
+    printf '#include "ops/linear.h"\n#include "kernels/gemm.h"\n' >"$tree/engine/src/ops/linear.cpp"
+    printf '#include <QWidget>\n#include "engine/session.h"\n' >"$tree/ui/include/ui/window.h"
+    printf '#include "ui/window.h"\n#include <qcustomplot.h>\n' >"$tree/ui/src/panels/loss.cpp"
+    printf '#include <QApplication>\n#include "ui/window.h"\n#include "engine/session.h"\n' >"$tree/app/main.cpp"
+    printf '#include <gtest/gtest.h>\n#include "ops/linear.h"\n' >"$tree/tests/engine/linear_test.cpp"
+}
+
+expect_refused() {  # FILE LINE RULE_TEXT
+    make_good_tree
+    mkdir -p "$(dirname "$tree/$1")"
+    echo "$2" >>"$tree/$1"
+    local output
+    if output=$("$checker" "$tree"); then
+        echo "FAILED: not refused: $1: $2"
+        failures=$((failures + 1))
+    elif [[ $output != *"$1"*"$3"* ]]; then
+        echo "FAILED: $1: $2: refused for another reason: $output"
+        failures=$((failures + 1))
+    fi
+}
+
+make_good_tree
+if ! output=$("$checker" "$tree"); then
+    echo "FAILED: a good tree is refused: $output"
+    failures=$((failures + 1))
+fi
+
+expect_refused kernels/cpu/gemm.cpp '#include "engine/session.h"' 'no layer above'
+expect_refused kernels/cpu/gemm.cpp '#include <QString>' 'must not include Qt'
+expect_refused kernels/cpu/gemm.cpp '#include <cuda_runtime.h>' 'belong in kernels/cuda'
+expect_refused kernels/include/kernels/gemm.h '#include <hwy/highway.h>' 'what computes'
+expect_refused engine/src/ops/linear.cpp '#include "ui/window.h"' 'only kernels'
+expect_refused engine/src/ops/linear.cpp '#  include <QtCore/QString>' 'must not include Qt'
+expect_refused engine/src/ops/linear.cpp '#include <cublasLt.h>' 'CUDA headers'
+expect_refused engine/src/ops/linear.cpp '#include <cblas.h>' 'belong to kernels'
+expect_refused engine/include/engine/session.h '#include "kernels/gemm.h"' 'must not show kernels'
+expect_refused engine/include/engine/session.h '#include "ops/linear.h"' 'lean on engine/src'
+expect_refused ui/src/panels/loss.cpp '#include "kernels/gemm.h"' 'only the engine may'
+expect_refused ui/src/panels/loss.cpp '#include "ops/linear.h"' 'public headers'
+expect_refused ui/src/panels/loss.cpp '#include "app/main.h"' 'must not include app'
+expect_refused app/main.cpp '#include "ops/linear.h"' 'public headers'
+expect_refused app/main.cpp '#include <gtest/gtest.h>' 'belong to tests'
+expect_refused tests/engine/linear_test.cpp '#include "../../engine/src/ops/linear.h"' 'never through'
+expect_refused engine/CMakeLists.txt 'target_link_libraries(engine PUBLIC Qt6::Core)' 'must not link Qt'
+
+make_good_tree
+cp "$tree/kernels/cpu/gemm.cpp" "$tree/kernels/cpu/conv.cpp"
+cp "$tree/kernels/cpu/gemm.cpp" "$tree/kernels/cpu/pool.cpp"
+if "$checker" "$tree" >/dev/null; then
+    echo "FAILED: three files that include dnnl.hpp are not refused"
+    failures=$((failures + 1))
+fi
+
+rm -rf "${tree:?}"/*
+"$checker" "$tree" >/dev/null && { echo "FAILED: an empty tree passes"; failures=$((failures + 1)); }
+
+((failures == 0)) && echo "all cases as expected"
+exit $((failures > 0))
