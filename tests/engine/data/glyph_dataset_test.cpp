@@ -1,0 +1,108 @@
+#include "data/glyph_dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "data/glyph_strokes.h"
+
+namespace engine {
+namespace {
+
+std::vector<float> image(const Dataset& data, std::int64_t index) {
+    std::vector<float> out(static_cast<std::size_t>(data.shape().elements()));
+    data.read(index, out);
+    return out;
+}
+
+TEST(GlyphDataset, IsAPureFunctionOfSeedStreamAndIndex) {
+    const GlyphDataset forwards(5, StreamId::glyphs_train, 50);
+    const GlyphDataset backwards(5, StreamId::glyphs_train, 100);
+    std::vector<std::vector<float>> first;
+    for (std::int64_t i = 0; i < 50; ++i) first.push_back(image(forwards, i));
+    for (std::int64_t i = 49; i >= 0; --i) {
+        EXPECT_EQ(first[static_cast<std::size_t>(i)], image(backwards, i)) << i;
+        EXPECT_EQ(forwards.label(i), backwards.label(i));
+    }
+    const GlyphDataset other_seed(6, StreamId::glyphs_train, 50);
+    EXPECT_NE(image(forwards, 0), image(other_seed, 0));
+}
+
+TEST(GlyphDataset, ReadsTheSameFromItsCacheAsWhenFirstDrawn) {
+    const GlyphDataset data(5, StreamId::glyphs_train, 3);
+    const auto drawn = image(data, 2);
+    EXPECT_EQ(drawn, image(data, 2));
+}
+
+TEST(GlyphDataset, NoTestImageIsATrainImage) {
+    const GlyphDataset train(1, StreamId::glyphs_train, GlyphDataset::train_size);
+    const GlyphDataset test(1, StreamId::glyphs_test, GlyphDataset::test_size);
+    std::set<std::vector<float>> seen;
+    for (std::int64_t i = 0; i < train.size(); ++i) seen.insert(image(train, i));
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(train.size()));
+    for (std::int64_t i = 0; i < test.size(); ++i) EXPECT_FALSE(seen.contains(image(test, i))) << i;
+}
+
+TEST(GlyphDataset, StatesItsMeanAndDeviation) {
+    const GlyphDataset data(11, StreamId::glyphs_train, GlyphDataset::train_size);
+    double sum = 0, square = 0;
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+        for (const float value : image(data, i)) {
+            ASSERT_GE(value, 0.0F);
+            ASSERT_LE(value, 1.0F);
+            sum += value;
+            square += static_cast<double>(value) * value;
+        }
+    }
+    const double count = static_cast<double>(data.size() * data.shape().elements());
+    const double mean = sum / count;
+    EXPECT_NEAR(mean, data.normalization().mean[0], 0.003);
+    EXPECT_NEAR(std::sqrt(square / count - mean * mean), data.normalization().deviation[0], 0.003);
+}
+
+TEST(GlyphDataset, HoldsEveryClassEquallyOften) {
+    const GlyphDataset data(1, StreamId::glyphs_train, GlyphDataset::train_size);
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(data.classes()));
+    for (std::int64_t i = 0; i < data.size(); ++i)
+        ++counts[static_cast<std::size_t>(data.label(i))];
+    for (const auto count : counts) EXPECT_EQ(count, data.size() / data.classes());
+}
+
+TEST(GlyphDataset, MayBeReadFromSeveralThreadsAtOnce) {
+    const GlyphDataset shared(4, StreamId::glyphs_train, 200);
+    const GlyphDataset alone(4, StreamId::glyphs_train, 200);
+    std::vector<std::vector<float>> seen[2];
+    {
+        std::vector<std::jthread> readers;
+        for (auto& images : seen) {
+            readers.emplace_back([&images, &shared] {
+                for (std::int64_t i = 0; i < 200; ++i) images.push_back(image(shared, i));
+            });
+        }
+    }
+    for (std::int64_t i = 0; i < 200; ++i) {
+        const auto expected = image(alone, i);
+        EXPECT_EQ(seen[0][static_cast<std::size_t>(i)], expected);
+        EXPECT_EQ(seen[1][static_cast<std::size_t>(i)], expected);
+    }
+}
+
+TEST(GlyphStrokes, StayInTheUnitSquare) {
+    EXPECT_EQ(glyph_shapes().size(), 20U);
+    for (const auto& shape : glyph_shapes()) {
+        for (const auto& stroke : shape.strokes) {
+            EXPECT_GE(stroke.size(), 2U) << shape.name;
+            for (const auto& point : stroke) {
+                EXPECT_TRUE(point.x >= -0.05F && point.x <= 1.05F && point.y >= -0.05F &&
+                            point.y <= 1.05F)
+                    << shape.name << ' ' << point.x << ' ' << point.y;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,59 @@
+#include "data/spiral_dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace engine {
+namespace {
+
+std::array<float, 2> point(const Dataset& data, std::int64_t index) {
+    std::array<float, 2> out{};
+    data.read(index, out);
+    return out;
+}
+
+TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
+    const SpiralDataset few(7, StreamId::spirals_train, 10);
+    const SpiralDataset many(7, StreamId::spirals_train, 1000);
+    const SpiralDataset other(7, StreamId::spirals_test, 10);
+    for (std::int64_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(point(few, i), point(many, i));
+        EXPECT_NE(point(few, i), point(other, i));
+    }
+}
+
+TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
+    const SpiralDataset data(1, StreamId::spirals_train, 2000);
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+        const auto [x, y] = point(data, i);
+        const double t = (std::hypot(x, y) - 0.05) / 0.95;
+        const double angle = M_PI * (3 * t + static_cast<double>(data.label(i)));
+        const double radius = std::hypot(x, y);
+        // Noise across the curve, and along it through the radius (at most 3 pi / 0.95 radians a
+        // unit of radius, on an arm of at most 1): six deviations of 0.02 * hypot(1, 9.93).
+        const double off = std::hypot(x - radius * std::cos(angle), y - radius * std::sin(angle));
+        EXPECT_LT(off, 6 * 0.02 * 9.98);
+    }
+}
+
+TEST(SpiralDataset, StatesItsMeanAndDeviation) {
+    const SpiralDataset data(2, StreamId::spirals_train, SpiralDataset::train_size);
+    const auto stated = data.normalization();
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        double sum = 0, square = 0;
+        for (std::int64_t i = 0; i < data.size(); ++i) {
+            const double value = point(data, i)[axis];
+            sum += value;
+            square += value * value;
+        }
+        const auto count = static_cast<double>(data.size());
+        // Five deviations of a mean of 60,000 values of deviation 0.42.
+        EXPECT_NEAR(sum / count, stated.mean[axis], 5 * 0.42 / std::sqrt(count));
+        EXPECT_NEAR(std::sqrt(square / count), stated.deviation[axis], 0.005);
+    }
+}
+
+}  // namespace
+}  // namespace engine
