@@ -28,7 +28,7 @@ struct Message {
 template <typename... Args>
 Message msg(const char* text, const Args&... args) {
     Message message(text);
-    const auto add = [&message](const auto& value) {
+    [[maybe_unused]] const auto add = [&message](const auto& value) {
         std::ostringstream out;
         out << value;
         message.args.push_back(out.str());

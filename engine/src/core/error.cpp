@@ -10,26 +10,40 @@ Error::Error(ErrorCode code, Message message, Message hint)
 
 int exit_code(ErrorCode code) noexcept {
     switch (code) {
-        case ErrorCode::settings: return 2;
-        case ErrorCode::data: return 3;
+        case ErrorCode::settings:
+            return 2;
+        case ErrorCode::data:
+            return 3;
         case ErrorCode::device:
-        case ErrorCode::memory: return 4;
-        default: return 5;
+        case ErrorCode::memory:
+            return 4;
+        default:
+            return 5;
     }
 }
 
 const char* name(ErrorCode code) noexcept {
     switch (code) {
-        case ErrorCode::settings: return "settings";
-        case ErrorCode::data: return "data";
-        case ErrorCode::device: return "device";
-        case ErrorCode::memory: return "memory";
-        case ErrorCode::training: return "training";
-        case ErrorCode::io: return "io";
-        case ErrorCode::shape: return "shape";
-        case ErrorCode::dtype: return "dtype";
-        case ErrorCode::state: return "state";
-        case ErrorCode::value: return "value";
+        case ErrorCode::settings:
+            return "settings";
+        case ErrorCode::data:
+            return "data";
+        case ErrorCode::device:
+            return "device";
+        case ErrorCode::memory:
+            return "memory";
+        case ErrorCode::training:
+            return "training";
+        case ErrorCode::io:
+            return "io";
+        case ErrorCode::shape:
+            return "shape";
+        case ErrorCode::dtype:
+            return "dtype";
+        case ErrorCode::state:
+            return "state";
+        case ErrorCode::value:
+            return "value";
     }
     return "unknown";
 }

@@ -1,0 +1,194 @@
+#include "amp/autocast.h"
+
+#include "amp/cast_cache.h"
+#include "engine/error.h"
+#include "kernels/device.h"
+#include "ops/cast.h"
+
+namespace engine {
+namespace {
+
+thread_local AutocastState state;
+
+Device::Kind kind_from_name(const std::string& device_type) {
+    if (device_type == "cpu") return Device::Kind::cpu;
+    if (device_type == "cuda") return Device::Kind::cuda;
+    if (device_type.find(':') != std::string::npos) {
+        throw Error(ErrorCode::value,
+                    "autocast: give a device type without an index, not " + device_type);
+    }
+    throw Error(ErrorCode::device,
+                "autocast: there is no device type " + device_type + "; there are cpu and cuda");
+}
+
+}  // namespace
+
+const AutocastState& autocast_state() noexcept { return state; }
+bool autocast_enabled(Device::Kind kind) noexcept { return state.of(kind).enabled; }
+DType autocast_low(Device::Kind kind) noexcept { return state.of(kind).low; }
+void clear_autocast_cache() { CastCache::process().clear(); }
+std::size_t autocast_cache_size() { return CastCache::process().size(); }
+
+AutocastRegion::AutocastRegion(Device::Kind kind, bool enabled, std::optional<DType> low,
+                               std::optional<bool> cache_enabled)
+    : kind_(kind),
+      enabled_(enabled),
+      low_(low.value_or(state.of(kind).low)),
+      cache_enabled_(cache_enabled.value_or(state.cache_enabled)) {
+    check();
+}
+
+AutocastRegion::AutocastRegion(const std::string& device_type, bool enabled,
+                               std::optional<DType> low, std::optional<bool> cache_enabled)
+    : AutocastRegion(kind_from_name(device_type), enabled, low, cache_enabled) {}
+
+void AutocastRegion::check() {
+    if (!enabled_) return;
+    if (!is_low(low_)) {
+        warning_ =
+            std::string("autocast: ") + name(low_) + " is not a 16-bit type; the region is off";
+        enabled_ = false;
+    } else if (kind_ == Device::Kind::cuda && kernels::cuda::device_count() == 0) {
+        warning_ = "autocast: CUDA was asked for and is not there; the region is off";
+        enabled_ = false;
+    }
+}
+
+AutocastRegion::Entry::Entry(const AutocastRegion& region)
+    : kind_(region.kind_), before_(state.of(region.kind_)), cache_before_(state.cache_enabled) {
+    state.of(kind_) = {region.enabled_, region.low_};
+    ++state.depth;
+    state.cache_enabled = region.cache_enabled_;
+}
+
+AutocastRegion::Entry::~Entry() {
+    if (--state.depth == 0) clear_autocast_cache();
+    state.of(kind_) = before_;
+    state.cache_enabled = cache_before_;
+}
+
+NoAutocast::NoAutocast(Device::Kind kind) noexcept
+    : kind_(kind), before_(std::exchange(state.of(kind).enabled, false)) {}
+NoAutocast::~NoAutocast() { state.of(kind_).enabled = before_; }
+
+AutocastSnapshot::AutocastSnapshot(const AutocastState& other) noexcept : before_(state) {
+    state.cpu = other.cpu;
+    state.cuda = other.cuda;
+    state.cache_enabled = other.cache_enabled;
+}
+AutocastSnapshot::~AutocastSnapshot() {
+    state.cpu = before_.cpu;
+    state.cuda = before_.cuda;
+    state.cache_enabled = before_.cache_enabled;
+}
+
+bool eligible(const Tensor& tensor, Device::Kind kind) noexcept {
+    return tensor.defined() && tensor.device().kind == kind && is_floating(tensor.dtype()) &&
+           tensor.dtype() != DType::f64;
+}
+
+namespace {
+
+/// 1.5: which casts the weight cache keeps.
+bool cacheable(const Tensor& tensor, DType to) {
+    return to == state.of(tensor.device().kind).low && tensor.dtype() == DType::f32 &&
+           tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view() && state.cache_enabled &&
+           state.depth > 0 && !inference_mode();
+}
+
+}  // namespace
+
+Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
+    if (tensor.dtype() == to_dtype) return tensor;
+    if (!cacheable(tensor, to_dtype)) return to(tensor, to_dtype);
+    if (auto found = CastCache::process().find(tensor, to_dtype)) return *found;
+    // Recorded even under no-grad: a later use in the same region with gradients on shares this
+    // node (1.7).
+    const GradMode recorded(true);
+    const UseScope use(MemoryUse::cast_cache);
+    Tensor cast = to(tensor, to_dtype);
+    CastCache::process().store(tensor, to_dtype, cast);
+    return cast;
+}
+
+namespace {
+
+/// 1.4, promote: order matters, and the other 16-bit type met before any f32 is an error.
+DType widest(const OpInfo& info, Device::Kind kind, const Tensor* const* args, int count) {
+    const DType low = state.of(kind).low;
+    DType candidate = low;
+    for (int i = 0; i < count; ++i) {
+        if (!eligible(*args[i], kind)) continue;
+        const DType dtype = args[i]->dtype();
+        if (candidate == DType::f32 || dtype == DType::f32) {
+            candidate = DType::f32;
+        } else if (dtype != low) {
+            throw Error(ErrorCode::dtype, std::string(info.name) + ": unexpected type " +
+                                              name(dtype) + " in a region of " + name(low));
+        }
+    }
+    return candidate;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept {
+    if (!state.cpu.enabled && !state.cuda.enabled) return std::nullopt;
+    for (int i = 0; i < count; ++i) {
+        if (args[i]->defined() && state.of(args[i]->device().kind).enabled)
+            return args[i]->device().kind;
+    }
+    return std::nullopt;
+}
+
+std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
+                                 int count) {
+    switch (info.policy) {
+        case CastPolicy::low:
+            return state.of(kind).low;
+        case CastPolicy::f32:
+            return DType::f32;
+        case CastPolicy::promote:
+            return widest(info, kind, args, count);
+        case CastPolicy::banned:
+            throw Error(ErrorCode::state,
+                        std::string(info.name) +
+                            " is unsafe under autocast: its gradient may not fit a 16-bit type",
+                        "Use binary_cross_entropy_with_logits, or a nested region that is off with "
+                        "f32 inputs.");
+        case CastPolicy::none:
+        case CastPolicy::f32_dtype:
+        case CastPolicy::f32_append:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+TensorList autocast_list(const OpInfo& info, const TensorList& tensors) {
+    std::vector<const Tensor*> args;
+    for (const auto& tensor : tensors) args.push_back(&tensor);
+    const int count = static_cast<int>(args.size());
+    const auto kind = detail::active_kind(args.data(), count);
+    if (!kind) return tensors;
+    const auto target = detail::cast_target(info, *kind, args.data(), count);
+    if (!target) return tensors;
+    TensorList out;
+    for (const auto& tensor : tensors) {
+        out.push_back(eligible(tensor, *kind) ? autocast_to(tensor, *target) : tensor);
+    }
+    return out;
+}
+
+DType autocast_result(const OpInfo& info, const Tensor& x, std::optional<DType> asked) {
+    if (asked) return *asked;
+    const bool listed =
+        info.policy == CastPolicy::f32_dtype || info.policy == CastPolicy::f32_append;
+    const Device::Kind kind = x.device().kind;
+    return listed && autocast_enabled(kind) && eligible(x, kind) ? DType::f32 : x.dtype();
+}
+
+}  // namespace engine

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/autograd.h"
+#include "core/op.h"
+
+namespace engine {
+
+// Autocast (amp-semantics.md, section 1). State is one per thread; the weight cache is one per
+// process.
+
+/// State of a thread (1.1).
+struct AutocastState {
+    struct PerDevice {
+        bool enabled = false;
+        DType low;
+    };
+    PerDevice cpu{false, DType::bf16};
+    PerDevice cuda{false, DType::f16};
+    bool cache_enabled = true;
+    int depth = 0;
+
+    PerDevice& of(Device::Kind kind) { return kind == Device::Kind::cpu ? cpu : cuda; }
+    const PerDevice& of(Device::Kind kind) const { return kind == Device::Kind::cpu ? cpu : cuda; }
+};
+
+const AutocastState& autocast_state() noexcept;
+bool autocast_enabled(Device::Kind kind) noexcept;
+DType autocast_low(Device::Kind kind) noexcept;
+/// Empties the weight cache of the process.
+void clear_autocast_cache();
+/// Entries in it; for tests.
+std::size_t autocast_cache_size();
+
+/// A region's settings. Type and cache flag that are not given are those current when the region is
+/// made.
+class AutocastRegion {
+public:
+    explicit AutocastRegion(Device::Kind kind, bool enabled = true, std::optional<DType> low = {},
+                            std::optional<bool> cache_enabled = {});
+    /// By name: "cpu" or "cuda". Throws Error(value) for another name, or for a name with an index.
+    AutocastRegion(const std::string& device_type, bool enabled, std::optional<DType> low = {},
+                   std::optional<bool> cache_enabled = {});
+
+    bool enabled() const { return enabled_; }
+    DType low() const { return low_; }
+    /// Why a region asked for is off (1.2); empty if it is as asked for.
+    const std::string& warning() const { return warning_; }
+
+    /// One entry: state saved here, put back when it ends, also by an exception. One region may be
+    /// entered many times, nested too.
+    class [[nodiscard]] Entry {
+    public:
+        explicit Entry(const AutocastRegion& region);
+        ~Entry();
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
+
+    private:
+        Device::Kind kind_;
+        AutocastState::PerDevice before_;
+        bool cache_before_;
+    };
+    Entry enter() const { return Entry(*this); }
+
+private:
+    void check();
+
+    Device::Kind kind_;
+    bool enabled_;
+    DType low_;
+    bool cache_enabled_;
+    std::string warning_;
+};
+
+/// Autocast off on one device kind while it lives, without counting as a region: inside a listed op
+/// (1.4).
+class NoAutocast {
+public:
+    explicit NoAutocast(Device::Kind kind) noexcept;
+    ~NoAutocast();
+    NoAutocast(const NoAutocast&) = delete;
+    NoAutocast& operator=(const NoAutocast&) = delete;
+
+private:
+    Device::Kind kind_;
+    bool before_;
+};
+
+/// Puts this thread's flags, types and cache flag to what they were elsewhere, for its life:
+/// recomputation, backward of custom ops, worker threads (1.7). Depth is not touched.
+class AutocastSnapshot {
+public:
+    explicit AutocastSnapshot(const AutocastState& state) noexcept;
+    ~AutocastSnapshot();
+    AutocastSnapshot(const AutocastSnapshot&) = delete;
+    AutocastSnapshot& operator=(const AutocastSnapshot&) = delete;
+
+private:
+    AutocastState before_;
+};
+
+/// 1.3: present, on the device, floating, not f64.
+bool eligible(const Tensor& tensor, Device::Kind kind) noexcept;
+/// tensor in `to` if it is eligible and not yet so, by the weight cache where 1.5 allows.
+Tensor autocast_to(const Tensor& tensor, DType to);
+
+namespace detail {
+/// Type that the op's policy asks for on `kind`, or nothing: leave arguments as they are. Throws
+/// for a banned op.
+std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
+                                 int count);
+/// Device kind for which autocast is on and on which an argument lives.
+std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept;
+}  // namespace detail
+
+/// The arguments of a call after the casts of the op's policy (low, f32, promote, banned).
+/// Undefined ones stay.
+template <typename... T>
+std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensors) {
+    const Tensor* args[] = {&tensors...};
+    const auto kind = detail::active_kind(args, sizeof...(T));
+    if (!kind) return {tensors...};
+    const auto target = detail::cast_target(info, *kind, args, sizeof...(T));
+    if (!target) return {tensors...};
+    return {(eligible(tensors, *kind) ? autocast_to(tensors, *target) : tensors)...};
+}
+/// The same for a list argument.
+TensorList autocast_list(const OpInfo& info, const TensorList& tensors);
+
+/// Policy f32_dtype: the type of the result. `x` itself is not cast: the op reads low and computes
+/// in f32.
+DType autocast_result(const OpInfo& info, const Tensor& x, std::optional<DType> asked);
+
+}  // namespace engine

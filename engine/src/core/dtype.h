@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "kernels/dtype.h"
+
+namespace engine {
+
+using kernels::DType;
+using kernels::is_floating;
+using kernels::size_of;
+
+/// "f32", "f16", ...: the short names of the specification.
+const char* name(DType dtype);
+/// DType of a short name. Throws Error(value).
+DType dtype_from_name(const std::string& name);
+
+constexpr bool is_low(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+/// Result type of two operands of the same kind of rank (1.11): f16 with bf16 is f32, floats win
+/// over integers, integers over bool.
+DType promote(DType a, DType b);
+
+}  // namespace engine

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "core/device.h"
+
+namespace engine {
+
+/// What a block of memory is for (design.md, D8).
+enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
+constexpr int memory_uses = 7;
+const char* name(MemoryUse use);
+
+/// Bytes booked by use, for one run. Thread-safe; every block knows the books it stands in.
+class MemoryBooks {
+public:
+    void add(MemoryUse use, std::int64_t bytes) noexcept;
+    std::int64_t bytes(MemoryUse use) const noexcept {
+        return bytes_[static_cast<std::size_t>(use)].load(std::memory_order_relaxed);
+    }
+    std::int64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
+    std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
+
+private:
+    std::array<std::atomic<std::int64_t>, memory_uses> bytes_{};
+    std::atomic<std::int64_t> total_{0};
+    std::atomic<std::int64_t> peak_{0};
+};
+
+/// Blocks allocated by this thread while the object lives stand in `books` (a run's own).
+class BooksScope {
+public:
+    explicit BooksScope(std::shared_ptr<MemoryBooks> books);
+    ~BooksScope();
+    BooksScope(const BooksScope&) = delete;
+    BooksScope& operator=(const BooksScope&) = delete;
+
+private:
+    std::shared_ptr<MemoryBooks> before_;
+};
+
+/// Blocks allocated by this thread while the object lives are for `use`; the default is
+/// activations.
+class UseScope {
+public:
+    explicit UseScope(MemoryUse use) noexcept;
+    ~UseScope();
+    UseScope(const UseScope&) = delete;
+    UseScope& operator=(const UseScope&) = delete;
+
+private:
+    MemoryUse before_;
+};
+
+/// A block from the caching allocator, booked while it lives. 64-byte aligned. Throws
+/// Error(memory) with the split of the books when the device has no more.
+class Block {
+public:
+    Block(std::size_t bytes, const Device& device);
+    ~Block();
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    void* data() const noexcept { return data_; }
+    std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    void* data_;
+    std::size_t bytes_;
+    std::size_t capacity_;
+    MemoryUse use_;
+    std::shared_ptr<MemoryBooks> books_;
+};
+
+/// Gives blocks kept for reuse back to the system; returns their bytes.
+std::size_t release_cached_memory();
+
+}  // namespace engine

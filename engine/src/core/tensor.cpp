@@ -1,0 +1,149 @@
+#include "core/tensor.h"
+
+#include <cstring>
+
+#include "engine/error.h"
+#include "kernels/elementwise.h"
+
+namespace engine {
+namespace {
+
+double element(const std::byte* data, DType dtype, std::int64_t i) {
+    const auto at = [&]<typename T>(T) { return reinterpret_cast<const T*>(data)[i]; };
+    switch (dtype) {
+        case DType::f64:
+            return at(double{});
+        case DType::f32:
+            return at(float{});
+        case DType::f16:
+            return kernels::to_float(at(kernels::Half{}));
+        case DType::bf16:
+            return kernels::to_float(at(kernels::BFloat16{}));
+        case DType::i64:
+            return static_cast<double>(at(std::int64_t{}));
+        case DType::i32:
+            return at(std::int32_t{});
+        case DType::u8:
+        case DType::boolean:
+            return at(std::uint8_t{});
+    }
+    return 0;
+}
+
+/// Calls f(offset in elements) for each element in row-major logical order.
+template <typename F>
+void walk(const Shape& shape, const Strides& strides, F&& f) {
+    const std::int64_t n = shape.numel();
+    Dims index = shape;
+    for (int d = 0; d < shape.rank(); ++d) index[d] = 0;
+    std::int64_t offset = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        f(offset);
+        for (int d = shape.rank() - 1; d >= 0; --d) {
+            offset += strides[d];
+            if (++index[d] < shape[d]) break;
+            offset -= strides[d] * shape[d];
+            index[d] = 0;
+        }
+    }
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device, Layout layout) {
+    auto impl = std::make_shared<TensorImpl>();
+    impl->shape = shape;
+    impl->strides = layout == Layout::channels_last && shape.rank() == 4
+                        ? channels_last_strides(shape)
+                        : contiguous_strides(shape);
+    impl->dtype = dtype;
+    impl->device = device;
+    impl->storage =
+        std::make_shared<Storage>(static_cast<std::size_t>(shape.numel()) * size_of(dtype), device);
+    return Tensor(std::move(impl));
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype, const Device& device) {
+    Tensor t = empty(shape, dtype, device);
+    on(device, kernels::cpu::fill, kernels::cuda::fill)(t.array(), value, current_stream());
+    return t;
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype, const Device& device) {
+    return full(shape, 0.0, dtype, device);
+}
+
+Tensor Tensor::scalar(double value, DType dtype, const Device& device) {
+    return full({}, value, dtype, device);
+}
+
+Tensor Tensor::of(const std::vector<double>& values, const Shape& shape, DType dtype) {
+    if (static_cast<std::int64_t>(values.size()) != shape.numel()) {
+        throw Error(ErrorCode::shape, "Tensor::of: " + std::to_string(values.size()) +
+                                          " values do not fill the shape " + to_string(shape));
+    }
+    Tensor t = empty(shape, dtype);
+    kernels::cpu::cast(t.array(), {values.data(), DType::f64, t.numel()}, {});
+    return t;
+}
+
+bool Tensor::is_contiguous() const {
+    return same_walk(shape(), strides(), contiguous_strides(shape()));
+}
+
+bool Tensor::is_channels_last() const {
+    return rank() == 4 && same_walk(shape(), strides(), channels_last_strides(shape()));
+}
+
+Tensor& Tensor::set_requires_grad(bool on_) {
+    if (!is_leaf()) throw Error(ErrorCode::state, "requires_grad can only be set on a leaf");
+    if (on_ && !is_floating(dtype())) {
+        throw Error(ErrorCode::dtype,
+                    std::string("a tensor of ") + name(dtype()) + " cannot require a gradient");
+    }
+    impl_->requires_grad = on_;
+    return *this;
+}
+
+void Tensor::register_hook(std::function<void(const Tensor&)> hook) const {
+    impl_->hooks.push_back(std::move(hook));
+}
+
+Tensor Tensor::detach() const {
+    auto impl = std::make_shared<TensorImpl>();
+    impl->storage = impl_->storage;
+    impl->shape = impl_->shape;
+    impl->strides = impl_->strides;
+    impl->offset = impl_->offset;
+    impl->dtype = impl_->dtype;
+    impl->device = impl_->device;
+    impl->is_view = true;
+    return Tensor(std::move(impl));
+}
+
+double Tensor::item() const {
+    if (numel() != 1) {
+        throw Error(ErrorCode::shape,
+                    "item: the tensor has shape " + to_string(shape()) + ", not one element");
+    }
+    return element(data_as<std::byte>(), dtype(), 0);
+}
+
+std::vector<double> Tensor::values() const {
+    std::vector<double> out;
+    out.reserve(static_cast<std::size_t>(numel()));
+    walk(shape(), strides(),
+         [&](std::int64_t at) { out.push_back(element(data_as<std::byte>(), dtype(), at)); });
+    return out;
+}
+
+void Tensor::copy_from_host(const void* values) const {
+    std::memcpy(data(), values, bytes());
+    bump_version();
+}
+
+std::string to_string(const Device& device) {
+    return device.kind == Device::Kind::cpu ? "cpu" : "cuda:" + std::to_string(device.index);
+}
+
+}  // namespace engine

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device.h"
+#include "core/dims.h"
+#include "core/dtype.h"
+#include "core/memory.h"
+#include "kernels/array.h"
+
+namespace engine {
+
+class Node;
+class Tensor;
+using TensorList = std::vector<Tensor>;
+
+/// Memory shared by a tensor and its views. The version rises with every write, through whichever
+/// alias.
+struct Storage {
+    Storage(std::size_t bytes, const Device& device) : block(bytes, device) {}
+    Block block;
+    std::atomic<std::uint32_t> version{0};
+};
+
+enum class Layout { contiguous, channels_last };
+
+/// A 16-bit copy of a parameter that its optimizer keeps (design.md, D6); valid while `version` is
+/// the parameter's.
+struct LowCopy;
+
+struct TensorImpl {
+    std::shared_ptr<Storage> storage;
+    Shape shape;
+    Strides strides;
+    std::int64_t offset = 0;  // elements
+    DType dtype = DType::f32;
+    Device device;
+
+    bool requires_grad = false;  // set by the user on a leaf
+    bool is_view = false;
+    std::shared_ptr<Node> node;  // that made this; null for a leaf
+    std::uint32_t output_index = 0;
+    std::weak_ptr<Node> accumulator;  // of a leaf
+    std::shared_ptr<TensorImpl> grad;
+    std::vector<std::function<void(const Tensor&)>> hooks;
+    std::shared_ptr<LowCopy> low_copy;
+};
+
+/// Handle to an n-dimensional array. Copies share it. Images are NHWC in memory, (N, C, H, W) in
+/// shape. An undefined tensor stands for an absent one (no bias, no gradient). Not thread-safe: one
+/// thread works on a graph at a time.
+class Tensor {
+public:
+    Tensor() = default;
+    explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+    static Tensor empty(const Shape& shape, DType dtype, const Device& device = {},
+                        Layout layout = Layout::contiguous);
+    static Tensor full(const Shape& shape, double value, DType dtype, const Device& device = {});
+    static Tensor zeros(const Shape& shape, DType dtype, const Device& device = {});
+    /// 0-d f64 tensor marked as a plain number: it does not widen floats (1.11).
+    static Tensor scalar(double value, DType dtype = DType::f64, const Device& device = {});
+    /// From values in row-major order, rounded to dtype.
+    static Tensor of(const std::vector<double>& values, const Shape& shape,
+                     DType dtype = DType::f32);
+
+    bool defined() const { return impl_ != nullptr; }
+    const Shape& shape() const { return impl_->shape; }
+    const Strides& strides() const { return impl_->strides; }
+    int rank() const { return impl_->shape.rank(); }
+    std::int64_t size(int dim) const { return impl_->shape[dim]; }
+    std::int64_t numel() const { return impl_->shape.numel(); }
+    DType dtype() const { return impl_->dtype; }
+    const Device& device() const { return impl_->device; }
+    std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
+
+    bool is_contiguous() const;
+    bool is_channels_last() const;  // rank 4 only
+
+    void* data() const {
+        return static_cast<std::byte*>(impl_->storage->block.data()) +
+               static_cast<std::size_t>(impl_->offset) * size_of(impl_->dtype);
+    }
+    template <typename T>
+    T* data_as() const {
+        return static_cast<T*>(data());
+    }
+    /// The elements as one dense run. Only for dense tensors.
+    kernels::Array array() const { return {data(), dtype(), numel()}; }
+
+    /// Part of a graph, or a leaf that asks for a gradient.
+    bool requires_grad() const { return impl_ && (impl_->requires_grad || impl_->node); }
+    bool is_leaf() const { return impl_->node == nullptr; }
+    bool is_view() const { return impl_->is_view; }
+    /// Throws Error(state) for a non-leaf, Error(dtype) for an integer tensor.
+    Tensor& set_requires_grad(bool on);
+    Tensor grad() const { return Tensor(impl_->grad); }
+    void set_grad(const Tensor& grad) const { impl_->grad = grad.impl_; }
+    /// Called with the gradient when a leaf's is complete for this backward pass, or with a
+    /// non-leaf's before it flows on.
+    void register_hook(std::function<void(const Tensor&)> hook) const;
+
+    std::uint32_t version() const {
+        return impl_->storage->version.load(std::memory_order_relaxed);
+    }
+    /// To be called by whatever writes into the storage after the tensor was made.
+    void bump_version() const { impl_->storage->version.fetch_add(1, std::memory_order_relaxed); }
+
+    /// Shares the storage, outside any graph.
+    Tensor detach() const;
+    /// Value of a one-element tensor.
+    double item() const;
+    /// All values in row-major logical order.
+    std::vector<double> values() const;
+    void copy_from_host(const void* values) const;  // dense, same dtype
+
+    const std::shared_ptr<TensorImpl>& impl() const { return impl_; }
+
+private:
+    std::shared_ptr<TensorImpl> impl_;
+};
+
+struct LowCopy {
+    Tensor tensor;
+    std::uint32_t version;  // of the parameter when the copy was written
+};
+
+}  // namespace engine

@@ -1,0 +1,242 @@
+#include "ops/binary.h"
+
+#include "amp/autocast.h"
+#include "core/autograd_detail.h"
+#include "engine/error.h"
+#include "kernels/elementwise.h"
+#include "ops/cast.h"
+#include "ops/compare.h"
+#include "ops/layout.h"
+#include "ops/reduce.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+using kernels::BinaryOp;
+
+template <Tensor (*op)(const Tensor&, const Tensor&)>
+TensorList run(const OpArguments& args) {
+    if (args.has("other")) return {op(args.at(0), Tensor::scalar(args.number("other", 0)))};
+    return {op(args.at(0), args.at(1))};
+}
+
+TensorList run_pow(const OpArguments& args) {
+    if (args.has("exponent")) return {pow(args.at(0), Tensor::scalar(args.number("exponent", 1)))};
+    if (args.has("self")) return {pow(Tensor::scalar(args.number("self", 1)), args.at(0))};
+    return {pow(args.at(0), args.at(1))};
+}
+
+/// x ready for a flat kernel: one element, or dense in y's layout.
+Tensor flat_operand(const Tensor& x, const Tensor& y) {
+    if (x.numel() == 1) return x;
+    const Layout layout = layout_of(y);
+    return in_layout(x.shape() == y.shape() ? x : expanded_view(x, y.shape()), layout);
+}
+
+Layout result_layout(const Tensor& a, const Tensor& b, const Shape& shape) {
+    if (a.shape() == shape) return layout_of(a);
+    return b.shape() == shape ? layout_of(b) : Layout::contiguous;
+}
+
+void run_flat(const Tensor& y, const Tensor& a, const Tensor& b, BinaryOp op) {
+    on(y.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        y.array(), flat_operand(a, y).array(), flat_operand(b, y).array(), op, current_stream());
+}
+
+/// A 0-d f32 factor keeps its 24 bits: 65536 times an f16 tensor must not become inf times it.
+bool is_wide_scalar(const Tensor& x, DType result) {
+    return x.numel() == 1 && is_low(result) && x.dtype() != result;
+}
+
+/// y = op(a, b) in the type `dtype`, outside the tape.
+Tensor compute(const Tensor& a, const Tensor& b, BinaryOp op, DType dtype, const Shape& shape) {
+    Tensor y = Tensor::empty(shape, dtype, a.device(), result_layout(a, b, shape));
+    if (op == BinaryOp::mul && is_wide_scalar(b, dtype) && b.dtype() == DType::f32 &&
+        a.dtype() == dtype) {
+        on(a.device(), kernels::cpu::scale_by, kernels::cuda::scale_by)(
+            y.array(), flat_operand(a, y).array(), b.data_as<float>(), current_stream());
+        return y;
+    }
+    if (is_wide_scalar(a, dtype) || is_wide_scalar(b, dtype)) {
+        const Tensor wide = empty_like(y, DType::f32);
+        run_flat(wide, to(a, DType::f32), to(b, DType::f32), op);
+        return to(wide, dtype);
+    }
+    run_flat(y, to(a, dtype), to(b, dtype), op);
+    return y;
+}
+
+DType checked_type(const OpInfo& info, const Tensor& a, const Tensor& b, bool needs_float) {
+    const DType dtype = result_type(a, b);
+    if (needs_float && !is_floating(dtype)) return DType::f32;
+    if (dtype == DType::boolean || dtype == DType::u8) {
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(dtype));
+    }
+    return dtype;
+}
+
+using Gradient = TensorList (*)(const Tensor& dy, const Tensor& a, const Tensor& b,
+                                const Saved& saved);
+
+Tensor binary(const OpInfo& info, const Tensor& a0, const Tensor& b0, BinaryOp op, bool needs_float,
+              Gradient gradient) {
+    const auto [a, b] = autocast(info, a0, b0);
+    const DType dtype = checked_type(info, a, b, needs_float);
+    const Shape shape =
+        a.shape() == b.shape() ? a.shape() : broadcast_shapes(info.name, a.shape(), b.shape());
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = compute(a, b, op, dtype, shape);
+    }
+    const Tensor inputs[] = {a, b};
+    return record_many(info, inputs, y, {save(a), save(b)},
+                       [gradient](std::span<const Tensor> dy, const Saved& saved) {
+                           const Tensor sa = saved[0], sb = saved[1];
+                           TensorList grads = gradient(dy[0], sa, sb, saved);
+                           if (grads[0].defined()) grads[0] = sum_to(grads[0], sa.shape());
+                           if (grads[1].defined()) grads[1] = sum_to(grads[1], sb.shape());
+                           return grads;
+                       });
+}
+
+TensorList add_gradient(const Tensor& dy, const Tensor&, const Tensor&, const Saved&) {
+    return {dy, dy};
+}
+
+TensorList sub_gradient(const Tensor& dy, const Tensor&, const Tensor&, const Saved& saved) {
+    return {dy, saved.wants(1) ? neg(dy) : Tensor()};
+}
+
+TensorList mul_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
+    return {saved.wants(0) ? mul(dy, b) : Tensor(), saved.wants(1) ? mul(dy, a) : Tensor()};
+}
+
+TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
+    return {saved.wants(0) ? div(dy, b) : Tensor(),
+            saved.wants(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
+}
+
+/// Half of dy where the two are equal, all of it where this one won.
+TensorList extremum_gradient(const Tensor& dy, const Tensor& first_wins, const Tensor& equal) {
+    const Tensor half = mul(dy, 0.5), none = Tensor::scalar(0, dy.dtype(), dy.device());
+    return {where(equal, half, where(first_wins, dy, none)),
+            where(equal, half, where(first_wins, none, dy))};
+}
+
+TensorList maximum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved&) {
+    return extremum_gradient(dy, greater(a, b), equal(a, b));
+}
+
+TensorList minimum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved&) {
+    return extremum_gradient(dy, less(a, b), equal(a, b));
+}
+
+TensorList pow_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
+    TensorList grads(2);
+    const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
+    if (saved.wants(0)) {
+        const Tensor slope = mul(dy, mul(b, pow(a, add(b, -1.0))));
+        grads[0] = where(equal(b, zero), zero, slope);
+    }
+    if (saved.wants(1)) {
+        // 0 ** b has no slope in b where b >= 0; log(0) there would make NaN.
+        const Tensor flat = equal(a, zero);
+        grads[1] = where(
+            flat, zero, mul(dy, mul(pow(a, b), log(where(flat, Tensor::scalar(1, a.dtype()), a)))));
+    }
+    return grads;
+}
+
+TensorList atan2_gradient(const Tensor& dy, const Tensor& y, const Tensor& x, const Saved& saved) {
+    const Tensor scaled = div(dy, add(mul(x, x), mul(y, y)));
+    return {saved.wants(0) ? mul(scaled, x) : Tensor(),
+            saved.wants(1) ? neg(mul(scaled, y)) : Tensor()};
+}
+
+constexpr const char* no_entry =
+    "Not on the autocast list: runs in the wider of its inputs' types.";
+
+}  // namespace
+
+const OpInfo add_info{"add", CastPolicy::none, "add(x, y)", 2, no_entry, run<add>};
+const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y)", 2, no_entry, run<sub>};
+const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, no_entry, run<mul>};
+const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, no_entry, run<div>};
+const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)", 2, no_entry, run<maximum>};
+const OpInfo minimum_info{"minimum", CastPolicy::none, "minimum(x, y)", 2, no_entry, run<minimum>};
+const OpInfo pow_info{"pow",
+                      CastPolicy::f32,
+                      "pow(x, y)",
+                      2,
+                      "A power leaves fp16 at once: 256 squared is already 65536.",
+                      run_pow};
+const OpInfo atan2_info{"atan2",
+                        CastPolicy::promote,
+                        "atan2(y, x)",
+                        2,
+                        "Both sides go to the wider type, so that an fp32 side loses nothing.",
+                        run<atan2>};
+
+Tensor add(const Tensor& a, const Tensor& b) {
+    return binary(add_info, a, b, BinaryOp::add, false, add_gradient);
+}
+Tensor sub(const Tensor& a, const Tensor& b) {
+    return binary(sub_info, a, b, BinaryOp::sub, false, sub_gradient);
+}
+Tensor mul(const Tensor& a, const Tensor& b) {
+    return binary(mul_info, a, b, BinaryOp::mul, false, mul_gradient);
+}
+Tensor div(const Tensor& a, const Tensor& b) {
+    return binary(div_info, a, b, BinaryOp::div, true, div_gradient);
+}
+Tensor maximum(const Tensor& a, const Tensor& b) {
+    return binary(maximum_info, a, b, BinaryOp::maximum, false, maximum_gradient);
+}
+Tensor minimum(const Tensor& a, const Tensor& b) {
+    return binary(minimum_info, a, b, BinaryOp::minimum, false, minimum_gradient);
+}
+Tensor pow(const Tensor& a, const Tensor& b) {
+    return binary(pow_info, a, b, BinaryOp::pow, true, pow_gradient);
+}
+Tensor atan2(const Tensor& y, const Tensor& x) {
+    return binary(atan2_info, y, x, BinaryOp::atan2, true, atan2_gradient);
+}
+
+namespace {
+/// A plain number beside x: f64 with f64, else f32; 0-d, so that it does not widen x.
+Tensor number_beside(const Tensor& x, double value) {
+    return Tensor::scalar(value, x.dtype() == DType::f64 ? DType::f64 : DType::f32, x.device());
+}
+}  // namespace
+
+Tensor mul(const Tensor& a, double b) { return mul(a, number_beside(a, b)); }
+Tensor add(const Tensor& a, double b) { return add(a, number_beside(a, b)); }
+Tensor pow(const Tensor& a, double b) { return pow(a, number_beside(a, b)); }
+
+DType result_type(const Tensor& a, const Tensor& b) {
+    if (a.dtype() == b.dtype()) return a.dtype();
+    const bool fa = is_floating(a.dtype()), fb = is_floating(b.dtype());
+    if (fa == fb && (a.rank() == 0) != (b.rank() == 0))
+        return a.rank() == 0 ? b.dtype() : a.dtype();
+    return promote(a.dtype(), b.dtype());
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+    if (x.shape() == shape) return x;
+    const int lead = x.rank() - shape.rank();
+    std::vector<std::int64_t> dims;
+    for (int i = 0; i < x.rank(); ++i) {
+        if (i < lead || (shape[i - lead] == 1 && x.size(i) != 1)) dims.push_back(i);
+    }
+    const Tensor summed = dims.empty() ? x : sum(x, dims, false, x.dtype());
+    return reshape(summed, shape);
+}
+
+namespace detail {
+Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
+}  // namespace detail
+
+}  // namespace engine

@@ -1,0 +1,49 @@
+#include "ops/cast.h"
+
+#include "core/autograd_detail.h"
+#include "kernels/elementwise.h"
+#include "ops/layout.h"
+
+namespace engine {
+namespace {
+
+TensorList run_cast(const OpArguments& args) {
+    return {to(args.at(0), args.dtype().value_or(DType::f32))};
+}
+
+/// The copy that the optimizer wrote, if it is of this type and as new as the parameter.
+Tensor kept_copy(const Tensor& x, DType dtype) {
+    const auto& copy = x.impl()->low_copy;
+    if (!copy || copy->version != x.version() || copy->tensor.dtype() != dtype) return {};
+    return copy->tensor.detach();
+}
+
+}  // namespace
+
+const OpInfo cast_info{
+    .name = "to",
+    .policy = CastPolicy::none,
+    .signature = "to(x; dtype)",
+    .derivatives = 2,
+    .why = "A cast does what it is told; its gradient is cast back to the type that x had.",
+    .run = run_cast};
+
+Tensor to(const Tensor& x, DType dtype) {
+    if (x.dtype() == dtype) return x;
+    Tensor y = kept_copy(x, dtype);
+    if (!y.defined()) {
+        const Tensor dense_x = dense(x);
+        y = empty_like(dense_x, dtype);
+        on(x.device(), kernels::cpu::cast, kernels::cuda::cast)(y.array(), dense_x.array(),
+                                                                current_stream());
+    }
+    if (!is_floating(dtype)) return record_flat(cast_info, {&x, 1}, y);
+    return record(cast_info, {x}, y, {},
+                  [from = x.dtype()](const Tensor& dy, const Saved&) { return to(dy, from); });
+}
+
+namespace detail {
+Tensor cast_gradient(const Tensor& gradient, DType dtype) { return to(gradient, dtype); }
+}  // namespace detail
+
+}  // namespace engine
