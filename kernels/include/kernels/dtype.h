@@ -29,7 +29,8 @@ constexpr std::size_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) { return dtype <= DType::bf16; }
 
 /// IEEE binary16 and bfloat16 as stored. The conversions here are the scalar reference: round to
-/// nearest even, subnormals kept, overflow to infinity, NaN stays NaN.
+/// nearest even, subnormals kept, overflow to infinity. A NaN stays one and keeps the leading bits
+/// of its payload; those to and from binary16 make it quiet, as the processors' instructions do.
 struct Half {
     std::uint16_t bits;
 };
@@ -41,7 +42,8 @@ constexpr float to_float(Half h) {
     const std::uint32_t sign = static_cast<std::uint32_t>(h.bits & 0x8000u) << 16;
     const std::uint32_t magnitude = h.bits & 0x7fffu;
     if (magnitude >= 0x7c00u)
-        return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
+        return std::bit_cast<float>(sign | (magnitude > 0x7c00u ? 0x7fc00000u : 0x7f800000u) |
+                                    ((magnitude & 0x3ffu) << 13));
     if (magnitude >= 0x0400u) return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
     const float value = static_cast<float>(magnitude) * 0x1p-24f;
     return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
@@ -55,7 +57,8 @@ constexpr Half to_half(float f) {
     const std::uint32_t bits = std::bit_cast<std::uint32_t>(f);
     const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
     const std::uint32_t magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7e00u)};
+    if (magnitude > 0x7f800000u)
+        return {static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu))};
     if (magnitude >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};  // >= 65520
     if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 leaves the rounded count of 2^-24
         const float aligned = std::bit_cast<float>(magnitude) + 0.5f;

@@ -45,8 +45,8 @@ enum class BinaryOp {
 enum class CompareOp { eq, ne, lt, le, gt, ge };
 
 /// y[i] = x[i] converted: any dtype to any. Floats round to nearest even once (f64 to 16 bits is
-/// not rounded twice), subnormals kept, overflow to infinity; floats to integers truncate; to
-/// boolean: != 0.
+/// not rounded twice), subnormals kept, overflow to infinity; floats to integers truncate
+/// (NaN: 0; beyond int64_t: its nearest end; narrower integers wrap); to boolean: != 0.
 using Cast = void(Array y, ConstArray x, Stream stream);
 
 /// y[i] = op(x[i]); y of x's dtype (floating; neg, abs, sign, square also i64, i32); y may alias x.

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <type_traits>
 
 namespace kernels::cpu {
 
@@ -10,9 +11,25 @@ void set_threads(int n);
 int threads();
 int hardware_threads();
 
+/// Where parallel_for ends up when one range is not enough. context is f's address.
+void run_parallel(std::int64_t n, std::int64_t grain,
+                  void (*call)(const void* context, std::int64_t begin, std::int64_t end),
+                  const void* context);
+
 /// Splits [0, n) into at most threads() ranges of at least `grain` and calls f(begin, end) on each.
 /// Runs in the caller when one range is enough: then it costs a comparison. f must not throw.
-void parallel_for(std::int64_t n, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& f);
+template <class F>
+void parallel_for(std::int64_t n, std::int64_t grain, const F& f) {
+    if (n < 2 * grain || n < 2) {
+        if (n > 0) f(std::int64_t{0}, n);
+        return;
+    }
+    run_parallel(
+        n, grain,
+        [](const void* context, std::int64_t begin, std::int64_t end) {
+            (*static_cast<const F*>(context))(begin, end);
+        },
+        std::addressof(f));
+}
 
 }  // namespace kernels::cpu

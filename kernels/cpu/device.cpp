@@ -1,0 +1,103 @@
+#include "kernels/device.h"
+
+#include <oneapi/dnnl/dnnl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "cpu/simd_target.h"
+#include "kernels/device_error.h"
+#include "kernels/parallel.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+namespace kernels::cpu {
+namespace {
+
+constexpr std::size_t line = 64;
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+std::string model_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string text; std::getline(file, text);) {
+        if (!text.starts_with("model name")) continue;
+        const auto colon = text.find(": ");
+        if (colon != std::string::npos) return text.substr(colon + 2);
+    }
+    return "unknown";
+}
+
+std::int64_t physical_memory() {
+    return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+#ifdef __x86_64__
+bool bit(unsigned value, int index) { return (value >> index & 1u) != 0; }
+
+/// What the operating system saves of the registers: bits of XCR0.
+std::uint64_t saved_state() {
+    unsigned low = 0, high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return std::uint64_t{high} << 32 | low;
+}
+
+void read_features(CpuInfo& info) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid(1, &a, &b, &c, &d) == 0 || !bit(c, 27)) return;
+    const std::uint64_t state = saved_state();
+    const bool ymm = (state & 0x6u) == 0x6u;
+    const bool zmm = (state & 0xe6u) == 0xe6u;
+    const bool tiles = (state & 0x60000u) == 0x60000u;
+    info.f16c = ymm && bit(c, 29);
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return;
+    info.avx2 = ymm && bit(b, 5);
+    info.avx512f = zmm && bit(b, 16);
+    info.avx512_fp16 = zmm && bit(d, 23);
+    info.amx_bf16 = tiles && bit(d, 22);
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) info.avx512_bf16 = zmm && bit(a, 5);
+}
+#else
+void read_features(CpuInfo&) {}
+#endif
+
+std::string linked_onednn() {
+    const dnnl_version_t* version = dnnl_version();
+    return std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+           std::to_string(version->patch);
+}
+
+}  // namespace
+
+CpuInfo info() {
+    CpuInfo result;
+    result.model = model_name();
+    result.cores = hardware_threads();
+    result.memory_bytes = physical_memory();
+    read_features(result);
+    result.onednn_version = linked_onednn();
+    result.simd_target = simd_target();
+    return result;
+}
+
+void* allocate(std::size_t bytes) {
+    static const auto limit = static_cast<std::size_t>(physical_memory());
+    // Linux promises memory that it does not have; what cannot fit is refused here, where the
+    // caller can still act on it.
+    if (bytes > limit) throw OutOfMemory(bytes);
+    const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : line;
+    const std::size_t rounded =
+        bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+    void* data = std::aligned_alloc(alignment, rounded);
+    if (data == nullptr) throw OutOfMemory(bytes);
+    // Large pages spare page faults and TLB misses; the advice may be refused without harm.
+    if (alignment == huge_page) static_cast<void>(madvise(data, rounded, MADV_HUGEPAGE));
+    return data;
+}
+
+void release(void* data) noexcept { std::free(data); }
+
+}  // namespace kernels::cpu
