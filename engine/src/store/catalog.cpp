@@ -1,0 +1,66 @@
+#include "engine/catalog.h"
+
+namespace engine {
+
+std::span<const PrecisionInfo> precisions() {
+    // The rows of product.md, section 1, that this version runs.
+    static const std::vector<PrecisionInfo> infos = {
+        {"fp32",
+         "FP32",
+         "Everything in 32-bit floats: the baseline that the other precisions are judged by.",
+         {"fp32", "off", "fp32", false, "off"}},
+        {"amp-fp16",
+         "AMP FP16",
+         "Matrix products and convolutions run in 16-bit floats, weights stay in fp32, and the "
+         "loss is "
+         "scaled so that small gradients survive.",
+         {"fp32", "fp16", "fp32", false, "dynamic"}},
+        {"amp-bf16",
+         "AMP BF16",
+         "As AMP FP16, but in bfloat16: the range of fp32 with 8 bits of precision, so no loss "
+         "scaling is needed.",
+         {"fp32", "bf16", "fp32", false, "off"}},
+        {"pure-fp16",
+         "Pure FP16",
+         "Weights, batch norm and updates in fp16 as well, without loss scaling: shows what breaks "
+         "without mixed precision.",
+         {"fp16", "off", "fp16", false, "off"}},
+    };
+    return infos;
+}
+
+std::span<const ScalerPresetInfo> scaler_presets() {
+    static const std::vector<ScalerPresetInfo> infos = [] {
+        ScalerConfig classroom;
+        classroom.preset = "classroom";
+        classroom.growth_interval = 25;
+        return std::vector<ScalerPresetInfo>{
+            {"production", "Production",
+             "The values of PyTorch: the scale doubles after 2000 steps in a row without overflow.",
+             ScalerConfig{}},
+            {"classroom", "Classroom",
+             "The scale doubles after only 25 clean steps, so that growth and overflow can be "
+             "watched "
+             "in a short run; not for production, where it would skip too many steps.",
+             classroom},
+        };
+    }();
+    return infos;
+}
+
+std::span<const OptimizerInfo> optimizers() {
+    static const std::vector<OptimizerInfo> infos = {
+        {"sgd",
+         "SGD",
+         "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
+         {"lr", "momentum", "nesterov", "weight_decay"}},
+        {"adamw",
+         "AdamW",
+         "Gives every weight its own step size from the history of its gradients, with decay apart "
+         "from the gradient: good without much tuning.",
+         {"lr", "beta1", "beta2", "eps", "weight_decay"}},
+    };
+    return infos;
+}
+
+}  // namespace engine

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// Calls f(path, member) for every field of the settings, in the order of their JSON form. The only
+/// list of field names: reading, writing, comparing and the catalog all go through it.
+template <typename Config, typename F>
+void for_each_setting(Config& c, F&& f) {
+    f("dataset.kind", c.dataset.kind);
+    f("dataset.path", c.dataset.path);
+    f("dataset.augment", c.dataset.augment);
+    f("dataset.normalize", c.dataset.normalize);
+    f("dataset.train_limit", c.dataset.train_limit);
+    f("dataset.test_limit", c.dataset.test_limit);
+    f("dataset.order", c.dataset.order);
+    f("model.kind", c.model.kind);
+    f("model.options", c.model.options);
+    f("model.init_from", c.model.init_from);
+    f("precision.preset", c.precision.preset);
+    f("precision.weights", c.precision.weights);
+    f("precision.autocast", c.precision.autocast);
+    f("precision.batch_norm", c.precision.batch_norm);
+    f("precision.master_weights", c.precision.master_weights);
+    f("precision.scaler", c.precision.scaler);
+    f("scaler.preset", c.scaler.preset);
+    f("scaler.init_scale", c.scaler.init_scale);
+    f("scaler.growth_factor", c.scaler.growth_factor);
+    f("scaler.backoff_factor", c.scaler.backoff_factor);
+    f("scaler.growth_interval", c.scaler.growth_interval);
+    f("scaler.min_scale", c.scaler.min_scale);
+    f("scaler.max_scale", c.scaler.max_scale);
+    f("optimizer.kind", c.optimizer.kind);
+    f("optimizer.lr", c.optimizer.lr);
+    f("optimizer.momentum", c.optimizer.momentum);
+    f("optimizer.nesterov", c.optimizer.nesterov);
+    f("optimizer.weight_decay", c.optimizer.weight_decay);
+    f("optimizer.beta1", c.optimizer.beta1);
+    f("optimizer.beta2", c.optimizer.beta2);
+    f("optimizer.eps", c.optimizer.eps);
+    f("schedule.kind", c.schedule.kind);
+    f("clip.kind", c.clip.kind);
+    f("clip.value", c.clip.value);
+    f("batch_size", c.batch_size);
+    f("accumulate", c.accumulate);
+    f("epochs", c.epochs);
+    f("max_steps", c.max_steps);
+    f("seed", c.seed);
+    f("device", c.device);
+    f("threads", c.threads);
+    f("deterministic", c.deterministic);
+}
+
+/// ("optimizer", "lr") of "optimizer.lr"; ("", "seed") of "seed".
+std::pair<std::string_view, std::string_view> split_path(std::string_view path);
+
+/// The known name that is most like a misspelt one, or empty if none comes near.
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
+
+/// "fp32, amp-fp16": for the sentences on what is allowed.
+std::string join(const std::vector<std::string>& names);
+
+/// A word as it stands in an error line: bare if it is plain, else in quotes with escapes, so that
+/// a line stays a line; long ones are cut.
+std::string shown(const std::string& text);
+/// Numbers and flags as JSON has them; non-finite ones as nan, inf, -inf.
+std::string shown(double value);
+std::string shown(std::int64_t value);
+std::string shown(bool value);
+
+}  // namespace engine

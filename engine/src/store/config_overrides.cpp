@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "store/config_fields.h"
+#include "store/config_reader.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view options_prefix = "model.options.";
+
+/// What is known of field names, for the search of unknown ones.
+struct KnownNames {
+    std::vector<std::string> paths;
+    std::vector<std::string> sections;
+    std::vector<std::string> word_paths;  ///< of fields that hold text
+
+    KnownNames() {
+        RunConfig config;
+        for_each_setting(config, [this](const char* path, const auto& field) {
+            using Field = std::decay_t<decltype(field)>;
+            paths.emplace_back(path);
+            if constexpr (std::is_same_v<Field, std::string> ||
+                          std::is_same_v<Field, std::optional<std::string>> ||
+                          std::is_same_v<Field, std::vector<std::string>>) {
+                word_paths.emplace_back(path);
+            }
+            const std::string section(split_path(path).first);
+            if (section.empty() || has(sections, section)) return;
+            sections.push_back(section);
+        });
+    }
+
+    static bool has(const std::vector<std::string>& names, std::string_view name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    }
+
+    /// The field meant by an unknown one: of the same section, else of any ("lr": optimizer.lr).
+    std::string nearest(std::string_view path) const {
+        const auto [section, name] = split_path(path);
+        std::vector<std::string> near_ones;
+        for (const auto& known : paths) {
+            if (split_path(known).first == section) near_ones.push_back(known);
+        }
+        if (section.empty()) near_ones.insert(near_ones.end(), sections.begin(), sections.end());
+        for (const auto& known : paths) {
+            if (split_path(known).second == name) return known;
+        }
+        const std::string found = nearest_name(path, near_ones);
+        return found.empty() ? nearest_name(path, paths) : found;
+    }
+
+    Message allowed(std::string_view path) const {
+        const std::string near_one = nearest(path);
+        if (near_one.empty()) return msg("there is no such field");
+        return msg("there is no such field; did you mean {}?", near_one);
+    }
+};
+
+void refuse_unknown_of_section(const std::string& section, const json& value,
+                               const KnownNames& known, Refusals& refusals) {
+    if (!value.is_object()) {
+        refusals.add(section, shown_json(value), msg("must be an object with fields"));
+        return;
+    }
+    for (const auto& [name, field] : value.items()) {
+        const std::string path = section + "." + name;
+        if (!known.has(known.paths, path))
+            refusals.add(path, shown_json(field), known.allowed(path));
+    }
+}
+
+/// JSON if it is JSON, else a text. A text field takes a bare number or flag as the text it is.
+json override_value(const std::string& text, bool word) {
+    json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    const bool text_meant = word && (value.is_number() || value.is_boolean());
+    return value.is_discarded() || text_meant ? json(text) : value;
+}
+
+void put(json& document, const std::string& path, json value) {
+    json* place = &document;
+    std::size_t from = 0;
+    for (auto dot = path.find('.'); dot != std::string::npos; dot = path.find('.', from)) {
+        place = &(*place)[path.substr(from, dot - from)];
+        if (!place->is_object()) *place = json::object();  // the override wins over a bad section
+        from = dot + 1;
+    }
+    json& target = (*place)[path.substr(from)];
+    if (target.is_object() && value.is_object()) {
+        target.update(value);
+    } else {
+        target = std::move(value);
+    }
+}
+
+}  // namespace
+
+void refuse_unknown_fields(const json& document, Refusals& refusals) {
+    const KnownNames known;
+    for (const auto& [name, value] : document.items()) {
+        if (known.has(known.sections, name)) {
+            refuse_unknown_of_section(name, value, known, refusals);
+        } else if (name.find('.') != std::string::npos || !known.has(known.paths, name)) {
+            refusals.add(name, shown_json(value), known.allowed(name));
+        }
+    }
+}
+
+void apply_overrides(json& document, const std::vector<std::string>& overrides,
+                     Refusals& refusals) {
+    const KnownNames known;
+    for (const auto& text : overrides) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            refusals.add("--set", shown(text),
+                         msg("must be path=value, such as optimizer.lr=0.01"));
+            continue;
+        }
+        const std::string path = text.substr(0, equals);
+        const std::string value = text.substr(equals + 1);
+        const bool option = path.starts_with(options_prefix) &&
+                            path.size() > options_prefix.size() &&
+                            path.find('.', options_prefix.size()) == std::string::npos;
+        if (!option && !known.has(known.paths, path) && !known.has(known.sections, path)) {
+            refusals.add(path, shown(value), known.allowed(path));
+            continue;
+        }
+        put(document, path, override_value(value, known.has(known.word_paths, path)));
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,159 @@
+#include "store/config_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "store/config_fields.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+/// JSON has no NaN: it is written as a word here as in the events (interfaces.md, section 3), so
+/// that the range check can refuse it by its name.
+std::optional<double> non_finite(const json& value) {
+    if (!value.is_string()) return std::nullopt;
+    const auto& word = value.get_ref<const std::string&>();
+    if (word == "nan") return std::numeric_limits<double>::quiet_NaN();
+    if (word == "inf") return std::numeric_limits<double>::infinity();
+    if (word == "-inf") return -std::numeric_limits<double>::infinity();
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> whole_number(const json& value) {
+    if (value.is_number_unsigned()) {
+        const auto number = value.get<std::uint64_t>();
+        if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            return {};
+        return static_cast<std::int64_t>(number);
+    }
+    if (value.is_number_integer()) return value.get<std::int64_t>();
+    if (!value.is_number_float()) return std::nullopt;
+    const double number = value.get<double>();  // 1e3 is a whole number, too
+    constexpr double exact = 9007199254740992.0;
+    if (number != std::floor(number) || std::abs(number) > exact) return std::nullopt;
+    return static_cast<std::int64_t>(number);
+}
+
+std::optional<OptionValue> option_value(const json& value) {
+    if (value.is_boolean()) return value.get<bool>();
+    if (value.is_string()) return value.get<std::string>();
+    if (value.is_number_float()) return value.get<double>();
+    if (value.is_number()) {
+        if (const auto number = whole_number(value)) return *number;
+    }
+    if (!value.is_array()) return std::nullopt;
+    std::vector<std::int64_t> numbers;
+    for (const auto& item : value) {
+        const auto number = whole_number(item);
+        if (!number) return std::nullopt;
+        numbers.push_back(*number);
+    }
+    return numbers;
+}
+
+std::map<std::string, std::size_t> field_order() {
+    std::map<std::string, std::size_t> order;
+    RunConfig config;
+    for_each_setting(config,
+                     [&](const char* path, const auto&) { order.emplace(path, order.size()); });
+    return order;
+}
+
+}  // namespace
+
+void Refusals::add(std::string_view field, std::string value, Message allowed) {
+    fields_.emplace(field);
+    errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
+}
+
+std::vector<SettingError> Refusals::take() {
+    const auto order = field_order();
+    const auto rank = [&order](const SettingError& error) {
+        const auto at = order.find(error.field);
+        return at == order.end() ? 0 : at->second + 1;
+    };
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return std::move(errors_);
+}
+
+std::string shown_json(const json& value) {
+    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+    constexpr std::size_t longest = 80;
+    if (text.size() <= longest) return text;
+    std::size_t end = longest;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    return text.substr(0, end) + "...";
+}
+
+const json* ConfigReader::find(std::string_view path) const {
+    const auto [section, name] = split_path(path);
+    const json* object = &document_;
+    if (!section.empty()) {
+        const auto at = document_.find(std::string(section));
+        if (at == document_.end() || !at->is_object()) return nullptr;
+        object = &*at;
+    }
+    const auto at = object->find(std::string(name));
+    return at == object->end() ? nullptr : &*at;
+}
+
+void ConfigReader::refuse(std::string_view path, const json& value, Message allowed) {
+    refusals_.add(path, shown_json(value), std::move(allowed));
+}
+
+void ConfigReader::read(std::string_view path, const json& value, bool& field) {
+    if (!value.is_boolean()) return refuse(path, value, msg("true or false"));
+    field = value.get<bool>();
+}
+
+void ConfigReader::read(std::string_view path, const json& value, std::int64_t& field) {
+    const auto number = whole_number(value);
+    if (!number) return refuse(path, value, msg("must be a whole number"));
+    field = *number;
+}
+
+void ConfigReader::read(std::string_view path, const json& value, double& field) {
+    if (const auto number = non_finite(value)) {
+        field = *number;
+    } else if (value.is_number()) {
+        field = value.get<double>();
+    } else {
+        refuse(path, value, msg("must be a number"));
+    }
+}
+
+void ConfigReader::read(std::string_view path, const json& value, std::string& field) {
+    if (!value.is_string()) return refuse(path, value, msg("must be a text in quotes"));
+    field = value.get<std::string>();
+}
+
+void ConfigReader::read(std::string_view path, const json& value, std::vector<std::string>& field) {
+    const auto is_string = [](const json& item) { return item.is_string(); };
+    if (value.is_string()) {
+        field.clear();
+        if (!value.get_ref<const std::string&>().empty()) field.push_back(value.get<std::string>());
+    } else if (value.is_array() && std::all_of(value.begin(), value.end(), is_string)) {
+        field = value.get<std::vector<std::string>>();
+    } else {
+        refuse(path, value, msg("must be a path in quotes, or a list of them"));
+    }
+}
+
+void ConfigReader::read(std::string_view path, const json& value,
+                        std::map<std::string, OptionValue>& field) {
+    if (!value.is_object()) return refuse(path, value, msg("must be an object of options"));
+    for (const auto& [option, option_json] : value.items()) {
+        if (auto option_read = option_value(option_json)) {
+            field[option] = std::move(*option_read);
+        } else {
+            refuse(std::string(path) + "." + option, option_json,
+                   msg("must be true or false, a number, a text or a list of whole numbers"));
+        }
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// Settings refused so far: a field is refused once, and checks that rest on it are left out.
+class Refusals {
+public:
+    void add(std::string_view field, std::string value, Message allowed);
+    bool refused(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
+    /// In the order of the settings; fields that do not exist come first.
+    std::vector<SettingError> take();
+
+private:
+    std::set<std::string> fields_;
+    std::vector<SettingError> errors_;
+};
+
+/// Takes the values of fields out of a JSON document; a value of the wrong type is refused and
+/// leaves the field as it was.
+class ConfigReader {
+public:
+    ConfigReader(const nlohmann::json& document, Refusals& refusals)
+        : document_(document), refusals_(refusals) {}
+
+    template <typename T>
+    void operator()(std::string_view path, T& field) {
+        if (const nlohmann::json* value = find(path)) read(path, *value, field);
+    }
+    /// True if the document gives this field.
+    bool gives(std::string_view path) const { return find(path) != nullptr; }
+
+private:
+    const nlohmann::json* find(std::string_view path) const;
+    void read(std::string_view path, const nlohmann::json& value, bool& field);
+    void read(std::string_view path, const nlohmann::json& value, std::int64_t& field);
+    void read(std::string_view path, const nlohmann::json& value, double& field);
+    void read(std::string_view path, const nlohmann::json& value, std::string& field);
+    void read(std::string_view path, const nlohmann::json& value, std::vector<std::string>& field);
+    void read(std::string_view path, const nlohmann::json& value,
+              std::map<std::string, OptionValue>& field);
+    template <typename T>
+    void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {
+        if (value.is_null()) return;
+        T read_value{};
+        read(path, value, read_value);
+        if (!refusals_.refused(path)) field = std::move(read_value);
+    }
+    void refuse(std::string_view path, const nlohmann::json& value, Message allowed);
+
+    const nlohmann::json& document_;
+    Refusals& refusals_;
+};
+
+/// A JSON value as it stands in an error line.
+std::string shown_json(const nlohmann::json& value);
+
+/// Refuses every field of the document that settings do not have, with the nearest one that they
+/// have.
+void refuse_unknown_fields(const nlohmann::json& document, Refusals& refusals);
+
+/// Puts the overrides ("path=value") into the document.
+void apply_overrides(nlohmann::json& document, const std::vector<std::string>& overrides,
+                     Refusals& refusals);
+
+/// The checks of values and of their combinations; leaves out those that rest on a refused field.
+void check_config(const RunConfig& config, Refusals& refusals);
+
+}  // namespace engine

@@ -1,0 +1,40 @@
+#include "engine/run_config.h"
+
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "store/config_reader.h"
+
+namespace engine {
+
+std::string SettingError::str() const { return field + ": " + value + ": " + allowed.str(); }
+
+std::vector<SettingError> validate(const RunConfig& config) {
+    Refusals refusals;
+    check_config(config, refusals);
+    return refusals.take();
+}
+
+ResolvedPrecision resolve(const PrecisionConfig& precision) {
+    for (const auto& info : precisions()) {
+        if (info.preset != precision.preset) continue;
+        ResolvedPrecision out = info.settings;
+        out.weights = precision.weights.value_or(out.weights);
+        out.autocast = precision.autocast.value_or(out.autocast);
+        out.batch_norm = precision.batch_norm.value_or(out.batch_norm);
+        out.master_weights = precision.master_weights.value_or(out.master_weights);
+        out.scaler = precision.scaler.value_or(out.scaler);
+        return out;
+    }
+    throw Error(ErrorCode::settings, msg("{}: not a precision", precision.preset),
+                msg("The presets command lists the precisions."));
+}
+
+RunConfig default_comparison() {
+    RunConfig config;
+    for (const auto& info : scaler_presets()) {
+        if (info.preset == "classroom") config.scaler = info.settings;
+    }
+    return config;
+}
+
+}  // namespace engine

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/catalog.h"
+#include "store/config_fields.h"
+#include "store/config_reader.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// "line 3, column 14" of the byte (from 1) at which the parser gave up.
+std::string place_of(std::string_view text, std::size_t byte) {
+    const std::string_view before = text.substr(0, std::min(text.size(), byte > 0 ? byte - 1 : 0));
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line_start = before.rfind('\n');
+    const auto column =
+        line_start == std::string_view::npos ? before.size() + 1 : before.size() - line_start;
+    return "line " + std::to_string(line) + ", column " + std::to_string(column);
+}
+
+/// The parser's own words without its codes and its place.
+std::string reason_of(const json::parse_error& error) {
+    std::string text = error.what();
+    const auto after_place = text.find(": ");
+    if (after_place != std::string::npos) text.erase(0, after_place + 2);
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+/// Watches the parser. A key given twice is refused, for the parser would take one of the two
+/// without a word; nesting far beyond any settings is cut off, for it would exhaust the stack
+/// later.
+class ParseWatch {
+public:
+    bool operator()(int depth, json::parse_event_t event, json& parsed) {
+        const auto level = static_cast<std::size_t>(depth);
+        if (level > deepest) too_deep_ = true;
+        if (level > deepest) return false;
+        if (event == json::parse_event_t::object_start) keys_.at(level).clear();
+        if (event == json::parse_event_t::key) {
+            path_.at(level - 1) = parsed.get<std::string>();
+            if (!keys_.at(level - 1).insert(path_.at(level - 1)).second) note_repeated(level);
+        }
+        return true;
+    }
+    const std::set<std::string>& repeated() const { return repeated_; }
+    bool too_deep() const { return too_deep_; }
+
+private:
+    static constexpr std::size_t deepest = 16;
+
+    void note_repeated(std::size_t levels) {
+        std::string path;
+        for (std::size_t i = 0; i < levels; ++i) path += (path.empty() ? "" : ".") + path_.at(i);
+        repeated_.insert(path);
+    }
+
+    std::array<std::set<std::string>, deepest + 1> keys_;  // of the open object at each level
+    std::array<std::string, deepest + 1> path_;
+    std::set<std::string> repeated_;
+    bool too_deep_ = false;
+};
+
+/// The document, or a discarded value after refusing the file as a whole.
+json parse_document(std::string_view text, Refusals& refusals) {
+    ParseWatch watch;
+    try {
+        json document = json::parse(text.begin(), text.end(), std::ref(watch));
+        for (const auto& path : watch.repeated()) {
+            refusals.add(path, "given twice", msg("a field can be given only once"));
+        }
+        if (watch.too_deep()) {
+            refusals.add("(file)", "nested brackets", msg("settings are not nested that deep"));
+        } else if (document.is_object()) {
+            return document;
+        } else {
+            refusals.add("(file)", shown_json(document),
+                         msg("must be an object of settings in braces"));
+        }
+    } catch (const json::parse_error& error) {
+        refusals.add("(file)", place_of(text, error.byte), msg("not JSON: {}", reason_of(error)));
+    }
+    return json(json::value_t::discarded);
+}
+
+/// Presets come first: they fill what is not given beside them.
+void fill_from_presets(ConfigReader& reader, RunConfig& config) {
+    reader("scaler.preset", config.scaler.preset);
+    for (const auto& info : scaler_presets()) {
+        if (info.preset == config.scaler.preset) config.scaler = info.settings;
+    }
+    reader("optimizer.kind", config.optimizer.kind);
+    if (config.optimizer.kind == "adamw") {
+        config.optimizer.lr = 0.001;
+        config.optimizer.weight_decay = 0.01;
+    }
+}
+
+ordered_json to_value(bool value) { return value; }
+ordered_json to_value(std::int64_t value) { return value; }
+ordered_json to_value(const std::string& value) { return value; }
+ordered_json to_value(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+ordered_json to_value(const std::vector<std::string>& paths) {
+    if (paths.empty()) return "";
+    if (paths.size() == 1) return paths.front();
+    return paths;
+}
+ordered_json to_value(const std::map<std::string, OptionValue>& options) {
+    ordered_json object = ordered_json::object();
+    for (const auto& [option, value] : options) {
+        object[option] = std::visit([](const auto& v) { return ordered_json(v); }, value);
+    }
+    return object;
+}
+template <typename T>
+ordered_json to_value(const std::optional<T>& value) {
+    return value ? to_value(*value) : ordered_json();
+}
+
+/// Every field that is set, by its path; options one by one.
+std::map<std::string, std::string> flat(const RunConfig& config) {
+    std::map<std::string, std::string> out;
+    for_each_setting(config, [&out](const char* path, const auto& field) {
+        const ordered_json value = to_value(field);
+        if (!value.is_object()) {
+            out[path] = value.dump(-1, ' ', false, json::error_handler_t::replace);
+            return;
+        }
+        for (const auto& [option, item] : value.items()) {
+            out[std::string(path) + "." + option] =
+                item.dump(-1, ' ', false, json::error_handler_t::replace);
+        }
+    });
+    return out;
+}
+
+}  // namespace
+
+ParsedConfig parse_run_config(std::string_view text, const std::vector<std::string>& overrides) {
+    ParsedConfig parsed;
+    Refusals refusals;
+    json document = parse_document(text, refusals);
+    if (document.is_discarded()) {
+        parsed.errors = refusals.take();
+        return parsed;
+    }
+    apply_overrides(document, overrides, refusals);
+    refuse_unknown_fields(document, refusals);
+    Refusals scratch;  // a bad preset is refused once, by the full reading below
+    ConfigReader preset_reader(document, scratch);
+    fill_from_presets(preset_reader, parsed.config);
+    ConfigReader reader(document, refusals);
+    for_each_setting(parsed.config, reader);
+    check_config(parsed.config, refusals);
+    parsed.errors = refusals.take();
+    return parsed;
+}
+
+std::string to_json(const RunConfig& config) {
+    ordered_json document = ordered_json::object();
+    for_each_setting(config, [&document](const char* path, const auto& field) {
+        const auto [section, name] = split_path(path);
+        ordered_json value = to_value(field);
+        if (value.is_null()) return;  // an override that is not set
+        ordered_json& place = section.empty() ? document : document[std::string(section)];
+        place[std::string(name)] = std::move(value);
+    });
+    return document.dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b) {
+    const auto left = flat(a);
+    auto right = flat(b);
+    std::vector<std::string> paths;
+    for (const auto& [path, value] : left) {
+        const auto other = right.find(path);
+        if (other == right.end() || other->second != value) paths.push_back(path);
+        if (other != right.end()) right.erase(other);
+    }
+    for (const auto& [path, value] : right) paths.push_back(path);
+    return paths;
+}
+
+}  // namespace engine

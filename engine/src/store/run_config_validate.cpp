@@ -1,0 +1,289 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "engine/catalog.h"
+#include "store/config_fields.h"
+#include "store/config_reader.h"
+
+namespace engine {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::int64_t most_in_batch = 1'000'000;
+constexpr std::int64_t most_epochs = 1'000'000'000;
+constexpr std::int64_t most_threads = 4096;
+
+bool has(const Names& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What a data set is to the checks of combinations.
+struct DatasetRule {
+    std::string kind;
+    bool needs_path;
+    bool images;
+    Names models;
+};
+
+const std::vector<DatasetRule>& dataset_rules() {
+    static const std::vector<DatasetRule> rules = {
+        {"spirals", false, false, {"mlp"}},
+        {"glyphs", false, true, {"mlp", "lenet"}},
+        {"mnist", true, true, {"mlp", "lenet"}},
+        {"fashion-mnist", true, true, {"mlp", "lenet"}},
+        {"cifar10", true, true, {"mlp", "lenet", "resnet18"}},
+        {"cifar100", true, true, {"mlp", "lenet", "resnet18"}},
+    };
+    return rules;
+}
+
+const DatasetRule* rule_of(const std::string& kind) {
+    for (const auto& rule : dataset_rules()) {
+        if (rule.kind == kind) return &rule;
+    }
+    return nullptr;
+}
+
+/// Names that the settings know (interfaces.md) and that this version cannot run.
+const Names& known_elsewhere() {
+    static const Names names = {"image-folder", "csv",       "text-words", "text-chars",
+                                "resnet34",     "resnet50",  "resnet101",  "resnet152",
+                                "resnext101",   "rnn-lm",    "bert",       "transformer-lm",
+                                "dlrm",         "tf32",      "o2-fp16",    "adam",
+                                "adagrad",      "one-cycle", "step"};
+    return names;
+}
+
+class Checker {
+public:
+    Checker(const RunConfig& config, Refusals& refusals) : c_(config), refusals_(refusals) {}
+
+    void check_all() {
+        check_texts();
+        check_dataset();
+        check_model();
+        check_precision();
+        check_scaler_numbers();
+        check_scaler_limits();
+        check_optimizer();
+        check_schedule_and_clip();
+        check_length();
+        check_device();
+    }
+
+private:
+    bool refused(std::string_view field) const { return refusals_.refused(field); }
+
+    template <typename T>
+    void require(bool ok, std::string_view field, const T& value, Message allowed) {
+        if (!ok && !refused(field)) refusals_.add(field, shown(value), std::move(allowed));
+    }
+
+    void check_name(std::string_view field, const std::string& value, const Names& names) {
+        if (has(names, value) || refused(field)) return;
+        if (has(known_elsewhere(), value)) {
+            refusals_.add(field, shown(value),
+                          msg("not available in this version; allowed: {}", join(names)));
+            return;
+        }
+        const std::string near_one = nearest_name(value, names);
+        refusals_.add(field, shown(value),
+                      near_one.empty()
+                          ? msg("must be one of {}", join(names))
+                          : msg("must be one of {}; did you mean {}?", join(names), near_one));
+    }
+
+    void check_name(std::string_view field, const std::optional<std::string>& value,
+                    const Names& names) {
+        if (value) check_name(field, *value, names);
+    }
+
+    void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,
+                     std::int64_t highest) {
+        require(value >= lowest && value <= highest, field, value,
+                msg("must be a whole number from {} to {}", lowest, highest));
+    }
+
+    /// Not above the largest of 64 bits, which is no limit worth naming.
+    void check_count(std::string_view field, std::int64_t value, std::int64_t lowest) {
+        require(value >= lowest, field, value, msg("must be a whole number, {} or more", lowest));
+    }
+
+    void check_above_zero(std::string_view field, double value) {
+        require(std::isfinite(value) && value > 0, field, value, msg("must be a number above 0"));
+    }
+
+    void check_not_negative(std::string_view field, double value) {
+        require(std::isfinite(value) && value >= 0, field, value,
+                msg("must be a number, 0 or more"));
+    }
+
+    void check_below_one(std::string_view field, double value) {
+        require(value >= 0 && value < 1, field, value, msg("must be a number from 0 to below 1"));
+    }
+
+    /// Text that is not UTF-8 could not be written back as JSON.
+    void check_texts() {
+        for_each_setting(c_, [this](const char* path, const auto& field) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
+                check_text(path, field);
+            }
+        });
+        for (const auto& path : c_.dataset.path) {
+            check_text("dataset.path", path);
+            require(!path.empty(), "dataset.path", path, msg("a path in a list must not be empty"));
+        }
+    }
+
+    void check_text(std::string_view field, const std::string& text) {
+        bool valid = text.find('\0') == std::string::npos;
+        try {
+            (void)nlohmann::json(text).dump();
+        } catch (const nlohmann::json::type_error&) {
+            valid = false;
+        }
+        require(valid, field, text, msg("must be UTF-8 text without zero bytes"));
+    }
+
+    void check_dataset() {
+        Names kinds;
+        for (const auto& rule : dataset_rules()) kinds.push_back(rule.kind);
+        check_name("dataset.kind", c_.dataset.kind, kinds);
+        check_count("dataset.train_limit", c_.dataset.train_limit, 0);
+        check_count("dataset.test_limit", c_.dataset.test_limit, 0);
+        const DatasetRule* rule = refused("dataset.kind") ? nullptr : rule_of(c_.dataset.kind);
+        if (rule == nullptr) return;
+        require(!rule->needs_path || !c_.dataset.path.empty(), "dataset.path", std::string(),
+                msg("{} needs the folder or the files that hold it", rule->kind));
+        require(rule->images || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
+                msg("must be false: {} holds points, and only images can be cropped and flipped",
+                    rule->kind));
+    }
+
+    void check_model() {
+        check_name("model.kind", c_.model.kind, {"mlp", "lenet", "resnet18"});
+        if (refused("model.kind") || refused("dataset.kind")) return;
+        const DatasetRule* rule = rule_of(c_.dataset.kind);
+        require(has(rule->models, c_.model.kind), "model.kind", c_.model.kind,
+                msg("does not take the data set {}; allowed with it: {}", rule->kind,
+                    join(rule->models)));
+    }
+
+    void check_precision() {
+        const auto& p = c_.precision;
+        Names presets;
+        for (const auto& info : precisions()) presets.push_back(info.preset);
+        if (p.preset == "tf32" && c_.device == "cpu") {
+            require(false, "precision.preset", p.preset,
+                    msg("is arithmetic of NVIDIA GPUs that the CPU does not have; allowed: {}",
+                        join(presets)));
+        }
+        check_name("precision.preset", p.preset, presets);
+        check_name("precision.weights", p.weights, {"fp32", "fp16"});
+        check_name("precision.autocast", p.autocast, {"off", "fp16", "bf16"});
+        check_name("precision.batch_norm", p.batch_norm, {"fp32", "fp16"});
+        check_name("precision.scaler", p.scaler, {"off", "static", "dynamic"});
+        if (!refused("precision.preset")) check_precision_together(resolve(p));
+    }
+
+    void check_precision_together(const ResolvedPrecision& r) {
+        require(!r.master_weights, "precision.master_weights", true,
+                msg("not available in this version; allowed: false"));
+        require(r.batch_norm != "fp16" || r.weights == "fp16", "precision.batch_norm", r.batch_norm,
+                msg("must be fp32 where precision.weights is fp32"));
+        require(r.scaler != "dynamic" || r.weights != "fp16", "precision.scaler", r.scaler,
+                msg("must be off or static where precision.weights is fp16: the unscaled gradients "
+                    "would be fp16 as well and underflow again"));
+    }
+
+    void check_scaler_numbers() {
+        Names presets;
+        for (const auto& info : scaler_presets()) presets.push_back(info.preset);
+        const auto& s = c_.scaler;
+        check_name("scaler.preset", s.preset, presets);
+        // The scale lives in f32.
+        const double largest = std::numeric_limits<float>::max();
+        const double smallest = std::numeric_limits<float>::min();
+        require(s.init_scale >= smallest && s.init_scale <= largest, "scaler.init_scale",
+                s.init_scale, msg("must be a number above 0 that fits into fp32"));
+        require(s.growth_factor > 1 && s.growth_factor <= largest, "scaler.growth_factor",
+                s.growth_factor, msg("must be a number above 1"));
+        require(s.backoff_factor >= smallest && s.backoff_factor < 1, "scaler.backoff_factor",
+                s.backoff_factor, msg("must be a number above 0 and below 1"));
+        check_count("scaler.growth_interval", s.growth_interval, 1,
+                    std::numeric_limits<std::int32_t>::max());
+    }
+
+    void check_scaler_limits() {
+        const auto& s = c_.scaler;
+        const double largest = std::numeric_limits<float>::max();
+        require(s.min_scale >= 0 && s.min_scale <= largest, "scaler.min_scale", s.min_scale,
+                msg("must be a number, 0 (no floor) or more, that fits into fp32"));
+        require(s.max_scale >= 0 && s.max_scale <= largest, "scaler.max_scale", s.max_scale,
+                msg("must be a number, 0 (no ceiling) or more, that fits into fp32"));
+        if (refused("scaler.min_scale") || refused("scaler.max_scale")) return;
+        const bool ceiling = s.max_scale > 0;
+        require(!ceiling || s.min_scale <= s.max_scale, "scaler.min_scale", s.min_scale,
+                msg("must not be above scaler.max_scale, {}", shown(s.max_scale)));
+        if (refused("scaler.init_scale") || refused("scaler.min_scale")) return;
+        require(s.init_scale >= s.min_scale && (!ceiling || s.init_scale <= s.max_scale),
+                "scaler.init_scale", s.init_scale,
+                msg("must lie between scaler.min_scale, {}, and scaler.max_scale, {} (0: none)",
+                    shown(s.min_scale), shown(s.max_scale)));
+    }
+
+    void check_optimizer() {
+        const auto& o = c_.optimizer;
+        check_name("optimizer.kind", o.kind, {"sgd", "adamw"});
+        check_above_zero("optimizer.lr", o.lr);
+        check_below_one("optimizer.momentum", o.momentum);
+        check_not_negative("optimizer.weight_decay", o.weight_decay);
+        check_below_one("optimizer.beta1", o.beta1);
+        check_below_one("optimizer.beta2", o.beta2);
+        check_above_zero("optimizer.eps", o.eps);
+        if (refused("optimizer.kind") || refused("optimizer.momentum") || o.kind != "sgd") return;
+        require(!o.nesterov || o.momentum > 0, "optimizer.nesterov", o.nesterov,
+                msg("must be false where optimizer.momentum is 0"));
+    }
+
+    void check_schedule_and_clip() {
+        check_name("schedule.kind", c_.schedule.kind, {"constant", "cosine"});
+        check_name("clip.kind", c_.clip.kind, {"none", "norm", "value"});
+        check_above_zero("clip.value", c_.clip.value);
+    }
+
+    void check_length() {
+        check_count("batch_size", c_.batch_size, 1, most_in_batch);
+        check_count("accumulate", c_.accumulate, 1, most_in_batch);
+        check_count("epochs", c_.epochs, 1, most_epochs);
+        check_count("max_steps", c_.max_steps, 0);
+        check_count("seed", c_.seed, 0);
+        check_count("threads", c_.threads, 0, most_threads);
+    }
+
+    void check_device() {
+        const std::string& d = c_.device;
+        constexpr std::string_view numbered = "cuda:";
+        const bool number = d.starts_with(numbered) && d.size() > numbered.size() &&
+                            d.size() <= numbered.size() + 3 &&
+                            std::all_of(d.begin() + numbered.size(), d.end(),
+                                        [](char ch) { return ch >= '0' && ch <= '9'; });
+        require(d == "auto" || d == "cpu" || d == "cuda" || number, "device", d,
+                msg("must be auto, cpu, cuda or cuda:N, the number of the GPU"));
+    }
+
+    const RunConfig& c_;
+    Refusals& refusals_;
+};
+
+}  // namespace
+
+void check_config(const RunConfig& config, Refusals& refusals) {
+    Checker(config, refusals).check_all();
+}
+
+}  // namespace engine

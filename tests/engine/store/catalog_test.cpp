@@ -1,0 +1,63 @@
+#include "engine/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "store/config_fields.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAreArray;
+
+std::vector<std::string> setting_paths() {
+    std::vector<std::string> paths;
+    RunConfig config;
+    for_each_setting(config, [&](const char* path, const auto&) { paths.emplace_back(path); });
+    return paths;
+}
+
+TEST(Catalog, EveryFieldOfTheSettingsIsExplainedInTheirOrder) {
+    std::vector<std::string> paths;
+    for (const auto& field : fields()) {
+        paths.push_back(field.path);
+        EXPECT_FALSE(field.label.empty()) << field.path;
+        EXPECT_GT(field.help.size(), 30u) << field.path;
+        EXPECT_EQ(field.help.back(), '.') << field.path;
+    }
+    EXPECT_THAT(paths, ElementsAreArray(setting_paths()));
+}
+
+TEST(Catalog, EveryPrecisionPassesValidation) {
+    for (const auto& info : precisions()) {
+        EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.preset}).errors.empty())
+            << info.preset;
+        EXPECT_FALSE(info.summary.empty());
+    }
+    EXPECT_EQ(precisions().size(), 4u);
+}
+
+TEST(Catalog, TheFirstScalerPresetIsTheDefault) {
+    EXPECT_EQ(scaler_presets()[0].settings, ScalerConfig{});
+    EXPECT_EQ(scaler_presets()[1].preset, scaler_presets()[1].settings.preset);
+    EXPECT_EQ(scaler_presets()[1].settings.growth_interval, 25);
+}
+
+TEST(Catalog, OptimizersNameFieldsThatExist) {
+    const auto paths = setting_paths();
+    for (const auto& info : optimizers()) {
+        EXPECT_TRUE(parse_run_config("{}", {"optimizer.kind=" + info.kind}).errors.empty());
+        for (const auto& field : info.fields)
+            EXPECT_THAT(paths, testing::Contains("optimizer." + field));
+    }
+}
+
+TEST(NearestName, FindsAMisspeltOneAndNothingForAnother) {
+    const std::vector<std::string> known = {"momentum", "nesterov", "lr"};
+    EXPECT_EQ(nearest_name("momentun", known), "momentum");
+    EXPECT_EQ(nearest_name("colour", known), "");
+    EXPECT_EQ(nearest_name("", known), "");
+}
+
+}  // namespace
+}  // namespace engine

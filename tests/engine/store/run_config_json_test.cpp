@@ -1,0 +1,278 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "engine/run_config.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> lines(const ParsedConfig& parsed) {
+    std::vector<std::string> out;
+    for (const auto& error : parsed.errors) out.push_back(error.str());
+    return out;
+}
+
+TEST(RunConfigJson, AnEmptyObjectIsTheDefaultRun) {
+    const auto parsed = parse_run_config("{}");
+    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_EQ(parsed.config, RunConfig{});
+}
+
+TEST(RunConfigJson, ReportsEverythingWrongAtOnceInTheOrderOfTheFields) {
+    const auto parsed = parse_run_config(R"({
+        "epochs": 0, "batch_size": "many", "colour": 1,
+        "optimizer": {"lr": -1, "momentun": 0.5}, "dataset": {"kind": "cifar1O"}})");
+    EXPECT_THAT(
+        lines(parsed),
+        ElementsAre("colour: 1: there is no such field",
+                    "optimizer.momentun: 0.5: there is no such field; did you mean "
+                    "optimizer.momentum?",
+                    HasSubstr("dataset.kind: cifar1O: "), HasSubstr("optimizer.lr: -1.0: "),
+                    "batch_size: \"many\": must be a whole number", StartsWith("epochs: 0: ")));
+}
+
+TEST(RunConfigJson, FindsAFieldThatStandsInTheWrongPlace) {
+    EXPECT_THAT(lines(parse_run_config(R"({"lr": 0.1})")),
+                ElementsAre("lr: 0.1: there is no such field; did you mean optimizer.lr?"));
+    EXPECT_THAT(lines(parse_run_config(R"({"optimiser": {"lr": 0.1}})")),
+                ElementsAre(HasSubstr("did you mean optimizer?")));
+}
+
+TEST(RunConfigJson, ADottedNameIsNoFieldInAFile) {
+    EXPECT_THAT(lines(parse_run_config(R"({"optimizer.lr": 0.1})")),
+                ElementsAre(HasSubstr("there is no such field")));
+}
+
+struct WrongType {
+    const char* json;
+    const char* line;
+};
+class RefusedType : public testing::TestWithParam<WrongType> {};
+
+TEST_P(RefusedType, IsNamed) {
+    EXPECT_THAT(lines(parse_run_config(GetParam().json)), ElementsAre(GetParam().line));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryKind, RefusedType,
+    testing::Values(
+        WrongType{R"({"deterministic": 1})", "deterministic: 1: true or false"},
+        WrongType{R"({"epochs": 1.5})", "epochs: 1.5: must be a whole number"},
+        WrongType{R"({"epochs": true})", "epochs: true: must be a whole number"},
+        WrongType{R"({"seed": 1e300})", "seed: 1e+300: must be a whole number"},
+        WrongType{R"({"optimizer": {"lr": "0.1"}})", "optimizer.lr: \"0.1\": must be a number"},
+        WrongType{R"({"optimizer": {"lr": null}})", "optimizer.lr: null: must be a number"},
+        WrongType{R"({"device": 3})", "device: 3: must be a text in quotes"},
+        WrongType{R"({"dataset": {"path": 3}})",
+                  "dataset.path: 3: must be a path in quotes, or a list of them"},
+        WrongType{R"({"dataset": {"path": ["a", 3]}})",
+                  "dataset.path: [\"a\",3]: must be a path in quotes, or a list of them"},
+        WrongType{R"({"optimizer": []})", "optimizer: []: must be an object with fields"},
+        WrongType{R"({"model": {"options": 1}})", "model.options: 1: must be an object of options"},
+        WrongType{R"({"precision": {"weights": 16}})",
+                  "precision.weights: 16: must be a text in quotes"}));
+
+TEST(RunConfigJson, TakesWholeNumbersWrittenAsFloats) {
+    const auto parsed =
+        parse_run_config(R"({"scaler": {"growth_interval": 1e3}, "batch_size": 64.0})");
+    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_EQ(parsed.config.scaler.growth_interval, 1000);
+    EXPECT_EQ(parsed.config.batch_size, 64);
+}
+
+TEST(RunConfigJson, APathIsAStringOrAList) {
+    const auto path_of = [](const char* json) {
+        return parse_run_config(json).config.dataset.path;
+    };
+    EXPECT_THAT(path_of(R"({"dataset": {"path": ""}})"), IsEmpty());
+    EXPECT_THAT(path_of(R"({"dataset": {"path": "a"}})"), ElementsAre("a"));
+    EXPECT_THAT(path_of(R"({"dataset": {"path": ["b", "a"]}})"), ElementsAre("b", "a"));
+}
+
+TEST(RunConfigJson, MalformedTextIsOneErrorWithLineAndColumn) {
+    const auto parsed = parse_run_config("{\n  \"epochs\": 2,\n  oops\n}");
+    ASSERT_EQ(parsed.errors.size(), 1u);
+    EXPECT_EQ(parsed.errors[0].field, "(file)");
+    EXPECT_EQ(parsed.errors[0].value, "line 3, column 3");
+    EXPECT_THAT(parsed.errors[0].allowed.str(), StartsWith("not JSON: "));
+    EXPECT_EQ(parsed.config, RunConfig{});
+}
+
+TEST(RunConfigJson, RefusesWhatIsNoObject) {
+    for (const char* text :
+         {"", "   ", "[]", "3", "null", "\"x\"", "{", "{} {}", "\xff\xfe", "{\"a\"}"}) {
+        const auto parsed = parse_run_config(text);
+        ASSERT_EQ(parsed.errors.size(), 1u) << text;
+        EXPECT_EQ(parsed.errors[0].field, "(file)") << text;
+    }
+}
+
+TEST(RunConfigJson, RefusesDeepNestingWithoutExhaustingTheStack) {
+    for (const std::string open : {"[", "{\"a\":"}) {
+        std::string text;
+        for (int i = 0; i < 200'000; ++i) text += open;
+        EXPECT_EQ(parse_run_config(text).errors.size(), 1u);
+    }
+    const std::string closed =
+        "{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+    EXPECT_EQ(parse_run_config(closed).errors.size(), 1u);
+}
+
+TEST(RunConfigJson, RefusesAFieldGivenTwice) {
+    EXPECT_THAT(lines(parse_run_config(R"({"optimizer": {"lr": 0.1, "lr": 0.2}, "seed": 2})")),
+                ElementsAre("optimizer.lr: given twice: a field can be given only once"));
+    EXPECT_THAT(
+        lines(parse_run_config(R"({"clip": {"kind": "norm"}, "schedule": {"kind": "cosine"}})")),
+        IsEmpty());
+}
+
+TEST(RunConfigJson, AnErrorStaysOneLine) {
+    const auto parsed = parse_run_config(R"({"device": "a\nb", "model": {"kind": ")" +
+                                         std::string(500, 'x') + R"("}})");
+    for (const auto& line : lines(parsed)) {
+        EXPECT_THAT(line, testing::Not(HasSubstr("\n")));
+        EXPECT_LT(line.size(), 200u);
+    }
+    EXPECT_EQ(parsed.errors.size(), 2u);
+}
+
+TEST(RunConfigJson, ScalerPresetFillsWhatIsNotGiven) {
+    const auto parsed =
+        parse_run_config(R"({"scaler": {"preset": "classroom", "init_scale": 1024}})");
+    EXPECT_EQ(parsed.config.scaler.growth_interval, 25);
+    EXPECT_EQ(parsed.config.scaler.init_scale, 1024);
+    EXPECT_EQ(parse_run_config(R"({"scaler": {"preset": "classroom", "growth_interval": 7}})")
+                  .config.scaler.growth_interval,
+              7);
+}
+
+TEST(RunConfigJson, AdamwHasDefaultsOfItsOwn) {
+    const auto parsed = parse_run_config(R"({"optimizer": {"kind": "adamw"}})");
+    EXPECT_EQ(parsed.config.optimizer.lr, 0.001);
+    EXPECT_EQ(parsed.config.optimizer.weight_decay, 0.01);
+    EXPECT_EQ(
+        parse_run_config(R"({"optimizer": {"lr": 0.3, "kind": "adamw"}})").config.optimizer.lr,
+        0.3);
+}
+
+TEST(RunConfigJson, OverridesComeOnTop) {
+    const auto parsed = parse_run_config(
+        R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "optimizer": {"lr": 1}})",
+        {"optimizer.lr=0.25", "dataset.path=12", "model.options.hidden=[64,64]", "seed=7", "seed=8",
+         "scaler={\"preset\":\"classroom\"}", "optimizer={\"momentum\":0.5}"});
+    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_EQ(parsed.config.optimizer.lr, 0.25);
+    EXPECT_EQ(parsed.config.optimizer.momentum, 0.5);
+    EXPECT_THAT(parsed.config.dataset.path, ElementsAre("12"));
+    EXPECT_EQ(std::get<std::vector<std::int64_t>>(parsed.config.model.options.at("hidden")),
+              (std::vector<std::int64_t>{64, 64}));
+    EXPECT_EQ(parsed.config.seed, 8);
+    EXPECT_EQ(parsed.config.scaler.growth_interval, 25);
+}
+
+TEST(RunConfigJson, RefusesBadOverrides) {
+    EXPECT_THAT(
+        lines(parse_run_config("{}", {"seed", "=3", "optimizer.rate=1", "optimizer.lr.x=1",
+                                      "model.options.=1", "epochs=two"})),
+        ElementsAre(StartsWith("--set: seed: "), StartsWith("--set: =3: "),
+                    StartsWith("optimizer.rate: 1: "), StartsWith("optimizer.lr.x: 1: "),
+                    StartsWith("model.options.: 1: "), "epochs: \"two\": must be a whole number"));
+}
+
+TEST(RunConfigJson, AnOverrideWithTextThatIsNotUtf8IsRefused) {
+    EXPECT_EQ(parse_run_config("{}", {"dataset.path=\xff"}).errors.size(), 1u);
+    EXPECT_GE(parse_run_config("{}", {"\xff=1", "model.options.\xff=1"}).errors.size(), 1u);
+}
+
+/// Settings drawn at random, valid ones.
+RunConfig random_config(std::mt19937& random) {
+    const auto pick = [&random](std::initializer_list<const char*> names) {
+        return std::string(names.begin()[random() % names.size()]);
+    };
+    const auto real = [&random](double low, double high) {
+        return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    const auto flag = [&random] { return random() % 2 == 0; };
+    RunConfig c;
+    c.dataset.kind = pick({"glyphs", "mnist", "fashion-mnist", "cifar10", "cifar100"});
+    c.dataset.path.assign(1 + random() % 3, pick({"/a \"quoted\" path", "雪/data", "x"}));
+    c.dataset.augment = flag();
+    c.dataset.normalize = flag();
+    c.dataset.train_limit = static_cast<std::int64_t>(random());
+    c.dataset.order = pick({"", "order.txt"});
+    c.model.kind = pick({"mlp", "lenet"});
+    c.model.init_from = pick({"", "w.safetensors"});
+    c.precision.preset = pick({"fp32", "amp-fp16", "amp-bf16"});
+    if (flag()) c.precision.scaler = pick({"off", "static", "dynamic"});
+    if (flag()) c.precision.autocast = pick({"off", "fp16", "bf16"});
+    if (flag()) c.precision.master_weights = false;
+    c.scaler.preset = pick({"production", "classroom"});
+    c.scaler.init_scale = real(1, 1e9);
+    c.scaler.growth_factor = real(1.001, 9);
+    c.scaler.backoff_factor = real(0.001, 0.999);
+    c.scaler.growth_interval = 1 + static_cast<std::int64_t>(random() % 10'000);
+    c.optimizer.kind = pick({"sgd", "adamw"});
+    c.optimizer.lr = real(1e-9, 3);
+    c.optimizer.momentum = real(0.1, 0.99);
+    c.optimizer.nesterov = flag();
+    c.optimizer.weight_decay = real(0, 1);
+    c.optimizer.eps = real(1e-12, 1e-3);
+    c.schedule.kind = pick({"constant", "cosine"});
+    c.clip = {pick({"none", "norm", "value"}), real(1e-6, 100)};
+    c.batch_size = 1 + static_cast<std::int64_t>(random() % 1000);
+    c.seed = static_cast<std::int64_t>(random()) << 30;
+    c.device = pick({"auto", "cpu", "cuda", "cuda:3"});
+    c.deterministic = flag();
+    return c;
+}
+
+TEST(RunConfigJson, WhatIsWrittenReadsBackEqual) {
+    std::mt19937 random(7);
+    for (int i = 0; i < 500; ++i) {
+        const RunConfig config = random_config(random);
+        const auto parsed = parse_run_config(to_json(config));
+        ASSERT_THAT(lines(parsed), IsEmpty()) << to_json(config);
+        ASSERT_EQ(parsed.config, config) << to_json(config);
+        ASSERT_THAT(differing_fields(parsed.config, config), IsEmpty());
+    }
+}
+
+TEST(RunConfigJson, OptionsOfEveryKindReadBackEqual) {
+    RunConfig config;
+    config.model.options = {{"flag", true},
+                            {"count", std::int64_t{3}},
+                            {"rate", 2.0},
+                            {"cell", std::string("lstm")},
+                            {"hidden", std::vector<std::int64_t>{64, 32}},
+                            {"none", std::vector<std::int64_t>{}}};
+    EXPECT_EQ(parse_run_config(to_json(config)).config.model.options, config.model.options);
+}
+
+TEST(RunConfigJson, WritesNonFiniteNumbersAsWords) {
+    RunConfig config;
+    config.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THAT(to_json(config), HasSubstr("\"lr\": \"nan\""));
+}
+
+TEST(RunConfigJson, NeverThrowsOnDamagedText) {
+    std::mt19937 random(11);
+    const std::string whole = to_json(random_config(random));
+    for (int i = 0; i < 3000; ++i) {
+        std::string text = whole;
+        for (int n = 0; n < 1 + i % 4; ++n)
+            text[random() % text.size()] = static_cast<char>(random());
+        if (i % 3 == 0) text.resize(random() % text.size());
+        for (const auto& line : lines(parse_run_config(text))) ASSERT_FALSE(line.empty());
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,70 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/error.h"
+#include "engine/run_config.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(RunConfig, DefaultsAreTheDocumentedOnes) {
+    const RunConfig config;
+    EXPECT_EQ(config.dataset.kind, "glyphs");
+    EXPECT_EQ(config.model.kind, "lenet");
+    EXPECT_EQ(config.precision.preset, "amp-fp16");
+    EXPECT_EQ(config.scaler.init_scale, 65536);
+    EXPECT_EQ(config.scaler.growth_interval, 2000);
+}
+
+TEST(RunConfig, TheDefaultComparisonIsTheDefaultRunWithTheClassroomScaler) {
+    EXPECT_THAT(differing_fields(default_comparison(), RunConfig{}),
+                ElementsAre("scaler.growth_interval", "scaler.preset"));
+    EXPECT_EQ(parse_run_config(R"({"scaler": {"preset": "classroom"}})").config,
+              default_comparison());
+}
+
+TEST(RunConfig, ResolveGivesThePresetsFiveSettings) {
+    const auto amp = resolve({"amp-fp16", {}, {}, {}, {}, {}});
+    EXPECT_EQ(amp.weights, "fp32");
+    EXPECT_EQ(amp.autocast, "fp16");
+    EXPECT_EQ(amp.batch_norm, "fp32");
+    EXPECT_FALSE(amp.master_weights);
+    EXPECT_EQ(amp.scaler, "dynamic");
+    EXPECT_EQ(resolve({"amp-bf16", {}, {}, {}, {}, {}}).scaler, "off");
+    EXPECT_EQ(resolve({"pure-fp16", {}, {}, {}, {}, {}}).batch_norm, "fp16");
+    EXPECT_EQ(resolve({"fp32", {}, {}, {}, {}, {}}).autocast, "off");
+}
+
+TEST(RunConfig, ResolveTakesTheOverrides) {
+    PrecisionConfig precision{"fp32", "fp16", "bf16", "fp16", true, "static"};
+    const auto resolved = resolve(precision);
+    EXPECT_EQ(resolved.weights, "fp16");
+    EXPECT_EQ(resolved.autocast, "bf16");
+    EXPECT_EQ(resolved.batch_norm, "fp16");
+    EXPECT_TRUE(resolved.master_weights);
+    EXPECT_EQ(resolved.scaler, "static");
+}
+
+TEST(RunConfig, ResolveRefusesAnUnknownPreset) {
+    EXPECT_THROW(resolve({"fp8", {}, {}, {}, {}, {}}), Error);
+}
+
+TEST(RunConfig, DifferingFieldsNamesEachByItsPath) {
+    RunConfig a;
+    RunConfig b;
+    EXPECT_THAT(differing_fields(a, b), IsEmpty());
+    b.optimizer.lr = 0.1;
+    b.precision.scaler = "off";
+    b.model.options["hidden"] = std::vector<std::int64_t>{8};
+    b.dataset.path = {"x", "y"};
+    const auto fields = testing::UnorderedElementsAre("optimizer.lr", "precision.scaler",
+                                                      "model.options.hidden", "dataset.path");
+    EXPECT_THAT(differing_fields(a, b), fields);
+    EXPECT_THAT(differing_fields(b, a), fields);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,185 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "engine/run_config.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> lines(const std::vector<SettingError>& errors) {
+    std::vector<std::string> out;
+    for (const auto& error : errors) out.push_back(error.str());
+    return out;
+}
+
+std::vector<std::string> lines_with(const std::vector<std::string>& overrides) {
+    return lines(parse_run_config("{}", overrides).errors);
+}
+
+TEST(RunConfigValidate, TakesTheDefaults) {
+    EXPECT_THAT(lines(validate(RunConfig{})), IsEmpty());
+    EXPECT_THAT(lines(validate(default_comparison())), IsEmpty());
+}
+
+TEST(RunConfigValidate, NamesFieldValueAndWhatIsAllowed) {
+    RunConfig config;
+    config.batch_size = 0;
+    EXPECT_THAT(lines(validate(config)),
+                ElementsAre("batch_size: 0: must be a whole number from 1 to 1000000"));
+}
+
+struct RefusedCase {
+    const char* set;
+    const char* field;
+};
+
+class RefusedSetting : public testing::TestWithParam<RefusedCase> {};
+
+TEST_P(RefusedSetting, IsTheOnlyError) {
+    const auto parsed = parse_run_config("{}", {GetParam().set});
+    ASSERT_EQ(parsed.errors.size(), 1u) << testing::PrintToString(lines(parsed.errors));
+    EXPECT_EQ(parsed.errors[0].field, GetParam().field);
+    EXPECT_FALSE(parsed.errors[0].value.empty());
+    EXPECT_FALSE(parsed.errors[0].allowed.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OutOfRange, RefusedSetting,
+    testing::Values(
+        RefusedCase{"batch_size=0", "batch_size"}, RefusedCase{"batch_size=-1", "batch_size"},
+        RefusedCase{"batch_size=1000001", "batch_size"}, RefusedCase{"accumulate=0", "accumulate"},
+        RefusedCase{"epochs=0", "epochs"}, RefusedCase{"max_steps=-1", "max_steps"},
+        RefusedCase{"seed=-1", "seed"}, RefusedCase{"seed=18446744073709551616", "seed"},
+        RefusedCase{"threads=-1", "threads"}, RefusedCase{"threads=5000", "threads"},
+        RefusedCase{"dataset.train_limit=-1", "dataset.train_limit"},
+        RefusedCase{"dataset.test_limit=-5", "dataset.test_limit"},
+        RefusedCase{"optimizer.lr=0", "optimizer.lr"},
+        RefusedCase{"optimizer.lr=-0.1", "optimizer.lr"},
+        RefusedCase{"optimizer.lr=nan", "optimizer.lr"},
+        RefusedCase{"optimizer.lr=inf", "optimizer.lr"},
+        RefusedCase{"optimizer.lr=-inf", "optimizer.lr"},
+        RefusedCase{"optimizer.momentum=1", "optimizer.momentum"},
+        RefusedCase{"optimizer.momentum=-0.1", "optimizer.momentum"},
+        RefusedCase{"optimizer.momentum=nan", "optimizer.momentum"},
+        RefusedCase{"optimizer.weight_decay=-1", "optimizer.weight_decay"},
+        RefusedCase{"optimizer.beta1=1", "optimizer.beta1"},
+        RefusedCase{"optimizer.beta2=1.5", "optimizer.beta2"},
+        RefusedCase{"optimizer.eps=0", "optimizer.eps"}, RefusedCase{"clip.value=0", "clip.value"},
+        RefusedCase{"clip.value=nan", "clip.value"},
+        RefusedCase{"scaler.growth_factor=1", "scaler.growth_factor"},
+        RefusedCase{"scaler.growth_factor=nan", "scaler.growth_factor"},
+        RefusedCase{"scaler.backoff_factor=1", "scaler.backoff_factor"},
+        RefusedCase{"scaler.backoff_factor=0", "scaler.backoff_factor"},
+        RefusedCase{"scaler.growth_interval=0", "scaler.growth_interval"},
+        RefusedCase{"scaler.growth_interval=2147483648", "scaler.growth_interval"},
+        RefusedCase{"scaler.init_scale=0", "scaler.init_scale"},
+        RefusedCase{"scaler.init_scale=1e39", "scaler.init_scale"},
+        RefusedCase{"scaler.min_scale=-1", "scaler.min_scale"},
+        RefusedCase{"scaler.min_scale=131072", "scaler.init_scale"},
+        RefusedCase{"scaler.max_scale=inf", "scaler.max_scale"},
+        RefusedCase{"scaler.max_scale=1024", "scaler.init_scale"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    UnknownKinds, RefusedSetting,
+    testing::Values(RefusedCase{"dataset.kind=cifar", "dataset.kind"},
+                    RefusedCase{"dataset.kind=image-folder", "dataset.kind"},
+                    RefusedCase{"model.kind=lenet5", "model.kind"},
+                    RefusedCase{"model.kind=transformer-lm", "model.kind"},
+                    RefusedCase{"precision.preset=fp64", "precision.preset"},
+                    RefusedCase{"precision.preset=o2-fp16", "precision.preset"},
+                    RefusedCase{"precision.preset=tf32", "precision.preset"},
+                    RefusedCase{"precision.weights=bf16", "precision.weights"},
+                    RefusedCase{"precision.autocast=fp32", "precision.autocast"},
+                    RefusedCase{"precision.batch_norm=off", "precision.batch_norm"},
+                    RefusedCase{"precision.scaler=on", "precision.scaler"},
+                    RefusedCase{"scaler.preset=lecture", "scaler.preset"},
+                    RefusedCase{"optimizer.kind=adam", "optimizer.kind"},
+                    RefusedCase{"schedule.kind=step", "schedule.kind"},
+                    RefusedCase{"clip.kind=both", "clip.kind"}, RefusedCase{"device=gpu", "device"},
+                    RefusedCase{"device=cuda:", "device"}, RefusedCase{"device=cuda:x", "device"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Combinations, RefusedSetting,
+    testing::Values(
+        RefusedCase{"dataset.kind=spirals", "model.kind"},
+        RefusedCase{"model.kind=resnet18", "model.kind"},
+        RefusedCase{"dataset.kind=mnist", "dataset.path"},
+        RefusedCase{"dataset={\"kind\":\"cifar10\",\"path\":[\"a\",\"\"]}", "dataset.path"},
+        RefusedCase{"optimizer={\"nesterov\":true,\"momentum\":0}", "optimizer.nesterov"},
+        RefusedCase{"precision.master_weights=true", "precision.master_weights"},
+        RefusedCase{"precision.batch_norm=fp16", "precision.batch_norm"},
+        RefusedCase{"precision.weights=fp16", "precision.scaler"}));
+
+class TakenSettings : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(TakenSettings, HaveNoError) { EXPECT_THAT(lines_with(GetParam()), IsEmpty()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Edges, TakenSettings,
+    testing::Values(std::vector<std::string>{"optimizer.momentum=0"},
+                    std::vector<std::string>{"seed=9223372036854775807"},
+                    std::vector<std::string>{"scaler.min_scale=65536", "scaler.max_scale=65536"},
+                    std::vector<std::string>{"device=cuda"},
+                    std::vector<std::string>{"device=cuda:1"},
+                    std::vector<std::string>{"dataset.kind=spirals", "model.kind=mlp"},
+                    std::vector<std::string>{"dataset.kind=cifar100", "dataset.path=x",
+                                             "model.kind=resnet18", "dataset.augment=true"},
+                    std::vector<std::string>{"dataset.kind=cifar10", "dataset.path=x"},
+                    std::vector<std::string>{"precision.preset=pure-fp16",
+                                             "precision.scaler=static"},
+                    std::vector<std::string>{"precision.weights=null"}));
+
+TEST(RunConfigValidate, SuggestsTheNearestKind) {
+    EXPECT_THAT(lines_with({"dataset.kind=cifar11", "dataset.path=x"}),
+                ElementsAre(HasSubstr("did you mean cifar10?")));
+}
+
+TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
+    EXPECT_THAT(
+        lines_with({"model.kind=resnet50"}),
+        ElementsAre("model.kind: resnet50: not available in this version; allowed: mlp, lenet, "
+                    "resnet18"));
+}
+
+TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {
+    EXPECT_THAT(lines_with({"precision.preset=tf32", "device=cpu"}),
+                ElementsAre(HasSubstr("is arithmetic of NVIDIA GPUs that the CPU does not have")));
+}
+
+TEST(RunConfigValidate, DoesNotBlameACombinationOnAFieldRefusedAlready) {
+    EXPECT_THAT(lines_with({"model.kind=resnet19"}),
+                ElementsAre(HasSubstr("model.kind: resnet19")));
+    EXPECT_THAT(lines_with({"optimizer.momentum=1", "optimizer.nesterov=true"}),
+                ElementsAre(HasSubstr("optimizer.momentum")));
+}
+
+TEST(RunConfigValidate, RefusesAugmentationOfPoints) {
+    EXPECT_THAT(lines_with({"dataset.kind=spirals", "model.kind=mlp", "dataset.augment=true"}),
+                ElementsAre(HasSubstr("dataset.augment: true")));
+}
+
+TEST(RunConfigValidate, RefusesTextThatJsonCannotHold) {
+    RunConfig config;
+    config.dataset.path = {"bad\xff"};
+    config.model.init_from = std::string("a\0b", 3);
+    const auto errors = validate(config);
+    ASSERT_EQ(errors.size(), 2u);
+    EXPECT_EQ(errors[0].field, "dataset.path");
+    EXPECT_EQ(errors[1].field, "model.init_from");
+}
+
+TEST(RunConfigValidate, FindsNumbersThatOnlyCodeCanSet) {
+    RunConfig config;
+    config.scaler.growth_factor = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(lines(validate(config)),
+                ElementsAre("scaler.growth_factor: inf: must be a number above 1"));
+}
+
+}  // namespace
+}  // namespace engine
