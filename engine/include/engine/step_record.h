@@ -44,7 +44,7 @@ struct StepRecord {
 /// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,
 /// the CSV header and the record's header.
 template <typename F>
-void for_each_field(F&& f) {
+constexpr void for_each_field(F&& f) {
     f("step", &StepRecord::step);
     f("epoch", &StepRecord::epoch);
     f("samples", &StepRecord::samples);
@@ -92,6 +92,8 @@ public:
 
     /// Rows published so far.
     std::int64_t size() const;
+    /// Reading rows that are not published throws Error(value), a file cut off meanwhile Error(data).
+    /// A field that the file does not have yet, being of an earlier program, reads as NaN or 0.
     StepRecord row(std::int64_t index) const;
     /// Copies rows [first, first + out.size()).
     void rows(std::int64_t first, std::span<StepRecord> out) const;
@@ -105,7 +107,7 @@ public:
 private:
     struct Impl;
     explicit StepRecordReader(std::shared_ptr<Impl> impl);
-    friend class StepRecordWriter;
+    bool holds_range(std::int64_t first, std::size_t count) const;
     std::shared_ptr<Impl> impl_;
 };
 

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+#include "engine/step_record.h"
+#include "store/mapped_file.h"
+#include "store/record_layout.h"
+
+namespace engine {
+
+/// Writes a run's step record. One thread; readers may read in any thread or process meanwhile. No
+/// call waits for the disk, and what is published survives the death of the process.
+class StepRecordWriter {
+public:
+    /// Makes the record in a run's folder, which has none. Throws Error(io).
+    static StepRecordWriter create(const std::filesystem::path& run_folder);
+
+    /// Writes the row and publishes it. Throws Error(io) if the disk has no room for the next
+    /// chunk; the rows before stay whole, and a later call tries again.
+    void append(const StepRecord& record);
+    /// Rows published so far.
+    std::int64_t published() const { return published_; }
+    /// Reads this record, from the beginning and on.
+    StepRecordReader reader() const;
+
+private:
+    StepRecordWriter(File file, Mapping header, std::filesystem::path path);
+    void next_chunk();
+
+    std::filesystem::path path_;
+    File file_;
+    Mapping header_;
+    record::Layout layout_;
+    Mapping chunk_;
+    std::array<std::byte*, record::field_count()> columns_{};
+    std::int64_t row_ = 0;   ///< within the chunk
+    std::int64_t rows_ = 0;  ///< of the chunk
+    std::int64_t published_ = 0;
+};
+
+}  // namespace engine

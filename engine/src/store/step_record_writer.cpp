@@ -1,0 +1,95 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "engine/error.h"
+#include "store/step_record.h"
+
+namespace engine {
+namespace {
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+[[noreturn]] void throw_io(const std::filesystem::path& path, int error) {
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    if (full) {
+        throw Error(ErrorCode::io,
+                    msg("{}: the disk is full, the step record cannot grow", path.string()),
+                    msg("Free some space, or give another folder for the run."));
+    }
+    throw Error(ErrorCode::io,
+                msg("{}: cannot write the step record: {}", path.string(), reason(error)),
+                msg("Give another folder for the run."));
+}
+
+/// Takes room on the disk now, so that a write to the mapping cannot fail later.
+void reserve(const File& file, std::int64_t offset, std::int64_t bytes,
+             const std::filesystem::path& path) {
+    int error = EINTR;
+    while (error == EINTR) error = ::posix_fallocate(file.descriptor(), offset, bytes);
+    if (error != 0) throw_io(path, error);
+}
+
+void write_header(const File& file, const std::filesystem::path& path) {
+    const record::Header header = record::make_header();
+    const auto written = ::pwrite(file.descriptor(), &header, sizeof header, 0);
+    if (written < 0) throw_io(path, errno);
+    if (written != static_cast<ssize_t>(sizeof header)) throw_io(path, ENOSPC);
+}
+
+}  // namespace
+
+StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder) {
+    const auto path = run_folder / record::file_name;
+    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!file.is_open()) throw_io(path, errno);
+    const auto page = static_cast<std::int64_t>(record::page_bytes);
+    reserve(file, 0, page, path);
+    write_header(file, path);
+    Mapping header(file, 0, page, Mapping::Access::read_write);
+    if (header.data() == nullptr) throw_io(path, errno);
+    return {std::move(file), std::move(header), path};
+}
+
+StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::path path)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      header_(std::move(header)),
+      layout_(record::make_header()) {}
+
+void StepRecordWriter::append(const StepRecord& record) {
+    if (row_ == rows_) next_chunk();
+    std::size_t field = 0;
+    for_each_field([&](const char*, auto member) {
+        const auto& value = record.*member;
+        std::memcpy(columns_[field++] + row_ * static_cast<std::int64_t>(sizeof value), &value,
+                    sizeof value);
+    });
+    ++row_;
+    ++published_;
+    auto* const header = reinterpret_cast<record::Header*>(header_.data());
+    __atomic_store_n(&header->published, published_, __ATOMIC_RELEASE);
+}
+
+void StepRecordWriter::next_chunk() {
+    const record::Chunk next = layout_.chunk(layout_.chunk_of(published_));
+    reserve(file_, next.offset, next.bytes, path_);
+    Mapping mapping(file_, next.offset, next.bytes, Mapping::Access::read_write);
+    if (mapping.data() == nullptr) throw_io(path_, errno);
+    chunk_ = std::move(mapping);
+    const auto& starts = layout_.column_starts();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        columns_[i] = chunk_.data() + starts[i] * next.rows;
+    }
+    row_ = 0;
+    rows_ = next.rows;
+}
+
+StepRecordReader StepRecordWriter::reader() const {
+    return StepRecordReader::open(path_.parent_path());
+}
+
+}  // namespace engine
