@@ -1,0 +1,263 @@
+#include "amp/grad_scaler.h"
+
+#include "engine/error.h"
+#include "kernels/elementwise.h"
+#include "ops/binary.h"
+#include "ops/layout.h"
+
+namespace engine {
+namespace {
+
+bool any_set(const std::vector<Tensor>& flags) {
+    for (const auto& flag : flags) {
+        if (flag.item() != 0) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+GradScaler::GradScaler(const ScalerOptions& options) : options_(options) {
+    if (!options.enabled) return;
+    if (!(options.growth_factor > 1))
+        throw Error(ErrorCode::state, "GradScaler: growth_factor must be above 1");
+    if (!(options.backoff_factor < 1))
+        throw Error(ErrorCode::state, "GradScaler: backoff_factor must be below 1");
+}
+
+void GradScaler::create_state(const Device& device) {
+    scale_ = Tensor::full({}, options_.init_scale, DType::f32, device);
+    tracker_ = Tensor::full({}, init_growth_tracker_, DType::i32, device);
+    hysteresis_ = Tensor::full({}, options_.hysteresis, DType::i32, device);
+}
+
+void GradScaler::require_scale(const char* call) const {
+    if (!scale_.defined()) {
+        throw Error(ErrorCode::state, std::string("GradScaler.") + call + ": there is no scale yet",
+                    "Call scale() on the loss first.");
+    }
+}
+
+Tensor GradScaler::scale(const Tensor& x) {
+    if (!options_.enabled) return x;
+    if (!x.defined())
+        throw Error(ErrorCode::value,
+                    "GradScaler.scale: only tensors and lists of them can be scaled");
+    if (!scale_.defined()) create_state(x.device());
+    return mul(x, scale_);
+}
+
+void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) const {
+    std::vector<kernels::Array> grads;
+    for (const auto& parameter : optimizer.parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        if (!grad.defined()) continue;
+        if (grad.dtype() == DType::f16) {
+            throw Error(ErrorCode::value,
+                        "GradScaler: f16 gradients cannot be unscaled (" + parameter.name + ")",
+                        "Keep the parameters in fp32 and use autocast, or an optimizer that knows "
+                        "of scaling.");
+        }
+        if (!is_dense(grad)) parameter.tensor.set_grad(in_layout(grad, Layout::contiguous));
+        grads.push_back(parameter.tensor.grad().array());
+        parameter.tensor.grad().bump_version();
+    }
+    if (grads.empty()) return;
+    const Tensor found_inf = Tensor::zeros({}, DType::f32, scale_.device());
+    const auto inv_scale = static_cast<float>(1.0 / scale_.item());
+    on(scale_.device(), kernels::cpu::multi_tensor_unscale, kernels::cuda::multi_tensor_unscale)(
+        grads, inv_scale, found_inf.data_as<float>(), current_stream());
+    record.found_inf = {found_inf};
+}
+
+void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) const {
+    std::vector<kernels::ConstArray> grads;
+    TensorList held;
+    for (const auto& parameter : optimizer.parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        if (!grad.defined()) continue;
+        held.push_back(dense(grad));
+        grads.push_back(held.back().array());
+    }
+    if (grads.empty()) return;
+    on(scale_.device(), kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
+        &record.judgement, grads, current_stream());
+    record.judged = true;
+    record.found_inf = {Tensor::full({}, record.judgement.found_inf, DType::f32, scale_.device())};
+}
+
+void GradScaler::unscale_(Optimizer& optimizer) {
+    if (!options_.enabled) return;
+    require_scale("unscale_");
+    Record& record = record_of(optimizer);
+    if (record.stage == Stage::unscaled) {
+        throw Error(ErrorCode::state,
+                    "GradScaler.unscale_: already unscaled since the last update()");
+    }
+    if (record.stage == Stage::stepped) {
+        throw Error(ErrorCode::state, "GradScaler.unscale_: called after step()");
+    }
+    unscale_gradients(optimizer, record);
+    record.stage = Stage::unscaled;
+}
+
+bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
+    if (record.stage == Stage::ready) {
+        unscale_gradients(optimizer, record);
+        record.stage = Stage::unscaled;
+    }
+    if (record.found_inf.empty()) {
+        throw Error(
+            ErrorCode::state,
+            "GradScaler.step: no inf checks for this optimizer: no parameter has a gradient");
+    }
+    const bool apply = !any_set(record.found_inf);
+    if (apply) optimizer.step();
+    record.stage = Stage::stepped;
+    return apply;
+}
+
+bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
+    const Tensor users = optimizer.grad_scale;
+    if (record.stage == Stage::ready) {
+        judge_gradients(optimizer, record);
+        optimizer.grad_scale = users.defined() ? mul(users, scale_) : scale_;
+    }
+    optimizer.found_inf = record.found_inf.empty() ? Tensor() : record.found_inf.front();
+    optimizer.step();
+    optimizer.grad_scale = users;
+    optimizer.found_inf = {};
+    record.stage = Stage::stepped;
+    return true;
+}
+
+bool GradScaler::step(Optimizer& optimizer) {
+    if (!options_.enabled) {
+        optimizer.step();
+        return true;
+    }
+    require_scale("step");
+    Record& record = record_of(optimizer);
+    if (record.stage == Stage::stepped) {
+        throw Error(ErrorCode::state, "GradScaler.step: already stepped since the last update()");
+    }
+    return optimizer.scaling_aware() ? step_aware(optimizer, record)
+                                     : step_plain(optimizer, record);
+}
+
+void GradScaler::update() {
+    if (!options_.enabled) return;
+    require_scale("update");
+    Tensor total;
+    for (const auto& [optimizer, record] : records_) {
+        for (const auto& flag : record.found_inf) total = total.defined() ? add(total, flag) : flag;
+    }
+    if (!total.defined()) {
+        throw Error(ErrorCode::state,
+                    "GradScaler.update: no inf checks were recorded since the last update()");
+    }
+    on(scale_.device(), kernels::cpu::update_scale, kernels::cuda::update_scale)(
+        scale_.data_as<float>(), tracker_.data_as<std::int32_t>(),
+        hysteresis_.data_as<std::int32_t>(), total.data_as<float>(), options_.update(),
+        current_stream());
+    scale_.bump_version();
+    records_.clear();
+}
+
+void GradScaler::update(double new_scale) {
+    if (!options_.enabled) return;
+    require_scale("update");
+    on(scale_.device(), kernels::cpu::fill, kernels::cuda::fill)(scale_.array(), new_scale,
+                                                                 current_stream());
+    scale_.bump_version();
+    records_.clear();
+}
+
+void GradScaler::update(const Tensor& new_scale) {
+    if (!options_.enabled) return;
+    if (!new_scale.defined() || new_scale.numel() != 1 || new_scale.requires_grad() ||
+        (scale_.defined() && new_scale.device().kind != scale_.device().kind)) {
+        throw Error(ErrorCode::state,
+                    "GradScaler.update: the new scale must be one element on the scaler's device, "
+                    "without a gradient");
+    }
+    if (!is_floating(new_scale.dtype())) {
+        throw Error(ErrorCode::dtype,
+                    std::string("GradScaler.update: the new scale must be floating, not ") +
+                        name(new_scale.dtype()));
+    }
+    update(new_scale.item());
+}
+
+double GradScaler::loss_scale() const {
+    if (!options_.enabled) return 1.0;
+    return scale_.defined() ? scale_.item()
+                            : static_cast<double>(static_cast<float>(options_.init_scale));
+}
+
+std::int64_t GradScaler::growth_tracker() const {
+    if (!options_.enabled) return 0;
+    return tracker_.defined() ? static_cast<std::int64_t>(tracker_.item()) : init_growth_tracker_;
+}
+
+GradScaler::State GradScaler::saved_state() const {
+    if (!options_.enabled) return {};
+    return {{"scale", loss_scale()},
+            {"growth_factor", options_.growth_factor},
+            {"backoff_factor", options_.backoff_factor},
+            {"growth_interval", static_cast<double>(options_.growth_interval)},
+            {"growth_tracker", static_cast<double>(growth_tracker())}};
+}
+
+void GradScaler::load_state(const State& state) {
+    if (!options_.enabled) return;
+    if (state.empty()) {
+        throw Error(
+            ErrorCode::state,
+            "GradScaler: the saved state is empty; it probably comes from a disabled scaler");
+    }
+    const auto value = [&](const char* key) {
+        const auto found = state.find(key);
+        if (found == state.end())
+            throw Error(ErrorCode::value, std::string("GradScaler: the saved state has no ") + key);
+        return found->second;
+    };
+    ScalerOptions loaded = options_;
+    loaded.init_scale = value("scale");
+    loaded.growth_factor = value("growth_factor");
+    loaded.backoff_factor = value("backoff_factor");
+    loaded.growth_interval = static_cast<std::int64_t>(value("growth_interval"));
+    init_growth_tracker_ = static_cast<std::int32_t>(value("growth_tracker"));
+    options_ = loaded;
+    if (!scale_.defined()) return;
+    const auto fill = on(scale_.device(), kernels::cpu::fill, kernels::cuda::fill);
+    fill(scale_.array(), options_.init_scale, current_stream());
+    fill(tracker_.array(), init_growth_tracker_, current_stream());
+    scale_.bump_version();
+}
+
+GradScaler GradScaler::serialised() const {
+    if (!records_.empty()) {
+        throw Error(ErrorCode::state,
+                    "GradScaler: can only be serialised at the start or after update()");
+    }
+    GradScaler copy(options_);
+    if (options_.enabled) {
+        copy.options_.init_scale = loss_scale();
+        copy.init_growth_tracker_ = static_cast<std::int32_t>(growth_tracker());
+    }
+    return copy;
+}
+
+bool GradScaler::skipped(const Optimizer& optimizer) const {
+    const auto found = records_.find(&optimizer);
+    return found != records_.end() && found->second.stage == Stage::stepped &&
+           any_set(found->second.found_inf);
+}
+
+const kernels::Judgement* GradScaler::judgement(const Optimizer& optimizer) const {
+    const auto found = records_.find(&optimizer);
+    return found != records_.end() && found->second.judged ? &found->second.judgement : nullptr;
+}
+
+}  // namespace engine

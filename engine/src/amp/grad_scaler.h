@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "amp/scale_rule.h"
+#include "core/tensor.h"
+#include "kernels/multi_tensor.h"
+#include "optim/optimizer.h"
+
+namespace engine {
+
+/// Multiplies losses so that small f16 gradients do not vanish, skips steps whose gradients
+/// overflowed, and moves the scale (amp-semantics.md, section 2). Scale, tracker and found_inf live
+/// on the device of the first tensor scaled; only step() of a plain optimizer, loss_scale() and
+/// saved_state() read them on the host.
+class GradScaler {
+public:
+    /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker.
+    /// Empty: disabled.
+    using State = std::map<std::string, double>;
+
+    /// Throws Error(state) if enabled with growth_factor <= 1 or backoff_factor >= 1.
+    explicit GradScaler(const ScalerOptions& options = {});
+
+    /// x times the scale, recorded; creates the device state on first use. Disabled: x itself.
+    Tensor scale(const Tensor& x);
+    /// Containers keep their kind and nesting; other ranges come back lazy.
+    template <typename T>
+    std::vector<T> scale(const std::vector<T>& xs) {
+        std::vector<T> out;
+        out.reserve(xs.size());
+        for (const auto& x : xs) out.push_back(scale(x));
+        return out;
+    }
+    template <typename... T>
+    std::tuple<T...> scale(const std::tuple<T...>& xs) {
+        return std::apply([this](const auto&... x) { return std::tuple<T...>{scale(x)...}; }, xs);
+    }
+    template <std::ranges::view V>
+    auto scale(V xs) {
+        return std::views::transform(xs, [this](const auto& x) { return scale(x); });
+    }
+
+    /// Divides the optimizer's gradients by the scale in place and notes whether any was not finite
+    /// (2.4).
+    void unscale_(Optimizer& optimizer);
+    /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
+    bool step(Optimizer& optimizer);
+    /// Moves the scale by what the optimizers found (2.7), and forgets it.
+    void update();
+    /// Overwrites the scale. Throws Error(state) if the tensor has more than one element, is
+    /// elsewhere or requires a gradient.
+    void update(double new_scale);
+    void update(const Tensor& new_scale);
+
+    bool is_enabled() const { return options_.enabled; }
+    /// 1 when disabled; the initial value before the first scale().
+    double loss_scale() const;
+    std::int64_t growth_tracker() const;
+    double growth_factor() const { return options_.growth_factor; }
+    double backoff_factor() const { return options_.backoff_factor; }
+    std::int64_t growth_interval() const { return options_.growth_interval; }
+    void set_growth_factor(double value) { options_.growth_factor = value; }
+    void set_backoff_factor(double value) { options_.backoff_factor = value; }
+    void set_growth_interval(std::int64_t value) { options_.growth_interval = value; }
+
+    State saved_state() const;
+    /// Throws Error(state) for an empty state in an enabled scaler, Error(value) for a missing key.
+    void load_state(const State& state);
+    /// The whole object, current scale and tracker as initial values. Only at the start or after
+    /// update().
+    GradScaler serialised() const;
+
+    /// Whether the last step() of this optimizer since the last update() was (or will be) skipped;
+    /// reads the device.
+    bool skipped(const Optimizer& optimizer) const;
+    /// What the check of a scaling-aware optimizer saw in this step's gradients, still scaled; null
+    /// if it made none.
+    const kernels::Judgement* judgement(const Optimizer& optimizer) const;
+    /// 0-d f32 on the device; undefined before the first scale().
+    const Tensor& scale_tensor() const { return scale_; }
+
+private:
+    enum class Stage { ready, unscaled, stepped };
+    struct Record {
+        Stage stage = Stage::ready;
+        std::vector<Tensor> found_inf;  // one a device, 0-d f32
+        bool judged = false;
+        kernels::Judgement judgement{};
+    };
+
+    void create_state(const Device& device);
+    void require_scale(const char* call) const;
+    Record& record_of(const Optimizer& optimizer) { return records_[&optimizer]; }
+    void unscale_gradients(const Optimizer& optimizer, Record& record) const;
+    void judge_gradients(const Optimizer& optimizer, Record& record) const;
+    bool step_plain(Optimizer& optimizer, Record& record);
+    bool step_aware(Optimizer& optimizer, Record& record);
+
+    ScalerOptions options_;
+    std::int32_t init_growth_tracker_ = 0;
+    Tensor scale_;       // 0-d f32
+    Tensor tracker_;     // 0-d i32
+    Tensor hysteresis_;  // 0-d i32
+    std::unordered_map<const Optimizer*, Record> records_;
+};
+
+}  // namespace engine

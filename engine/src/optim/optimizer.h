@@ -1,0 +1,99 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/tensor.h"
+#include "kernels/multi_tensor.h"
+
+namespace engine {
+
+/// A parameter as an optimizer sees it.
+struct Parameter {
+    std::string name;
+    Tensor tensor;
+    /// Used by low-policy ops, so that a 16-bit copy kept beside it saves a cast a step (D6).
+    bool autocast_low = false;
+};
+
+struct OptimizerOptions {
+    /// The kernel takes scale and found_inf from the device and the scaler neither unscales nor
+    /// reads (2.6).
+    bool scaling_aware = false;
+    /// f32 values behind 16-bit parameters: updated in their place, and rounded into them.
+    bool master_weights = false;
+    /// Write the unscaled (and clipped) gradient back, as 2.6 says. Off saves a pass where nobody
+    /// reads it.
+    bool write_grads = true;
+};
+
+/// Updates parameters from their gradients in one multi-tensor pass. A parameter without a gradient
+/// is left out.
+class Optimizer {
+public:
+    Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr);
+    virtual ~Optimizer();
+    Optimizer(const Optimizer&) = delete;
+    Optimizer& operator=(const Optimizer&) = delete;
+
+    /// One update. With found_inf given and not 0 nothing at all is written.
+    void step();
+    /// Drops the gradients.
+    void zero_grad();
+
+    bool scaling_aware() const { return options_.scaling_aware; }
+    const std::vector<Parameter>& parameters() const { return parameters_; }
+    double lr() const;
+    /// Takes effect at the next step; the value lives on the device.
+    void set_lr(double lr);
+    /// Updates applied; reads the device.
+    std::int64_t steps() const;
+    /// State by parameter and by name ("momentum_buffer", "exp_avg", ...); empty before the first
+    /// update.
+    virtual std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const = 0;
+    /// f32 values behind 16-bit parameter i; undefined without master weights.
+    Tensor master(std::size_t parameter) const { return slots_[parameter].master; }
+
+    // Device values for the next step only (2.6), given by the scaler or the user; undefined: none.
+    Tensor grad_scale;  ///< 0-d f32: gradients are divided by it
+    Tensor found_inf;   ///< 0-d f32
+    Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
+
+    /// Of the last step's non-zero updates to 16-bit weights without masters, those that rounded to
+    /// nothing.
+    const kernels::UpdateCounts& counts() const { return counts_; }
+
+protected:
+    struct Slot {
+        Tensor master;  // undefined: the parameter itself is updated
+        Tensor state1;
+        Tensor state2;
+    };
+    /// Makes the state of parameter i, zeroed.
+    virtual void make_state(std::size_t parameter) = 0;
+    virtual void run(std::span<const kernels::UpdateTensor> tensors,
+                     const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) = 0;
+    Tensor new_state(std::size_t parameter, bool may_be_low) const;
+    const Tensor& stored(std::size_t parameter) const {
+        return slots_[parameter].master.defined() ? slots_[parameter].master
+                                                  : parameters_[parameter].tensor;
+    }
+
+    std::vector<Parameter> parameters_;
+    OptimizerOptions options_;
+    std::vector<Slot> slots_;
+    Tensor lr_;    // 0-d f32
+    Tensor step_;  // 0-d i64: applied updates
+
+private:
+    void make_master(std::size_t parameter);
+    kernels::UpdateTensor tensor_of(std::size_t parameter) const;
+    void written(std::size_t parameter);
+
+    kernels::UpdateCounts counts_{};
+    std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
+    std::vector<std::size_t> updated_;
+};
+
+}  // namespace engine

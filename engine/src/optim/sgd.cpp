@@ -1,0 +1,38 @@
+#include "optim/sgd.h"
+
+#include "engine/error.h"
+
+namespace engine {
+
+Sgd::Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
+         const OptimizerOptions& options)
+    : Optimizer(std::move(parameters), options, settings.lr), settings_(settings) {
+    if (settings.momentum < 0 || settings.weight_decay < 0) {
+        throw Error(ErrorCode::value, "sgd: momentum and weight decay must not be negative");
+    }
+    if (settings.nesterov && (settings.momentum <= 0 || settings.dampening != 0)) {
+        throw Error(ErrorCode::value, "sgd: Nesterov momentum needs a momentum and no dampening");
+    }
+}
+
+void Sgd::make_state(std::size_t i) {
+    // A 16-bit weight without a master keeps a 16-bit buffer too: pure fp16 has no f32 anywhere.
+    if (settings_.momentum != 0) slots_[i].state1 = new_state(i, /*may_be_low=*/true);
+}
+
+void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
+              kernels::UpdateCounts* counts) {
+    // A zeroed buffer makes the first update the same as "buffer = gradient", but for dampening.
+    const bool first = settings_.dampening != 0 && steps() <= 1;
+    const kernels::SgdOptions options{settings_.momentum, settings_.dampening,
+                                      settings_.weight_decay, settings_.nesterov, first};
+    on(lr_.device(), kernels::cpu::multi_tensor_sgd, kernels::cuda::multi_tensor_sgd)(
+        tensors, options, scalars, counts, current_stream());
+}
+
+std::vector<std::pair<std::string, Tensor>> Sgd::state(std::size_t i) const {
+    if (!slots_[i].state1.defined()) return {};
+    return {{"momentum_buffer", slots_[i].state1}};
+}
+
+}  // namespace engine
