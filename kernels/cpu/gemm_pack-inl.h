@@ -1,0 +1,139 @@
+// Bringing operands into the form the tiles read, and tiles to where they belong, for the code of
+// one Highway target. Include after hwy/highway.h in a file that goes through foreach_target.
+
+#if defined(KERNELS_CPU_GEMM_PACK_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNELS_CPU_GEMM_PACK_INL_H
+#undef KERNELS_CPU_GEMM_PACK_INL_H
+#else
+#define KERNELS_CPU_GEMM_PACK_INL_H
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu/convert-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+
+using DD = hn::ScalableTag<double>;
+
+HWY_INLINE hn::Vec<DD> load(const double* p) { return hn::LoadU(DD(), p); }
+HWY_INLINE void store(hn::Vec<DD> v, double* p) { hn::StoreU(v, DD(), p); }
+HWY_INLINE hn::Vec<DD> load_part(const double* p, std::size_t n) {
+    HWY_ALIGN double buffer[HWY_MAX_BYTES / sizeof(double)] = {};
+    for (std::size_t i = 0; i < n; ++i) buffer[i] = p[i];
+    return load(buffer);
+}
+HWY_INLINE void store_part(hn::Vec<DD> v, double* p, std::size_t n) {
+    HWY_ALIGN double buffer[HWY_MAX_BYTES / sizeof(double)];
+    store(v, buffer);
+    for (std::size_t i = 0; i < n; ++i) p[i] = buffer[i];
+}
+
+/// dst[i] = src[i] in the type that is computed in.
+template <class T, class S>
+void widen(T* HWY_RESTRICT dst, const S* HWY_RESTRICT src, std::int64_t n) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(load(src + i), dst + i);
+    if (i < n) {
+        const auto rest = static_cast<std::size_t>(n - i);
+        store_part(load_part(src + i, rest), dst + i, rest);
+    }
+}
+
+/// dst[i] = src[i] rounded once from the type that is computed in.
+template <class T, class R>
+void narrow(R* HWY_RESTRICT dst, const T* HWY_RESTRICT src, std::int64_t n) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) store(load(src + i), dst + i);
+    if (i < n) {
+        const auto rest = static_cast<std::size_t>(n - i);
+        store_part(load_part(src + i, rest), dst + i, rest);
+    }
+}
+
+/// dst (cols, rows with leading dimension dst_ld) = transpose of src (rows, cols, leading dimension
+/// src_ld).
+template <class T>
+void transpose(T* HWY_RESTRICT dst, std::int64_t dst_ld, const T* HWY_RESTRICT src,
+               std::int64_t src_ld, std::int64_t rows, std::int64_t cols) {
+    std::int64_t row = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (std::is_same_v<T, float>) {
+        const hn::CappedTag<float, 4> d;
+        const hn::RepartitionToWide<decltype(d)> d64;
+        const std::int64_t even_cols = cols / 4 * 4;
+        for (; row + 4 <= rows; row += 4) {
+            const float* from = src + row * src_ld;
+            for (std::int64_t col = 0; col < even_cols; col += 4) {
+                const auto r0 = hn::LoadU(d, from + col), r1 = hn::LoadU(d, from + col + src_ld);
+                const auto r2 = hn::LoadU(d, from + col + 2 * src_ld);
+                const auto r3 = hn::LoadU(d, from + col + 3 * src_ld);
+                const auto a = hn::BitCast(d64, hn::InterleaveLower(d, r0, r1));
+                const auto b = hn::BitCast(d64, hn::InterleaveLower(d, r2, r3));
+                const auto e = hn::BitCast(d64, hn::InterleaveUpper(d, r0, r1));
+                const auto f = hn::BitCast(d64, hn::InterleaveUpper(d, r2, r3));
+                float* to = dst + col * dst_ld + row;
+                hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, a, b)), d, to);
+                hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, a, b)), d, to + dst_ld);
+                hn::StoreU(hn::BitCast(d, hn::InterleaveLower(d64, e, f)), d, to + 2 * dst_ld);
+                hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(d64, e, f)), d, to + 3 * dst_ld);
+            }
+            for (std::int64_t col = even_cols; col < cols; ++col)
+                for (std::int64_t i = 0; i < 4; ++i)
+                    dst[col * dst_ld + row + i] = from[i * src_ld + col];
+        }
+    }
+#endif
+    for (; row < rows; ++row)
+        for (std::int64_t col = 0; col < cols; ++col)
+            dst[col * dst_ld + row] = src[row * src_ld + col];
+}
+
+/// What becomes of a tile's sums: c = max(alpha * sum + beta * c + bias, 0 if relu), rounded once.
+template <class T, class R>
+struct Store {
+    T alpha = 1, beta = 0;
+    const R* bias = nullptr;  ///< of the first column of c
+    bool relu = false;
+};
+
+template <class T, class R>
+HWY_INLINE auto finished(hn::Vec<hn::ScalableTag<T>> v, const R* c, std::int64_t j, std::size_t n,
+                         bool whole, const Store<T, R>& how) {
+    const hn::ScalableTag<T> d;
+    if (how.alpha != T{1}) v = hn::Mul(v, hn::Set(d, how.alpha));
+    if (how.beta != T{0})
+        v = hn::MulAdd(hn::Set(d, how.beta), whole ? load(c + j) : load_part(c + j, n), v);
+    if (how.bias) v = hn::Add(v, whole ? load(how.bias + j) : load_part(how.bias + j, n));
+    // Not Max: a NaN passes.
+    if (how.relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+    return v;
+}
+
+/// c (rows, cols, leading dimension ldc) from sums (rows, leading dimension sums_ld), which may be
+/// read one vector beyond its last row. how.bias is of c's first column.
+template <class T, class R>
+void store_tile(R* c, std::int64_t ldc, const T* sums, std::int64_t sums_ld, std::int64_t rows,
+                std::int64_t cols, const Store<T, R>& how) {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+    for (std::int64_t i = 0; i < rows; ++i, c += ldc, sums += sums_ld) {
+        std::int64_t j = 0;
+        for (; j + lanes <= cols; j += lanes)
+            store(finished(load(sums + j), c, j, 0, true, how), c + j);
+        if (j < cols) {
+            const auto rest = static_cast<std::size_t>(cols - j);
+            store_part(finished(load(sums + j), c, j, rest, false, how), c + j, rest);
+        }
+    }
+}
+
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

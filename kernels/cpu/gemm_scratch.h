@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+
+namespace kernels::cpu {
+
+/// What a scratch block holds; one block of each kind per thread.
+enum class Scratch : unsigned char {
+    gemm_a,
+    gemm_b,
+    gemm_rows,  ///< a thread's rows of a, or the strip of b it is transposing
+    gemm_tile,
+    operand_a,  ///< whole operands converted for a library call
+    operand_b,
+    operand_c,
+    operand_d,
+    conv_image,
+    conv_tile,
+    conv_sums,
+    conv_partial,
+    library,
+    count,
+};
+
+/// The calling thread's block of this kind, at least `bytes` long, 64-byte aligned, contents
+/// undefined. Valid until the same thread asks for a longer one of the kind: a call that keeps two
+/// uses two kinds. Grows and is kept, so a training step allocates nothing after its first run.
+/// Throws OutOfMemory.
+void* scratch_bytes(Scratch kind, std::size_t bytes);
+
+template <class T>
+T* scratch(Scratch kind, std::size_t count) {
+    return static_cast<T*>(scratch_bytes(kind, count * sizeof(T)));
+}
+
+/// Gives the calling thread's blocks back.
+void release_scratch() noexcept;
+
+}  // namespace kernels::cpu

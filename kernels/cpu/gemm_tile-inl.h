@@ -1,0 +1,137 @@
+// The inner loop of our own products and convolutions, for the code of one Highway target. Include
+// after hwy/highway.h in a file that goes through foreach_target.
+//
+//   out[i, j] = sum over (o, q, p) of a[i * a_row + o * a_outer + q * a_mid + p * a_inner]
+//                                   * b[step * b_step + j],   step = the count of (o, q, p) so far
+//
+// with a tile of out in registers. Three loops let a row of `a` be a convolution's window read in
+// place; a matrix product uses the innermost one.
+
+#if defined(KERNELS_CPU_GEMM_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNELS_CPU_GEMM_TILE_INL_H
+#undef KERNELS_CPU_GEMM_TILE_INL_H
+#else
+#define KERNELS_CPU_GEMM_TILE_INL_H
+#endif
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct TileSum {
+    std::int64_t a_row;
+    std::int64_t outer, mid, inner;
+    std::int64_t a_outer, a_mid, a_inner;
+    std::int64_t b_step;
+};
+
+// Twelve rows of two vectors, two vectors of b and one of a fill 27 of AVX-512's 32 registers; the
+// other targets have 16.
+#if HWY_TARGET == HWY_AVX3
+constexpr int max_tile_rows = 12;
+#else
+constexpr int max_tile_rows = 6;
+#endif
+
+template <class T>
+constexpr std::int64_t lanes_of() {
+    return static_cast<std::int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+}
+/// Columns of a full panel of b.
+template <class T>
+constexpr std::int64_t panel_columns() {
+    return 2 * lanes_of<T>();
+}
+/// Columns that the tile for `columns` of a panel computes: two vectors, one or half of one.
+template <class T>
+constexpr std::int64_t tile_columns(std::int64_t columns) {
+    constexpr std::int64_t lanes = lanes_of<T>();
+    if (columns > lanes) return 2 * lanes;
+    return columns > lanes / 2 || lanes * sizeof(T) <= 16 ? lanes : lanes / 2;
+}
+
+/// out (rows, vectors * lanes) dense. Rows go in fours, each four from its own base pointer, so
+/// that three registers address twelve rows.
+template <class D, int rows, int vectors, class T = hn::TFromD<D>>
+void tile(T* HWY_RESTRICT out, const T* a, const T* b, const TileSum& sum) {
+    const D d;
+    using V = hn::Vec<D>;
+    constexpr auto lanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+    constexpr int fours = (rows + 3) / 4;
+    V acc[rows][vectors];
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) acc[i][v] = hn::Zero(d);
+
+    const std::int64_t offset[4] = {0, sum.a_row, 2 * sum.a_row, 3 * sum.a_row};
+    for (std::int64_t o = 0; o < sum.outer; ++o) {
+        for (std::int64_t q = 0; q < sum.mid; ++q) {
+            const T* base[fours];
+#pragma GCC unroll 4
+            for (int g = 0; g < fours; ++g)
+                base[g] = a + o * sum.a_outer + q * sum.a_mid + 4 * g * sum.a_row;
+            for (std::int64_t p = 0; p < sum.inner; ++p) {
+                V column[vectors];
+#pragma GCC unroll 2
+                for (int v = 0; v < vectors; ++v) column[v] = hn::LoadU(d, b + v * lanes);
+#pragma GCC unroll 16
+                for (int i = 0; i < rows; ++i) {
+                    const V row = hn::Set(d, base[i / 4][offset[i % 4]]);
+#pragma GCC unroll 2
+                    for (int v = 0; v < vectors; ++v)
+                        acc[i][v] = hn::MulAdd(row, column[v], acc[i][v]);
+                }
+#pragma GCC unroll 4
+                for (int g = 0; g < fours; ++g) base[g] += sum.a_inner;
+                b += sum.b_step;
+            }
+        }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) hn::StoreU(acc[i][v], d, out + (i * vectors + v) * lanes);
+}
+
+template <class T>
+using Tile = void (*)(T* HWY_RESTRICT, const T*, const T*, const TileSum&);
+
+template <class D, int vectors, int... index>
+constexpr auto tiles_by_rows(std::integer_sequence<int, index...>) {
+    return std::array<Tile<hn::TFromD<D>>, sizeof...(index)>{&tile<D, index + 1, vectors>...};
+}
+
+/// The tile for 1 ... max_tile_rows rows and 1 ... panel_columns columns.
+template <class T>
+Tile<T> tile_for(std::int64_t rows, std::int64_t columns) {
+    using Rows = std::make_integer_sequence<int, max_tile_rows>;
+    using Full = hn::ScalableTag<T>;
+    constexpr std::int64_t lanes = lanes_of<T>();
+    using Half = hn::CappedTag<T, (lanes * sizeof(T) <= 16 ? lanes : lanes / 2)>;
+    static constexpr auto two = tiles_by_rows<Full, 2>(Rows());
+    static constexpr auto one = tiles_by_rows<Full, 1>(Rows());
+    static constexpr auto half = tiles_by_rows<Half, 1>(Rows());
+    const auto row = static_cast<std::size_t>(rows - 1);
+    if (columns > lanes) return two[row];
+    return tile_columns<T>(columns) == lanes ? one[row] : half[row];
+}
+
+/// Rows are cut into tiles of nearly equal height: 32 as 11 + 11 + 10, not 12 + 12 + 8.
+inline std::int64_t tile_rows(std::int64_t rows) {
+    const std::int64_t tiles = (rows + max_tile_rows - 1) / max_tile_rows;
+    return (rows + tiles - 1) / tiles;
+}
+
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard

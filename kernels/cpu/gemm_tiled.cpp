@@ -1,0 +1,213 @@
+#include "cpu/gemm_tiled.h"
+
+#include "cpu/gemm_scratch.h"
+#include "kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/gemm_tiled.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, which defines the target.
+#include "cpu/gemm_pack-inl.h"
+#include "cpu/gemm_tile-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+/// Multiply-adds that a second thread must at least take to pay for waking it.
+constexpr std::int64_t thread_grain = 1 << 19;
+/// Rows that a thread converts and multiplies at a time: with k = 1000, 400 KB of its L2.
+constexpr std::int64_t row_block = 96;
+
+template <class T>
+struct Operand {
+    const T* data;
+    std::int64_t row, col;  ///< elements from one row, one column, to the next
+};
+
+/// One product; T is computed in, a and b hold S, c holds R.
+template <class T, class S, class R>
+class Product {
+public:
+    Product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b, const GemmOptions& options)
+        : m_(c.rows), n_(c.cols), k_(a.cols), a_(a), b_(b), c_(c) {
+        store_.alpha = static_cast<T>(options.alpha);
+        store_.beta = static_cast<T>(options.beta);
+        store_.bias = static_cast<const R*>(options.bias);
+        store_.relu = options.relu;
+    }
+
+    void run(std::int64_t index, const GemmOptions& options, bool threaded) const {
+        const S* a = static_cast<const S*>(a_.data) + index * options.stride_a;
+        const S* b = static_cast<const S*>(b_.data) + index * options.stride_b;
+        R* c = static_cast<R*>(c_.data) + index * options.stride_c;
+        const std::int64_t panels = (n_ + width - 1) / width;
+        if (!threaded) {
+            T* packed = scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
+            pack_panels(packed, b, 0, panels);
+            multiply_rows(c, a, b, packed, 0, m_, 0, panels);
+        } else if (m_ >= row_block) {
+            T* packed = scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
+            parallel_for(panels, grain(k_ * width / 16), [&](std::int64_t begin, std::int64_t end) {
+                pack_panels(packed, b, begin, end);
+            });
+            parallel_for(m_, grain(k_ * n_), [&](std::int64_t begin, std::int64_t end) {
+                multiply_rows(c, a, b, packed, begin, end, 0, panels);
+            });
+        } else {
+            parallel_for(panels, grain(m_ * k_ * width), [&](std::int64_t begin, std::int64_t end) {
+                T* packed =
+                    scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
+                pack_panels(packed, b, begin, end);
+                multiply_rows(c, a, b, packed, 0, m_, begin, end);
+            });
+        }
+    }
+
+    std::int64_t multiply_adds() const { return m_ * n_ * k_; }
+
+private:
+    static constexpr std::int64_t width = panel_columns<T>();
+
+    static std::int64_t grain(std::int64_t multiply_adds_each) {
+        return thread_grain / std::max<std::int64_t>(multiply_adds_each, 1) + 1;
+    }
+
+    std::int64_t columns(std::int64_t panel) const { return std::min(width, n_ - panel * width); }
+
+    /// b is read where it lies if it is in the type computed in, its rows are whole vectors, and it
+    /// is not read often enough to pay for a dense copy.
+    bool in_place(std::int64_t panel) const {
+        return std::is_same_v<S, T> && !b_.transposed && m_ <= row_block &&
+               columns(panel) == tile_columns<T>(columns(panel));
+    }
+
+    /// Panel of b as (k, tile_columns) dense, columns beyond n zero.
+    void pack_panel(T* dst, const S* b, std::int64_t panel) const {
+        const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
+        const std::int64_t first = panel * width;
+        if (cols < padded) std::fill(dst, dst + k_ * padded, T{0});
+        if (!b_.transposed) {
+            for (std::int64_t p = 0; p < k_; ++p)
+                widen(dst + p * padded, b + p * b_.ld + first, cols);
+        } else if constexpr (std::is_same_v<S, T>) {
+            transpose(dst, padded, b + first * b_.ld, b_.ld, cols, k_);
+        } else {
+            // Four rows at a time through a strip of the type computed in.
+            T* strip = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(4 * k_));
+            for (std::int64_t j = 0; j < cols; j += 4) {
+                const std::int64_t rows = std::min<std::int64_t>(4, cols - j);
+                for (std::int64_t i = 0; i < rows; ++i)
+                    widen(strip + i * k_, b + (first + j + i) * b_.ld, k_);
+                transpose(dst + j, padded, strip, k_, rows, k_);
+            }
+        }
+    }
+
+    void pack_panels(T* packed, const S* b, std::int64_t begin, std::int64_t end) const {
+        for (std::int64_t panel = begin; panel < end; ++panel)
+            if (!in_place(panel)) pack_panel(packed + panel * width * k_, b, panel);
+    }
+
+    Operand<T> rows_of_a(const S* a, std::int64_t first, std::int64_t rows) const {
+        if constexpr (std::is_same_v<S, T>) {
+            return a_.transposed ? Operand<T>{a + first, 1, a_.ld}
+                                 : Operand<T>{a + first * a_.ld, a_.ld, 1};
+        } else {
+            T* dst = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(rows * k_));
+            if (a_.transposed) {
+                for (std::int64_t p = 0; p < k_; ++p)
+                    widen(dst + p * rows, a + p * a_.ld + first, rows);
+                return {dst, 1, rows};
+            }
+            for (std::int64_t i = 0; i < rows; ++i)
+                widen(dst + i * k_, a + (first + i) * a_.ld, k_);
+            return {dst, k_, 1};
+        }
+    }
+
+    void multiply_rows(R* c, const S* a, const S* b, const T* packed, std::int64_t begin,
+                       std::int64_t end, std::int64_t first_panel, std::int64_t last_panel) const {
+        for (std::int64_t first = begin; first < end; first += row_block) {
+            const std::int64_t rows = std::min(row_block, end - first);
+            const Operand<T> block = rows_of_a(a, first, rows);
+            for (std::int64_t panel = first_panel; panel < last_panel; ++panel) {
+                const T* b_panel = packed + panel * width * k_;
+                std::int64_t step = tile_columns<T>(columns(panel));
+                if constexpr (std::is_same_v<S, T>) {
+                    if (in_place(panel)) {
+                        b_panel = b + panel * width;
+                        step = b_.ld;
+                    }
+                }
+                multiply_panel(c + first * c_.ld + panel * width, block, rows, b_panel, step,
+                               panel);
+            }
+        }
+    }
+
+    void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, const T* b, std::int64_t step,
+                        std::int64_t panel) const {
+        HWY_ALIGN T sums[max_tile_rows * width + width];
+        const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
+        const TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, step};
+        Store<T, R> store = store_;
+        if (store.bias) store.bias += panel * width;
+        const std::int64_t height = tile_rows(rows);
+        for (std::int64_t i = 0; i < rows; i += height) {
+            const std::int64_t tall = std::min(height, rows - i);
+            tile_for<T>(tall, cols)(sums, a.data + i * a.row, b, sum);
+            store_tile(c + i * c_.ld, c_.ld, sums, padded, tall, cols, store);
+        }
+    }
+
+    std::int64_t m_, n_, k_;
+    ConstMatrix a_, b_;
+    Matrix c_;
+    Store<T, R> store_;
+};
+
+template <class T, class S, class R>
+void multiply(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+              const GemmOptions& options) {
+    const Product<T, S, R> product(c, a, b, options);
+    const std::int64_t work = product.multiply_adds();
+    if (options.batch > 1 && (work < 2 * thread_grain || options.batch >= 8)) {
+        parallel_for(options.batch, thread_grain / (work + 1) + 1,
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin; i < end; ++i) product.run(i, options, false);
+                     });
+        return;
+    }
+    for (std::int64_t i = 0; i < options.batch; ++i)
+        product.run(i, options, work >= 2 * thread_grain);
+}
+
+void multiply_dtypes(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                     const GemmOptions& options) {
+    if (a.dtype == DType::f64) return multiply<double, double, double>(c, a, b, options);
+    if (a.dtype == DType::f32) return multiply<float, float, float>(c, a, b, options);
+    const bool wide = c.dtype == DType::f32;
+    if (a.dtype == DType::f16)
+        return wide ? multiply<float, Half, float>(c, a, b, options)
+                    : multiply<float, Half, Half>(c, a, b, options);
+    return wide ? multiply<float, BFloat16, float>(c, a, b, options)
+                : multiply<float, BFloat16, BFloat16>(c, a, b, options);
+}
+
+}  // namespace
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kernels::cpu {
+
+HWY_EXPORT(multiply_dtypes);
+
+void gemm_tiled(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options) {
+    HWY_DYNAMIC_DISPATCH(multiply_dtypes)(c, a, b, options);
+}
+
+}  // namespace kernels::cpu
+#endif

@@ -1,0 +1,326 @@
+#include "kernels/gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "kernels/parallel.h"
+#include "kernels/typed_values.h"
+
+namespace {
+
+using kernels::DType;
+using kernels::GemmOptions;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Case {
+    DType in = DType::f32, out = DType::f32;
+    std::int64_t m = 1, n = 1, k = 1;
+    bool a_transposed = false, b_transposed = false;
+    std::int64_t pad = 0;  ///< elements between the rows of every matrix
+    std::int64_t batch = 1;
+    double alpha = 1, beta = 0;
+    bool bias = false, relu = false;
+};
+
+std::string to_string(const Case& c) {
+    return "in " + std::to_string(static_cast<int>(c.in)) + " out " +
+           std::to_string(static_cast<int>(c.out)) + " m " + std::to_string(c.m) + " n " +
+           std::to_string(c.n) + " k " + std::to_string(c.k) + " ta " +
+           std::to_string(c.a_transposed) + " tb " + std::to_string(c.b_transposed) + " pad " +
+           std::to_string(c.pad) + " batch " + std::to_string(c.batch) + " alpha " +
+           std::to_string(c.alpha) + " beta " + std::to_string(c.beta) + " bias " +
+           std::to_string(c.bias) + " relu " + std::to_string(c.relu);
+}
+
+/// A matrix of `batch` blocks in memory, possibly transposed there.
+struct Operand {
+    Operand(const Case& c, DType dtype, std::int64_t rows, std::int64_t cols, bool transposed_,
+            unsigned seed)
+        : transposed(transposed_),
+          ld((transposed ? rows : cols) + c.pad),
+          stride((transposed ? cols : rows) * ld + c.pad),
+          values(TypedValues::random(dtype, stride * c.batch, seed)) {}
+    double at(std::int64_t block, std::int64_t row, std::int64_t col) const {
+        return values[index(block, row, col)];
+    }
+    std::int64_t index(std::int64_t block, std::int64_t row, std::int64_t col) const {
+        return block * stride + (transposed ? col * ld + row : row * ld + col);
+    }
+    bool transposed;
+    std::int64_t ld, stride;
+    TypedValues values;
+};
+
+/// Runs c = alpha a b + beta c + bias and compares every element with double arithmetic on the
+/// stored values, and the padding with what it was.
+void check(const Case& c) {
+    SCOPED_TRACE(to_string(c));
+    const Operand a(c, c.in, c.m, c.k, c.a_transposed, 1);
+    const Operand b(c, c.in, c.k, c.n, c.b_transposed, 2);
+    Operand out(c, c.out, c.m, c.n, false, 3);
+    const TypedValues before = out.values;
+    const TypedValues bias = TypedValues::random(c.out, c.n, 4);
+    GemmOptions options{.batch = c.batch,
+                        .stride_c = out.stride,
+                        .stride_a = a.stride,
+                        .stride_b = b.stride,
+                        .alpha = c.alpha,
+                        .beta = c.beta,
+                        .bias = c.bias ? bias.data() : nullptr,
+                        .relu = c.relu};
+    kernels::cpu::gemm({out.values.data(), c.out, c.m, c.n, out.ld},
+                       {a.values.data(), c.in, c.m, c.k, a.ld, c.a_transposed},
+                       {b.values.data(), c.in, c.k, c.n, b.ld, c.b_transposed}, options, {});
+
+    TypedValues expected = before;
+    std::vector<double> tolerance(static_cast<std::size_t>(before.size()), 0.0);
+    for (std::int64_t block = 0; block < c.batch; ++block)
+        for (std::int64_t i = 0; i < c.m; ++i)
+            for (std::int64_t j = 0; j < c.n; ++j) {
+                double sum = 0, magnitude = 0;
+                for (std::int64_t p = 0; p < c.k; ++p) {
+                    const double product = a.at(block, i, p) * b.at(block, p, j);
+                    sum += product;
+                    magnitude += std::abs(product);
+                }
+                const std::int64_t at = out.index(block, i, j);
+                const double old = c.beta == 0 ? 0 : c.beta * before[at];
+                const double shift = c.bias ? bias[j] : 0;
+                sum = c.alpha * sum + old + shift;
+                magnitude = std::abs(c.alpha) * magnitude + std::abs(old) + std::abs(shift);
+                if (c.relu && sum < 0) sum = 0;
+                expected.set(at, sum);
+                tolerance[static_cast<std::size_t>(at)] = sum_tolerance(c.out, c.k, magnitude, sum);
+            }
+    for (std::int64_t i = 0; i < before.size(); ++i) {
+        const double allowed = tolerance[static_cast<std::size_t>(i)];
+        // expected is rounded itself, so twice the store's rounding may lie between.
+        ASSERT_LE(std::abs(out.values[i] - expected[i]), 2 * allowed) << "element " << i;
+    }
+}
+
+struct Types {
+    DType in, out;
+};
+constexpr Types all_types[] = {{DType::f64, DType::f64}, {DType::f32, DType::f32},
+                               {DType::f16, DType::f16}, {DType::bf16, DType::bf16},
+                               {DType::f16, DType::f32}, {DType::bf16, DType::f32}};
+
+/// row (1, k) times column (k, 1) in dtype.
+double dot(DType dtype, const std::vector<double>& row, const std::vector<double>& column) {
+    const TypedValues a(dtype, row), b(dtype, column);
+    TypedValues c(dtype, 1);
+    const auto k = static_cast<std::int64_t>(row.size());
+    kernels::cpu::gemm({c.data(), dtype, 1, 1, 1}, {a.data(), dtype, 1, k, k},
+                       {b.data(), dtype, k, 1, 1}, {}, {});
+    return c[0];
+}
+
+TEST(Gemm, AgreesWithDoubleForEveryDtypeAndTransposition) {
+    for (const Types& types : all_types)
+        for (const bool a_transposed : {false, true})
+            for (const bool b_transposed : {false, true})
+                for (const std::int64_t size : {1, 2, 31, 32, 33, 64, 100})
+                    check({.in = types.in,
+                           .out = types.out,
+                           .m = size,
+                           .n = size + 3,
+                           .k = size + 5,
+                           .a_transposed = a_transposed,
+                           .b_transposed = b_transposed});
+}
+
+TEST(Gemm, AgreesWithDoubleForUnevenShapes) {
+    const std::int64_t shapes[][3] = {{32, 64, 2},  {32, 2, 64},  {64, 2, 32},    {2, 64, 32},
+                                      {1, 500, 70}, {500, 1, 70}, {13, 17, 600},  {300, 20, 9},
+                                      {20, 300, 9}, {7, 8, 1},    {200, 130, 150}};
+    for (const Types& types : all_types)
+        for (const auto& shape : shapes)
+            for (const bool b_transposed : {false, true})
+                check({.in = types.in,
+                       .out = types.out,
+                       .m = shape[0],
+                       .n = shape[1],
+                       .k = shape[2],
+                       .a_transposed = shape[1] % 2 == 0,
+                       .b_transposed = b_transposed});
+}
+
+TEST(Gemm, LeavesWhatLiesBetweenTheRows) {
+    for (const Types& types : all_types)
+        for (const bool transposed : {false, true}) {
+            check({.in = types.in,
+                   .out = types.out,
+                   .m = 33,
+                   .n = 31,
+                   .k = 20,
+                   .a_transposed = transposed,
+                   .b_transposed = transposed,
+                   .pad = 3});
+            check({.in = types.in,
+                   .out = types.out,
+                   .m = 257,
+                   .n = 259,
+                   .k = 70,
+                   .a_transposed = transposed,
+                   .b_transposed = transposed,
+                   .pad = 5});
+        }
+}
+
+TEST(Gemm, ScalesAddsOldValuesBiasAndClampsAtZero) {
+    for (const Types& types : all_types)
+        for (const std::int64_t size : {5, 64, 200})
+            for (const double alpha : {1.0, -0.5})
+                for (const double beta : {0.0, 1.0, 0.25})
+                    for (const bool bias : {false, true})
+                        for (const bool relu : {false, true})
+                            check({.in = types.in,
+                                   .out = types.out,
+                                   .m = size,
+                                   .n = size - 2,
+                                   .k = size / 2,
+                                   .b_transposed = true,
+                                   .alpha = alpha,
+                                   .beta = beta,
+                                   .bias = bias,
+                                   .relu = relu});
+}
+
+TEST(Gemm, RunsEveryProductOfABatch) {
+    for (const Types& types : all_types)
+        for (const std::int64_t batch : {2, 9})
+            for (const std::int64_t size : {6, 65, 130})
+                check({.in = types.in,
+                       .out = types.out,
+                       .m = size,
+                       .n = size + 1,
+                       .k = 17,
+                       .b_transposed = size == 65,
+                       .pad = 1,
+                       .batch = batch,
+                       .alpha = 0.125,
+                       .bias = true});
+}
+
+TEST(Gemm, SharesAnOperandWhoseStrideIsZero) {
+    const TypedValues a = TypedValues::random(DType::f32, 3 * 4 * 5, 1);
+    const TypedValues b = TypedValues::random(DType::f32, 5 * 6, 2);
+    TypedValues shared(DType::f32, 3 * 4 * 6), joined(DType::f32, 3 * 4 * 6);
+    kernels::cpu::gemm({shared.data(), DType::f32, 4, 6, 6}, {a.data(), DType::f32, 4, 5, 5},
+                       {b.data(), DType::f32, 5, 6, 6},
+                       {.batch = 3, .stride_c = 24, .stride_a = 20, .stride_b = 0}, {});
+    kernels::cpu::gemm({joined.data(), DType::f32, 12, 6, 6}, {a.data(), DType::f32, 12, 5, 5},
+                       {b.data(), DType::f32, 5, 6, 6}, {}, {});
+    for (std::int64_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared[i], joined[i]);
+}
+
+TEST(Gemm, GivesOldValuesAndBiasForAnEmptySum) {
+    for (const Types& types : all_types) {
+        check({.in = types.in, .out = types.out, .m = 3, .n = 4, .k = 0});
+        check(
+            {.in = types.in, .out = types.out, .m = 3, .n = 4, .k = 0, .beta = 0.5, .bias = true});
+    }
+}
+
+TEST(Gemm, DoesNothingForAnEmptyResult) {
+    for (const Types& types : all_types) {
+        check({.in = types.in, .out = types.out, .m = 0, .n = 4, .k = 3});
+        check({.in = types.in, .out = types.out, .m = 4, .n = 0, .k = 3});
+        check({.in = types.in, .out = types.out, .m = 4, .n = 4, .k = 3, .batch = 0});
+    }
+}
+
+TEST(Gemm, DoesNotReadTheOldValuesWhenBetaIsZero) {
+    for (const Types& types : all_types)
+        for (const std::int64_t size : {4, 200}) {
+            const TypedValues ones(types.in,
+                                   std::vector<double>(static_cast<std::size_t>(size * size), 1.0));
+            TypedValues c(types.out, size * size);
+            c.fill(nan);
+            kernels::cpu::gemm({c.data(), types.out, size, size, size},
+                               {ones.data(), types.in, size, size, size},
+                               {ones.data(), types.in, size, size, size}, {}, {});
+            for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], static_cast<double>(size));
+        }
+}
+
+TEST(Gemm, RoundsBfloat16ProductsOnceFromFloatSums) {
+    EXPECT_EQ(dot(DType::bf16, {256, 1}, {1, 1}), 256);
+    EXPECT_EQ(dot(DType::bf16, {1, 0x1p-8}, {1, 1}), 1);
+    EXPECT_EQ(dot(DType::bf16, {1, 3 * 0x1p-8}, {1, 1}), 1.015625);
+    EXPECT_EQ(dot(DType::bf16, {65504}, {2}), 131072);
+    EXPECT_EQ(dot(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}), 260);  // not 256 + 1 + 1 + 1 in bf16
+}
+
+TEST(Gemm, RoundsHalfProductsOnceFromFloatSums) {
+    EXPECT_EQ(dot(DType::f16, {300}, {300}), inf);
+    EXPECT_EQ(dot(DType::f16, {65519}, {1}), 65504);
+    EXPECT_EQ(dot(DType::f16, {65520}, {1}), inf);
+    EXPECT_EQ(dot(DType::f16, {2048, 1}, {1, 1}), 2048);
+    EXPECT_EQ(dot(DType::f16, {2048, 3}, {1, 1}), 2052);
+    EXPECT_EQ(dot(DType::f16, {0x1p-25}, {1}), 0);
+    // A sum may pass through what f16 cannot hold.
+    EXPECT_EQ(dot(DType::f16, {300, -300}, {300, 299}), 300);
+}
+
+TEST(Gemm, KeepsSubnormalHalfs) {
+    EXPECT_EQ(dot(DType::f16, {0x1p-24}, {1}), 0x1p-24);
+    EXPECT_EQ(dot(DType::f16, {0x1p-24, 0x1p-24}, {1, 1}), 0x1p-23);
+    for (const std::int64_t size : {8, 256}) {
+        TypedValues a(DType::f16, size * size), b(DType::f16, size * size);
+        TypedValues c(DType::f16, size * size);
+        for (std::int64_t i = 0; i < size; ++i) a.set(i * size + i, 1);
+        b.fill(0x1p-24);
+        kernels::cpu::gemm({c.data(), DType::f16, size, size, size},
+                           {a.data(), DType::f16, size, size, size},
+                           {b.data(), DType::f16, size, size, size}, {}, {});
+        for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 0x1p-24);
+    }
+}
+
+TEST(Gemm, PassesInfinitiesAndNaNsToTheirRowsAndColumnsOnly) {
+    for (const Types& types : all_types)
+        for (const bool relu : {false, true})
+            for (const std::int64_t size : {9, 256}) {
+                TypedValues a(types.in, size * size), b(types.in, size * size);
+                TypedValues c(types.out, size * size);
+                a.fill(0.5);
+                b.fill(0.5);
+                a.set(2 * size + 3, nan);
+                a.set(5 * size + 1, inf);
+                kernels::cpu::gemm({c.data(), types.out, size, size, size},
+                                   {a.data(), types.in, size, size, size},
+                                   {b.data(), types.in, size, size, size}, {.relu = relu}, {});
+                for (std::int64_t i = 0; i < size; ++i)
+                    for (std::int64_t j = 0; j < size; ++j) {
+                        const double value = c[i * size + j];
+                        if (i == 2)
+                            ASSERT_TRUE(std::isnan(value)) << size;
+                        else
+                            ASSERT_EQ(value, i == 5 ? inf : 0.25 * static_cast<double>(size));
+                    }
+            }
+}
+
+TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
+    for (const int threads : {1, 2, 3}) {
+        kernels::cpu::set_threads(threads);
+        for (const Types& types : all_types)
+            for (const bool transposed : {false, true})
+                check({.in = types.in,
+                       .out = types.out,
+                       .m = 211,
+                       .n = 130,
+                       .k = 190,
+                       .a_transposed = transposed,
+                       .b_transposed = !transposed});
+    }
+    kernels::cpu::set_threads(kernels::cpu::hardware_threads());
+}
+
+}  // namespace
