@@ -1,0 +1,64 @@
+"""The CUDA column of the autocast tables, written down again here: the comparison must not ask the engine."""
+
+import torch
+
+LOW_OPS = {"linear", "matmul", "mm", "bmm", "addmm", "conv2d"}
+F32_OPS = {"exp", "log", "rsqrt", "reciprocal", "pow", "square", "nll_loss", "mse_loss",
+           "binary_cross_entropy_with_logits"}
+F32_DTYPE_OPS = {"softmax", "log_softmax", "sum"}
+F32_APPEND_OPS = {"norm"}
+PROMOTE_OPS = {"atan2"}
+
+LOW_TYPES = (torch.float16, torch.bfloat16)
+
+
+def policy(op):
+    """The policy's name as `halftone ops` writes it."""
+    for name, ops in (("low", LOW_OPS), ("f32", F32_OPS), ("f32_dtype", F32_DTYPE_OPS),
+                      ("f32_append", F32_APPEND_OPS), ("promote", PROMOTE_OPS)):
+        if op in ops:
+            return name
+    return "none"
+
+
+def eligible(tensor):
+    return tensor.is_floating_point() and tensor.dtype != torch.float64
+
+
+def promoted(tensors):
+    """The ordinary promotion of floating operands (amp-semantics 1.11), 0-d operands weaker than the rest."""
+    floats = [t for t in tensors if t.is_floating_point()]
+    dimensioned = [t for t in floats if t.dim() > 0]
+    result = None
+    for tensor in dimensioned or floats:
+        result = tensor.dtype if result is None else torch.promote_types(result, tensor.dtype)
+    return result
+
+
+def cast(op, tensors, low):
+    """The arguments as the kernel sees them, the type it rounds its output to, and the type of the result.
+
+    `low` is the region's type or None. Types of integer and bool arguments never change.
+    """
+    named = policy(op)
+    if low is not None:
+        if named == "low":
+            tensors = [t.to(low) if eligible(t) else t for t in tensors]
+        elif named == "f32":
+            tensors = [t.to(torch.float32) if eligible(t) else t for t in tensors]
+        elif named == "promote":
+            widest = torch.float32 if any(t.dtype == torch.float32 for t in tensors) else low
+            tensors = [t.to(widest) if eligible(t) else t for t in tensors]
+        elif named in ("f32_dtype", "f32_append") and eligible(tensors[0]):
+            return tensors, torch.float32
+        elif op == "cross_entropy" and eligible(tensors[0]):
+            return tensors, torch.float32
+    if op in ("batch_norm", "dropout"):
+        return tensors, tensors[0].dtype
+    return tensors, promoted(tensors[1:] if op == "where" else tensors)
+
+
+def has_wide_scalar(tensors, result):
+    """A 0-d operand wider than the result: rounded to it first or read as it is, both are PyTorch's (CUDA, CPU)."""
+    return any(t.is_floating_point() and t.dim() == 0 and t.dtype != result and
+               torch.promote_types(t.dtype, result) == t.dtype for t in tensors)
