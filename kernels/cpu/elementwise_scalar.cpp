@@ -1,0 +1,107 @@
+#include "cpu/elementwise_scalar.h"
+
+#include <numbers>
+
+namespace kernels::cpu {
+namespace {
+
+double gelu(double x) { return 0.5 * x * std::erfc(-x * std::numbers::sqrt2 / 2); }
+
+double gelu_grad(double x) {
+    const double density =
+        std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2;
+    const double cumulative = 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
+    // Far out the density is 0, also times infinity.
+    return cumulative + (density == 0 ? 0 : x * density);
+}
+
+double gelu_at(double x) { return x == -std::numeric_limits<double>::infinity() ? -0.0 : gelu(x); }
+
+double sigmoid(double x) {
+    const double e = std::exp(-std::fabs(x));
+    return (x < 0 ? e : 1.0) / (1.0 + e);
+}
+
+}  // namespace
+
+double unary_scalar(UnaryOp op, double x) {
+    switch (op) {
+        case UnaryOp::neg:
+            return -x;
+        case UnaryOp::abs:
+            return std::fabs(x);
+        case UnaryOp::sign:
+            return static_cast<double>((x > 0) - (x < 0));
+        case UnaryOp::exp:
+            return std::exp(x);
+        case UnaryOp::expm1:
+            return std::expm1(x);
+        case UnaryOp::log:
+            return std::log(x);
+        case UnaryOp::log1p:
+            return std::log1p(x);
+        case UnaryOp::log2:
+            return std::log2(x);
+        case UnaryOp::log10:
+            return std::log10(x);
+        case UnaryOp::sqrt:
+            return std::sqrt(x);
+        case UnaryOp::rsqrt:
+            return 1.0 / std::sqrt(x);
+        case UnaryOp::reciprocal:
+            return 1.0 / x;
+        case UnaryOp::square:
+            return x * x;
+        case UnaryOp::sin:
+            return std::sin(x);
+        case UnaryOp::cos:
+            return std::cos(x);
+        case UnaryOp::tanh:
+            return std::tanh(x);
+        case UnaryOp::sigmoid:
+            return sigmoid(x);
+        case UnaryOp::relu:
+            return x <= 0 ? 0.0 : x;
+        case UnaryOp::gelu:
+            return gelu_at(x);
+        case UnaryOp::gelu_grad:
+            return gelu_grad(x);
+        case UnaryOp::erf:
+            return std::erf(x);
+        case UnaryOp::floor:
+            return std::floor(x);
+        case UnaryOp::logical_not:
+            break;
+    }
+    return static_cast<double>(x == 0);
+}
+
+double binary_scalar(BinaryOp op, double a, double b) {
+    switch (op) {
+        case BinaryOp::add:
+            return a + b;
+        case BinaryOp::sub:
+            return a - b;
+        case BinaryOp::mul:
+            return a * b;
+        case BinaryOp::div:
+            return a / b;
+        case BinaryOp::maximum:
+            return std::isnan(a) || a > b ? a : b;
+        case BinaryOp::minimum:
+            return std::isnan(a) || a < b ? a : b;
+        case BinaryOp::pow:
+            return std::pow(a, b);
+        case BinaryOp::atan2:
+            return std::atan2(a, b);
+        case BinaryOp::relu_backward:
+            return b > 0 ? a : 0.0;
+        case BinaryOp::sigmoid_backward:
+            return a * b * (1.0 - b);
+        case BinaryOp::tanh_backward:
+            break;
+    }
+    return a * (1.0 - b * b);
+}
+
+}  // namespace kernels::cpu

@@ -1,0 +1,89 @@
+#include <cassert>
+#include <type_traits>
+
+#include "cpu/grain.h"
+#include "cpu/scalar_convert.h"
+#include "kernels/elementwise.h"
+#include "kernels/parallel.h"
+
+namespace kernels::cpu {
+namespace {
+
+/// What two elements are compared as.
+template <class T>
+auto comparable(T v) {
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+        return to_float(v);
+    } else if constexpr (std::is_same_v<T, Boolean>) {
+        return v.value != 0;
+    } else {
+        return v;
+    }
+}
+
+template <class T, class F>
+void compare_range(Array y, ConstArray a, ConstArray b, std::int64_t begin, std::int64_t end,
+                   const F& holds) {
+    auto* out = static_cast<std::uint8_t*>(y.data);
+    const auto* left = static_cast<const T*>(a.data);
+    const auto* right = static_cast<const T*>(b.data);
+    const std::int64_t step_a = a.size == 1 ? 0 : 1;
+    const std::int64_t step_b = b.size == 1 ? 0 : 1;
+    for (std::int64_t i = begin; i < end; ++i)
+        out[i] = holds(comparable(left[i * step_a]), comparable(right[i * step_b])) ? 1 : 0;
+}
+
+/// f(relation) with the relation that op names.
+template <class F>
+void with_relation(CompareOp op, const F& f) {
+    switch (op) {
+        case CompareOp::eq:
+            return f([](auto a, auto b) { return a == b; });
+        case CompareOp::ne:
+            return f([](auto a, auto b) { return a != b; });
+        case CompareOp::lt:
+            return f([](auto a, auto b) { return a < b; });
+        case CompareOp::le:
+            return f([](auto a, auto b) { return a <= b; });
+        case CompareOp::gt:
+            return f([](auto a, auto b) { return a > b; });
+        case CompareOp::ge:
+            return f([](auto a, auto b) { return a >= b; });
+    }
+}
+
+template <class T>
+void where_range(Array y, ConstArray condition, ConstArray a, ConstArray b, std::int64_t begin,
+                 std::int64_t end) {
+    auto* out = static_cast<T*>(y.data);
+    const auto* chosen = static_cast<const std::uint8_t*>(condition.data);
+    const auto* left = static_cast<const T*>(a.data);
+    const auto* right = static_cast<const T*>(b.data);
+    const std::int64_t step_a = a.size == 1 ? 0 : 1;
+    const std::int64_t step_b = b.size == 1 ? 0 : 1;
+    for (std::int64_t i = begin; i < end; ++i)
+        out[i] = chosen[i] != 0 ? left[i * step_a] : right[i * step_b];
+}
+
+}  // namespace
+
+void compare(Array y, ConstArray a, ConstArray b, CompareOp op, Stream) {
+    assert(a.dtype == b.dtype && y.dtype == DType::boolean);
+    parallel_for(y.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
+        with_type(a.dtype, [&](auto type) {
+            with_relation(op, [&](const auto& holds) {
+                compare_range<decltype(type)>(y, a, b, begin, end, holds);
+            });
+        });
+    });
+}
+
+void where(Array y, ConstArray condition, ConstArray a, ConstArray b, Stream) {
+    assert(a.dtype == y.dtype && b.dtype == y.dtype && condition.size == y.size);
+    parallel_for(y.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
+        with_type(y.dtype,
+                  [&](auto type) { where_range<decltype(type)>(y, condition, a, b, begin, end); });
+    });
+}
+
+}  // namespace kernels::cpu
