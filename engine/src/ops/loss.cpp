@@ -1,0 +1,183 @@
+#include "ops/loss.h"
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "kernels/reduce.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/check.h"
+#include "ops/elementary.h"
+#include "ops/layout.h"
+#include "ops/reduce.h"
+#include "ops/unary.h"
+
+namespace engine {
+namespace {
+
+Reduction reduction_of(const OpArguments& args) {
+    return reduction_from_name(args.text("reduction", "mean"));
+}
+
+template <Tensor (*op)(const Tensor&, const Tensor&, Reduction)>
+TensorList run(const OpArguments& args) {
+    return {op(args.at(0), args.at(1), reduction_of(args))};
+}
+TensorList run_log_sigmoid(const OpArguments& args) { return {log_sigmoid(args.at(0))}; }
+TensorList run_with_logits(const OpArguments& args) {
+    return {binary_cross_entropy_with_logits(args.at(0), args.at(1), args.get(2), args.get(3),
+                                             reduction_of(args))};
+}
+TensorList run_binary_cross_entropy(const OpArguments& args) {
+    return {binary_cross_entropy(args.at(0), args.at(1), args.get(2), reduction_of(args))};
+}
+
+}  // namespace
+
+const OpInfo mse_loss_info{"mse_loss",
+                           CastPolicy::f32,
+                           "mse_loss(x, target; reduction)",
+                           2,
+                           "A squared error leaves fp16 once it is off by 256.",
+                           run<mse_loss>};
+const OpInfo l1_loss_info{"l1_loss",
+                          CastPolicy::f32,
+                          "l1_loss(x, target; reduction)",
+                          2,
+                          "A loss is one number out of many: it is worth fp32.",
+                          run<l1_loss>};
+const OpInfo log_sigmoid_info{"logsigmoid",
+                              CastPolicy::none,
+                              "logsigmoid(x)",
+                              2,
+                              "Not on the autocast list: runs in its input's type.",
+                              run_log_sigmoid};
+const OpInfo binary_cross_entropy_with_logits_info{
+    "binary_cross_entropy_with_logits",
+    CastPolicy::f32,
+    "binary_cross_entropy_with_logits(x, target, weight?, pos_weight?; reduction)",
+    2,
+    "The safe form: the sigmoid is inside, so no probability is ever rounded to 0 or 1.",
+    run_with_logits};
+const OpInfo binary_cross_entropy_info{
+    "binary_cross_entropy",
+    CastPolicy::banned,
+    "binary_cross_entropy(x, target, weight?; reduction)",
+    2,
+    "Its gradient 1/x must fit the type of x: an fp16 x would make it infinite.",
+    run_binary_cross_entropy};
+
+Reduction reduction_from_name(const std::string& name) {
+    if (name == "none") return Reduction::none;
+    if (name == "mean") return Reduction::mean;
+    if (name == "sum") return Reduction::sum;
+    throw Error(ErrorCode::value, "reduction: none, mean or sum, not " + name);
+}
+
+Tensor reduced(const Tensor& losses, Reduction reduction) {
+    if (reduction == Reduction::none) return losses;
+    if (reduction == Reduction::sum) return sum(losses, {}, false, losses.dtype());
+    return mean(losses);
+}
+
+Tensor mse_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    const auto [x, target] = autocast(mse_loss_info, x0, target0);
+    const NoAutocast inside(x.device().kind);
+    const Tensor error = sub(x, target);
+    return reduced(mul(error, error), reduction);
+}
+
+Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    const auto [x, target] = autocast(l1_loss_info, x0, target0);
+    const NoAutocast inside(x.device().kind);
+    return reduced(abs(sub(x, target)), reduction);
+}
+
+Tensor log_sigmoid(const Tensor& x) {
+    check_floating(log_sigmoid_info, x);
+    Tensor y;
+    {
+        const GradMode off(false);
+        const NoAutocast inside(x.device().kind);
+        const Tensor wide = to(x, x.dtype() == DType::f64 ? DType::f64 : DType::f32);
+        const Tensor below = minimum(wide, Tensor::scalar(0, wide.dtype(), x.device()));
+        y = to(sub(below, log1p(exp(neg(abs(wide))))), x.dtype());
+    }
+    return record(log_sigmoid_info, {x}, y, {save(x)}, [](const Tensor& dy, const Saved& saved) {
+        return mul(dy, sigmoid(neg(saved[0])));
+    });
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
+                                        const Tensor& weight0, const Tensor& pos_weight0,
+                                        Reduction reduction) {
+    const auto [x, target, weight, pos_weight] =
+        autocast(binary_cross_entropy_with_logits_info, x0, target0, weight0, pos_weight0);
+    const NoAutocast inside(x.device().kind);
+    check_shapes(binary_cross_entropy_with_logits_info, x.shape() == target.shape(), x, target);
+    Tensor log_likelihood = log_sigmoid(x);
+    if (pos_weight.defined())
+        log_likelihood = mul(log_likelihood, add(mul(add(pos_weight, -1.0), target), 1.0));
+    const Tensor losses = sub(mul(add(neg(target), 1.0), x), log_likelihood);
+    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+}
+
+namespace {
+
+/// Both in [0, 1], where the logarithms are real.
+void check_probabilities(const Tensor& x) {
+    const GradMode off(false);
+    const Tensor flat = dense(x);
+    for (const auto op : {kernels::ReduceOp::min, kernels::ReduceOp::max}) {
+        const Tensor y = Tensor::empty({}, x.dtype(), x.device());
+        on(x.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
+            y.array(), flat.array(), 1, x.numel(), 1, op, current_stream());
+        if (y.item() < 0 || y.item() > 1) {
+            throw Error(
+                ErrorCode::value,
+                "binary_cross_entropy: x must lie in [0, 1], not reach " + std::to_string(y.item()),
+                "Use binary_cross_entropy_with_logits for values that are not probabilities.");
+        }
+    }
+}
+
+/// max(log(x), -100)
+Tensor bounded_log(const Tensor& x) {
+    return maximum(log(x), Tensor::scalar(-100, x.dtype(), x.device()));
+}
+
+/// The loss by element. A gradient of its own: that of the logarithms would be 0 * inf at the ends.
+Tensor binary_losses(const Tensor& x, const Tensor& target) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        const Tensor other = add(neg(x), 1.0);
+        y = neg(add(mul(target, bounded_log(x)), mul(add(neg(target), 1.0), bounded_log(other))));
+    }
+    const Tensor inputs[] = {x, target};
+    return record_many(binary_cross_entropy_info, inputs, y, {save(x), save(target)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor p = saved[0], t = saved[1], other = add(neg(p), 1.0);
+                           TensorList out(2);
+                           if (saved.wants(0)) {
+                               const Tensor floor = Tensor::scalar(1e-12, p.dtype(), p.device());
+                               out[0] =
+                                   mul(grads[0], div(sub(p, t), maximum(mul(p, other), floor)));
+                           }
+                           if (saved.wants(1)) out[1] = mul(grads[0], sub(log(other), log(p)));
+                           return out;
+                       });
+}
+
+}  // namespace
+
+Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tensor& weight0,
+                            Reduction reduction) {
+    const auto [x, target, weight] = autocast(binary_cross_entropy_info, x0, target0, weight0);
+    one_type(binary_cross_entropy_info, {x, target, weight});
+    check_shapes(binary_cross_entropy_info, x.shape() == target.shape(), x, target);
+    if (x.numel() > 0) check_probabilities(x);
+    const Tensor losses = binary_losses(x, target);
+    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+}
+
+}  // namespace engine
