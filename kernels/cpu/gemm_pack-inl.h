@@ -33,22 +33,12 @@ HWY_INLINE void store_part(hn::Vec<DD> v, double* p, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) p[i] = buffer[i];
 }
 
-/// dst[i] = src[i] in the type that is computed in.
-template <class T, class S>
-void widen(T* HWY_RESTRICT dst, const S* HWY_RESTRICT src, std::int64_t n) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<T>()));
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(load(src + i), dst + i);
-    if (i < n) {
-        const auto rest = static_cast<std::size_t>(n - i);
-        store_part(load_part(src + i, rest), dst + i, rest);
-    }
-}
-
-/// dst[i] = src[i] rounded once from the type that is computed in.
-template <class T, class R>
-void narrow(R* HWY_RESTRICT dst, const T* HWY_RESTRICT src, std::int64_t n) {
-    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<T>()));
+/// dst[i] = src[i]: widened exactly, or rounded once.
+template <class To, class From>
+void convert_run(To* HWY_RESTRICT dst, const From* HWY_RESTRICT src, std::int64_t n) {
+    using Wide = std::conditional_t<(sizeof(To) > sizeof(From)), To, From>;
+    using Computed = std::conditional_t<(sizeof(Wide) == 2), float, Wide>;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(hn::ScalableTag<Computed>()));
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) store(load(src + i), dst + i);
     if (i < n) {

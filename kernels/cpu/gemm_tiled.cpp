@@ -90,7 +90,7 @@ private:
         if (cols < padded) std::fill(dst, dst + k_ * padded, T{0});
         if (!b_.transposed) {
             for (std::int64_t p = 0; p < k_; ++p)
-                widen(dst + p * padded, b + p * b_.ld + first, cols);
+                convert_run(dst + p * padded, b + p * b_.ld + first, cols);
         } else if constexpr (std::is_same_v<S, T>) {
             transpose(dst, padded, b + first * b_.ld, b_.ld, cols, k_);
         } else {
@@ -99,7 +99,7 @@ private:
             for (std::int64_t j = 0; j < cols; j += 4) {
                 const std::int64_t rows = std::min<std::int64_t>(4, cols - j);
                 for (std::int64_t i = 0; i < rows; ++i)
-                    widen(strip + i * k_, b + (first + j + i) * b_.ld, k_);
+                    convert_run(strip + i * k_, b + (first + j + i) * b_.ld, k_);
                 transpose(dst + j, padded, strip, k_, rows, k_);
             }
         }
@@ -118,11 +118,11 @@ private:
             T* dst = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(rows * k_));
             if (a_.transposed) {
                 for (std::int64_t p = 0; p < k_; ++p)
-                    widen(dst + p * rows, a + p * a_.ld + first, rows);
+                    convert_run(dst + p * rows, a + p * a_.ld + first, rows);
                 return {dst, 1, rows};
             }
             for (std::int64_t i = 0; i < rows; ++i)
-                widen(dst + i * k_, a + (first + i) * a_.ld, k_);
+                convert_run(dst + i * k_, a + (first + i) * a_.ld, k_);
             return {dst, k_, 1};
         }
     }

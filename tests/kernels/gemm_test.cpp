@@ -4,17 +4,17 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "kernels/parallel.h"
-#include "kernels/typed_values.h"
+#include "kernels/sum_tolerance.h"
+#include "kernels/support.h"
+#include "kernels/targets.h"
 
+namespace kernels::test {
 namespace {
 
-using kernels::DType;
-using kernels::GemmOptions;
-
 constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
     DType in = DType::f32, out = DType::f32;
@@ -43,16 +43,16 @@ struct Operand {
         : transposed(transposed_),
           ld((transposed ? rows : cols) + c.pad),
           stride((transposed ? cols : rows) * ld + c.pad),
-          values(TypedValues::random(dtype, stride * c.batch, seed)) {}
+          values(random_buffer(dtype, stride * c.batch, seed)) {}
     double at(std::int64_t block, std::int64_t row, std::int64_t col) const {
-        return values[index(block, row, col)];
+        return values.get(index(block, row, col));
     }
     std::int64_t index(std::int64_t block, std::int64_t row, std::int64_t col) const {
         return block * stride + (transposed ? col * ld + row : row * ld + col);
     }
     bool transposed;
     std::int64_t ld, stride;
-    TypedValues values;
+    Buffer values;
 };
 
 /// Runs c = alpha a b + beta c + bias and compares every element with double arithmetic on the
@@ -62,21 +62,21 @@ void check(const Case& c) {
     const Operand a(c, c.in, c.m, c.k, c.a_transposed, 1);
     const Operand b(c, c.in, c.k, c.n, c.b_transposed, 2);
     Operand out(c, c.out, c.m, c.n, false, 3);
-    const TypedValues before = out.values;
-    const TypedValues bias = TypedValues::random(c.out, c.n, 4);
+    const Buffer before = out.values;
+    const Buffer bias = random_buffer(c.out, c.n, 4);
     GemmOptions options{.batch = c.batch,
                         .stride_c = out.stride,
                         .stride_a = a.stride,
                         .stride_b = b.stride,
                         .alpha = c.alpha,
                         .beta = c.beta,
-                        .bias = c.bias ? bias.data() : nullptr,
+                        .bias = c.bias ? bias.bytes().data() : nullptr,
                         .relu = c.relu};
-    kernels::cpu::gemm({out.values.data(), c.out, c.m, c.n, out.ld},
-                       {a.values.data(), c.in, c.m, c.k, a.ld, c.a_transposed},
-                       {b.values.data(), c.in, c.k, c.n, b.ld, c.b_transposed}, options, {});
+    cpu::gemm({out.values.array().data, c.out, c.m, c.n, out.ld},
+              {a.values.bytes().data(), c.in, c.m, c.k, a.ld, c.a_transposed},
+              {b.values.bytes().data(), c.in, c.k, c.n, b.ld, c.b_transposed}, options, {});
 
-    TypedValues expected = before;
+    Buffer expected = before;
     std::vector<double> tolerance(static_cast<std::size_t>(before.size()), 0.0);
     for (std::int64_t block = 0; block < c.batch; ++block)
         for (std::int64_t i = 0; i < c.m; ++i)
@@ -88,8 +88,8 @@ void check(const Case& c) {
                     magnitude += std::abs(product);
                 }
                 const std::int64_t at = out.index(block, i, j);
-                const double old = c.beta == 0 ? 0 : c.beta * before[at];
-                const double shift = c.bias ? bias[j] : 0;
+                const double old = c.beta == 0 ? 0 : c.beta * before.get(at);
+                const double shift = c.bias ? bias.get(j) : 0;
                 sum = c.alpha * sum + old + shift;
                 magnitude = std::abs(c.alpha) * magnitude + std::abs(old) + std::abs(shift);
                 if (c.relu && sum < 0) sum = 0;
@@ -99,8 +99,19 @@ void check(const Case& c) {
     for (std::int64_t i = 0; i < before.size(); ++i) {
         const double allowed = tolerance[static_cast<std::size_t>(i)];
         // expected is rounded itself, so twice the store's rounding may lie between.
-        ASSERT_LE(std::abs(out.values[i] - expected[i]), 2 * allowed) << "element " << i;
+        ASSERT_LE(std::abs(out.values.get(i) - expected.get(i)), 2 * allowed) << "element " << i;
     }
+}
+
+Matrix matrix(Buffer& values, std::int64_t rows, std::int64_t cols) {
+    return {values.array().data, values.dtype(), rows, cols, cols};
+}
+ConstMatrix matrix(const Buffer& values, std::int64_t rows, std::int64_t cols) {
+    return {values.bytes().data(), values.dtype(), rows, cols, cols};
+}
+/// size x size elements of one value.
+Buffer square(DType dtype, std::int64_t size, double value) {
+    return {dtype, std::vector<double>(static_cast<std::size_t>(size * size), value)};
 }
 
 struct Types {
@@ -112,12 +123,11 @@ constexpr Types all_types[] = {{DType::f64, DType::f64}, {DType::f32, DType::f32
 
 /// row (1, k) times column (k, 1) in dtype.
 double dot(DType dtype, const std::vector<double>& row, const std::vector<double>& column) {
-    const TypedValues a(dtype, row), b(dtype, column);
-    TypedValues c(dtype, 1);
+    const Buffer a(dtype, row), b(dtype, column);
+    Buffer c(dtype, 1);
     const auto k = static_cast<std::int64_t>(row.size());
-    kernels::cpu::gemm({c.data(), dtype, 1, 1, 1}, {a.data(), dtype, 1, k, k},
-                       {b.data(), dtype, k, 1, 1}, {}, {});
-    return c[0];
+    cpu::gemm(matrix(c, 1, 1), matrix(a, 1, k), matrix(b, k, 1), {}, {});
+    return c.get(0);
 }
 
 TEST(Gemm, AgreesWithDoubleForEveryDtypeAndTransposition) {
@@ -208,15 +218,13 @@ TEST(Gemm, RunsEveryProductOfABatch) {
 }
 
 TEST(Gemm, SharesAnOperandWhoseStrideIsZero) {
-    const TypedValues a = TypedValues::random(DType::f32, 3 * 4 * 5, 1);
-    const TypedValues b = TypedValues::random(DType::f32, 5 * 6, 2);
-    TypedValues shared(DType::f32, 3 * 4 * 6), joined(DType::f32, 3 * 4 * 6);
-    kernels::cpu::gemm({shared.data(), DType::f32, 4, 6, 6}, {a.data(), DType::f32, 4, 5, 5},
-                       {b.data(), DType::f32, 5, 6, 6},
-                       {.batch = 3, .stride_c = 24, .stride_a = 20, .stride_b = 0}, {});
-    kernels::cpu::gemm({joined.data(), DType::f32, 12, 6, 6}, {a.data(), DType::f32, 12, 5, 5},
-                       {b.data(), DType::f32, 5, 6, 6}, {}, {});
-    for (std::int64_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared[i], joined[i]);
+    const Buffer a = random_buffer(DType::f32, 3 * 4 * 5, 1);
+    const Buffer b = random_buffer(DType::f32, 5 * 6, 2);
+    Buffer shared(DType::f32, 3 * 4 * 6), joined(DType::f32, 3 * 4 * 6);
+    cpu::gemm(matrix(shared, 4, 6), matrix(a, 4, 5), matrix(b, 5, 6),
+              {.batch = 3, .stride_c = 24, .stride_a = 20, .stride_b = 0}, {});
+    cpu::gemm(matrix(joined, 12, 6), matrix(a, 12, 5), matrix(b, 5, 6), {}, {});
+    for (std::int64_t i = 0; i < shared.size(); ++i) EXPECT_EQ(shared.get(i), joined.get(i));
 }
 
 TEST(Gemm, GivesOldValuesAndBiasForAnEmptySum) {
@@ -238,14 +246,12 @@ TEST(Gemm, DoesNothingForAnEmptyResult) {
 TEST(Gemm, DoesNotReadTheOldValuesWhenBetaIsZero) {
     for (const Types& types : all_types)
         for (const std::int64_t size : {4, 200}) {
-            const TypedValues ones(types.in,
-                                   std::vector<double>(static_cast<std::size_t>(size * size), 1.0));
-            TypedValues c(types.out, size * size);
-            c.fill(nan);
-            kernels::cpu::gemm({c.data(), types.out, size, size, size},
-                               {ones.data(), types.in, size, size, size},
-                               {ones.data(), types.in, size, size, size}, {}, {});
-            for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], static_cast<double>(size));
+            const Buffer ones = square(types.in, size, 1);
+            Buffer c = square(types.out, size, std::nan(""));
+            cpu::gemm(matrix(c, size, size), matrix(ones, size, size), matrix(ones, size, size), {},
+                      {});
+            for (std::int64_t i = 0; i < c.size(); ++i)
+                ASSERT_EQ(c.get(i), static_cast<double>(size));
         }
 }
 
@@ -272,14 +278,12 @@ TEST(Gemm, KeepsSubnormalHalfs) {
     EXPECT_EQ(dot(DType::f16, {0x1p-24}, {1}), 0x1p-24);
     EXPECT_EQ(dot(DType::f16, {0x1p-24, 0x1p-24}, {1, 1}), 0x1p-23);
     for (const std::int64_t size : {8, 256}) {
-        TypedValues a(DType::f16, size * size), b(DType::f16, size * size);
-        TypedValues c(DType::f16, size * size);
-        for (std::int64_t i = 0; i < size; ++i) a.set(i * size + i, 1);
-        b.fill(0x1p-24);
-        kernels::cpu::gemm({c.data(), DType::f16, size, size, size},
-                           {a.data(), DType::f16, size, size, size},
-                           {b.data(), DType::f16, size, size, size}, {}, {});
-        for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i], 0x1p-24);
+        Buffer identity = square(DType::f16, size, 0), c = identity;
+        for (std::int64_t i = 0; i < size; ++i) identity.set(i * size + i, 1);
+        const Buffer least = square(DType::f16, size, 0x1p-24);
+        cpu::gemm(matrix(c, size, size), matrix(std::as_const(identity), size, size),
+                  matrix(least, size, size), {}, {});
+        for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c.get(i), 0x1p-24);
     }
 }
 
@@ -287,18 +291,16 @@ TEST(Gemm, PassesInfinitiesAndNaNsToTheirRowsAndColumnsOnly) {
     for (const Types& types : all_types)
         for (const bool relu : {false, true})
             for (const std::int64_t size : {9, 256}) {
-                TypedValues a(types.in, size * size), b(types.in, size * size);
-                TypedValues c(types.out, size * size);
-                a.fill(0.5);
-                b.fill(0.5);
-                a.set(2 * size + 3, nan);
+                Buffer a = square(types.in, size, 0.5);
+                const Buffer b = a;
+                Buffer c(types.out, size * size);
+                a.set(2 * size + 3, std::nan(""));
                 a.set(5 * size + 1, inf);
-                kernels::cpu::gemm({c.data(), types.out, size, size, size},
-                                   {a.data(), types.in, size, size, size},
-                                   {b.data(), types.in, size, size, size}, {.relu = relu}, {});
+                cpu::gemm(matrix(c, size, size), matrix(std::as_const(a), size, size),
+                          matrix(b, size, size), {.relu = relu}, {});
                 for (std::int64_t i = 0; i < size; ++i)
                     for (std::int64_t j = 0; j < size; ++j) {
-                        const double value = c[i * size + j];
+                        const double value = c.get(i * size + j);
                         if (i == 2)
                             ASSERT_TRUE(std::isnan(value)) << size;
                         else
@@ -309,7 +311,7 @@ TEST(Gemm, PassesInfinitiesAndNaNsToTheirRowsAndColumnsOnly) {
 
 TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
     for (const int threads : {1, 2, 3}) {
-        kernels::cpu::set_threads(threads);
+        cpu::set_threads(threads);
         for (const Types& types : all_types)
             for (const bool transposed : {false, true})
                 check({.in = types.in,
@@ -320,7 +322,8 @@ TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
                        .a_transposed = transposed,
                        .b_transposed = !transposed});
     }
-    kernels::cpu::set_threads(kernels::cpu::hardware_threads());
+    cpu::set_threads(cpu::hardware_threads());
 }
 
 }  // namespace
+}  // namespace kernels::test

@@ -1,0 +1,318 @@
+#include "kernels/conv2d.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/parallel.h"
+#include "kernels/sum_tolerance.h"
+#include "kernels/support.h"
+#include "kernels/targets.h"
+
+namespace kernels::test {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+std::string to_string(DType dtype, const Conv2dShape& s) {
+    std::string text = "dtype " + std::to_string(static_cast<int>(dtype));
+    for (std::int64_t v : {s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.pad_h,
+                           s.pad_w, s.dilation_h, s.dilation_w, s.groups})
+        text += " " + std::to_string(v);
+    return text;
+}
+
+std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * s.w; }
+std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
+std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
+
+/// Calls f(output index, input index, weight index) for every product of the convolution.
+template <class F>
+void for_each_product(const Conv2dShape& s, const F& f) {
+    const std::int64_t in = s.c / s.groups, out = s.k / s.groups;
+    for (std::int64_t n = 0; n < s.n; ++n)
+        for (std::int64_t oh = 0; oh < s.oh(); ++oh)
+            for (std::int64_t ow = 0; ow < s.ow(); ++ow)
+                for (std::int64_t r = 0; r < s.r; ++r)
+                    for (std::int64_t t = 0; t < s.s; ++t) {
+                        const std::int64_t h = oh * s.stride_h - s.pad_h + r * s.dilation_h;
+                        const std::int64_t w = ow * s.stride_w - s.pad_w + t * s.dilation_w;
+                        if (h < 0 || h >= s.h || w < 0 || w >= s.w) continue;
+                        for (std::int64_t k = 0; k < s.k; ++k)
+                            for (std::int64_t c = 0; c < in; ++c)
+                                f(((n * s.oh() + oh) * s.ow() + ow) * s.k + k,
+                                  ((n * s.h + h) * s.w + w) * s.c + k / out * in + c,
+                                  ((k * in + c) * s.r + r) * s.s + t);
+                    }
+}
+
+/// Sums of products in double, with what is needed to judge a computed one.
+struct Sums {
+    explicit Sums(std::int64_t size)
+        : value(static_cast<std::size_t>(size)), magnitude(value), terms(value.size()) {}
+    void add(std::int64_t i, double product) {
+        const auto at = static_cast<std::size_t>(i);
+        value[at] += product;
+        magnitude[at] += std::abs(product);
+        ++terms[at];
+    }
+    std::vector<double> value, magnitude;
+    std::vector<std::int64_t> terms;
+};
+
+void expect_sums(const Buffer& actual, const Sums& sums, const char* what) {
+    for (std::int64_t i = 0; i < actual.size(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        ASSERT_LE(std::abs(actual.get(i) - sums.value[at]),
+                  sum_tolerance(actual.dtype(), sums.terms[at], sums.magnitude[at], sums.value[at]))
+            << what << " element " << i << " is " << actual.get(i) << ", not " << sums.value[at];
+    }
+}
+
+/// All three kernels, with and without a bias, against double arithmetic on the stored values.
+void check(DType dtype, const Conv2dShape& shape) {
+    SCOPED_TRACE(to_string(dtype, shape));
+    const Buffer x = random_buffer(dtype, input_size(shape), 1);
+    const Buffer w = random_buffer(dtype, weight_size(shape), 2);
+    const Buffer dy = random_buffer(dtype, output_size(shape), 3);
+    const Buffer bias = random_buffer(dtype, shape.k, 4);
+    Sums y_sums(output_size(shape)), biased(output_size(shape)), dx_sums(input_size(shape));
+    Sums dw_sums(weight_size(shape)), dbias_sums(shape.k);
+    for_each_product(shape, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
+        y_sums.add(out, x.get(in) * w.get(weight));
+        biased.add(out, x.get(in) * w.get(weight));
+        dx_sums.add(in, dy.get(out) * w.get(weight));
+        dw_sums.add(weight, dy.get(out) * x.get(in));
+    });
+    for (std::int64_t i = 0; i < dy.size(); ++i) {
+        biased.add(i, bias.get(i % shape.k));
+        dbias_sums.add(i % shape.k, dy.get(i));
+    }
+
+    Buffer y(dtype, output_size(shape)), dx(dtype, input_size(shape));
+    Buffer dw(dtype, weight_size(shape)), dbias(dtype, shape.k);
+    cpu::conv2d_forward(y, x, w, {nullptr, dtype, 0}, shape, {});
+    expect_sums(y, y_sums, "y");
+    cpu::conv2d_forward(y, x, w, bias, shape, {});
+    expect_sums(y, biased, "y with bias");
+    cpu::conv2d_data_gradient(dx, dy, w, shape, {});
+    expect_sums(dx, dx_sums, "dx");
+    cpu::conv2d_weight_gradient(dw, dbias, dy, x, shape, {});
+    expect_sums(dw, dw_sums, "dw");
+    expect_sums(dbias, dbias_sums, "dbias");
+    cpu::conv2d_weight_gradient(dw, {nullptr, dtype, 0}, dy, x, shape, {});
+    expect_sums(dw, dw_sums, "dw without dbias");
+}
+
+TEST(Conv2d, AgreesWithDoubleForThePlainThreeByThree) {
+    on_every_target([] {
+        for (const DType dtype : floating)
+            for (const std::int64_t channels : {1, 3, 8, 16, 33, 64})
+                check(dtype, {.n = 2,
+                              .c = channels,
+                              .h = 7,
+                              .w = 9,
+                              .k = channels + 1,
+                              .r = 3,
+                              .s = 3,
+                              .pad_h = 1,
+                              .pad_w = 1});
+    });
+}
+
+TEST(Conv2d, AgreesWithDoubleForTheLayersOfLeNet) {
+    for (const DType dtype : floating) {
+        check(dtype,
+              {.n = 3, .c = 1, .h = 28, .w = 28, .k = 6, .r = 5, .s = 5, .pad_h = 2, .pad_w = 2});
+        check(dtype, {.n = 3, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5});
+    }
+}
+
+TEST(Conv2d, AgreesWithDoubleForTheLayersOfAResNet) {
+    for (const DType dtype : floating) {
+        check(dtype,
+              {.n = 2, .c = 3, .h = 16, .w = 16, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+        check(dtype,
+              {.n = 2, .c = 64, .h = 8, .w = 8, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+        check(dtype, {.n = 2,
+                      .c = 64,
+                      .h = 8,
+                      .w = 8,
+                      .k = 128,
+                      .r = 3,
+                      .s = 3,
+                      .stride_h = 2,
+                      .stride_w = 2,
+                      .pad_h = 1,
+                      .pad_w = 1});
+        check(dtype, {.n = 2,
+                      .c = 64,
+                      .h = 8,
+                      .w = 8,
+                      .k = 128,
+                      .r = 1,
+                      .s = 1,
+                      .stride_h = 2,
+                      .stride_w = 2});
+    }
+}
+
+TEST(Conv2d, AgreesWithDoubleForStridesPaddingAndDilation) {
+    for (const DType dtype : floating)
+        for (const std::int64_t channels : {2, 32}) {
+            Conv2dShape shape{
+                .n = 2, .c = channels, .h = 11, .w = 13, .k = channels, .r = 3, .s = 3};
+            check(dtype, shape);
+            shape.stride_h = 2;
+            shape.stride_w = 3;
+            check(dtype, shape);
+            shape.pad_h = 2;
+            shape.pad_w = 1;
+            check(dtype, shape);
+            shape.dilation_h = 2;
+            check(dtype, shape);
+            shape.dilation_w = 3;
+            check(dtype, shape);
+            shape.r = 2;
+            shape.s = 4;
+            check(dtype, shape);
+            // More padding than the window's reach: the data gradient drops rows.
+            check(dtype, {.n = 1,
+                          .c = channels,
+                          .h = 4,
+                          .w = 5,
+                          .k = 3,
+                          .r = 1,
+                          .s = 2,
+                          .pad_h = 2,
+                          .pad_w = 3});
+        }
+}
+
+TEST(Conv2d, AgreesWithDoubleForGroups) {
+    for (const DType dtype : floating)
+        for (const std::int64_t groups : {2, 4}) {
+            Conv2dShape shape{.n = 2, .c = 8, .h = 6, .w = 7, .k = 16, .r = 3, .s = 3};
+            shape.pad_h = shape.pad_w = 1;
+            shape.groups = groups;
+            check(dtype, shape);
+            shape.stride_h = shape.stride_w = 2;
+            check(dtype, shape);
+            shape.c = shape.k = 64;
+            check(dtype, shape);
+            shape.groups = 64;  // one channel each
+            check(dtype, shape);
+        }
+}
+
+TEST(Conv2d, AgreesWithDoubleForOneImageAndForOnePixel) {
+    for (const DType dtype : floating) {
+        check(dtype,
+              {.n = 1, .c = 5, .h = 40, .w = 37, .k = 7, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+        check(dtype, {.n = 1, .c = 4, .h = 1, .w = 1, .k = 6, .r = 1, .s = 1});
+        check(dtype, {.n = 1, .c = 4, .h = 3, .w = 3, .k = 6, .r = 3, .s = 3});
+    }
+}
+
+TEST(Conv2d, AgreesWithDoubleForAnyThreadCount) {
+    for (const int threads : {1, 2, 3}) {
+        cpu::set_threads(threads);
+        for (const DType dtype : floating) {
+            check(dtype, {.n = 5, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5});
+            check(
+                dtype,
+                {.n = 5, .c = 32, .h = 8, .w = 8, .k = 32, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+        }
+    }
+    cpu::set_threads(cpu::hardware_threads());
+}
+
+TEST(Conv2d, GivesZeroGradientsForAnEmptyBatch) {
+    for (const DType dtype : floating) {
+        const Conv2dShape shape{.n = 0, .c = 4, .h = 5, .w = 5, .k = 3, .r = 3, .s = 3};
+        Buffer none(dtype, 0);
+        Buffer dw = random_buffer(dtype, weight_size(shape), 1), dbias = random_buffer(dtype, 3, 2);
+        cpu::conv2d_forward(none, none, dw, {nullptr, dtype, 0}, shape, {});
+        cpu::conv2d_data_gradient(none, none, dw, shape, {});
+        cpu::conv2d_weight_gradient(dw, dbias, none, none, shape, {});
+        for (const double value : dw.values()) ASSERT_EQ(value, 0);
+        for (const double value : dbias.values()) ASSERT_EQ(value, 0);
+    }
+}
+
+/// 1 x 1 convolution of one pixel: a product of row and matrix, 1 or 64 output channels of it.
+double pixel(DType dtype, const std::vector<double>& x, const std::vector<double>& w,
+             std::int64_t k) {
+    const auto c = static_cast<std::int64_t>(x.size());
+    std::vector<double> repeated;
+    for (std::int64_t i = 0; i < k; ++i) repeated.insert(repeated.end(), w.begin(), w.end());
+    Buffer y(dtype, k);
+    cpu::conv2d_forward(y, Buffer(dtype, x), Buffer(dtype, repeated), {nullptr, dtype, 0},
+                        {.n = 1, .c = c, .h = 1, .w = 1, .k = k, .r = 1, .s = 1}, {});
+    for (std::int64_t i = 1; i < k; ++i) EXPECT_EQ(y.get(i), y.get(0));
+    return y.get(0);
+}
+
+TEST(Conv2d, RoundsOnceFromFloatSums) {
+    for (const std::int64_t k : {1, 64}) {
+        EXPECT_EQ(pixel(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}, k), 260);
+        EXPECT_EQ(pixel(DType::bf16, {1, 3 * 0x1p-8}, {1, 1}, k), 1.015625);
+        EXPECT_EQ(pixel(DType::f16, {2048, 1}, {1, 1}, k), 2048);
+        EXPECT_EQ(pixel(DType::f16, {2048, 3}, {1, 1}, k), 2052);
+        EXPECT_EQ(pixel(DType::f16, {300}, {300}, k), inf);
+        EXPECT_EQ(pixel(DType::f16, {300, -300}, {300, 299}, k), 300);
+        EXPECT_EQ(pixel(DType::f16, {65519}, {1}, k), 65504);
+        EXPECT_EQ(pixel(DType::f16, {0x1p-24}, {1}, k), 0x1p-24);
+    }
+}
+
+TEST(Conv2d, RoundsAWeightGradientOnceFromFloatSums) {
+    // 257 ones: bf16 sums would stop at 256.
+    for (const std::int64_t channels : {1, 64}) {
+        const Conv2dShape shape{
+            .n = 1, .c = channels, .h = 1, .w = 260, .k = channels, .r = 1, .s = 1};
+        const std::vector<double> ones(static_cast<std::size_t>(input_size(shape)), 1.0);
+        const Buffer x(DType::bf16, ones);
+        Buffer dw(DType::bf16, weight_size(shape)), dbias(DType::bf16, channels);
+        cpu::conv2d_weight_gradient(dw, dbias, x, x, shape, {});
+        for (const double value : dw.values()) ASSERT_EQ(value, 260);
+        for (const double value : dbias.values()) ASSERT_EQ(value, 260);
+    }
+}
+
+TEST(Conv2d, PassesInfinitiesAndNaNsToTheWindowsThatHoldThem) {
+    for (const DType dtype : floating)
+        for (const std::int64_t channels : {2, 32}) {
+            const Conv2dShape shape{.n = 1,
+                                    .c = channels,
+                                    .h = 8,
+                                    .w = 8,
+                                    .k = channels,
+                                    .r = 3,
+                                    .s = 3,
+                                    .pad_h = 1,
+                                    .pad_w = 1};
+            Buffer x(dtype, std::vector<double>(static_cast<std::size_t>(input_size(shape)), 1.0));
+            const Buffer w(dtype,
+                           std::vector<double>(static_cast<std::size_t>(weight_size(shape)), 1.0));
+            x.set((1 * 8 + 1) * channels, std::nan(""));
+            x.set((6 * 8 + 6) * channels, inf);
+            Buffer y(dtype, output_size(shape));
+            cpu::conv2d_forward(y, x, w, {nullptr, dtype, 0}, shape, {});
+            for (std::int64_t i = 0; i < y.size(); ++i) {
+                const std::int64_t h = i / channels / 8, v = i / channels % 8;
+                const double value = y.get(i);
+                if (h <= 2 && v <= 2)
+                    ASSERT_TRUE(std::isnan(value)) << i;
+                else if (h >= 5 && v >= 5)
+                    ASSERT_EQ(value, inf) << i;
+                else
+                    ASSERT_TRUE(std::isfinite(value)) << i;
+            }
+        }
+}
+
+}  // namespace
+}  // namespace kernels::test
