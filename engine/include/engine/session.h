@@ -26,6 +26,10 @@ enum class Command {
 struct SessionOptions {
     std::filesystem::path folder;  ///< run folder; empty: a new one in the store
     bool evaluate = true;          ///< the test set after each epoch
+    /// A full disk pauses the run, to go on when there is room; otherwise it fails.
+    bool pause_when_disk_full = false;
+    /// Write the loss and the unscaled gradients of the first step to this safetensors file.
+    std::filesystem::path dump_gradients;
 };
 
 /// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
@@ -56,6 +60,7 @@ public:
 
 private:
     struct Impl;
+    std::shared_ptr<ComputeThread> thread_;
     std::shared_ptr<Impl> impl_;
 };
 

@@ -92,8 +92,9 @@ public:
 
     /// Rows published so far.
     std::int64_t size() const;
-    /// Reading rows that are not published throws Error(value), a file cut off meanwhile Error(data).
-    /// A field that the file does not have yet, being of an earlier program, reads as NaN or 0.
+    /// Reading rows that are not published throws Error(value), a file cut off meanwhile
+    /// Error(data). A field that the file does not have yet, being of an earlier program, reads as
+    /// NaN or 0.
     StepRecord row(std::int64_t index) const;
     /// Copies rows [first, first + out.size()).
     void rows(std::int64_t first, std::span<StepRecord> out) const;

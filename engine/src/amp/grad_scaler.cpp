@@ -117,10 +117,17 @@ bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
     return apply;
 }
 
+const kernels::Judgement& GradScaler::judge(Optimizer& optimizer) {
+    require_scale("judge");
+    Record& record = record_of(optimizer);
+    if (!record.judged) judge_gradients(optimizer, record);
+    return record.judgement;
+}
+
 bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
     const Tensor users = optimizer.grad_scale;
     if (record.stage == Stage::ready) {
-        judge_gradients(optimizer, record);
+        if (!record.judged) judge_gradients(optimizer, record);
         optimizer.grad_scale = users.defined() ? mul(users, scale_) : scale_;
     }
     optimizer.found_inf = record.found_inf.empty() ? Tensor() : record.found_inf.front();

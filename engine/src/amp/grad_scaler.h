@@ -52,6 +52,9 @@ public:
     /// Divides the optimizer's gradients by the scale in place and notes whether any was not finite
     /// (2.4).
     void unscale_(Optimizer& optimizer);
+    /// Makes the check of a scaling-aware optimizer's step now (2.6, point 1), so that clipping can
+    /// use its norm.
+    const kernels::Judgement& judge(Optimizer& optimizer);
     /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
     /// Moves the scale by what the optimizers found (2.7), and forgets it.

@@ -110,6 +110,11 @@ void MemoryBooks::add(MemoryUse use, std::int64_t bytes) noexcept {
     }
 }
 
+void MemoryBooks::move(MemoryUse from, MemoryUse to, std::int64_t bytes) noexcept {
+    bytes_[static_cast<std::size_t>(from)].fetch_sub(bytes, std::memory_order_relaxed);
+    bytes_[static_cast<std::size_t>(to)].fetch_add(bytes, std::memory_order_relaxed);
+}
+
 BooksScope::BooksScope(std::shared_ptr<MemoryBooks> books)
     : before_(std::exchange(current_books, std::move(books))) {}
 BooksScope::~BooksScope() { current_books = std::move(before_); }
@@ -142,6 +147,11 @@ Block::Block(std::size_t bytes, const Device& device)
 Block::~Block() {
     if (books_) books_->add(use_, -static_cast<std::int64_t>(capacity_));
     cpu_cache().give(data_, capacity_);
+}
+
+void Block::rebook(MemoryUse use) noexcept {
+    if (books_ && use != use_) books_->move(use_, use, static_cast<std::int64_t>(capacity_));
+    use_ = use;
 }
 
 std::size_t release_cached_memory() { return cpu_cache().release(); }

@@ -19,6 +19,7 @@ const char* name(MemoryUse use);
 class MemoryBooks {
 public:
     void add(MemoryUse use, std::int64_t bytes) noexcept;
+    void move(MemoryUse from, MemoryUse to, std::int64_t bytes) noexcept;
     std::int64_t bytes(MemoryUse use) const noexcept {
         return bytes_[static_cast<std::size_t>(use)].load(std::memory_order_relaxed);
     }
@@ -64,6 +65,8 @@ public:
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
+    /// Moves it to another page of its books.
+    void rebook(MemoryUse use) noexcept;
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }
 

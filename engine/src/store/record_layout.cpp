@@ -6,7 +6,7 @@
 
 #include "engine/error.h"
 
-namespace engine::record {
+namespace engine::record_layout {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "steps.rec is little-endian");
@@ -138,4 +138,4 @@ void check_header(const Header& header, const std::filesystem::path& file) {
     }
 }
 
-}  // namespace engine::record
+}  // namespace engine::record_layout

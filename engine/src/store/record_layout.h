@@ -9,7 +9,7 @@
 
 #include "engine/step_record.h"
 
-namespace engine::record {
+namespace engine::record_layout {
 
 /// The file of a run's step record, `steps.rec`, little-endian:
 ///   a header page (Header), then chunks. A chunk holds N rows column by column: all N values of
@@ -101,4 +101,4 @@ std::uint64_t checksum(const Header& header);
 /// than StepRecord has: fields are added over time.
 void check_header(const Header& header, const std::filesystem::path& file);
 
-}  // namespace engine::record
+}  // namespace engine::record_layout

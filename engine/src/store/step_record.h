@@ -33,9 +33,9 @@ private:
     std::filesystem::path path_;
     File file_;
     Mapping header_;
-    record::Layout layout_;
+    record_layout::Layout layout_;
     Mapping chunk_;
-    std::array<std::byte*, record::field_count()> columns_{};
+    std::array<std::byte*, record_layout::field_count()> columns_{};
     std::int64_t row_ = 0;   ///< within the chunk
     std::int64_t rows_ = 0;  ///< of the chunk
     std::int64_t published_ = 0;

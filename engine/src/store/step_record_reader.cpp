@@ -19,9 +19,9 @@ constexpr std::int64_t absent = -1;
 
 /// For each field of StepRecord: the start of its column, or absent in a file of an earlier
 /// program.
-using FieldStarts = std::array<std::int64_t, record::field_count()>;
+using FieldStarts = std::array<std::int64_t, record_layout::field_count()>;
 
-FieldStarts find_fields(const record::Header& header, const record::Layout& layout,
+FieldStarts find_fields(const record_layout::Header& header, const record_layout::Layout& layout,
                         const std::filesystem::path& path) {
     FieldStarts starts;
     starts.fill(absent);
@@ -30,7 +30,7 @@ FieldStarts find_fields(const record::Header& header, const record::Layout& layo
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
         for (std::size_t i = 0; i < header.column_count; ++i) {
             if (std::strcmp(header.columns[i].name.data(), name) != 0) continue;
-            if (header.columns[i].type != record::column_type<T>()) {
+            if (header.columns[i].type != record_layout::column_type<T>()) {
                 throw Error(
                     ErrorCode::data,
                     msg("{}: column {} of the step record has another type", path.string(), name),
@@ -46,7 +46,7 @@ FieldStarts find_fields(const record::Header& header, const record::Layout& layo
 template <typename T>
 std::size_t field_index(T StepRecord::*wanted) {
     std::size_t index = 0;
-    std::size_t found = record::field_count();
+    std::size_t found = record_layout::field_count();
     for_each_field([&](const char*, auto member) {
         if constexpr (std::is_same_v<decltype(member), T StepRecord::*>) {
             if (member == wanted) found = index;
@@ -76,13 +76,13 @@ struct StepRecordReader::Impl {
     std::filesystem::path path;
     File file;
     Mapping header;
-    record::Layout layout;
+    record_layout::Layout layout;
     FieldStarts starts;
     std::mutex mutex;  ///< guards chunks: copies of a reader may be used by several threads
     std::vector<Mapping> chunks;
 
     std::int64_t published() const {
-        const auto* h = reinterpret_cast<const record::Header*>(header.data());
+        const auto* h = reinterpret_cast<const record_layout::Header*>(header.data());
         return __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
     }
 
@@ -95,7 +95,7 @@ struct StepRecordReader::Impl {
     }
 
     Mapping map_chunk(std::int64_t index) const {
-        const record::Chunk chunk = layout.chunk(index);
+        const record_layout::Chunk chunk = layout.chunk(index);
         if (file.size() < chunk.offset + chunk.bytes) throw_short(path, published());
         Mapping mapping(file, chunk.offset, chunk.bytes, Mapping::Access::read);
         if (mapping.data() == nullptr) {
@@ -111,7 +111,7 @@ struct StepRecordReader::Impl {
         const auto total = static_cast<std::int64_t>(count);
         for (std::int64_t done = 0; done < total;) {
             const std::int64_t index = layout.chunk_of(first + done);
-            const record::Chunk chunk = layout.chunk(index);
+            const record_layout::Chunk chunk = layout.chunk(index);
             const std::int64_t row = first + done - chunk.first_row;
             const std::int64_t rows = std::min(chunk.rows - row, total - done);
             f(chunk_data(index), chunk, row, rows, done);
@@ -121,8 +121,8 @@ struct StepRecordReader::Impl {
 
     void read_rows(std::int64_t first, std::span<StepRecord> out) {
         for_each_piece(first, out.size(),
-                       [&](const std::byte* data, const record::Chunk& chunk, std::int64_t row,
-                           std::int64_t rows, std::int64_t done) {
+                       [&](const std::byte* data, const record_layout::Chunk& chunk,
+                           std::int64_t row, std::int64_t rows, std::int64_t done) {
                            std::size_t field = 0;
                            for_each_field([&](const char*, auto member) {
                                const std::int64_t start = starts[field++];
@@ -155,8 +155,8 @@ struct StepRecordReader::Impl {
             return;
         }
         for_each_piece(first, out.size(),
-                       [&](const std::byte* data, const record::Chunk& chunk, std::int64_t row,
-                           std::int64_t rows, std::int64_t done) {
+                       [&](const std::byte* data, const record_layout::Chunk& chunk,
+                           std::int64_t row, std::int64_t rows, std::int64_t done) {
                            const auto* values =
                                reinterpret_cast<const T*>(data + start * chunk.rows);
                            std::transform(values + row, values + row + rows, out.begin() + done,
@@ -166,7 +166,7 @@ struct StepRecordReader::Impl {
 };
 
 StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder) {
-    const auto path = run_folder / record::file_name;
+    const auto path = run_folder / record_layout::file_name;
     File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) {
         throw Error(ErrorCode::data,
@@ -174,7 +174,7 @@ StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder)
                         std::generic_category().message(errno)),
                     msg("Give the folder of a run."));
     }
-    const auto page = static_cast<std::int64_t>(record::page_bytes);
+    const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
     const std::int64_t size = file.size();
     if (size < page) {
         throw Error(ErrorCode::data,
@@ -186,10 +186,10 @@ StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder)
         throw Error(ErrorCode::data, msg("{}: cannot map the step record: {}", path.string(),
                                          std::generic_category().message(errno)));
     }
-    record::Header header;
+    record_layout::Header header;
     std::memcpy(&header, mapping.data(), sizeof header);
-    record::check_header(header, path);
-    const record::Layout layout(header);
+    record_layout::check_header(header, path);
+    const record_layout::Layout layout(header);
     constexpr std::int64_t most_rows = std::int64_t{1} << 40;
     if (header.published > most_rows || size < layout.file_bytes(header.published)) {
         throw_short(path, header.published);

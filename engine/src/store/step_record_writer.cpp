@@ -34,7 +34,7 @@ void reserve(const File& file, std::int64_t offset, std::int64_t bytes,
 }
 
 void write_header(const File& file, const std::filesystem::path& path) {
-    const record::Header header = record::make_header();
+    const record_layout::Header header = record_layout::make_header();
     const auto written = ::pwrite(file.descriptor(), &header, sizeof header, 0);
     if (written < 0) throw_io(path, errno);
     if (written != static_cast<ssize_t>(sizeof header)) throw_io(path, ENOSPC);
@@ -43,10 +43,10 @@ void write_header(const File& file, const std::filesystem::path& path) {
 }  // namespace
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder) {
-    const auto path = run_folder / record::file_name;
+    const auto path = run_folder / record_layout::file_name;
     File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file.is_open()) throw_io(path, errno);
-    const auto page = static_cast<std::int64_t>(record::page_bytes);
+    const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
     reserve(file, 0, page, path);
     write_header(file, path);
     Mapping header(file, 0, page, Mapping::Access::read_write);
@@ -58,7 +58,7 @@ StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::p
     : path_(std::move(path)),
       file_(std::move(file)),
       header_(std::move(header)),
-      layout_(record::make_header()) {}
+      layout_(record_layout::make_header()) {}
 
 void StepRecordWriter::append(const StepRecord& record) {
     if (row_ == rows_) next_chunk();
@@ -70,12 +70,12 @@ void StepRecordWriter::append(const StepRecord& record) {
     });
     ++row_;
     ++published_;
-    auto* const header = reinterpret_cast<record::Header*>(header_.data());
+    auto* const header = reinterpret_cast<record_layout::Header*>(header_.data());
     __atomic_store_n(&header->published, published_, __ATOMIC_RELEASE);
 }
 
 void StepRecordWriter::next_chunk() {
-    const record::Chunk next = layout_.chunk(layout_.chunk_of(published_));
+    const record_layout::Chunk next = layout_.chunk(layout_.chunk_of(published_));
     reserve(file_, next.offset, next.bytes, path_);
     Mapping mapping(file_, next.offset, next.bytes, Mapping::Access::read_write);
     if (mapping.data() == nullptr) throw_io(path_, errno);

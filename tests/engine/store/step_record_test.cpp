@@ -181,7 +181,7 @@ TEST(StepRecord, AnotherVersionIsNamed) {
     TempDir dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
     const std::uint32_t version = 7;
-    patch(dir / "steps.rec", offsetof(record::Header, version), &version, sizeof version);
+    patch(dir / "steps.rec", offsetof(record_layout::Header, version), &version, sizeof version);
     EXPECT_THAT(open_error(dir), HasSubstr("version 7; this program reads version 1"));
 }
 
@@ -191,9 +191,9 @@ TEST(StepRecord, EveryDamagedByteOfTheHeaderIsFound) {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 10);
     }
-    for (std::size_t at = 0; at < sizeof(record::Header); at += 1 + at / 64) {
-        const bool in_published = at >= offsetof(record::Header, published) &&
-                                  at < offsetof(record::Header, first_chunk_rows);
+    for (std::size_t at = 0; at < sizeof(record_layout::Header); at += 1 + at / 64) {
+        const bool in_published = at >= offsetof(record_layout::Header, published) &&
+                                  at < offsetof(record_layout::Header, first_chunk_rows);
         if (in_published) continue;
         std::ifstream in(dir / "steps.rec", std::ios::binary);
         in.seekg(static_cast<std::streamoff>(at));
@@ -214,7 +214,7 @@ TEST(StepRecord, ACountBeyondTheFileIsRefusedAndNotRead) {
     }
     for (const std::int64_t count : {std::int64_t{513}, std::int64_t{1} << 35, std::int64_t{-1},
                                      std::numeric_limits<std::int64_t>::max()}) {
-        patch(dir / "steps.rec", offsetof(record::Header, published), &count, sizeof count);
+        patch(dir / "steps.rec", offsetof(record_layout::Header, published), &count, sizeof count);
         open_error(dir);
     }
 }
@@ -244,13 +244,13 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 10);
     }
-    record::Header header;
+    record_layout::Header header;
     std::ifstream(dir / "steps.rec", std::ios::binary)
         .read(reinterpret_cast<char*>(&header), sizeof header);
     header.columns[header.column_count - 1] = {};  // samples_per_s, the last column
     --header.column_count;
     std::strcpy(header.columns[1].name.data(), "phase");  // epoch: a column that we do not know
-    header.checksum = record::checksum(header);
+    header.checksum = record_layout::checksum(header);
     patch(dir / "steps.rec", 0, &header, sizeof header);
     const auto reader = StepRecordReader::open(dir.path());
     const auto row = reader.row(4);
@@ -265,9 +265,9 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
 TEST(StepRecord, AFieldOfAnotherTypeIsRefused) {
     TempDir dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
-    record::Header header = record::make_header();
-    header.columns[0].type = record::ColumnType::f64;
-    header.checksum = record::checksum(header);
+    record_layout::Header header = record_layout::make_header();
+    header.columns[0].type = record_layout::ColumnType::f64;
+    header.checksum = record_layout::checksum(header);
     patch(dir / "steps.rec", 0, &header, sizeof header);
     EXPECT_THAT(open_error(dir), HasSubstr("column step"));
 }
@@ -368,14 +368,14 @@ TEST(StepRecord, AReaderThreadSeesOnlyWholeRowsWhileAWriterAppends) {
 }
 
 TEST(RecordLayout, ChunksFollowOneAnotherAndHoldTheirRows) {
-    const record::Layout layout(record::make_header());
+    const record_layout::Layout layout(record_layout::make_header());
     std::int64_t row = 0;
-    std::int64_t offset = record::page_bytes;
+    std::int64_t offset = record_layout::page_bytes;
     for (std::int64_t i = 0; i < 700; ++i) {  // more than 10 million rows
         const auto chunk = layout.chunk(i);
         ASSERT_EQ(chunk.first_row, row);
         ASSERT_EQ(chunk.offset, offset);
-        ASSERT_EQ(chunk.offset % static_cast<std::int64_t>(record::page_bytes), 0);
+        ASSERT_EQ(chunk.offset % static_cast<std::int64_t>(record_layout::page_bytes), 0);
         ASSERT_EQ(layout.chunk_of(row), i);
         row += chunk.rows;
         offset += chunk.bytes;

@@ -1,0 +1,41 @@
+#include "models/lenet.h"
+
+#include "engine/error.h"
+#include "ops/pool.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+/// Side after a 5x5 convolution without padding and a 2x2 pool.
+std::int64_t after_stage(std::int64_t side) { return (side - 4) / 2; }
+
+}  // namespace
+
+LeNet::LeNet(const SampleShape& sample, std::int64_t classes, std::optional<std::int64_t> seed,
+             const Device& device)
+    : Model(seed, device) {
+    const std::int64_t height = after_stage(after_stage(sample.height)),
+                       width = after_stage(after_stage(sample.width));
+    if (height < 1 || width < 1) {
+        throw Error(ErrorCode::settings,
+                    msg("LeNet needs images of at least 16 x 16 pixels, not {} x {}.",
+                        sample.height, sample.width));
+    }
+    conv1_ =
+        Conv2d(registry_, "conv1", sample.channels, 6, 5, 1, 0, true, Conv2d::Init::uniform_fan_in);
+    conv2_ = Conv2d(registry_, "conv2", 6, 16, 5, 1, 0, true, Conv2d::Init::uniform_fan_in);
+    fc1_ = Linear(registry_, "fc1", 16 * height * width, 120);
+    fc2_ = Linear(registry_, "fc2", 120, 84);
+    fc3_ = Linear(registry_, "fc3", 84, classes);
+}
+
+Tensor LeNet::forward(const Tensor& x) {
+    Tensor h = max_pool2d(relu(conv1_(x)), {2, 2});
+    h = max_pool2d(relu(conv2_(h)), {2, 2});
+    h = relu(fc1_(flatten(h, 1)));
+    return fc3_(relu(fc2_(h)));
+}
+
+}  // namespace engine

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+
+#include "data/dataset.h"
+#include "nn/layers.h"
+
+namespace engine {
+
+/// A network with its tensors under PyTorch's (torchvision's) names.
+class Model {
+public:
+    virtual ~Model() = default;
+    /// x (N, C, H, W) or (N, features) -> logits (N, classes).
+    virtual Tensor forward(const Tensor& x) = 0;
+
+    bool training = true;  ///< batch statistics instead of running ones
+    const std::vector<Parameter>& parameters() const { return registry_.parameters; }
+    const std::vector<Parameter>& buffers() const { return registry_.buffers; }
+    /// Numbers in the parameters.
+    std::int64_t parameter_count() const;
+
+protected:
+    Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
+    TensorRegistry registry_;
+};
+
+/// The model that the settings name, with weights drawn from `seed`. Throws Error(settings) if it
+/// does not take such samples.
+std::unique_ptr<Model> make_model(const ModelConfig& config, const SampleShape& sample,
+                                  std::int64_t classes, std::optional<std::int64_t> seed,
+                                  const Device& device);
+
+/// Reads parameters and buffers by name from a safetensors file. Throws Error(data) naming
+/// everything that is missing, unknown, or of another shape.
+void load_weights(Model& model, const std::string& path);
+
+/// Brings a model that was made in f32 to 16-bit weights in place: f32 batch norm stays f32 if
+/// asked for (4.1).
+void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
+
+}  // namespace engine

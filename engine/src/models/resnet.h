@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+
+#include "models/model.h"
+
+namespace engine {
+
+/// ResNet-18 (He et al. 2015) with the CIFAR stem: a 3x3 convolution of stride 1 and no max pool.
+/// torchvision's names.
+class ResNet18 final : public Model {
+public:
+    ResNet18(const SampleShape& sample, std::int64_t classes, std::optional<std::int64_t> seed,
+             const Device& device);
+    Tensor forward(const Tensor& x) override;
+
+private:
+    /// Two 3x3 convolutions and a shortcut; the first and the shortcut may have stride 2.
+    struct Block {
+        Conv2d conv1, conv2;
+        BatchNorm2d bn1, bn2;
+        Conv2d shortcut;  // undefined weight: identity
+        BatchNorm2d shortcut_bn;
+    };
+    Block make_block(const std::string& name, std::int64_t in, std::int64_t out,
+                     std::int64_t stride);
+    Tensor run(const Block& block, const Tensor& x) const;
+
+    Conv2d conv1_;
+    BatchNorm2d bn1_;
+    std::vector<Block> blocks_;
+    Linear fc_;
+};
+
+}  // namespace engine

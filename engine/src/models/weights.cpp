@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <set>
+
+#include "engine/error.h"
+#include "models/model.h"
+#include "ops/cast.h"
+#include "ops/layout.h"
+#include "store/safetensors.h"
+
+namespace engine {
+namespace {
+
+DType dtype_of(const TensorEntry& entry) {
+    if (entry.dtype == "F64") return DType::f64;
+    if (entry.dtype == "F32") return DType::f32;
+    if (entry.dtype == "F16") return DType::f16;
+    if (entry.dtype == "BF16") return DType::bf16;
+    if (entry.dtype == "I32") return DType::i32;
+    return entry.dtype == "I64" ? DType::i64 : DType::u8;
+}
+
+void fill(const Tensor& target, const TensorEntry& entry) {
+    const GradMode off(false);
+    const Tensor source = Tensor::empty(target.shape(), dtype_of(entry), target.device());
+    source.copy_from_host(entry.data.data());
+    copy_into(target, to(source, target.dtype()));
+    target.bump_version();
+}
+
+}  // namespace
+
+void load_weights(Model& model, const std::string& path) {
+    const SafetensorsFile file = SafetensorsFile::open(path);
+    std::vector<Parameter> wanted = model.parameters();
+    wanted.insert(wanted.end(), model.buffers().begin(), model.buffers().end());
+    std::string wrong;
+    std::set<std::string> known;
+    for (const auto& [name, tensor, low] : wanted) {
+        known.insert(name);
+        const TensorEntry* entry = file.find(name);
+        if (entry == nullptr) {
+            // Buffers of plain counters are not in every file.
+            if (!name.ends_with("num_batches_tracked")) wrong += " " + name + " is missing;";
+        } else if (!(Shape(entry->shape) == tensor.shape())) {
+            wrong += " " + name + " has shape " + to_string(Shape(entry->shape)) + ", not " +
+                     to_string(tensor.shape()) + ";";
+        } else {
+            fill(tensor, *entry);
+        }
+    }
+    for (const auto& entry : file.entries()) {
+        if (!known.contains(entry.name)) wrong += " " + entry.name + " is not in this model;";
+    }
+    if (wrong.empty()) return;
+    wrong.pop_back();
+    throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, wrong),
+                msg("Use weights of the same model, with PyTorch's names."));
+}
+
+void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
+    const GradMode off(false);
+    const auto is_norm = [](const std::string& name) {
+        return name.find("bn") != std::string::npos ||
+               name.find("downsample.1") != std::string::npos;
+    };
+    const auto convert = [&](const Parameter& parameter) {
+        const Tensor& tensor = parameter.tensor;
+        if (!is_floating(tensor.dtype()) || (keep_batch_norm && is_norm(parameter.name))) return;
+        // The layers hold the same TensorImpl, so the new storage is theirs too.
+        const UseScope use(MemoryUse::weights);
+        const Tensor low = to(tensor.detach(), dtype);
+        tensor.impl()->storage = low.impl()->storage;
+        tensor.impl()->dtype = dtype;
+        tensor.impl()->strides = low.strides();
+        tensor.impl()->offset = 0;
+    };
+    for (const auto& parameter : model.parameters()) convert(parameter);
+    for (const auto& buffer : model.buffers()) convert(buffer);
+}
+
+}  // namespace engine

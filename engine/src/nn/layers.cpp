@@ -1,0 +1,112 @@
+#include "nn/layers.h"
+
+#include <cmath>
+
+#include "kernels/elementwise.h"
+#include "ops/batch_norm.h"
+#include "ops/conv2d.h"
+#include "ops/matmul.h"
+
+namespace engine {
+
+Tensor TensorRegistry::add(const std::string& name, const Tensor& tensor, bool autocast_low) {
+    parameters.push_back({name, tensor, autocast_low});
+    parameters.back().tensor.set_requires_grad(true);
+    return tensor;
+}
+
+template <typename Draw>
+Tensor TensorRegistry::drawn(const std::string& name, const Shape& shape, bool autocast_low,
+                             Draw draw) {
+    const UseScope use(MemoryUse::weights);
+    const Tensor tensor = Tensor::empty(shape, DType::f32, device_);
+    const std::uint32_t substream = next_++;
+    if (seed_) {
+        const RandomStream stream(*seed_, StreamId::init, substream);
+        std::vector<float> values(static_cast<std::size_t>(shape.numel()));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = draw(stream, i);
+        tensor.copy_from_host(values.data());
+    }
+    return add(name, tensor, autocast_low);
+}
+
+Tensor TensorRegistry::uniform(const std::string& name, const Shape& shape, double bound,
+                               bool autocast_low) {
+    return drawn(name, shape, autocast_low, [bound](const RandomStream& stream, std::size_t i) {
+        return static_cast<float>((2.0 * static_cast<double>(stream.uniform(i)) - 1.0) * bound);
+    });
+}
+
+Tensor TensorRegistry::normal(const std::string& name, const Shape& shape, double deviation,
+                              bool autocast_low) {
+    return drawn(name, shape, autocast_low, [deviation](const RandomStream& stream, std::size_t i) {
+        return static_cast<float>(static_cast<double>(stream.normal(i)) * deviation);
+    });
+}
+
+Tensor TensorRegistry::constant(const std::string& name, const Shape& shape, double value) {
+    const UseScope use(MemoryUse::weights);
+    ++next_;
+    return add(name, Tensor::full(shape, value, DType::f32, device_), false);
+}
+
+Tensor TensorRegistry::buffer(const std::string& name, const Shape& shape, double value,
+                              DType dtype) {
+    const UseScope use(MemoryUse::weights);
+    buffers.push_back({name, Tensor::full(shape, value, dtype, device_), false});
+    return buffers.back().tensor;
+}
+
+Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t in,
+               std::int64_t out) {
+    const double bound = 1.0 / std::sqrt(static_cast<double>(in));
+    weight = registry.uniform(name + ".weight", {out, in}, bound, true);
+    bias = registry.uniform(name + ".bias", {out}, bound, true);
+}
+
+Tensor Linear::operator()(const Tensor& x) const { return linear(x, weight, bias); }
+
+Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+               std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
+               Init init)
+    : stride(stride_), padding(padding_) {
+    const Shape shape{out, in, kernel, kernel};
+    const double bound = 1.0 / std::sqrt(static_cast<double>(in * kernel * kernel));
+    weight =
+        init == Init::uniform_fan_in
+            ? registry.uniform(name + ".weight", shape, bound, true)
+            : registry.normal(name + ".weight", shape,
+                              std::sqrt(2.0 / static_cast<double>(out * kernel * kernel)), true);
+    if (with_bias) bias = registry.uniform(name + ".bias", {out}, bound, true);
+}
+
+Tensor Conv2d::operator()(const Tensor& x) const {
+    return conv2d(x, weight, bias, {.stride = {stride, stride}, .padding = {padding, padding}});
+}
+
+BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels)
+    : weight(registry.constant(name + ".weight", {channels}, 1)),
+      bias(registry.constant(name + ".bias", {channels}, 0)),
+      running_mean(registry.buffer(name + ".running_mean", {channels}, 0)),
+      running_var(registry.buffer(name + ".running_var", {channels}, 1)),
+      num_batches_tracked(registry.buffer(name + ".num_batches_tracked", {}, 0, DType::i64)) {}
+
+void BatchNorm2d::count(bool training) const {
+    if (!training) return;
+    const auto one = Tensor::full({}, 1, DType::i64, num_batches_tracked.device());
+    on(one.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        num_batches_tracked.array(), num_batches_tracked.array(), one.array(),
+        kernels::BinaryOp::add, current_stream());
+}
+
+Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
+    count(training);
+    return batch_norm(x, weight, bias, running_mean, running_var, training);
+}
+
+Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training) const {
+    count(training);
+    return batch_norm_relu(x, residual, weight, bias, running_mean, running_var, training);
+}
+
+}  // namespace engine

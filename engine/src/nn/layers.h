@@ -1,0 +1,73 @@
+#pragma once
+
+#include "core/autograd.h"
+#include "data/philox.h"
+#include "optim/optimizer.h"
+
+namespace engine {
+
+/// Where layers enter their tensors, under PyTorch's names, in the order of PyTorch's state_dict.
+/// Also the source of initial weights: tensor i is drawn from substream i of the seed, so that one
+/// layer's size does not move another's weights. Without a seed nothing is drawn: for counting.
+class TensorRegistry {
+public:
+    TensorRegistry(std::optional<std::int64_t> seed, const Device& device)
+        : seed_(seed), device_(device) {}
+
+    /// Uniform in [-bound, bound), requires a gradient.
+    Tensor uniform(const std::string& name, const Shape& shape, double bound, bool autocast_low);
+    /// Normal with this deviation.
+    Tensor normal(const std::string& name, const Shape& shape, double deviation, bool autocast_low);
+    Tensor constant(const std::string& name, const Shape& shape, double value);
+    /// Not trained: running statistics.
+    Tensor buffer(const std::string& name, const Shape& shape, double value,
+                  DType dtype = DType::f32);
+
+    std::vector<Parameter> parameters;
+    std::vector<Parameter> buffers;
+
+private:
+    Tensor add(const std::string& name, const Tensor& tensor, bool autocast_low);
+    template <typename Draw>
+    Tensor drawn(const std::string& name, const Shape& shape, bool autocast_low, Draw draw);
+
+    std::optional<std::int64_t> seed_;
+    Device device_;
+    std::uint32_t next_ = 0;
+};
+
+/// y = x weight^T + bias, weight (out, in); PyTorch's default init, U(-1/sqrt(in), 1/sqrt(in)) for
+/// both.
+struct Linear {
+    Tensor weight, bias;
+    Linear() = default;
+    Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out);
+    Tensor operator()(const Tensor& x) const;
+};
+
+/// Square kernel; weight (out, in, k, k).
+struct Conv2d {
+    enum class Init { uniform_fan_in, kaiming_normal_fan_out };
+    Tensor weight, bias;
+    std::int64_t stride = 1, padding = 0;
+    Conv2d() = default;
+    Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+           std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
+           Init init);
+    Tensor operator()(const Tensor& x) const;
+};
+
+/// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1.
+struct BatchNorm2d {
+    Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+    BatchNorm2d() = default;
+    BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels);
+    Tensor operator()(const Tensor& x, bool training) const;
+    /// relu(batch_norm(x) + residual) in one pass; residual may be undefined.
+    Tensor relu(const Tensor& x, const Tensor& residual, bool training) const;
+
+private:
+    void count(bool training) const;
+};
+
+}  // namespace engine

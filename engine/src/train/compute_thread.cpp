@@ -1,0 +1,98 @@
+#include "engine/compute_thread.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace engine {
+
+struct ComputeThread::Impl {
+    std::mutex mutex;
+    std::condition_variable changed;   // turns, wakes or stopping
+    std::condition_variable finished;  // a turn ended
+    std::vector<std::shared_ptr<Turn>> turns;
+    const Turn* running = nullptr;
+    std::uint64_t wakes = 0;
+    bool stopping = false;
+    std::thread thread;
+
+    /// The turn after `index` in the list, or null at its end; marks it as running.
+    std::shared_ptr<Turn> begin(std::size_t index) {
+        const std::lock_guard lock(mutex);
+        if (stopping || index >= turns.size()) return nullptr;
+        running = turns[index].get();
+        return turns[index];
+    }
+
+    void end() {
+        {
+            const std::lock_guard lock(mutex);
+            running = nullptr;
+        }
+        finished.notify_all();
+    }
+
+    /// One turn of each; false if none had anything to do.
+    bool round() {
+        bool any = false;
+        for (std::size_t i = 0; auto turn = begin(i); ++i) {
+            any = turn->run_turn() || any;
+            end();
+        }
+        return any;
+    }
+
+    void loop() {
+        std::uint64_t seen = 0;
+        while (true) {
+            const bool any = round();
+            std::unique_lock lock(mutex);
+            if (!any) changed.wait(lock, [&] { return stopping || wakes != seen; });
+            if (stopping) return;
+            seen = wakes;
+        }
+    }
+};
+
+ComputeThread::ComputeThread() : impl_(std::make_unique<Impl>()) {
+    impl_->thread = std::thread([impl = impl_.get()] { impl->loop(); });
+}
+
+ComputeThread::~ComputeThread() {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->stopping = true;
+    }
+    impl_->changed.notify_all();
+    impl_->thread.join();
+}
+
+void ComputeThread::add(std::shared_ptr<Turn> turn) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->turns.push_back(std::move(turn));
+        ++impl_->wakes;
+    }
+    impl_->changed.notify_all();
+}
+
+void ComputeThread::remove(const Turn* turn) {
+    std::unique_lock lock(impl_->mutex);
+    auto& turns = impl_->turns;
+    turns.erase(
+        std::remove_if(turns.begin(), turns.end(), [&](const auto& t) { return t.get() == turn; }),
+        turns.end());
+    impl_->finished.wait(lock, [&] { return impl_->running != turn; });
+}
+
+void ComputeThread::wake() {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        ++impl_->wakes;
+    }
+    impl_->changed.notify_all();
+}
+
+}  // namespace engine

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "data/batch_loader.h"
+#include "engine/session.h"
+#include "store/step_record.h"
+#include "train/scale_watch.h"
+#include "train/trainer.h"
+
+namespace engine {
+
+/// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
+/// thread: data, trainer, record and the events that follow from them. Knows no commands and no
+/// locks.
+class RunLoop {
+public:
+    using Post = std::function<void(Event)>;
+
+    RunLoop(const RunConfig& config, RunStore& store, const SessionOptions& options, Post post);
+
+    /// Opens the data, makes the model, the run's folder and its record. Throws Error.
+    void prepare();
+    /// One training step. Throws Error.
+    void train_step();
+    /// The last row could not be written (disk full): tries again. Throws Error(io).
+    void write_pending();
+    bool has_pending() const { return pending_.has_value(); }
+    bool finished() const {
+        return trainer_ && (epoch_ >= config_.epochs || trainer_->steps() >= steps_planned_);
+    }
+    bool at_epoch_end() const { return epoch_ended_; }
+
+    void begin_evaluation();
+    /// One batch of the test set; false when it was the last.
+    bool evaluate_some();
+
+    RunDone done(DoneReason reason) const;
+    DoneReason reason() const {
+        return epoch_ >= config_.epochs ? DoneReason::epochs : DoneReason::max_steps;
+    }
+    const std::string& run() const { return run_; }
+    /// Empty before prepare().
+    StepRecordReader record() const;
+
+private:
+    void take_batches();
+    void write(const StepRecord& row);
+    void report(const StepRecord& row);
+    void warn_once(const StepRecord& row);
+    void count_epoch(const StepRecord& row);
+    void check_scale(const StepRecord& row, double next_scale) const;
+    void finish_epoch();
+
+    RunConfig config_;
+    RunStore& store_;
+    SessionOptions options_;
+    Post post_;
+
+    DatasetPair data_;
+    std::unique_ptr<BatchLoader> loader_;
+    std::unique_ptr<BatchLoader> test_loader_;
+    std::unique_ptr<Trainer> trainer_;
+    std::optional<StepRecordWriter> writer_;
+    std::optional<StepRecord> pending_;
+    std::vector<Batch> batches_;
+    Batch test_batch_;
+    ScaleWatch watch_;
+
+    std::string run_;
+    std::int64_t steps_planned_ = 0;
+    std::int64_t epoch_ = 0;  // completed
+    bool epoch_ended_ = false;
+    double elapsed_s_ = 0;
+    double epoch_start_s_ = 0;
+    Tally epoch_tally_;
+    Tally test_tally_;
+    double test_loss_;
+    double test_accuracy_;
+    bool warned_loss_ = false;
+    bool warned_lost_ = false;
+    double lost_share_ = 0;  // running mean
+};
+
+}  // namespace engine

@@ -1,0 +1,35 @@
+#include "train/scale_watch.h"
+
+#include <cmath>
+
+namespace engine {
+
+namespace {
+constexpr std::int64_t persistent_after = 16;  // 2^16 is then all used up
+}  // namespace
+
+ScaleChanged::Kind ScaleWatch::kind_of_skip(const StepRecord& row) const {
+    using Kind = ScaleChanged::Kind;
+    if (!std::isfinite(row.loss) || skips_in_a_row_ >= persistent_after)
+        return Kind::skipped_persistent;
+    return has_grown_ ? Kind::skipped_normal : Kind::skipped_calibrating;
+}
+
+std::optional<ScaleChanged> ScaleWatch::see(const std::string& run, const StepRecord& row,
+                                            double next_scale) {
+    const auto to = static_cast<float>(next_scale);
+    if (row.found_inf != 0) {
+        ++skips_in_a_row_;
+        const ScaleChanged event{run, row.step,    kind_of_skip(row), row.loss_scale,
+                                 to,  clean_steps_};
+        clean_steps_ = 0;
+        return event;
+    }
+    skips_in_a_row_ = 0;
+    ++clean_steps_;
+    if (!(to > row.loss_scale)) return std::nullopt;
+    has_grown_ = true;
+    return ScaleChanged{run, row.step, ScaleChanged::Kind::grown, row.loss_scale, to, clean_steps_};
+}
+
+}  // namespace engine

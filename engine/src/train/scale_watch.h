@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/event.h"
+
+namespace engine {
+
+/// Tells growths and skips of the loss scale from step to step, and how healthy a skip is:
+/// calibrating until the scale has grown once; persistent when the loss itself is not finite or 16
+/// steps in a row were skipped, since a lower scale mends neither; else normal.
+class ScaleWatch {
+public:
+    std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
+                                    double next_scale);
+
+private:
+    ScaleChanged::Kind kind_of_skip(const StepRecord& row) const;
+
+    std::int64_t clean_steps_ = 0;
+    std::int64_t skips_in_a_row_ = 0;
+    bool has_grown_ = false;
+};
+
+}  // namespace engine

@@ -1,0 +1,257 @@
+#include "engine/session.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "engine/error.h"
+#include "kernels/device_error.h"
+#include "train/run_loop.h"
+
+namespace engine {
+
+/// The commands' side and the compute thread's side of a session meet here.
+struct Session::Impl final : Turn {
+    Impl(RunConfig config_, std::shared_ptr<RunStore> store_, const SessionOptions& options_)
+        : config(std::move(config_)),
+          store(std::move(store_)),
+          options(options_),
+          loop(config, *store, options, [this](Event event) { post(std::move(event)); }) {}
+
+    // Shared.
+    const RunConfig config;
+    const std::shared_ptr<RunStore> store;
+    const SessionOptions options;
+    std::mutex mutex;  // guards the next five
+    std::condition_variable ended;
+    std::vector<Command> commands;
+    std::vector<Event> events;
+    StepRecordReader reader;
+    std::string run;
+    std::atomic<bool> has_commands{false};
+    std::atomic<RunState> state{RunState::idle};
+
+    // Compute thread only (and the destructor, once no turn can run).
+    RunLoop loop;
+    std::int64_t steps_allowed = -1;  // -1: no limit
+    bool pause_asked = false;
+    bool stop_asked = false;
+    bool evaluate_asked = false;
+    bool prepared = false;
+
+    bool is_over() const {
+        const RunState now = state.load();
+        return now == RunState::done || now == RunState::failed;
+    }
+
+    void post(Event event) {
+        // Kept before it is shown, and a store that cannot write must not end the run that it
+        // reports on.
+        try {
+            store->append(event);
+        } catch (const Error& error) {
+            const std::lock_guard lock(mutex);
+            events.emplace_back(RunWarning{run, error.message()});
+        }
+        const std::lock_guard lock(mutex);
+        events.push_back(std::move(event));
+    }
+
+    void enter(RunState next) {
+        if (state.exchange(next) == next) return;
+        {
+            const std::lock_guard lock(mutex);
+            events.emplace_back(StateChanged{run, next});
+        }
+        if (is_over()) ended.notify_all();
+    }
+
+    void take_commands() {
+        if (!has_commands.exchange(false)) return;
+        std::vector<Command> taken;
+        {
+            const std::lock_guard lock(mutex);
+            taken.swap(commands);
+        }
+        for (const Command command : taken) obey(command);
+    }
+
+    void obey(Command command) {
+        if (is_over()) return;
+        const bool waiting = state == RunState::idle || state == RunState::paused;
+        switch (command) {
+            case Command::start:
+            case Command::resume:
+                steps_allowed = -1;
+                pause_asked = false;
+                if (waiting) go();
+                break;
+            case Command::step:
+                if (!waiting) break;
+                steps_allowed = 1;
+                pause_asked = true;
+                go();
+                break;
+            case Command::pause:
+                pause_asked = true;
+                break;
+            case Command::stop:
+                stop_asked = true;
+                break;
+            case Command::validate_now:
+                evaluate_asked = prepared;
+                break;
+        }
+    }
+
+    void go() { enter(prepared ? RunState::training : RunState::preparing); }
+
+    void prepare() {
+        loop.prepare();
+        prepared = true;
+        {
+            const std::lock_guard lock(mutex);
+            run = loop.run();
+            reader = loop.record();
+        }
+        enter(RunState::training);
+    }
+
+    void train() {
+        loop.write_pending();
+        if (steps_allowed == 0 || (pause_asked && steps_allowed < 0)) {
+            steps_allowed = -1;
+            enter(RunState::paused);
+            return;
+        }
+        loop.train_step();
+        if (steps_allowed > 0) --steps_allowed;
+        const bool evaluate = options.evaluate && (loop.at_epoch_end() || loop.finished());
+        if (evaluate || std::exchange(evaluate_asked, false)) {
+            loop.begin_evaluation();
+            enter(RunState::evaluating);
+        } else if (loop.finished()) {
+            finish(loop.reason());
+        }
+    }
+
+    void evaluate() {
+        if (loop.evaluate_some()) return;
+        if (loop.finished())
+            finish(loop.reason());
+        else
+            enter(RunState::training);
+    }
+
+    void finish(DoneReason reason) {
+        const bool failed = reason == DoneReason::failed;
+        if (prepared) post(loop.done(reason));
+        enter(failed ? RunState::failed : RunState::done);
+    }
+
+    void fail(ErrorCode code, const Message& message, const Message& hint) {
+        if (code == ErrorCode::io && options.pause_when_disk_full && loop.has_pending()) {
+            post(RunWarning{run, message});
+            pause_asked = false;
+            steps_allowed = -1;
+            enter(RunState::paused);
+            return;
+        }
+        post(RunFailed{run, code, message, hint});
+        finish(DoneReason::failed);
+    }
+
+    bool advance() {
+        take_commands();
+        if (stop_asked && !is_over()) {
+            enter(RunState::stopping);
+            finish(DoneReason::stopped);
+        }
+        switch (state.load()) {
+            case RunState::preparing:
+                prepare();
+                return true;
+            case RunState::training:
+                train();
+                return true;
+            case RunState::evaluating:
+                evaluate();
+                return true;
+            case RunState::paused:
+                if (!std::exchange(evaluate_asked, false)) return false;
+                loop.begin_evaluation();
+                pause_asked = true;
+                enter(RunState::evaluating);
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    bool run_turn() override {
+        try {
+            return advance();
+        } catch (const Error& error) {
+            fail(error.code(), error.message(), error.hint());
+        } catch (const kernels::DeviceError& error) {
+            fail(ErrorCode::device, msg("The device failed: {}.", error.what()), {});
+        } catch (const std::exception& error) {
+            fail(ErrorCode::training, msg("Training cannot go on: {}.", error.what()), {});
+        }
+        return true;
+    }
+};
+
+Session::Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
+                 std::shared_ptr<RunStore> store, SessionOptions options)
+    : thread_(std::move(thread)) {
+    const auto errors = validate(config);
+    if (!errors.empty()) throw Error(ErrorCode::settings, errors.front().str());
+    impl_ = std::make_shared<Impl>(std::move(config), std::move(store), options);
+    thread_->add(impl_);
+}
+
+Session::~Session() {
+    post(Command::stop);
+    thread_->remove(impl_.get());
+    if (!impl_->is_over() && impl_->prepared) impl_->finish(DoneReason::stopped);
+}
+
+void Session::post(Command command) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->commands.push_back(command);
+        impl_->has_commands = true;
+    }
+    thread_->wake();
+}
+
+std::vector<Event> Session::drain() {
+    std::vector<Event> out;
+    const std::lock_guard lock(impl_->mutex);
+    out.swap(impl_->events);
+    return out;
+}
+
+RunState Session::state() const { return impl_->state; }
+
+StepRecordReader Session::record() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->reader;
+}
+
+std::string Session::run() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->run;
+}
+
+const RunConfig& Session::config() const { return impl_->config; }
+
+bool Session::wait(double seconds) {
+    std::unique_lock lock(impl_->mutex);
+    return impl_->ended.wait_for(lock, std::chrono::duration<double>(seconds),
+                                 [this] { return impl_->is_over(); });
+}
+
+}  // namespace engine
