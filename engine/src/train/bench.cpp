@@ -1,0 +1,72 @@
+#include "engine/bench.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "kernels/parallel.h"
+#include "train/trainer.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const DatasetInfo& dataset_info(const std::string& kind) {
+    for (const auto& info : datasets()) {
+        if (info.kind == kind) return info;
+    }
+    throw Error(ErrorCode::settings, msg("There is no data set called {}.", kind));
+}
+
+SampleShape shape_of(const DatasetInfo& info) {
+    const auto& s = info.sample_shape;
+    return {s[0], s.size() > 1 ? s[1] : 1, s.size() > 2 ? s[2] : 1};
+}
+
+/// Normal pixels and uniform labels: zeros would flatter the multipliers.
+Batch random_batch(const RunConfig& config, const DatasetInfo& info) {
+    const RandomStream stream(config.seed, StreamId::bench);
+    const SampleShape shape = shape_of(info);
+    Batch batch;
+    batch.pixels.resize(static_cast<std::size_t>(config.batch_size * shape.elements()));
+    for (std::size_t i = 0; i < batch.pixels.size(); ++i) batch.pixels[i] = stream.normal(i);
+    const RandomStream labels(config.seed, StreamId::bench, 1);
+    for (std::int64_t i = 0; i < config.batch_size; ++i) {
+        batch.labels.push_back(labels.bounded(static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(info.classes)));
+        batch.indices.push_back(i);
+    }
+    return batch;
+}
+
+}  // namespace
+
+BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
+    const DatasetInfo& info = dataset_info(config.dataset.kind);
+    Trainer trainer(config, shape_of(info), info.classes, 0);
+    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate), random_batch(config, info));
+    BenchResult result;
+    const auto step = [&] {
+        const StepRecord row = trainer.step(batches);
+        if (result.first_losses.size() < 20) result.first_losses.push_back(row.loss);
+    };
+    for (std::int64_t i = 0; i < options.warm_up; ++i) step();
+    for (std::int64_t block = 0; block < options.blocks; ++block) {
+        const auto start = Clock::now();
+        for (std::int64_t i = 0; i < options.steps; ++i) step();
+        const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+        result.block_step_ms.push_back(ms / static_cast<double>(options.steps));
+    }
+    std::vector<double> sorted = result.block_step_ms;
+    std::sort(sorted.begin(), sorted.end());
+    result.median_step_ms = sorted[sorted.size() / 2];
+    result.spread_ms = sorted.back() - sorted.front();
+    result.steps_per_s = 1000 / result.median_step_ms;
+    result.samples_per_s = result.steps_per_s * static_cast<double>(config.batch_size * config.accumulate);
+    result.peak_bytes = trainer.books()->peak();
+    result.threads = kernels::cpu::threads();
+    return result;
+}
+
+}  // namespace engine
