@@ -150,6 +150,15 @@ HWY_INLINE void store_part(VF v, BFloat16* p, std::size_t n) {
 }
 #endif
 
+/// min(n, Lanes) elements, n > 0.
+template <class T>
+HWY_INLINE void store_part_or_all(VF v, T* p, std::int64_t n) {
+    if (n >= static_cast<std::int64_t>(hn::Lanes(DF())))
+        store(v, p);
+    else
+        store_part(v, p, static_cast<std::size_t>(n));
+}
+
 }  // namespace kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -43,8 +43,8 @@ void map(To* y, const From* x, std::int64_t n, const F& f) {
 }
 
 /// y[i] = f(a[i], b[i])
-template <class T, class F>
-void map(T* y, const T* a, const T* b, std::int64_t n, const F& f) {
+template <class To, class From, class F>
+void map(To* y, const From* a, const From* b, std::int64_t n, const F& f) {
     const std::int64_t lanes = lane_count();
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) store(f(load(a + i), load(b + i)), y + i);

@@ -1,0 +1,281 @@
+#include "kernels/reduce.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/grain.h"
+#include "cpu/reduce_part.h"
+#include "cpu/scalar_convert.h"
+#include "kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/reduce.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, which defines the target.
+#include "cpu/loops-inl.h"
+#include "cpu/tree-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+struct Sum {
+    static float neutral() { return 0; }
+    static VF term(VF x) { return x; }
+    static VF join(VF a, VF b) { return hn::Add(a, b); }
+};
+struct SumAbs : Sum {
+    static VF term(VF x) { return hn::Abs(x); }
+};
+struct SumSquares : Sum {
+    static VF term(VF x) { return hn::Mul(x, x); }
+};
+struct Prod {
+    static float neutral() { return 1; }
+    static VF term(VF x) { return x; }
+    static VF join(VF a, VF b) { return hn::Mul(a, b); }
+};
+struct Max {
+    static float neutral() { return -std::numeric_limits<float>::infinity(); }
+    static VF term(VF x) { return x; }
+    static VF join(VF a, VF b) { return maximum_of(a, b); }
+};
+struct Min {
+    static float neutral() { return std::numeric_limits<float>::infinity(); }
+    static VF term(VF x) { return x; }
+    static VF join(VF a, VF b) { return minimum_of(a, b); }
+};
+
+/// All lanes into one, by halves; reductions of lanes in Highway know no product and no NaN.
+template <class Op>
+float join_lanes(VF v) {
+    HWY_ALIGN float lane[HWY_MAX_BYTES / sizeof(float)];
+    hn::Store(v, DF(), lane);
+    for (std::size_t half = hn::Lanes(DF()) / 2; half > 0; half /= 2) {
+        for (std::size_t i = 0; i < half; ++i) {
+            const VF joined = Op::join(hn::Set(DF(), lane[i]), hn::Set(DF(), lane[i + half]));
+            lane[i] = hn::GetLane(joined);
+        }
+    }
+    return lane[0];
+}
+
+/// A contiguous row: vectors side by side in blocks, then the lanes.
+template <class Op, class T>
+float reduce_row(const T* x, std::int64_t n) {
+    const std::int64_t lanes = lane_count();
+    const VF neutral = hn::Set(DF(), Op::neutral());
+    Tree<Op, 1> tree;
+    std::int64_t i = 0;
+    while (i + lanes <= n) {
+        VF part[4] = {neutral, neutral, neutral, neutral};
+        const std::int64_t stop = std::min(n, i + 512 * lanes);
+        for (; i + 4 * lanes <= stop; i += 4 * lanes)
+            for (int k = 0; k < 4; ++k)
+                part[k] = Op::join(part[k], Op::term(load(x + i + k * lanes)));
+        for (; i + lanes <= stop; i += lanes) part[0] = Op::join(part[0], Op::term(load(x + i)));
+        const VF block[1] = {Op::join(Op::join(part[0], part[1]), Op::join(part[2], part[3]))};
+        tree.push(block);
+    }
+    if (i < n) {
+        const auto rest = static_cast<std::size_t>(n - i);
+        const VF last[1] = {
+            hn::IfThenElse(hn::FirstN(DF(), rest), Op::term(load_part(x + i, rest)), neutral)};
+        tree.push(last);
+    }
+    VF all[1];
+    tree.result(all);
+    return join_lanes<Op>(all[0]);
+}
+
+/// `width` columns, `inner` elements from row to row.
+template <class Op, class T>
+void reduce_columns(float* result, const T* x, std::int64_t rows, std::int64_t inner,
+                    std::int64_t width) {
+    constexpr int vectors = 4;
+    const std::int64_t lanes = lane_count();
+    for (std::int64_t col = 0; col < width; col += vectors * lanes) {
+        const std::int64_t here = std::min(width - col, vectors * lanes);
+        Tree<Op, vectors> tree;
+        for (std::int64_t row = 0; row < rows; row += 128) {
+            VF part[vectors];
+            std::fill_n(part, vectors, hn::Set(DF(), Op::neutral()));
+            for (std::int64_t r = row; r < std::min(rows, row + 128); ++r) {
+                const T* p = x + r * inner + col;
+                for (int k = 0; k < vectors && k * lanes < here; ++k) {
+                    const std::int64_t left = here - k * lanes;
+                    const VF v = left >= lanes
+                                     ? load(p + k * lanes)
+                                     : load_part(p + k * lanes, static_cast<std::size_t>(left));
+                    part[k] = Op::join(part[k], Op::term(v));
+                }
+            }
+            tree.push(part);
+        }
+        VF all[vectors];
+        tree.result(all);
+        for (int k = 0; k < vectors && k * lanes < here; ++k)
+            store_part_or_all(all[k], result + col + k * lanes, here - k * lanes);
+    }
+}
+
+template <class Op>
+void reduce_with(float* result, const ReducePart& part) {
+    with_vector_type(part.x.dtype, [&](auto type) {
+        using T = decltype(type);
+        const T* first =
+            static_cast<const T*>(part.x.data) + part.slice + part.begin * part.inner + part.col;
+        if (part.inner == 1)
+            *result = reduce_row<Op>(first, part.end - part.begin);
+        else
+            reduce_columns<Op>(result, first, part.end - part.begin, part.inner, part.width);
+    });
+}
+
+void reduce_part(float* result, const ReducePart& part, ReduceOp op) {
+    switch (op) {
+        case ReduceOp::sum:
+        case ReduceOp::mean:
+            return reduce_with<Sum>(result, part);
+        case ReduceOp::prod:
+            return reduce_with<Prod>(result, part);
+        case ReduceOp::max:
+            return reduce_with<Max>(result, part);
+        case ReduceOp::min:
+            return reduce_with<Min>(result, part);
+        case ReduceOp::sum_abs:
+            return reduce_with<SumAbs>(result, part);
+        case ReduceOp::sum_squares:
+        case ReduceOp::norm2:
+            return reduce_with<SumSquares>(result, part);
+    }
+}
+
+}  // namespace
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kernels::cpu {
+namespace {
+
+HWY_EXPORT(reduce_part);
+
+constexpr std::int64_t tile = 256;  ///< columns of one task
+
+void part_of(float* result, const ReducePart& part, ReduceOp op) {
+    HWY_DYNAMIC_DISPATCH(reduce_part)(result, part, op);
+}
+void part_of(double* result, const ReducePart& part, ReduceOp op) {
+    reduce_part_double(result, part, op);
+}
+
+/// Sums of squares and of absolute values are sums from the second level on.
+ReduceOp joining(ReduceOp op) {
+    if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
+    return ReduceOp::sum;
+}
+
+template <class Wide>
+Wide finished(Wide v, std::int64_t n, ReduceOp op) {
+    if (op == ReduceOp::mean) return v / static_cast<Wide>(n);
+    if (op == ReduceOp::norm2) return std::sqrt(v);
+    return v;
+}
+
+template <class Wide>
+void store_finished(Array y, std::int64_t at, const Wide* v, std::int64_t width, std::int64_t n,
+                    ReduceOp op) {
+    with_type(y.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (std::int64_t i = 0; i < width; ++i)
+            static_cast<T*>(y.data)[at + i] = narrow<T>(static_cast<double>(finished(v[i], n, op)));
+    });
+}
+
+/// How a reduction is cut up: by the shape alone, so that the sums do not depend on the threads.
+struct Cut {
+    std::int64_t outer, n, inner;
+    std::int64_t rows = std::max<std::int64_t>(1024, 65536 / std::max<std::int64_t>(inner, 1));
+    std::int64_t chunks = std::max<std::int64_t>(1, (n + rows - 1) / rows);
+    std::int64_t tiles = (inner + tile - 1) / tile;
+
+    std::int64_t tasks() const { return outer * chunks * tiles; }
+    std::int64_t task_size() const { return std::min(n, rows) * std::min(inner, tile); }
+    ReducePart part(ConstArray x, std::int64_t task) const {
+        const std::int64_t col = task % tiles * tile;
+        const std::int64_t chunk = task / tiles % chunks;
+        const std::int64_t slice = task / tiles / chunks * n * inner;
+        return {x,
+                slice,
+                chunk * rows,
+                std::min(n, (chunk + 1) * rows),
+                inner,
+                col,
+                std::min(tile, inner - col)};
+    }
+};
+
+/// One chunk: each task ends in y.
+template <class Wide>
+void reduce_at_once(Array y, ConstArray x, const Cut& cut, ReduceOp op) {
+    parallel_for(cut.tasks(), row_grain(cut.task_size()),
+                 [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t task = begin; task < end; ++task) {
+                         const ReducePart part = cut.part(x, task);
+                         Wide result[tile];
+                         part_of(result, part, op);
+                         const std::int64_t at = task / cut.tiles * cut.inner + part.col;
+                         store_finished(y, at, result, part.width, cut.n, op);
+                     }
+                 });
+}
+
+/// Several chunks: their results, (outer, chunks, inner), are reduced once more.
+template <class Wide>
+void reduce_in_chunks(Array y, ConstArray x, const Cut& cut, ReduceOp op) {
+    std::vector<Wide> partial(static_cast<std::size_t>(cut.outer * cut.chunks * cut.inner));
+    parallel_for(
+        cut.tasks(), row_grain(cut.task_size()), [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t task = begin; task < end; ++task) {
+                const ReducePart part = cut.part(x, task);
+                part_of(partial.data() + task / cut.tiles * cut.inner + part.col, part, op);
+            }
+        });
+    const DType wide = sizeof(Wide) == 8 ? DType::f64 : DType::f32;
+    const ConstArray rest(partial.data(), wide, static_cast<std::int64_t>(partial.size()));
+    std::vector<Wide> result(static_cast<std::size_t>(cut.inner));
+    for (std::int64_t o = 0; o < cut.outer; ++o) {
+        const std::int64_t slice = o * cut.chunks * cut.inner;
+        part_of(result.data(), {rest, slice, 0, cut.chunks, cut.inner, 0, cut.inner}, joining(op));
+        store_finished(y, o * cut.inner, result.data(), cut.inner, cut.n, op);
+    }
+}
+
+template <class Wide>
+void reduce_as(Array y, ConstArray x, const Cut& cut, ReduceOp op) {
+    if (cut.chunks == 1)
+        reduce_at_once<Wide>(y, x, cut, op);
+    else
+        reduce_in_chunks<Wide>(y, x, cut, op);
+}
+
+}  // namespace
+
+void reduce(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+            ReduceOp op, Stream) {
+    assert(x.size == outer * n * inner && y.size == outer * inner && is_floating(x.dtype));
+    if (y.size == 0) return;
+    const Cut cut{outer, n, inner};
+    if (x.dtype == DType::f64 || y.dtype == DType::f64)
+        reduce_as<double>(y, x, cut, op);
+    else
+        reduce_as<float>(y, x, cut, op);
+}
+
+}  // namespace kernels::cpu
+#endif

@@ -1,0 +1,72 @@
+#include "cpu/softmax_double.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "cpu/scalar_convert.h"
+
+namespace kernels::cpu {
+namespace {
+
+/// f(T{}) with T the stored type of a floating dtype.
+template <class F>
+void with_floating(DType dtype, const F& f) {
+    with_type(dtype, [&](auto type) {
+        if constexpr (std::is_same_v<decltype(widen(type)), double>) f(type);
+    });
+}
+
+}  // namespace
+
+void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, bool log, std::int64_t begin,
+                         std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+        const double* in = static_cast<const double*>(x.data) + row * cols;
+        double* out = static_cast<double*>(y.data) + row * cols;
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::int64_t c = 0; c < cols; ++c) most = in[c] > most ? in[c] : most;
+        double sum = 0;
+        for (std::int64_t c = 0; c < cols; ++c) sum += std::exp(in[c] - most);
+        const double log_sum = std::log(sum);
+        for (std::int64_t c = 0; c < cols; ++c)
+            out[c] = log ? in[c] - most - log_sum : std::exp(in[c] - most) / sum;
+    }
+}
+
+void softmax_backward_rows_double(Array dx, ConstArray dy, ConstArray y, std::int64_t cols,
+                                  bool log, std::int64_t begin, std::int64_t end) {
+    with_floating(dx.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (std::int64_t row = begin; row < end; ++row) {
+            const double* g = static_cast<const double*>(dy.data) + row * cols;
+            const double* out = static_cast<const double*>(y.data) + row * cols;
+            T* to = static_cast<T*>(dx.data) + row * cols;
+            double sum = 0;
+            for (std::int64_t c = 0; c < cols; ++c) sum += log ? g[c] : g[c] * out[c];
+            for (std::int64_t c = 0; c < cols; ++c)
+                to[c] = narrow<T>(log ? g[c] - std::exp(out[c]) * sum : out[c] * (g[c] - sum));
+        }
+    });
+}
+
+void cross_entropy_backward_rows_double(Array dlogits, ConstArray scale, ConstArray log_probs,
+                                        ConstArray target, std::int64_t cols,
+                                        std::int64_t ignore_index, std::int64_t begin,
+                                        std::int64_t end) {
+    with_floating(dlogits.dtype, [&](auto type) {
+        using T = decltype(type);
+        for (std::int64_t row = begin; row < end; ++row) {
+            const std::int64_t label = static_cast<const std::int64_t*>(target.data)[row];
+            const double factor = static_cast<const double*>(scale.data)[scale.size == 1 ? 0 : row];
+            const double* in = static_cast<const double*>(log_probs.data) + row * cols;
+            T* out = static_cast<T*>(dlogits.data) + row * cols;
+            for (std::int64_t c = 0; c < cols; ++c) {
+                const double error = std::exp(in[c]) - static_cast<double>(c == label);
+                out[c] = narrow<T>(label == ignore_index ? 0.0 : factor * error);
+            }
+        }
+    });
+}
+
+}  // namespace kernels::cpu
