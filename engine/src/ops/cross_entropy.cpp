@@ -212,12 +212,14 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
         y = total_of(losses, options.reduction, by_count, type);
     }
     const Tensor inputs[] = {x};
-    return record_many(
-        cross_entropy_info, inputs, y, {save(x)},
-        [f, by_count](std::span<const Tensor> grads, const Saved& saved) {
-            const Tensor dy = to(grads[0], f.log_probs.dtype());
-            return TensorList{fused_backward(by_count == 1 ? dy : mul(dy, by_count), saved[0], f)};
-        });
+    return record_many(cross_entropy_info, inputs, y, {save(x), save(f.log_probs), save(f.target)},
+                       [by_count, ignore = options.ignore_index](std::span<const Tensor> grads,
+                                                                 const Saved& saved) {
+                           const Fused kept{saved[1], saved[2], ignore};
+                           const Tensor dy = to(grads[0], kept.log_probs.dtype());
+                           return TensorList{fused_backward(by_count == 1 ? dy : mul(dy, by_count),
+                                                            saved[0], kept)};
+                       });
 }
 
 /// The share of label smoothing: every class is a target a little.

@@ -1,0 +1,72 @@
+#include "ops/catalog.h"
+
+#include <algorithm>
+
+#include "engine/catalog.h"
+#include "ops/batch_norm.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/compare.h"
+#include "ops/conv2d.h"
+#include "ops/dropout.h"
+#include "ops/elementary.h"
+#include "ops/inplace.h"
+#include "ops/loss.h"
+#include "ops/matmul.h"
+#include "ops/pool.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+const OpInfo* const infos[] = {
+    // matrix products and convolution
+    &mm_info, &bmm_info, &matmul_info, &addmm_info, &mv_info, &dot_info, &linear_info, &conv2d_info,
+    // element-wise
+    &add_info, &sub_info, &mul_info, &div_info, &maximum_info, &minimum_info, &pow_info,
+    &atan2_info, &neg_info, &abs_info, &exp_info, &expm1_info, &log_info, &log1p_info, &log2_info,
+    &log10_info, &sqrt_info, &rsqrt_info, &reciprocal_info, &square_info, &sin_info, &cos_info,
+    &erf_info, &clamp_info,
+    // activations
+    &relu_info, &gelu_info, &tanh_info, &sigmoid_info, &log_sigmoid_info, &softmax_info,
+    &log_softmax_info, &dropout_info,
+    // comparisons
+    &eq_info, &ne_info, &lt_info, &le_info, &gt_info, &ge_info, &where_info,
+    // reductions
+    &sum_info, &mean_info, &norm_info, &argmax_info,
+    // normalisation and pooling
+    &batch_norm_info, &batch_norm_relu_info, &max_pool2d_info, &avg_pool2d_info,
+    &adaptive_avg_pool2d_info,
+    // losses
+    &nll_loss_info, &cross_entropy_info, &mse_loss_info, &l1_loss_info,
+    &binary_cross_entropy_with_logits_info, &binary_cross_entropy_info,
+    // types, shapes and views
+    &cast_info, &reshape_info, &permute_info, &expand_info, &narrow_info, &contiguous_info,
+    &cat_info,
+    // in place
+    &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
+    &zero_inplace_info};
+
+}  // namespace
+
+std::span<const OpInfo* const> op_infos() { return infos; }
+
+const OpInfo* find_op(const std::string& name) {
+    const auto found = std::find_if(std::begin(infos), std::end(infos),
+                                    [&](const OpInfo* info) { return name == info->name; });
+    return found == std::end(infos) ? nullptr : *found;
+}
+
+std::vector<OpSummary> ops() {
+    std::vector<OpSummary> out;
+    for (const auto* info : infos) {
+        out.push_back({info->name, info->signature, name(info->policy), info->derivatives,
+                       info->why, info->flushes_subnormals});
+    }
+    return out;
+}
+
+}  // namespace engine

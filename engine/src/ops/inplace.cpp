@@ -1,0 +1,137 @@
+#include "ops/inplace.h"
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "kernels/elementwise.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/check.h"
+#include "ops/layout.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+/// A copy of the argument with a place in the graph, since a leaf must not be written to.
+Tensor writable(const OpArguments& args) {
+    const Tensor& from = args.at(0);
+    const Tensor x = Tensor::empty(from.shape(), from.dtype(), from.device(), layout_of(from));
+    return copy_(x, from);
+}
+Tensor second(const OpArguments& args, const char* attr) {
+    return args.has(attr) ? Tensor::scalar(args.number(attr, 0)) : args.at(1);
+}
+TensorList run_add(const OpArguments& args) {
+    return {add_(writable(args), second(args, "other"))};
+}
+TensorList run_mul(const OpArguments& args) {
+    return {mul_(writable(args), second(args, "other"))};
+}
+TensorList run_exp(const OpArguments& args) { return {exp_(writable(args))}; }
+TensorList run_pow(const OpArguments& args) {
+    return {pow_(writable(args), second(args, "exponent"))};
+}
+TensorList run_copy(const OpArguments& args) { return {copy_(writable(args), args.at(1))}; }
+TensorList run_zero(const OpArguments& args) { return {zero_(writable(args))}; }
+
+constexpr const char* no_entry =
+    "In-place forms are never on the list: the left side keeps its type.";
+
+/// Whether the write has to go on the tape. Refuses where it cannot.
+bool recorded(const OpInfo& info, const Tensor& x, const Tensor& other) {
+    if (!grad_enabled()) return false;
+    const Tensor both[] = {x, other};
+    if (!any_requires_grad(both)) return false;
+    if (x.is_leaf() && x.requires_grad()) {
+        throw Error(ErrorCode::state,
+                    std::string(info.name) + ": a leaf that requires a gradient cannot be changed",
+                    "Do it with gradient mode off, or use the form that returns a new tensor.");
+    }
+    if (x.is_view()) {
+        throw Error(ErrorCode::state,
+                    std::string(info.name) +
+                        ": a view of another tensor cannot be changed while gradients are recorded",
+                    "Write into the tensor that it is a view of, or use the form that returns a "
+                    "new tensor.");
+    }
+    return true;
+}
+
+/// What x was before the write: its place in the graph with a copy of its values, which a gradient
+/// may still need.
+Tensor before(const Tensor& x) {
+    const Tensor old = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x));
+    copy_into(old, x);
+    old.impl()->node = x.impl()->node;
+    old.impl()->output_index = x.impl()->output_index;
+    return old;
+}
+
+/// Puts y's values, and its place in the graph if `on_tape`, into x.
+void write(const OpInfo& info, const Tensor& x, const Tensor& y, bool on_tape) {
+    check_shapes(info, x.shape() == y.shape(), x, y);
+    copy_into(x, y);
+    x.bump_version();
+    if (!on_tape) return;
+    x.impl()->node = y.impl()->node;
+    x.impl()->output_index = y.impl()->output_index;
+    if (x.impl()->node) x.impl()->node->hooked = x.impl();
+}
+
+const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, no_entry};
+
+/// A new tensor with the values of x, as an op of its own: x may be a leaf.
+Tensor assigned(const Tensor& x) {
+    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x));
+    copy_into(y, x);
+    return record(assign_info, {x}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
+}
+
+template <typename F>
+Tensor apply(const OpInfo& info, const Tensor& x, const Tensor& other, F&& op) {
+    const bool on_tape = recorded(info, x, other);
+    const NoAutocast listed_nowhere(x.device().kind);
+    const GradMode mode(on_tape);
+    const Tensor old = on_tape ? before(x) : x.detach();
+    write(info, x, to(op(old), x.dtype()), on_tape);
+    return x;
+}
+
+}  // namespace
+
+const OpInfo add_inplace_info{"add_", CastPolicy::none, "add_(x, y)", 2, no_entry, run_add};
+const OpInfo mul_inplace_info{"mul_", CastPolicy::none, "mul_(x, y)", 2, no_entry, run_mul};
+const OpInfo exp_inplace_info{"exp_", CastPolicy::none, "exp_(x)", 2, no_entry, run_exp};
+const OpInfo pow_inplace_info{"pow_", CastPolicy::none, "pow_(x, y)", 2, no_entry, run_pow};
+const OpInfo copy_inplace_info{
+    "copy_", CastPolicy::none, "copy_(x, source)", 2, "A copy takes the type of where it goes.",
+    run_copy};
+const OpInfo zero_inplace_info{"zero_", CastPolicy::none, "zero_(x)", 2, no_entry, run_zero};
+
+Tensor add_(const Tensor& x, const Tensor& other) {
+    return apply(add_inplace_info, x, other, [&](const Tensor& old) { return add(old, other); });
+}
+Tensor mul_(const Tensor& x, const Tensor& other) {
+    return apply(mul_inplace_info, x, other, [&](const Tensor& old) { return mul(old, other); });
+}
+Tensor exp_(const Tensor& x) {
+    return apply(exp_inplace_info, x, {}, [](const Tensor& old) { return exp(old); });
+}
+Tensor pow_(const Tensor& x, const Tensor& exponent) {
+    return apply(pow_inplace_info, x, exponent,
+                 [&](const Tensor& old) { return pow(old, exponent); });
+}
+
+Tensor copy_(const Tensor& x, const Tensor& source) {
+    return apply(copy_inplace_info, x, source,
+                 [&](const Tensor&) { return assigned(to(expand(source, x.shape()), x.dtype())); });
+}
+
+Tensor zero_(const Tensor& x) {
+    return apply(zero_inplace_info, x, {}, [](const Tensor& old) {
+        return Tensor::zeros(old.shape(), old.dtype(), old.device());
+    });
+}
+
+}  // namespace engine
