@@ -2,12 +2,14 @@
 
 import torch
 
-LOW_OPS = {"linear", "matmul", "mm", "bmm", "addmm", "conv2d"}
-F32_OPS = {"exp", "log", "rsqrt", "reciprocal", "pow", "square", "nll_loss", "mse_loss",
-           "binary_cross_entropy_with_logits"}
+LOW_OPS = {"linear", "matmul", "mm", "mv", "bmm", "addmm", "conv2d"}
+F32_OPS = {"exp", "expm1", "log", "log1p", "log2", "log10", "rsqrt", "reciprocal", "pow", "square", "nll_loss",
+           "mse_loss", "l1_loss", "binary_cross_entropy_with_logits"}
 F32_DTYPE_OPS = {"softmax", "log_softmax", "sum"}
 F32_APPEND_OPS = {"norm"}
-PROMOTE_OPS = {"atan2"}
+PROMOTE_OPS = {"atan2", "dot"}
+BANNED_OPS = {"binary_cross_entropy"}
+IN_PLACE_OPS = {"add_", "mul_", "exp_", "pow_", "copy_", "zero_"}
 
 LOW_TYPES = (torch.float16, torch.bfloat16)
 
@@ -15,7 +17,7 @@ LOW_TYPES = (torch.float16, torch.bfloat16)
 def policy(op):
     """The policy's name as `halftone ops` writes it."""
     for name, ops in (("low", LOW_OPS), ("f32", F32_OPS), ("f32_dtype", F32_DTYPE_OPS),
-                      ("f32_append", F32_APPEND_OPS), ("promote", PROMOTE_OPS)):
+                      ("f32_append", F32_APPEND_OPS), ("promote", PROMOTE_OPS), ("banned", BANNED_OPS)):
         if op in ops:
             return name
     return "none"
@@ -53,7 +55,7 @@ def cast(op, tensors, low):
             return tensors, torch.float32
         elif op == "cross_entropy" and eligible(tensors[0]):
             return tensors, torch.float32
-    if op in ("batch_norm", "dropout"):
+    if op in ("batch_norm", "batch_norm_relu", "dropout") or op in IN_PLACE_OPS:
         return tensors, tensors[0].dtype
     return tensors, promoted(tensors[1:] if op == "where" else tensors)
 

@@ -41,6 +41,21 @@ FUNCTIONS = {
     "tanh": lambda x, at: x[0].tanh(),
     "sigmoid": lambda x, at: x[0].sigmoid(),
     "relu": lambda x, at: x[0].relu(),
+    "expm1": lambda x, at: x[0].expm1(),
+    "log1p": lambda x, at: x[0].log1p(),
+    "log2": lambda x, at: x[0].log2(),
+    "log10": lambda x, at: x[0].log10(),
+    "sin": lambda x, at: x[0].sin(),
+    "cos": lambda x, at: x[0].cos(),
+    "erf": lambda x, at: x[0].erf(),
+    "logsigmoid": lambda x, at: F.logsigmoid(x[0]),
+    "to": lambda x, at: x[0] * 1,
+    "add_": lambda x, at: x[0] + x[1],
+    "mul_": lambda x, at: x[0] * x[1],
+    "exp_": lambda x, at: x[0].exp(),
+    "pow_": lambda x, at: torch.pow(x[0], x[1]),
+    "copy_": lambda x, at: x[1] + 0 * x[0],
+    "zero_": lambda x, at: 0 * x[0],
     "gelu": lambda x, at: F.gelu(x[0], approximate=at.get("approximate", "none")),
     "square": lambda x, at: x[0].square(),
     "pow": lambda x, at: torch.pow(x[0], _other(x, at, "exponent")),
@@ -55,10 +70,13 @@ FUNCTIONS = {
 EXACT = {"neg", "abs", "relu", "maximum", "minimum", "where", "clamp"}
 COMPARISONS = {"eq", "ne", "lt", "le", "gt", "ge"}
 # Roundings of the accumulator in the value: 1 for what IEEE arithmetic rounds correctly, more for a polynomial.
-ROUNDINGS = {"exp": 4, "log": 4, "tanh": 8, "sigmoid": 6, "atan2": 8, "rsqrt": 4, "pow": 8}
+ROUNDINGS = {"exp": 4, "expm1": 6, "log1p": 6, "log2": 6, "log10": 6, "sin": 6, "cos": 6, "erf": 8, "logsigmoid": 12,
+             "exp_": 4, "pow_": 8, "log": 4, "tanh": 8, "sigmoid": 6, "atan2": 8, "rsqrt": 4, "pow": 8}
 # Low-precision roundings in the gradient beyond the store, where its formula is several ops in PyTorch.
 LOW_STEPS = {"div": 3, "atan2": 6, "pow": 4, "reciprocal": 2, "rsqrt": 3, "sqrt": 1, "tanh": 1, "sigmoid": 1, "add": 1,
-             "sub": 1, "maximum": 1, "minimum": 1, "gelu": 4, "square": 2}
+             "sub": 1, "maximum": 1, "minimum": 1, "gelu": 4, "square": 2,
+             "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "erf": 4, "logsigmoid": 4, "add_": 1, "mul_": 2, "pow_": 5,
+             "exp_": 2, "copy_": 1}
 
 
 def _scalar_sensitivity(op, x, at, y):
@@ -74,7 +92,7 @@ def _value_magnitude(op, x, at, y):
         return 8 * y.abs() + 4 * x[0].abs()
     if op in ("add", "sub"):
         return y.abs() + 2 * _scaled(at, _other(x, at)).abs()
-    if op == "pow":
+    if op in ("pow", "pow_"):
         return (ROUNDINGS["pow"] + (y.abs().clamp_min(1e-300).log()).abs()) * y.abs()
     return ROUNDINGS.get(op, 1) * y.abs()
 
@@ -85,7 +103,9 @@ def _saved_sensitivity(op, y, gradient, g):
         return 2 * y * y * g.abs()
     if op == "sigmoid":
         return (y * (1 - 2 * y)).abs() * g.abs()
-    factor = {"sqrt": 1, "rsqrt": 3, "reciprocal": 2, "exp": 1, "pow": 1, "div": 1}.get(op, 0)
+    if op == "expm1":  # backward is g (y + 1)
+        return (y.abs() + 1) * g.abs()
+    factor = {"exp_": 1, "pow_": 1, "sqrt": 1, "rsqrt": 3, "reciprocal": 2, "exp": 1, "pow": 1, "div": 1}.get(op, 0)
     return factor * gradient.abs()
 
 
@@ -99,11 +119,17 @@ def _second_magnitude(op, x, g, vs, parts):
     if op == "sigmoid":
         y = x[0].sigmoid()
         return total + weight * (y + 6 * y**2 + 6 * y**3)
+    if op == "erf":
+        return total + 4 * x[0] ** 2 * total
+    if op == "expm1":
+        return total + weight * (1 + x[0].exp())
+    if op == "logsigmoid":
+        return total + weight
     if op == "gelu":
         return total + 4 * weight * (1 + x[0] ** 2)
     if op == "atan2":
         return total + 4 * weight / (x[0] ** 2 + x[1] ** 2)
-    if op == "pow" and len(x) > 1:
+    if op in ("pow", "pow_") and len(x) > 1:
         base, exponent = x[0].abs(), x[1]
         logs = (1 + base.log().abs()) ** 2
         return total + weight * base ** (exponent - 2) * (1 + exponent.abs()) ** 2 * logs * (1 + base) ** 2
@@ -146,7 +172,13 @@ class Elementwise:
             acc = (n + 6) * magnitude + ROUNDINGS.get(self.op, 1) * sensitive
             if self.op == "gelu":
                 acc = acc + 12 * reduce_to(g.abs() * (1 + inputs[i].abs()), inputs[i].shape)[0]
-            if self.op == "pow":
+            if self.op == "erf":
+                acc = acc + 4 * reduce_to(full.abs() * inputs[i] ** 2, inputs[i].shape)[0]
+            if self.op == "expm1":
+                acc = acc + 4 * reduce_to(g.abs() * inputs[i].exp() + g.abs(), inputs[i].shape)[0]
+            if self.op == "logsigmoid":
+                acc = acc + 8 * reduce_to(full.abs() * (1 + inputs[i].abs()), inputs[i].shape)[0]
+            if self.op in ("pow", "pow_"):
                 acc = acc + 2 * reduce_to(full.abs() * (1 + full.abs().clamp_min(1e-300).log().abs()),
                                           inputs[i].shape)[0]
             answers[i] = Expected(value, acc, steps * magnitude + sensitive,
@@ -177,6 +209,8 @@ class Elementwise:
                 _second_magnitude(self.op, [t.detach() for t in x], g, v_full, terms)
             if key == "output":
                 each = each + sum(_saved_sensitivity(self.op, y.detach(), torch.zeros_like(y), v) for v in v_full)
+                if self.op == "erf":
+                    each = each * (1 + 4 * x[0].detach() ** 2)
                 if self.op == "gelu":
                     each = each + sum(v.abs() for v in v_full) * (1 + x[0].detach().abs())
             magnitude = reduce_to(each, shape)[0]
@@ -205,6 +239,8 @@ def _sum(x, at, function):
 MULTILINEAR = {
     "linear": lambda x, at: F.linear(x[0], x[1], x[2] if len(x) > 2 else None),
     "matmul": lambda x, at: torch.matmul(x[0], x[1]),
+    "mv": lambda x, at: torch.mv(x[0], x[1]),
+    "dot": lambda x, at: torch.dot(x[0], x[1]),
     "mm": lambda x, at: torch.mm(x[0], x[1]),
     "bmm": lambda x, at: torch.bmm(x[0], x[1]),
     "addmm": lambda x, at: torch.addmm(x[0], x[1], x[2], beta=at.get("beta", 1), alpha=at.get("alpha", 1)),

@@ -188,6 +188,36 @@ class MseLoss(Composite):
         return 6 * gradient.abs(), 3 * gradient.abs()
 
 
+class L1Loss(MseLoss):
+    def function(self, x, attrs):
+        return F.l1_loss(x[0], x[1], reduction=attrs.get("reduction", "mean"))
+
+
+class BinaryCrossEntropy(Composite):
+    """-(t log x + (1 - t) log(1 - x)); both terms have one sign. Backward divides by x (1 - x)."""
+
+    def function(self, x, attrs):
+        return F.binary_cross_entropy(x[0], x[1], x[2] if len(x) > 2 else None,
+                                      reduction=attrs.get("reduction", "mean"))
+
+    def value_magnitude(self, inputs, attrs, y):
+        # 1 - x is stored in the op's type before its logarithm: an absolute error of u there is u / (1 - x).
+        x, t = inputs[0], inputs[1]
+        each = (t * x.log()).abs() + ((1 - t) * (1 - x).log()).abs() + (1 - t).abs() / (1 - x)
+        scale = inputs[2] if len(inputs) > 2 else torch.ones_like(x)
+        reduction = attrs.get("reduction", "mean")
+        each = each * scale
+        total = each if reduction == "none" else each.mean() if reduction == "mean" else each.sum()
+        return ((1 if reduction == "none" else x.numel()) + 12) * total, 6 * total
+
+    def gradient_magnitude(self, index, inputs, attrs, g, gradient):
+        x, t = inputs[0], inputs[1]
+        share = g.abs() / x.numel() if attrs.get("reduction", "mean") == "mean" else g.abs()
+        scale = inputs[2] if len(inputs) > 2 else torch.ones_like(x)
+        magnitude = share * scale * (t.abs() / x + (1 - t).abs() / (1 - x)) / torch.minimum(x, 1 - x)
+        return 14 * magnitude, 6 * magnitude
+
+
 class BceWithLogits(Composite):
     """(1 - t) x + l (log1p(exp(-|x|)) + max(-x, 0)) with l = 1 + (pos_weight - 1) t, times weight."""
 
@@ -299,6 +329,24 @@ class BatchNorm(Composite):
         return weight * r * acc, 0.0
 
 
+class BatchNormRelu(BatchNorm):
+    """relu(batch_norm(x) + residual), rounded once; the gradient is let through where the result is positive."""
+
+    def function(self, x, attrs):
+        y = super().function(x[:5], attrs)
+        return F.relu(y + x[5] if len(x) > 5 else y)
+
+    def value_magnitude(self, inputs, attrs, y):
+        acc, low = super().value_magnitude(inputs[:5], attrs, y)
+        return acc + (2 * inputs[5].abs() if len(inputs) > 5 else 0.0), low
+
+    def gradient_magnitude(self, index, inputs, attrs, g, gradient):
+        if index == 5:
+            return gradient.abs(), 0.0
+        passed = torch.where(self.function(inputs, attrs) > 0, g, torch.zeros_like(g))
+        return super().gradient_magnitude(index, inputs[:5], attrs, passed, gradient)
+
+
 class MaxPool2d(Composite):
     """Picks elements: exact. Its gradient adds what overlapping windows send to one element."""
 
@@ -334,5 +382,6 @@ class Argmax(Composite):
 
 
 COMPOSITE = {"argmax": Argmax, "softmax": Softmax, "log_softmax": LogSoftmax, "nll_loss": NllLoss,
-             "cross_entropy": CrossEntropy, "mse_loss": MseLoss, "binary_cross_entropy_with_logits": BceWithLogits, "norm": Norm,
+             "cross_entropy": CrossEntropy, "mse_loss": MseLoss, "l1_loss": L1Loss,
+             "binary_cross_entropy": BinaryCrossEntropy, "batch_norm_relu": BatchNormRelu, "binary_cross_entropy_with_logits": BceWithLogits, "norm": Norm,
              "batch_norm": BatchNorm, "max_pool2d": MaxPool2d}

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/catalog.h"
+#include "engine/op_script.h"
+#include "tensor_file.h"
+
+// Single operations against PyTorch's answers, without Python: the cases, the answers and the
+// allowed differences come from make_golden.py.
+
+namespace {
+
+using nlohmann::json;
+using peer::RawTensor;
+using peer::TensorMap;
+
+struct GoldenCase {
+    json request;       // a line of cases.jsonl
+    TensorMap inputs;   // as `halftone op` takes them
+    TensorMap expect;   // by result
+    TensorMap allowed;  // by result, elementwise; none for an exact one
+};
+
+/// The tensors of `prefix`, without it.
+TensorMap part(const TensorMap& all, const std::string& prefix) {
+    TensorMap found;
+    for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix);
+         ++it) {
+        found.emplace(it->first.substr(prefix.size()), it->second);
+    }
+    return found;
+}
+
+std::vector<GoldenCase> read_cases() {
+    const std::filesystem::path folder = HALFTONE_GOLDEN_DIR;
+    const TensorMap all = peer::read_tensors(folder / "golden.safetensors");
+    std::ifstream lines(folder / "cases.jsonl");
+    std::vector<GoldenCase> cases;
+    for (std::string line; std::getline(lines, line);) {
+        const std::string number = std::to_string(cases.size()) + "/";
+        GoldenCase one{
+            json::parse(line), {}, part(all, number + "expect/"), part(all, number + "allowed/")};
+        for (auto& [name, tensor] : part(all, number)) {
+            if (!name.starts_with("expect/") && !name.starts_with("allowed/"))
+                one.inputs.emplace(name, tensor);
+        }
+        cases.push_back(std::move(one));
+    }
+    return cases;
+}
+
+class Folder {
+public:
+    Folder()
+        : path_(std::filesystem::temp_directory_path() /
+                ("halftone-golden-" + std::to_string(getpid()))) {
+        std::filesystem::create_directories(path_);
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    std::string file(const std::string& kind, std::size_t i) const {
+        return (path_ / (kind + std::to_string(i) + ".safetensors")).string();
+    }
+
+private:
+    std::filesystem::path path_;
+};
+
+/// What differs between a result and its expectation, or nothing.
+std::string difference(const RawTensor& got, const std::string& dtype, const RawTensor& expect,
+                       const RawTensor* allowed) {
+    if (got.dtype != dtype) return "has dtype " + got.dtype + ", not " + dtype;
+    if (got.shape != expect.shape) return "has another shape";
+    const std::vector<double> g = got.values();
+    const std::vector<double> e = expect.values();
+    const std::vector<double> a =
+        allowed != nullptr ? allowed->values() : std::vector<double>(e.size(), 0.0);
+    for (std::size_t i = 0; i < e.size(); ++i) {
+        const bool same = g[i] == e[i] || (std::isnan(g[i]) && std::isnan(e[i]));
+        if (same || std::abs(g[i] - e[i]) <= a[i]) continue;
+        std::ostringstream text;
+        text << "[" << i << "] is " << g[i] << ", not " << e[i] << " within " << a[i];
+        return text.str();
+    }
+    return {};
+}
+
+std::vector<json> run(const std::vector<GoldenCase>& cases, const Folder& folder) {
+    std::stringstream script;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        peer::write_tensors(folder.file("case", i), cases[i].inputs);
+        json line = cases[i].request;
+        line.erase("results");
+        line["in"] = folder.file("case", i);
+        line["out"] = folder.file("result", i);
+        line["device"] = "cpu";
+        script << line.dump() << '\n';
+    }
+    std::stringstream results;
+    EXPECT_EQ(engine::run_op_script(script, results), 0);
+    std::vector<json> answers;
+    for (std::string line; std::getline(results, line);) answers.push_back(json::parse(line));
+    return answers;
+}
+
+void check(const GoldenCase& one, const json& answer, const std::string& result_file) {
+    const std::string label = one.request.dump();
+    if (answer.contains("error")) {
+        ADD_FAILURE() << label << ": " << answer["error"];
+        return;
+    }
+    const TensorMap results = peer::read_tensors(result_file);
+    for (const auto& [name, dtype] : one.request["results"].items()) {
+        const auto got = results.find(name);
+        if (got == results.end()) {
+            ADD_FAILURE() << label << ": no " << name;
+            continue;
+        }
+        const auto allowed = one.allowed.find(name);
+        const std::string wrong =
+            difference(got->second, dtype, one.expect.at(name),
+                       allowed == one.allowed.end() ? nullptr : &allowed->second);
+        EXPECT_TRUE(wrong.empty()) << label << ": " << name << wrong;
+    }
+}
+
+TEST(Golden, EveryCaseAgreesWithPyTorch) {
+    const std::vector<GoldenCase> cases = read_cases();
+    ASSERT_GE(cases.size(), 300u);
+    const Folder folder;
+    const std::vector<json> answers = run(cases, folder);
+    ASSERT_EQ(answers.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        check(cases[i], answers[i], folder.file("result", i));
+}
+
+TEST(Golden, HasCasesForEveryOpThatCanBeCalled) {
+    std::set<std::string> covered;
+    for (const GoldenCase& one : read_cases()) covered.insert(one.request["op"].get<std::string>());
+    for (const engine::OpSummary& op : engine::ops()) {
+        EXPECT_TRUE(covered.contains(op.name) || op.policy == "banned")
+            << op.name << ": add it to op_generators.py";
+    }
+}
+
+TEST(Golden, NoticesAnAnswerThatIsOneUnitTooLarge) {
+    const RawTensor one{"F16", {1}, {0x00, 0x3c}};                  // 1.0
+    const RawTensor above{"F16", {1}, {0x01, 0x3c}};                // 1.0 + 2^-10
+    const RawTensor allowed{"F32", {1}, {0x00, 0x00, 0x00, 0x3a}};  // 2^-11
+    EXPECT_EQ(difference(one, "F16", one, &allowed), "");
+    EXPECT_NE(difference(above, "F16", one, &allowed), "");
+    EXPECT_NE(difference(one, "BF16", one, &allowed), "");
+}
+
+}  // namespace

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Writes the golden cases: a few hundred single operations with PyTorch's answers and the allowed differences, small enough
+to be committed, so that the arithmetic is checked where there is no Python.
+
+golden/golden.safetensors holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
+result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/cases.jsonl holds one
+line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import numpy
+import safetensors.torch
+import torch
+
+from op_bounds import tolerance
+from op_cases import Case, MODES
+from op_draft import Random
+from op_generators import GENERATORS
+
+DTYPE_NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+               torch.bool: "BOOL", torch.int64: "I64"}
+
+
+def small_case(op, mode, second, seed, limit):
+    """The first case in a row of seeds none of whose tensors has more than `limit` elements, else the smallest."""
+    best, size = None, None
+    for attempt in range(60):
+        case = Case(Random([seed, sum(map(ord, op)), attempt]), op, mode, second)
+        largest = max([t.numel() for t in case.tensors] + [case.output.value.numel()])
+        if size is None or largest < size:
+            best, size = case, largest
+        if largest <= limit:
+            break
+    return best
+
+
+def rounded_up(bound):
+    """The bound in f32, never smaller than it is."""
+    above = numpy.nextafter(bound.numpy().astype(numpy.float32), numpy.float32(numpy.inf))
+    return torch.from_numpy(numpy.asarray(above))
+
+
+def store(case, index, tensors):
+    """Adds the case to the file's tensors; returns its line."""
+    request = case.request()
+    for name, tensor in request.pop("tensors").items():
+        tensors[f"{index}/{name}"] = tensor
+    results = {}
+    for name, expected, run_dtype, out_dtype in case.expected():
+        value = expected.value.detach()
+        results[name] = DTYPE_NAMES[out_dtype]
+        if not value.is_floating_point():
+            tensors[f"{index}/expect/{name}"] = value.contiguous()
+            continue
+        bound = tolerance(expected, run_dtype, out_dtype).detach().expand(value.shape)
+        if out_dtype != torch.float64:
+            single = value.float()
+            finite = torch.isfinite(single)
+            bound = bound + torch.where(finite, (single.double() - value).abs(), torch.zeros_like(value))
+            value = single
+        tensors[f"{index}/expect/{name}"] = value.contiguous()
+        tensors[f"{index}/allowed/{name}"] = rounded_up(bound.contiguous())
+    return {**request, "results": results}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=8, help="cases an op (default 8: one of each mode)")
+    parser.add_argument("--limit", type=int, default=48, help="elements of a tensor, where the op allows")
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    folder = pathlib.Path(__file__).resolve().parent / "golden"
+    folder.mkdir(exist_ok=True)
+    tensors, lines = {}, []
+    for op in sorted(GENERATORS):
+        for k in range(options.cases):
+            second = k in (0, 7)  # f32 and f64
+            case = small_case(op, MODES[k % len(MODES)], second, options.seed * 1000 + k, options.limit)
+            if case.refused:
+                continue
+            lines.append(store(case, len(lines), tensors))
+    tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
+    safetensors.torch.save_file(tensors, folder / "golden.safetensors")
+    (folder / "cases.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    size = (folder / "golden.safetensors").stat().st_size
+    print(f"{len(lines)} cases, {len(tensors)} tensors, {size / 1e6:.2f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

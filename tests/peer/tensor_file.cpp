@@ -1,0 +1,106 @@
+#include "tensor_file.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace peer {
+namespace {
+
+template <typename T>
+std::vector<double> widened(const std::vector<std::uint8_t>& bytes) {
+    std::vector<double> values(bytes.size() / sizeof(T));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        T element;
+        std::memcpy(&element, bytes.data() + i * sizeof(T), sizeof(T));
+        values[i] = static_cast<double>(element);
+    }
+    return values;
+}
+
+/// A 16-bit float with so many bits of exponent and of fraction, by its definition.
+double decode(std::uint16_t bits, int exponent_bits, int fraction_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const int exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+    const double fraction =
+        std::ldexp(static_cast<double>(bits & ((1 << fraction_bits) - 1)), -fraction_bits);
+    const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
+    if (exponent == (1 << exponent_bits) - 1) {
+        return fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : sign * std::numeric_limits<double>::infinity();
+    }
+    if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias);
+    return sign * std::ldexp(1 + fraction, exponent - bias);
+}
+
+std::vector<double> widened_16(const std::vector<std::uint8_t>& bytes, int exponent_bits) {
+    std::vector<double> values(bytes.size() / 2);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, bytes.data() + i * 2, 2);
+        values[i] = decode(bits, exponent_bits, 15 - exponent_bits);
+    }
+    return values;
+}
+
+}  // namespace
+
+std::vector<double> RawTensor::values() const {
+    if (dtype == "F64") return widened<double>(bytes);
+    if (dtype == "F32") return widened<float>(bytes);
+    if (dtype == "F16") return widened_16(bytes, 5);
+    if (dtype == "BF16") return widened_16(bytes, 8);
+    if (dtype == "I64") return widened<std::int64_t>(bytes);
+    if (dtype == "I32") return widened<std::int32_t>(bytes);
+    if (dtype == "BOOL" || dtype == "U8") return widened<std::uint8_t>(bytes);
+    throw std::runtime_error("no values of dtype " + dtype);
+}
+
+TensorMap read_tensors(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::uint64_t length = 0;
+    file.read(reinterpret_cast<char*>(&length), sizeof length);
+    if (!file || length > (1u << 26))
+        throw std::runtime_error(path.string() + ": not a safetensors file");
+    std::string header(length, '\0');
+    file.read(header.data(), static_cast<std::streamsize>(length));
+    TensorMap tensors;
+    for (const auto& [name, entry] : nlohmann::json::parse(header).items()) {
+        if (name == "__metadata__") continue;
+        const auto begin = entry["data_offsets"][0].get<std::uint64_t>();
+        const auto end = entry["data_offsets"][1].get<std::uint64_t>();
+        RawTensor tensor{entry["dtype"], entry["shape"], std::vector<std::uint8_t>(end - begin)};
+        file.seekg(static_cast<std::streamoff>(sizeof length + length + begin));
+        file.read(reinterpret_cast<char*>(tensor.bytes.data()),
+                  static_cast<std::streamsize>(end - begin));
+        if (!file) throw std::runtime_error(path.string() + ": " + name + " is cut off");
+        tensors.emplace(name, std::move(tensor));
+    }
+    return tensors;
+}
+
+void write_tensors(const std::filesystem::path& path, const TensorMap& tensors) {
+    nlohmann::json header = nlohmann::json::object();
+    std::uint64_t offset = 0;
+    for (const auto& [name, tensor] : tensors) {
+        const std::uint64_t end = offset + tensor.bytes.size();
+        header[name] = {
+            {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+        offset = end;
+    }
+    const std::string text = header.dump();
+    const std::uint64_t length = text.size();
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(&length), sizeof length);
+    file.write(text.data(), static_cast<std::streamsize>(length));
+    for (const auto& [name, tensor] : tensors) {
+        file.write(reinterpret_cast<const char*>(tensor.bytes.data()),
+                   static_cast<std::streamsize>(tensor.bytes.size()));
+    }
+    if (!file) throw std::runtime_error(path.string() + ": could not be written");
+}
+
+}  // namespace peer
