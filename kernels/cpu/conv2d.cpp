@@ -3,26 +3,97 @@
 #include <cassert>
 
 #include "cpu/conv2d_tiled.h"
+#include "cpu/dnnl_ops.h"
+#include "cpu/gemm_scratch.h"
+#include "kernels/elementwise.h"
 
 namespace kernels::cpu {
+namespace {
+
+std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * s.w; }
+std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
+std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
+
+/// Where our tiles are faster than oneDNN, or as fast and spare a conversion of whole tensors.
+bool tiles_win(ConvDirection, DType dtype, const Conv2dShape&) { return dtype == DType::f64; }
+
+float* converted(Scratch kind, const void* data, DType dtype, std::int64_t size) {
+    float* result = scratch<float>(kind, static_cast<std::size_t>(size));
+    cast({result, DType::f32, size}, {data, dtype, size}, {});
+    return result;
+}
+
+/// A 16-bit convolution by oneDNN's f32 one: operands are exact in f32, its sums are rounded once
+/// more, to their dtype.
+bool through_f32(ConvDirection direction, DType dtype, const ConvOperands& operands,
+                 const Conv2dShape& s) {
+    const std::int64_t sizes[] = {input_size(s), weight_size(s), output_size(s)};
+    const void* sources[] = {operands.x, operands.w, operands.y};
+    constexpr Scratch kinds[] = {Scratch::operand_a, Scratch::operand_b, Scratch::operand_c};
+    const int written = direction == ConvDirection::forward         ? 2
+                        : direction == ConvDirection::data_gradient ? 0
+                                                                    : 1;
+    float* wide[3];
+    for (int i = 0; i < 3; ++i)
+        wide[i] = i == written ? scratch<float>(kinds[i], static_cast<std::size_t>(sizes[i]))
+                               : converted(kinds[i], sources[i], dtype, sizes[i]);
+    const float* bias =
+        operands.bias ? converted(Scratch::operand_d, operands.bias, dtype, s.k) : nullptr;
+    if (!dnnl_convolution(direction, DType::f32, {wide[0], wide[1], wide[2], bias}, s))
+        return false;
+    cast({const_cast<void*>(sources[written]), dtype, sizes[written]},
+         {wide[written], DType::f32, sizes[written]}, {});
+    return true;
+}
+
+/// False: our tiles have to do it.
+bool by_library(ConvDirection direction, DType dtype, const ConvOperands& operands,
+                const Conv2dShape& shape) {
+    if (tiles_win(direction, dtype, shape)) return false;
+    if (dnnl_convolution(direction, dtype, operands, shape)) return true;
+    if (dtype == DType::f32 || dnnl_convolution_route(direction, DType::f32, shape).empty())
+        return false;
+    return through_f32(direction, dtype, operands, shape);
+}
+
+// oneDNN's arguments are one kind of pointer, read or written.
+void* argument(ConstArray array) { return const_cast<void*>(array.data); }
+
+}  // namespace
 
 void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape,
                     Stream) {
     if (y.size == 0) return;
-    conv2d_forward_tiled(y, x, w, bias, shape);
+    const ConvOperands operands{argument(x), argument(w), y.data, bias.data};
+    if (!by_library(ConvDirection::forward, y.dtype, operands, shape))
+        conv2d_forward_tiled(y, x, w, bias, shape);
 }
 
 void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape, Stream) {
     if (dx.size == 0) return;
-    conv2d_data_gradient_tiled(dx, dy, w, shape);
+    const ConvOperands operands{dx.data, argument(w), argument(dy)};
+    if (!by_library(ConvDirection::data_gradient, dx.dtype, operands, shape))
+        conv2d_data_gradient_tiled(dx, dy, w, shape);
 }
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
                             const Conv2dShape& shape, Stream) {
-    if (dw.size > 0) conv2d_weight_gradient_tiled(dw, dy, x, shape);
+    const ConvOperands operands{argument(x), dw.data, argument(dy)};
+    if (dw.size > 0 && (x.size == 0 || dy.size == 0 ||
+                        !by_library(ConvDirection::weight_gradient, dw.dtype, operands, shape)))
+        conv2d_weight_gradient_tiled(dw, dy, x, shape);
     if (dbias.data && dbias.size > 0) conv2d_bias_gradient(dbias, dy);
 }
 
-const char* conv2d_route(DType, const Conv2dShape&) { return "tiled"; }
+const char* conv2d_route(DType dtype, const Conv2dShape& shape) {
+    if (tiles_win(ConvDirection::forward, dtype, shape)) return "tiled";
+    static thread_local std::string route;
+    route = dnnl_convolution_route(ConvDirection::forward, dtype, shape);
+    if (!route.empty() || dtype == DType::f32) return route.empty() ? "tiled" : route.c_str();
+    route = dnnl_convolution_route(ConvDirection::forward, DType::f32, shape);
+    if (route.empty()) return "tiled";
+    route += " through f32";
+    return route.c_str();
+}
 
 }  // namespace kernels::cpu

@@ -18,7 +18,8 @@ enum class Scratch : unsigned char {
     conv_tile,
     conv_sums,
     conv_partial,
-    library,
+    library,  ///< what oneDNN asks for
+    library_weights,
     count,
 };
 

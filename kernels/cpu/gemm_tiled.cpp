@@ -1,6 +1,7 @@
 #include "cpu/gemm_tiled.h"
 
 #include "cpu/gemm_scratch.h"
+#include "cpu/grain.h"
 #include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -196,6 +197,28 @@ void multiply_dtypes(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b
                 : multiply<float, BFloat16, BFloat16>(c, a, b, options);
 }
 
+/// A product's store with old values kept and nothing added.
+template <class T, class R>
+void clamp_rows(R* c, const Matrix& shape, std::int64_t begin, std::int64_t end) {
+    T zeros[2 * lanes_of<T>()] = {};
+    const Store<T, R> how{.beta = 1, .relu = true};
+    const std::int64_t lanes = lanes_of<T>();
+    for (std::int64_t i = begin; i < end; ++i)
+        for (std::int64_t j = 0; j < shape.cols; j += lanes)
+            store_tile(c + i * shape.ld + j, shape.ld, zeros, lanes, 1,
+                       std::min(lanes, shape.cols - j), how);
+}
+
+void clamp_dtypes(const Matrix& c, std::int64_t first, std::int64_t begin, std::int64_t end) {
+    if (c.dtype == DType::f64)
+        return clamp_rows<double>(static_cast<double*>(c.data) + first, c, begin, end);
+    if (c.dtype == DType::f32)
+        return clamp_rows<float>(static_cast<float*>(c.data) + first, c, begin, end);
+    if (c.dtype == DType::f16)
+        return clamp_rows<float>(static_cast<Half*>(c.data) + first, c, begin, end);
+    clamp_rows<float>(static_cast<BFloat16*>(c.data) + first, c, begin, end);
+}
+
 }  // namespace
 }  // namespace kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -204,9 +227,17 @@ HWY_AFTER_NAMESPACE();
 namespace kernels::cpu {
 
 HWY_EXPORT(multiply_dtypes);
+HWY_EXPORT(clamp_dtypes);
 
 void gemm_tiled(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options) {
     HWY_DYNAMIC_DISPATCH(multiply_dtypes)(c, a, b, options);
+}
+
+void clamp_at_zero(const Matrix& c, std::int64_t batch, std::int64_t stride) {
+    for (std::int64_t i = 0; i < batch; ++i)
+        parallel_for(c.rows, row_grain(c.cols), [&](std::int64_t begin, std::int64_t end) {
+            HWY_DYNAMIC_DISPATCH(clamp_dtypes)(c, i * stride, begin, end);
+        });
 }
 
 }  // namespace kernels::cpu

@@ -11,4 +11,7 @@ namespace kernels::cpu {
 /// library would send to reference code.
 void gemm_tiled(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options);
 
+/// c = max(c, 0) for `batch` matrices `stride` elements apart; a NaN stays.
+void clamp_at_zero(const Matrix& c, std::int64_t batch, std::int64_t stride);
+
 }  // namespace kernels::cpu

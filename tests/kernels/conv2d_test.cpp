@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/conv2d_tiled.h"
 #include "kernels/parallel.h"
 #include "kernels/sum_tolerance.h"
 #include "kernels/support.h"
@@ -71,55 +72,97 @@ void expect_sums(const Buffer& actual, const Sums& sums, const char* what) {
     }
 }
 
-/// All three kernels, with and without a bias, against double arithmetic on the stored values.
-void check(DType dtype, const Conv2dShape& shape) {
-    SCOPED_TRACE(to_string(dtype, shape));
-    const Buffer x = random_buffer(dtype, input_size(shape), 1);
-    const Buffer w = random_buffer(dtype, weight_size(shape), 2);
-    const Buffer dy = random_buffer(dtype, output_size(shape), 3);
-    const Buffer bias = random_buffer(dtype, shape.k, 4);
-    Sums y_sums(output_size(shape)), biased(output_size(shape)), dx_sums(input_size(shape));
-    Sums dw_sums(weight_size(shape)), dbias_sums(shape.k);
-    for_each_product(shape, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
-        y_sums.add(out, x.get(in) * w.get(weight));
-        biased.add(out, x.get(in) * w.get(weight));
-        dx_sums.add(in, dy.get(out) * w.get(weight));
-        dw_sums.add(weight, dy.get(out) * x.get(in));
-    });
-    for (std::int64_t i = 0; i < dy.size(); ++i) {
-        biased.add(i, bias.get(i % shape.k));
-        dbias_sums.add(i % shape.k, dy.get(i));
+struct Kernels {
+    Conv2dForward* forward;
+    Conv2dDataGradient* data_gradient;
+    Conv2dWeightGradient* weight_gradient;
+};
+constexpr Kernels chosen = {cpu::conv2d_forward, cpu::conv2d_data_gradient,
+                            cpu::conv2d_weight_gradient};
+constexpr Kernels tiled = {
+    [](Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape, Stream) {
+        cpu::conv2d_forward_tiled(y, x, w, bias, shape);
+    },
+    [](Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape, Stream) {
+        cpu::conv2d_data_gradient_tiled(dx, dy, w, shape);
+    },
+    [](Array dw, Array dbias, ConstArray dy, ConstArray x, const Conv2dShape& shape, Stream) {
+        cpu::conv2d_weight_gradient_tiled(dw, dy, x, shape);
+        if (dbias.data) cpu::conv2d_bias_gradient(dbias, dy);
+    }};
+
+/// Operands, and what the three kernels have to make of them: double arithmetic on the stored
+/// values.
+struct Problem {
+    Problem(DType dtype_, const Conv2dShape& shape_)
+        : dtype(dtype_),
+          shape(shape_),
+          x(random_buffer(dtype, input_size(shape), 1)),
+          w(random_buffer(dtype, weight_size(shape), 2)),
+          dy(random_buffer(dtype, output_size(shape), 3)),
+          bias(random_buffer(dtype, shape.k, 4)),
+          y_sums(output_size(shape)),
+          dx_sums(input_size(shape)),
+          dw_sums(weight_size(shape)),
+          dbias_sums(shape.k) {
+        const std::vector<double> xs = x.values(), ws = w.values(), dys = dy.values();
+        for_each_product(shape, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
+            const double xv = xs[static_cast<std::size_t>(in)];
+            const double wv = ws[static_cast<std::size_t>(weight)];
+            const double dyv = dys[static_cast<std::size_t>(out)];
+            y_sums.add(out, xv * wv);
+            dx_sums.add(in, dyv * wv);
+            dw_sums.add(weight, dyv * xv);
+        });
+        biased = y_sums;
+        for (std::int64_t i = 0; i < dy.size(); ++i) {
+            biased.add(i, bias.get(i % shape.k));
+            dbias_sums.add(i % shape.k, dy.get(i));
+        }
     }
 
-    Buffer y(dtype, output_size(shape)), dx(dtype, input_size(shape));
-    Buffer dw(dtype, weight_size(shape)), dbias(dtype, shape.k);
-    cpu::conv2d_forward(y, x, w, {nullptr, dtype, 0}, shape, {});
-    expect_sums(y, y_sums, "y");
-    cpu::conv2d_forward(y, x, w, bias, shape, {});
-    expect_sums(y, biased, "y with bias");
-    cpu::conv2d_data_gradient(dx, dy, w, shape, {});
-    expect_sums(dx, dx_sums, "dx");
-    cpu::conv2d_weight_gradient(dw, dbias, dy, x, shape, {});
-    expect_sums(dw, dw_sums, "dw");
-    expect_sums(dbias, dbias_sums, "dbias");
-    cpu::conv2d_weight_gradient(dw, {nullptr, dtype, 0}, dy, x, shape, {});
-    expect_sums(dw, dw_sums, "dw without dbias");
+    void check(const Kernels& run) const {
+        Buffer y(dtype, output_size(shape)), dx(dtype, input_size(shape));
+        Buffer dw(dtype, weight_size(shape)), dbias(dtype, shape.k);
+        run.forward(y, x, w, {nullptr, dtype, 0}, shape, {});
+        expect_sums(y, y_sums, "y");
+        run.forward(y, x, w, bias, shape, {});
+        expect_sums(y, biased, "y with bias");
+        run.data_gradient(dx, dy, w, shape, {});
+        expect_sums(dx, dx_sums, "dx");
+        run.weight_gradient(dw, dbias, dy, x, shape, {});
+        expect_sums(dw, dw_sums, "dw");
+        expect_sums(dbias, dbias_sums, "dbias");
+        run.weight_gradient(dw, {nullptr, dtype, 0}, dy, x, shape, {});
+        expect_sums(dw, dw_sums, "dw without dbias");
+    }
+
+    DType dtype;
+    Conv2dShape shape;
+    Buffer x, w, dy, bias;
+    Sums y_sums, dx_sums, dw_sums, dbias_sums, biased{0};
+};
+
+/// The route that is chosen, and our tiles with every instruction set.
+void check(DType dtype, const Conv2dShape& shape) {
+    SCOPED_TRACE(to_string(dtype, shape));
+    const Problem problem(dtype, shape);
+    problem.check(chosen);
+    on_every_target([&] { problem.check(tiled); });
 }
 
 TEST(Conv2d, AgreesWithDoubleForThePlainThreeByThree) {
-    on_every_target([] {
-        for (const DType dtype : floating)
-            for (const std::int64_t channels : {1, 3, 8, 16, 33, 64})
-                check(dtype, {.n = 2,
-                              .c = channels,
-                              .h = 7,
-                              .w = 9,
-                              .k = channels + 1,
-                              .r = 3,
-                              .s = 3,
-                              .pad_h = 1,
-                              .pad_w = 1});
-    });
+    for (const DType dtype : floating)
+        for (const std::int64_t channels : {1, 3, 8, 33})
+            check(dtype, {.n = 2,
+                          .c = channels,
+                          .h = 7,
+                          .w = 9,
+                          .k = channels + 1,
+                          .r = 3,
+                          .s = 3,
+                          .pad_h = 1,
+                          .pad_w = 1});
 }
 
 TEST(Conv2d, AgreesWithDoubleForTheLayersOfLeNet) {
@@ -133,13 +176,13 @@ TEST(Conv2d, AgreesWithDoubleForTheLayersOfLeNet) {
 TEST(Conv2d, AgreesWithDoubleForTheLayersOfAResNet) {
     for (const DType dtype : floating) {
         check(dtype,
-              {.n = 2, .c = 3, .h = 16, .w = 16, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+              {.n = 1, .c = 3, .h = 6, .w = 6, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
         check(dtype,
-              {.n = 2, .c = 64, .h = 8, .w = 8, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
-        check(dtype, {.n = 2,
+              {.n = 1, .c = 64, .h = 6, .w = 6, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+        check(dtype, {.n = 1,
                       .c = 64,
-                      .h = 8,
-                      .w = 8,
+                      .h = 6,
+                      .w = 6,
                       .k = 128,
                       .r = 3,
                       .s = 3,
@@ -147,10 +190,10 @@ TEST(Conv2d, AgreesWithDoubleForTheLayersOfAResNet) {
                       .stride_w = 2,
                       .pad_h = 1,
                       .pad_w = 1});
-        check(dtype, {.n = 2,
+        check(dtype, {.n = 1,
                       .c = 64,
-                      .h = 8,
-                      .w = 8,
+                      .h = 6,
+                      .w = 6,
                       .k = 128,
                       .r = 1,
                       .s = 1,
@@ -161,7 +204,7 @@ TEST(Conv2d, AgreesWithDoubleForTheLayersOfAResNet) {
 
 TEST(Conv2d, AgreesWithDoubleForStridesPaddingAndDilation) {
     for (const DType dtype : floating)
-        for (const std::int64_t channels : {2, 32}) {
+        for (const std::int64_t channels : {2, 16}) {
             Conv2dShape shape{
                 .n = 2, .c = channels, .h = 11, .w = 13, .k = channels, .r = 3, .s = 3};
             check(dtype, shape);
@@ -217,13 +260,15 @@ TEST(Conv2d, AgreesWithDoubleForOneImageAndForOnePixel) {
 }
 
 TEST(Conv2d, AgreesWithDoubleForAnyThreadCount) {
-    for (const int threads : {1, 2, 3}) {
-        cpu::set_threads(threads);
-        for (const DType dtype : floating) {
-            check(dtype, {.n = 5, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5});
-            check(
-                dtype,
-                {.n = 5, .c = 32, .h = 8, .w = 8, .k = 32, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1});
+    for (const DType dtype : floating) {
+        const Problem awkward(dtype, {.n = 5, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5});
+        const Problem plain(dtype, {.n = 5, .c = 16, .h = 8, .w = 8, .k = 16, .r = 3, .s = 3});
+        for (const int threads : {1, 2, 3}) {
+            cpu::set_threads(threads);
+            awkward.check(chosen);
+            awkward.check(tiled);
+            plain.check(chosen);
+            plain.check(tiled);
         }
     }
     cpu::set_threads(cpu::hardware_threads());
