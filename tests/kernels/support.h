@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <random>
 #include <vector>
@@ -32,6 +33,10 @@ public:
         for (std::size_t i = 0; i < values.size(); ++i)
             set(static_cast<std::int64_t>(i), values[i]);
     }
+
+    /// Braces always hold values, never a size.
+    Buffer(DType dtype, std::initializer_list<double> values)
+        : Buffer(dtype, std::vector<double>(values)) {}
 
     std::int64_t size() const { return size_; }
     DType dtype() const { return dtype_; }

@@ -8,7 +8,7 @@
 namespace engine {
 
 struct BenchOptions {
-    std::int64_t steps = 50;   ///< a block
+    std::int64_t steps = 50;  ///< a block
     std::int64_t blocks = 7;
     std::int64_t warm_up = 10;
 };
@@ -16,16 +16,17 @@ struct BenchOptions {
 struct BenchResult {
     std::vector<double> block_step_ms;  ///< mean time of a step, one a block
     double median_step_ms = 0;
-    double spread_ms = 0;               ///< largest block less smallest
-    double steps_per_s = 0;             ///< from the median
+    double spread_ms = 0;    ///< largest block less smallest
+    double steps_per_s = 0;  ///< from the median
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
     std::int64_t threads = 0;
-    std::vector<float> first_losses;    ///< of at most 20 steps
+    std::vector<float> first_losses;  ///< of at most 20 steps
 };
 
-/// Speed of training steps of these settings on random data that is already on the device: after a warm-up, blocks of
-/// steps, nothing else running in them. The settings must have passed validate(). Throws Error.
+/// Speed of training steps of these settings on random data that is already on the device: after a
+/// warm-up, blocks of steps, nothing else running in them. The settings must have passed
+/// validate(). Throws Error.
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options);
 
 }  // namespace engine

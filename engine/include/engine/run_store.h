@@ -23,7 +23,7 @@ struct RunSummary {
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
     double test_loss;  ///< NaN: never evaluated
-    double test_accuracy;
+    double test_accuracy = 0;
     double wall_s = 0;
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
@@ -66,6 +66,8 @@ public:
     void set_tags(const std::string& run, const std::string& tags);
     /// Drops the index and builds it again from the folders under the root.
     void rebuild();
+    /// What went wrong and was mended since the last call, such as a damaged index that was rebuilt.
+    std::vector<Message> take_warnings();
 
 private:
     struct Impl;

@@ -32,8 +32,8 @@ LeNet::LeNet(const SampleShape& sample, std::int64_t classes, std::optional<std:
 }
 
 Tensor LeNet::forward(const Tensor& x) {
-    Tensor h = max_pool2d(relu(conv1_(x)), {2, 2});
-    h = max_pool2d(relu(conv2_(h)), {2, 2});
+    Tensor h = max_pool2d(relu(conv1_(x)), {.kernel = {2, 2}});
+    h = max_pool2d(relu(conv2_(h)), {.kernel = {2, 2}});
     h = relu(fc1_(flatten(h, 1)));
     return fc3_(relu(fc2_(h)));
 }

@@ -81,7 +81,7 @@ Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t i
 }
 
 Tensor Conv2d::operator()(const Tensor& x) const {
-    return conv2d(x, weight, bias, {.stride = {stride, stride}, .padding = {padding, padding}});
+    return conv2d(x, weight, bias, {.stride = {stride, stride}, .padding = {padding, padding}, .dilation = {1, 1}});
 }
 
 BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels)

@@ -11,7 +11,7 @@ extern const OpInfo max_pool2d_info, avg_pool2d_info, adaptive_avg_pool2d_info;
 
 struct Pool2dOptions {
     std::array<std::int64_t, 2> kernel{2, 2};           // height, width
-    std::optional<std::array<std::int64_t, 2>> stride;  // the kernel's size if not given
+    std::optional<std::array<std::int64_t, 2>> stride = {};  // the kernel's size if not given
     std::array<std::int64_t, 2> padding{0, 0};          // at most half the kernel
     std::array<std::int64_t, 2> dilation{1, 1};         // max_pool2d only
     bool count_include_pad = true;                      // avg_pool2d only

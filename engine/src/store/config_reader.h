@@ -75,4 +75,7 @@ void apply_overrides(nlohmann::json& document, const std::vector<std::string>& o
 /// The checks of values and of their combinations; leaves out those that rest on a refused field.
 void check_config(const RunConfig& config, Refusals& refusals);
 
+/// The JSON form of settings, fields in their order.
+nlohmann::ordered_json to_ordered_json(const RunConfig& config);
+
 }  // namespace engine

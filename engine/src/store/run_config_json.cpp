@@ -167,7 +167,7 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     return parsed;
 }
 
-std::string to_json(const RunConfig& config) {
+ordered_json to_ordered_json(const RunConfig& config) {
     ordered_json document = ordered_json::object();
     for_each_setting(config, [&document](const char* path, const auto& field) {
         const auto [section, name] = split_path(path);
@@ -176,7 +176,11 @@ std::string to_json(const RunConfig& config) {
         ordered_json& place = section.empty() ? document : document[std::string(section)];
         place[std::string(name)] = std::move(value);
     });
-    return document.dump(2, ' ', false, json::error_handler_t::replace);
+    return document;
+}
+
+std::string to_json(const RunConfig& config) {
+    return to_ordered_json(config).dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b) {

@@ -1,0 +1,66 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "engine/bench.h"
+#include "engine/error.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+struct BenchArguments {
+    std::string config;
+    std::vector<std::string> overrides;
+    engine::BenchOptions options;
+    bool json = false;
+};
+
+int bench(const BenchArguments& args) {
+    const auto config = read_settings(args.config, args.overrides);
+    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    const engine::BenchResult result = engine::run_bench(*config, args.options);
+    if (args.json) {
+        std::cout << nlohmann::json{{"event", "bench"},
+                                    {"precision", config->precision.preset},
+                                    {"batch_size", config->batch_size},
+                                    {"threads", result.threads},
+                                    {"block_step_ms", result.block_step_ms},
+                                    {"median_step_ms", result.median_step_ms},
+                                    {"spread_ms", result.spread_ms},
+                                    {"steps_per_s", result.steps_per_s},
+                                    {"samples_per_s", result.samples_per_s},
+                                    {"peak_bytes", result.peak_bytes},
+                                    {"first_losses", result.first_losses}}
+                  << '\n';
+        return 0;
+    }
+    std::cout << config->model.kind << ", " << config->precision.preset << ", batch "
+              << config->batch_size << ", " << result.threads
+              << " threads: " << result.median_step_ms << " ms a step (median of "
+              << result.block_step_ms.size() << " blocks of " << args.options.steps << ", spread "
+              << result.spread_ms << " ms), " << result.samples_per_s << " samples/s, peak "
+              << static_cast<double>(result.peak_bytes) / 1e6 << " MB\n";
+    return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& cli, int* exit_code) {
+    auto args = std::make_shared<BenchArguments>();
+    auto* command = cli.add_subcommand(
+        "bench", "Speed of one configuration on random data already on the device");
+    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults");
+    command->add_option("--set", args->overrides, "path=value")
+        ->allow_extra_args(false)
+        ->take_all();
+    command->add_option("--steps", args->options.steps, "Steps a block")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--blocks", args->options.blocks, "Blocks")->check(CLI::PositiveNumber);
+    command->add_option("--warm-up", args->options.warm_up, "Steps before the first block")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--json", args->json, "One JSON object on standard output");
+    command->callback([args, exit_code] { *exit_code = bench(*args); });
+}
+
+}  // namespace app

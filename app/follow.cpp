@@ -1,0 +1,220 @@
+#include "follow.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "engine/error.h"
+
+namespace app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::atomic<bool> interrupted{false};
+
+extern "C" void on_interrupt(int) {
+    if (interrupted.exchange(true)) _exit(130);
+}
+
+/// One session's side of the stream.
+class Follower {
+public:
+    Follower(const Followed& followed, bool json)
+        : label_(followed.label), session_(*followed.session), json_(json) {}
+
+    void look() {
+        const auto state = session_.state();
+        for (const auto& event : session_.drain())
+            std::visit([this](const auto& e) { see(e); }, event);
+        write_steps_up_to(published());
+        over_ = state == engine::RunState::done || state == engine::RunState::failed;
+        if (over_) {
+            for (const auto& event : session_.drain())
+                std::visit([this](const auto& e) { see(e); }, event);
+        }
+    }
+
+    bool over() const { return over_; }
+    const Outcome& outcome() const { return outcome_; }
+
+    std::string progress() const {
+        const auto record = session_.record();
+        const std::int64_t rows = record.size();
+        if (rows == 0) return label_ + ": preparing";
+        const engine::StepRecord row = record.row(rows - 1);
+        std::ostringstream out;
+        out.precision(3);
+        out << label_ << ": step " << row.step;
+        if (planned_ > 0) out << '/' << planned_;
+        out << "  loss " << row.loss << "  accuracy " << std::lround(row.accuracy * 100)
+            << " %  scale " << std::llround(row.loss_scale) << "  skipped "
+            << row.step - row.updates << "  " << row.step_ms << " ms";
+        return out.str();
+    }
+
+private:
+    std::int64_t published() const { return session_.record().size(); }
+
+    void write_steps_up_to(std::int64_t count) {
+        if (!json_) {
+            written_ = count;
+            return;
+        }
+        const auto record = session_.record();
+        for (; written_ < count; ++written_)
+            std::cout << engine::to_json_line(session_.run(), record.row(written_)) << '\n';
+    }
+
+    void line(const engine::Event& event) const {
+        if (json_) std::cout << engine::to_json_line(event) << '\n';
+    }
+
+    /// A line for people, on a row of its own.
+    void say(const std::string& text) const {
+        if (!json_)
+            std::cout << (isatty(STDOUT_FILENO) != 0 ? "\r\033[K" : "") << label_ << ": " << text
+                      << std::endl;
+    }
+
+    void see(const engine::StateChanged&) {}
+
+    void see(const engine::RunStarted& event) {
+        planned_ = event.steps_planned;
+        line(event);
+        say(std::to_string(event.parameters) + " parameters, " +
+            std::to_string(event.train_samples) + " training and " +
+            std::to_string(event.test_samples) + " test samples, on " + event.device +
+            ", kept in " + event.folder);
+    }
+
+    void see(const engine::EpochDone& event) {
+        write_steps_up_to(event.step);
+        outcome_.test_losses.push_back(event.test_loss);
+        outcome_.test_accuracies.push_back(event.test_accuracy);
+        line(event);
+        std::ostringstream out;
+        out.precision(4);
+        out << "epoch " << event.epoch << ": training loss " << event.train_loss << ", test loss "
+            << event.test_loss << ", test accuracy " << event.test_accuracy << ", " << event.seconds
+            << " s";
+        say(out.str());
+    }
+
+    void see(const engine::ScaleChanged& event) {
+        write_steps_up_to(event.step);
+        line(event);
+        using Kind = engine::ScaleChanged::Kind;
+        std::ostringstream out;
+        if (event.kind == Kind::grown) {
+            ++outcome_.growths;
+            out << "step " << event.step << ": " << event.clean_steps << " clean steps, scale "
+                << event.from << " -> " << event.to;
+        } else {
+            out << "step " << event.step << ": overflow in the gradients, step skipped, scale "
+                << event.from << " -> " << event.to;
+            if (event.kind == Kind::skipped_calibrating) out << ": normal while calibrating";
+            if (event.kind == Kind::skipped_persistent)
+                out << ": persistent, a lower scale cannot repair it";
+        }
+        say(out.str());
+    }
+
+    void see(const engine::RunWarning& event) {
+        line(event);
+        if (!json_) std::cerr << '\n' << label_ << ": " << event.message.str() << '\n';
+    }
+
+    void see(const engine::RunFailed& event) {
+        write_steps_up_to(published());
+        line(event);
+        std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
+        if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';
+        outcome_.exit_code = engine::exit_code(event.code);
+    }
+
+    void see(const engine::RunDone& event) {
+        write_steps_up_to(published());
+        outcome_.done = event;
+        outcome_.ended = true;
+        line(event);
+        std::ostringstream out;
+        out << "done (" << engine::name(event.reason) << "): " << event.updates << " updates, "
+            << event.skipped << " skipped";
+        if (!std::isnan(event.test_accuracy)) out << ", test accuracy " << event.test_accuracy;
+        say(out.str());
+    }
+
+    std::string label_;
+    engine::Session& session_;
+    bool json_;
+    bool over_ = false;
+    std::int64_t written_ = 0;
+    std::int64_t planned_ = 0;
+    Outcome outcome_;
+};
+
+/// The line that says how far all are: rewritten in place on a terminal, else one every five
+/// seconds.
+class ProgressLine {
+public:
+    void show(const std::vector<Follower>& followers) {
+        const auto interval = isatty(STDOUT_FILENO) != 0 ? std::chrono::milliseconds(200)
+                                                         : std::chrono::milliseconds(5000);
+        if (Clock::now() - last_ < interval) return;
+        last_ = Clock::now();
+        std::string text;
+        for (const auto& follower : followers) {
+            if (!follower.over()) text += (text.empty() ? "" : "  |  ") + follower.progress();
+        }
+        if (text.empty()) return;
+        if (isatty(STDOUT_FILENO) != 0)
+            std::cout << '\r' << text << "\033[K" << std::flush;
+        else
+            std::cout << text << std::endl;
+    }
+
+private:
+    Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
+    interrupted = false;
+    std::signal(SIGINT, on_interrupt);
+    std::signal(SIGTERM, on_interrupt);
+    std::vector<Follower> followers;
+    for (const auto& session : sessions) followers.emplace_back(session, json);
+    ProgressLine progress;
+    bool stopped = false, all_over = false;
+    while (!all_over) {
+        if (interrupted && !std::exchange(stopped, true)) {
+            for (const auto& followed : sessions) followed.session->post(engine::Command::stop);
+        }
+        all_over = true;
+        for (auto& follower : followers) {
+            if (!follower.over()) follower.look();
+            all_over = all_over && follower.over();
+        }
+        if (json)
+            std::cout << std::flush;
+        else
+            progress.show(followers);
+        if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    std::vector<Outcome> outcomes;
+    for (const auto& follower : followers) outcomes.push_back(follower.outcome());
+    return outcomes;
+}
+
+}  // namespace app

@@ -1,0 +1,60 @@
+#include <iostream>
+
+#include "commands.h"
+#include "engine/error.h"
+#ifdef HALFTONE_HAS_UI
+#include "ui/run_window.h"
+#endif
+
+namespace {
+
+constexpr int usage_error = 2;
+
+/// No command: the window, with the files on the command line; without a window, help.
+int open_window(CLI::App& cli, [[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+#ifdef HALFTONE_HAS_UI
+    (void)cli;
+    return ui::run_window(argc, argv);
+#else
+    std::cout << cli.help() << "\nThis build has no window.\n";
+    return 0;
+#endif
+}
+
+int report(const engine::Error& error) {
+    std::cerr << "halftone: " << error.what() << '\n';
+    if (!error.hint().empty()) std::cerr << error.hint().str() << '\n';
+    return engine::exit_code(error.code());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App cli(
+        "Trains in mixed precision, and shows the loss scale and its skipped steps. Without a "
+        "command: opens the window.",
+        "halftone");
+    int exit_code = 0;
+    app::add_train(cli, &exit_code);
+    app::add_compare(cli, &exit_code);
+    app::add_bench(cli, &exit_code);
+    app::add_op(cli, &exit_code);
+    app::add_doctor(cli, &exit_code);
+    app::add_catalogs(cli, &exit_code);
+    cli.set_version_flag("--version", "halftone 0.1.0");
+    cli.require_subcommand(0, 1);
+    std::vector<std::string> files;
+    cli.add_option("files", files, "Settings, run or data to open in the window");
+
+    try {
+        cli.parse(argc, argv);
+        return cli.get_subcommands().empty() ? open_window(cli, argc, argv) : exit_code;
+    } catch (const CLI::ParseError& error) {
+        return cli.exit(error) == 0 ? 0 : usage_error;
+    } catch (const engine::Error& error) {
+        return report(error);
+    } catch (const std::exception& error) {
+        std::cerr << "halftone: " << error.what() << '\n';
+        return engine::exit_code(engine::ErrorCode::training);
+    }
+}

@@ -1,0 +1,206 @@
+#include "store/event_json.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "store/config_reader.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+ordered_json number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+/// Leaves out what was not measured.
+void put_measured(ordered_json& object, const char* field, double value) {
+    if (!std::isnan(value)) object[field] = number(value);
+}
+
+/// A test set that was evaluated has a loss or an accuracy; without either there was none.
+void put_test_figures(ordered_json& object, double loss, double accuracy) {
+    if (!std::isnan(accuracy) || !std::isnan(loss)) object["test_loss"] = number(loss);
+    put_measured(object, "test_accuracy", accuracy);
+}
+
+/// The sentence in English, and its parts for another language where it has any.
+void put_message(ordered_json& object, const std::string& field, const Message& message) {
+    object[field] = message.str();
+    if (message.args.empty()) return;
+    object[field + "_text"] = message.text;
+    object[field + "_args"] = message.args;
+}
+
+ordered_json head(const char* kind, const std::string& run) {
+    return {{"event", kind}, {"run", run}};
+}
+
+ordered_json to_object(const RunStarted& e) {
+    ordered_json object = head("start", e.run);
+    object["config"] = to_ordered_json(e.config);
+    object["device"] = e.device;
+    object["threads"] = e.threads;
+    object["parameters"] = e.parameters;
+    object["train_samples"] = e.train_samples;
+    object["test_samples"] = e.test_samples;
+    object["steps_planned"] = e.steps_planned;
+    object["folder"] = e.folder;
+    return object;
+}
+
+ordered_json to_object(const StateChanged& e) {
+    ordered_json object = head("state", e.run);
+    object["state"] = name(e.state);
+    return object;
+}
+
+ordered_json to_object(const EpochDone& e) {
+    ordered_json object = head("epoch", e.run);
+    object["epoch"] = e.epoch;
+    object["step"] = e.step;
+    object["train_loss"] = number(e.train_loss);
+    put_measured(object, "train_accuracy", e.train_accuracy);
+    put_test_figures(object, e.test_loss, e.test_accuracy);
+    object["seconds"] = number(e.seconds);
+    return object;
+}
+
+ordered_json to_object(const ScaleChanged& e) {
+    ordered_json object = head("scale", e.run);
+    object["step"] = e.step;
+    object["kind"] = name(e.kind);
+    object["from"] = number(static_cast<double>(e.from));
+    object["to"] = number(static_cast<double>(e.to));
+    object["clean_steps"] = e.clean_steps;
+    return object;
+}
+
+ordered_json to_object(const RunWarning& e) {
+    ordered_json object = head("warning", e.run);
+    if (e.step != 0) object["step"] = e.step;
+    put_message(object, "message", e.message);
+    return object;
+}
+
+ordered_json to_object(const RunFailed& e) {
+    ordered_json object = head("error", e.run);
+    object["code"] = name(e.code);
+    put_message(object, "message", e.message);
+    put_message(object, "hint", e.hint);
+    return object;
+}
+
+ordered_json to_object(const RunDone& e) {
+    ordered_json object = head("done", e.run);
+    object["reason"] = name(e.reason);
+    object["steps"] = e.steps;
+    object["updates"] = e.updates;
+    object["skipped"] = e.skipped;
+    put_test_figures(object, e.test_loss, e.test_accuracy);
+    object["wall_s"] = number(e.wall_s);
+    object["samples_per_s"] = number(e.samples_per_s);
+    object["peak_bytes"] = e.peak_bytes;
+    return object;
+}
+
+/// The shortest digits that read back as the same number.
+template <typename T>
+void append_number(std::string& out, T value) {
+    std::array<char, 48> digits;
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    out.append(digits.data(), end);
+}
+
+template <typename T>
+void append_field(std::string& out, std::string_view field, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        if (std::isnan(value) && !nan_is_a_value(field)) return;
+    }
+    out.append(",\"").append(field).append("\":");
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+        out += value != 0 ? "true" : "false";
+    } else if constexpr (std::is_floating_point_v<T>) {
+        if (std::isfinite(value)) {
+            append_number(out, value);
+        } else {
+            out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+        }
+    } else {
+        append_number(out, value);
+    }
+}
+
+}  // namespace
+
+bool nan_is_a_value(std::string_view field) { return field == "loss" || field == "grad_norm"; }
+
+const char* name(ScaleChanged::Kind kind) noexcept {
+    switch (kind) {
+        case ScaleChanged::Kind::grown:
+            return "grown";
+        case ScaleChanged::Kind::skipped_calibrating:
+            return "skipped_calibrating";
+        case ScaleChanged::Kind::skipped_normal:
+            return "skipped_normal";
+        case ScaleChanged::Kind::skipped_persistent:
+            return "skipped_persistent";
+    }
+    return "unknown";
+}
+
+const char* name(RunState state) noexcept {
+    switch (state) {
+        case RunState::idle:
+            return "idle";
+        case RunState::preparing:
+            return "preparing";
+        case RunState::training:
+            return "training";
+        case RunState::paused:
+            return "paused";
+        case RunState::evaluating:
+            return "evaluating";
+        case RunState::stopping:
+            return "stopping";
+        case RunState::done:
+            return "done";
+        case RunState::failed:
+            return "failed";
+    }
+    return "unknown";
+}
+
+const char* name(DoneReason reason) noexcept {
+    switch (reason) {
+        case DoneReason::epochs:
+            return "epochs";
+        case DoneReason::max_steps:
+            return "max_steps";
+        case DoneReason::stopped:
+            return "stopped";
+        case DoneReason::failed:
+            return "failed";
+    }
+    return "unknown";
+}
+
+std::string to_json_line(const Event& event) {
+    const ordered_json object = std::visit([](const auto& e) { return to_object(e); }, event);
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string to_json_line(const std::string& run, const StepRecord& step) {
+    std::string out = R"({"event":"step","run":)";
+    out += json(run).dump(-1, ' ', false, json::error_handler_t::replace);
+    for_each_field([&](const char* field, auto member) { append_field(out, field, step.*member); });
+    return out + "}";
+}
+
+}  // namespace engine

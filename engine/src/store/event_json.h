@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "engine/event.h"
+
+namespace engine {
+
+/// True if a NaN in this field of a step is a result (a loss that became NaN) and is written as
+/// "nan"; elsewhere NaN means "not measured" and is left out.
+bool nan_is_a_value(std::string_view field);
+
+/// "grown", "skipped_calibrating", ...
+const char* name(ScaleChanged::Kind kind) noexcept;
+
+/// Reads back what to_json_line(Event) wrote. Empty for a line that is none: cut off, damaged, of a
+/// kind that this program does not know, or a step.
+std::optional<Event> parse_event(std::string_view line);
+
+}  // namespace engine

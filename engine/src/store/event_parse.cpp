@@ -1,0 +1,131 @@
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "store/event_json.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+
+double number(const json& object, const char* field) {
+    const auto at = object.find(field);
+    if (at == object.end()) return not_measured;
+    if (at->is_number()) return at->get<double>();
+    if (*at == "inf") return std::numeric_limits<double>::infinity();
+    if (*at == "-inf") return -std::numeric_limits<double>::infinity();
+    return not_measured;
+}
+
+Message message(const json& object, const std::string& field) {
+    if (!object.contains(field + "_text")) return object.value(field, std::string());
+    Message out = object.at(field + "_text").get<std::string>();
+    out.args = object.value(field + "_args", std::vector<std::string>());
+    return out;
+}
+
+/// The value of an enum, counted from 0 to last, by its name; throws if there is none of that name.
+template <typename Enum>
+Enum from_name(const json& word, Enum last) {
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+        if (word == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
+    }
+    throw std::invalid_argument("unknown name");
+}
+
+Event started(const json& o) {
+    RunStarted e;
+    e.run = o.at("run").get<std::string>();
+    e.config = parse_run_config(o.at("config").dump()).config;
+    e.device = o.value("device", std::string());
+    e.threads = o.value("threads", std::int64_t{0});
+    e.parameters = o.value("parameters", std::int64_t{0});
+    e.train_samples = o.value("train_samples", std::int64_t{0});
+    e.test_samples = o.value("test_samples", std::int64_t{0});
+    e.steps_planned = o.value("steps_planned", std::int64_t{0});
+    e.folder = o.value("folder", std::string());
+    return e;
+}
+
+Event state_changed(const json& o) {
+    return StateChanged{o.at("run").get<std::string>(), from_name(o.at("state"), RunState::failed)};
+}
+
+Event epoch_done(const json& o) {
+    EpochDone e;
+    e.run = o.at("run").get<std::string>();
+    e.epoch = o.at("epoch").get<std::int64_t>();
+    e.step = o.value("step", std::int64_t{0});
+    e.train_loss = number(o, "train_loss");
+    e.train_accuracy = number(o, "train_accuracy");
+    e.test_loss = number(o, "test_loss");
+    e.test_accuracy = number(o, "test_accuracy");
+    e.seconds = number(o, "seconds");
+    return e;
+}
+
+Event scale_changed(const json& o) {
+    return ScaleChanged{o.at("run").get<std::string>(),
+                        o.at("step").get<std::int64_t>(),
+                        from_name(o.at("kind"), ScaleChanged::Kind::skipped_persistent),
+                        static_cast<float>(number(o, "from")),
+                        static_cast<float>(number(o, "to")),
+                        o.value("clean_steps", std::int64_t{0})};
+}
+
+Event warning(const json& o) {
+    return RunWarning{o.at("run").get<std::string>(), message(o, "message"),
+                      o.value("step", std::int64_t{0})};
+}
+
+Event failed(const json& o) {
+    return RunFailed{o.at("run").get<std::string>(), from_name(o.at("code"), ErrorCode::value),
+                     message(o, "message"), message(o, "hint")};
+}
+
+Event done(const json& o) {
+    RunDone e;
+    e.run = o.at("run").get<std::string>();
+    e.reason = from_name(o.at("reason"), DoneReason::failed);
+    e.steps = o.value("steps", std::int64_t{0});
+    e.updates = o.value("updates", std::int64_t{0});
+    e.skipped = o.value("skipped", std::int64_t{0});
+    e.test_loss = number(o, "test_loss");
+    e.test_accuracy = number(o, "test_accuracy");
+    e.wall_s = number(o, "wall_s");
+    e.samples_per_s = number(o, "samples_per_s");
+    e.peak_bytes = o.value("peak_bytes", std::int64_t{0});
+    return e;
+}
+
+std::optional<Event> parse_object(const json& object) {
+    const auto& kind = object.at("event");
+    if (kind == "start") return started(object);
+    if (kind == "state") return state_changed(object);
+    if (kind == "epoch") return epoch_done(object);
+    if (kind == "scale") return scale_changed(object);
+    if (kind == "warning") return warning(object);
+    if (kind == "error") return failed(object);
+    if (kind == "done") return done(object);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Event> parse_event(std::string_view line) {
+    const json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
+    if (!object.is_object()) return std::nullopt;
+    try {
+        return parse_object(object);
+    } catch (const json::exception&) {
+        return std::nullopt;  // a field is missing or of another type
+    } catch (const std::invalid_argument&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace engine

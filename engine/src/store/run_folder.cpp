@@ -1,0 +1,152 @@
+#include "store/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/error.h"
+#include "store/atomic_file.h"
+#include "store/event_json.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::json;
+
+std::string dump(const json& object) {
+    return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::int64_t number_of(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    return error == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+}  // namespace
+
+FileLock FileLock::take(const fs::path& path) {
+    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!file.is_open()) throw_write_error(path, errno);
+    int result = -1;
+    do {
+        result = ::flock(file.descriptor(), LOCK_EX);
+    } while (result != 0 && errno == EINTR);
+    // A file system without locks refuses: the runs work there all the same.
+    return FileLock(std::move(file));
+}
+
+bool FileLock::is_held(const fs::path& path) {
+    const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return false;
+    // Shared, so that two who ask at once do not take one another for the holder.
+    return ::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+Moment Moment::now() {
+    const auto clock = std::chrono::system_clock::now();
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(clock);
+    std::tm local{};
+    ::localtime_r(&seconds, &local);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
+    const auto since =
+        std::chrono::duration_cast<std::chrono::microseconds>(clock.time_since_epoch());
+    return {since.count(), text.data()};
+}
+
+fs::path make_numbered_folder(const fs::path& root) {
+    std::int64_t number = 1;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(root, ignored)) {
+        number = std::max(number, number_of(entry.path()) + 1);
+    }
+    for (;; ++number) {
+        const fs::path folder = root / std::to_string(number);
+        if (::mkdir(folder.c_str(), 0755) == 0) return folder;
+        if (errno != EEXIST) throw_write_error(folder, errno);
+    }
+}
+
+void make_given_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw_write_error(folder, error.value());
+    const bool empty = fs::is_empty(folder, error);
+    if (error) throw_write_error(folder, error.value());
+    if (!empty) {
+        throw Error(ErrorCode::io, msg("{}: the folder for the run is not empty", folder.string()),
+                    msg("Give a new folder, or an empty one."));
+    }
+}
+
+void write_new_run(const fs::path& folder, const std::string& run, const RunConfig& config,
+                   const Moment& made) {
+    write_file(folder / config_file, to_json(config) + "\n");
+    const json line = {{"event", "created"},
+                       {"run", run},
+                       {"time", made.local},
+                       {"microseconds", made.microseconds}};
+    append_to_file(folder / events_file, dump(line) + "\n");
+}
+
+void remove_new_run(const fs::path& folder) {
+    std::error_code ignored;
+    for (const char* file : {config_file, events_file, lock_file})
+        fs::remove(folder / file, ignored);
+    fs::remove(folder, ignored);
+}
+
+std::string read_text(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream text;
+    if (stream) text << stream.rdbuf();
+    return text.str();
+}
+
+void write_notes(const fs::path& folder, const RunNotes& notes) {
+    write_file(folder / notes_file, dump({{"notes", notes.notes}, {"tags", notes.tags}}) + "\n");
+}
+
+RunNotes read_notes(const fs::path& folder) {
+    const json object = json::parse(read_text(folder / notes_file), nullptr, false);
+    if (!object.is_object()) return {};
+    const auto text = [&object](const char* field) {
+        const auto at = object.find(field);
+        return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
+    };
+    return {text("notes"), text("tags")};
+}
+
+StoredEvents read_events(const fs::path& folder) {
+    StoredEvents out;
+    std::istringstream lines(read_text(folder / events_file));
+    for (std::string line; std::getline(lines, line);) {
+        if (auto event = parse_event(line)) {
+            out.events.push_back(std::move(*event));
+            continue;
+        }
+        const json object = json::parse(line, nullptr, false);
+        if (!object.is_object() || object.value("event", json()) != "created") continue;
+        const auto time = object.value("time", json());
+        const auto microseconds = object.value("microseconds", json());
+        if (!time.is_string() || !microseconds.is_number_integer()) continue;
+        if (object.value("run", json()).is_string()) out.run = object.at("run").get<std::string>();
+        out.made = {microseconds.get<std::int64_t>(), time.get<std::string>()};
+    }
+    return out;
+}
+
+}  // namespace engine

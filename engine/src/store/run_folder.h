@@ -1,0 +1,71 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/run_config.h"
+#include "store/mapped_file.h"
+
+namespace engine {
+
+/// Files of a run's folder beside its step record.
+inline constexpr char config_file[] = "config.json";
+inline constexpr char events_file[] = "events.jsonl";
+inline constexpr char notes_file[] = "notes.json";
+inline constexpr char lock_file[] = "lock";
+
+/// An exclusive lock on a file, made if absent; freed by the destructor and by the process's death.
+class FileLock {
+public:
+    FileLock() = default;
+    /// Waits for it. Throws Error(io) if the file cannot be made.
+    static FileLock take(const std::filesystem::path& path);
+    /// True if some process holds it.
+    static bool is_held(const std::filesystem::path& path);
+
+private:
+    explicit FileLock(File file) : file_(std::move(file)) {}
+    File file_;
+};
+
+/// When a run was made: the clock for sorting, the text for people.
+struct Moment {
+    std::int64_t microseconds = 0;  ///< since 1970, UTC
+    std::string local;              ///< ISO 8601, local time
+    static Moment now();
+};
+
+/// What people wrote beside a run.
+struct RunNotes {
+    std::string notes;
+    std::string tags;
+};
+
+/// The next free number under the root, as a new folder. Safe against other processes. Throws
+/// Error(io).
+std::filesystem::path make_numbered_folder(const std::filesystem::path& root);
+/// Makes a given folder, or takes it if it is empty. Throws Error(io).
+void make_given_folder(const std::filesystem::path& folder);
+
+/// Writes config.json and the first line of events.jsonl. Throws Error(io).
+void write_new_run(const std::filesystem::path& folder, const std::string& run,
+                   const RunConfig& config, const Moment& made);
+/// Takes the files of write_new_run away again, and the folder if nothing else is in it.
+void remove_new_run(const std::filesystem::path& folder);
+
+std::string read_text(const std::filesystem::path& file);  ///< empty if it cannot be read
+void write_notes(const std::filesystem::path& folder, const RunNotes& notes);
+RunNotes read_notes(const std::filesystem::path& folder);
+
+/// events.jsonl; lines that are cut off or damaged are left out.
+struct StoredEvents {
+    std::string run;  ///< the id that the run was made under; empty if that line is lost
+    Moment made;
+    std::vector<Event> events;
+};
+StoredEvents read_events(const std::filesystem::path& folder);
+
+}  // namespace engine

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// How the losses of two runs of the same batches differ, step by step: d = other - baseline.
+///
+/// Read from at most 64 windows of 32 neighbouring steps spread over what both have, so that the
+/// cost does not grow with the runs. `noise` is how far apart the means of two equal runs may be
+/// found: two standard deviations of d over the recent steps (the last quarter of the windows, at
+/// least three). `gap` is the mean of d over these.
+struct LossGap {
+    std::int64_t steps = 0;     ///< that both have
+    std::int64_t compared = 0;  ///< recent steps with two finite losses; below 8 nothing is known
+    double gap = 0;
+    double noise = 0;
+    double level = 0;  ///< mean loss of the baseline over the recent steps
+    /// The first step from which one loss is not a number to the end; 0: the last is one.
+    std::int64_t baseline_lost = 0;
+    std::int64_t other_lost = 0;
+    /// The step from which the gap stayed beyond noise and above a fiftieth of the loss; 0: it is
+    /// not there now.
+    std::int64_t parted = 0;
+
+    /// Beyond what noise explains. Still a lag rather than a parting if it is not large(): a few
+    /// skipped updates leave such a one.
+    bool beyond_noise() const { return compared >= 8 && size() > noise; }
+    bool large() const { return size() > 0.02 * (level < 0 ? -level : level); }
+    double size() const { return gap < 0 ? -gap : gap; }
+};
+
+LossGap loss_gap(const StepRecordReader& baseline, const StepRecordReader& other);
+
+/// Median of a column over the last 512 rows at most, leaving out the first 10 of the run (a run's
+/// first steps build primitives and fill caches) and what is not a number; NaN if fewer than 8 are
+/// left.
+double recent_median(const StepRecordReader& record, float StepRecord::*field);
+
+}  // namespace engine

@@ -1,0 +1,151 @@
+#include "store/event_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf_value = std::numeric_limits<double>::infinity();
+
+std::vector<Event> one_of_each() {
+    RunConfig config;
+    config.optimizer.lr = 0.125;
+    return {
+        RunStarted{"12", config, "cpu", 2, 44426, 60000, 10000, 938, "/runs/12"},
+        StateChanged{"12", RunState::evaluating},
+        EpochDone{"12", 1, 469, 0.61, 0.79, 0.48, 0.83, 9.4},
+        ScaleChanged{"12", 412, ScaleChanged::Kind::skipped_normal, 65536.f, 32768.f, 411},
+        RunWarning{"12", msg("step {}: {} looks odd", 7, "the \"loss\"\n"), 7},
+        RunWarning{"12", msg("plain"), 0},
+        RunFailed{"12", ErrorCode::training, msg("the scale fell below {}", 1),
+                  msg("Lower the rate.")},
+        RunDone{"12", DoneReason::max_steps, 940, 938, 2, 0.48, 0.83, 19.1, 6283.5, 123456789},
+    };
+}
+
+TEST(EventJson, EveryEventReadsBackAsItWas) {
+    for (const auto& event : one_of_each()) {
+        const std::string line = to_json_line(event);
+        EXPECT_EQ(line.find('\n'), std::string::npos);
+        EXPECT_EQ(json::parse(line).at("run"), "12");
+        const auto read = parse_event(line);
+        ASSERT_TRUE(read.has_value()) << line;
+        EXPECT_EQ(read->index(), event.index());
+        EXPECT_EQ(to_json_line(*read), line);
+    }
+}
+
+TEST(EventJson, TheNamesAreThoseOfTheContract) {
+    const auto events = one_of_each();
+    const json start = json::parse(to_json_line(events[0]));
+    EXPECT_EQ(start.at("event"), "start");
+    EXPECT_EQ(start.at("config").at("optimizer").at("lr"), 0.125);
+    for (const char* field : {"device", "parameters", "train_samples", "test_samples"}) {
+        EXPECT_TRUE(start.contains(field)) << field;
+    }
+    const json done = json::parse(to_json_line(events.back()));
+    EXPECT_EQ(done.at("event"), "done");
+    EXPECT_EQ(done.at("reason"), "max_steps");
+    for (const char* field : {"updates", "skipped", "test_loss", "test_accuracy", "wall_s",
+                              "samples_per_s", "peak_bytes"}) {
+        EXPECT_TRUE(done.contains(field)) << field;
+    }
+    const json error = json::parse(to_json_line(events[6]));
+    EXPECT_EQ(error.at("code"), "training");
+    EXPECT_EQ(error.at("message"), "the scale fell below 1");
+    EXPECT_EQ(error.at("hint"), "Lower the rate.");
+}
+
+TEST(EventJson, AWarningKeepsItsPartsForOtherLanguages) {
+    const auto read = parse_event(to_json_line(one_of_each()[4]));
+    const auto& warning = std::get<RunWarning>(*read);
+    EXPECT_EQ(warning.message.text, "step {}: {} looks odd");
+    EXPECT_EQ(warning.message.args.size(), 2u);
+    EXPECT_EQ(warning.step, 7);
+}
+
+TEST(EventJson, WhatWasNotMeasuredIsLeftOut) {
+    const json epoch =
+        json::parse(to_json_line(EpochDone{"1", 1, 1, 0.5, nan_value, nan_value, nan_value, 1}));
+    EXPECT_FALSE(epoch.contains("train_accuracy"));
+    EXPECT_FALSE(epoch.contains("test_loss"));
+    EXPECT_FALSE(epoch.contains("test_accuracy"));
+    const auto read = parse_event(epoch.dump());
+    EXPECT_TRUE(std::isnan(std::get<EpochDone>(*read).test_loss));
+}
+
+TEST(EventJson, ALossThatDivergedIsWrittenAsAWord) {
+    const json epoch =
+        json::parse(to_json_line(EpochDone{"1", 1, 1, inf_value, 0.1, nan_value, 0.1, 1}));
+    EXPECT_EQ(epoch.at("train_loss"), "inf");
+    EXPECT_EQ(epoch.at("test_loss"), "nan");
+    EXPECT_EQ(std::get<EpochDone>(*parse_event(epoch.dump())).train_loss, inf_value);
+}
+
+StepRecord a_step() {
+    StepRecord step{};
+    for_each_field([&step](const char*, auto member) {
+        using T = std::remove_reference_t<decltype(step.*member)>;
+        step.*member = static_cast<T>(3);
+    });
+    return step;
+}
+
+TEST(EventJson, AStepCarriesEveryFieldOfTheRecord) {
+    StepRecord step = a_step();
+    step.lr = 0.05f;
+    step.found_inf = 0;
+    const json line = json::parse(to_json_line("r \"1\"", step));
+    EXPECT_EQ(line.at("event"), "step");
+    EXPECT_EQ(line.at("run"), "r \"1\"");
+    EXPECT_EQ(line.at("lr"), 0.05);  // the shortest digits, not those of the float as a double
+    EXPECT_EQ(line.at("found_inf"), false);
+    for_each_field([&line](const char* name, auto) { EXPECT_TRUE(line.contains(name)) << name; });
+}
+
+TEST(EventJson, AStepNamesItsNonFiniteNumbersAndLeavesOutTheUnmeasured) {
+    StepRecord step = a_step();
+    step.loss = static_cast<float>(nan_value);
+    step.grad_norm = -static_cast<float>(inf_value);
+    step.accuracy = static_cast<float>(nan_value);
+    step.grad_max = static_cast<float>(inf_value);
+    const json line = json::parse(to_json_line("1", step));
+    EXPECT_EQ(line.at("loss"), "nan");
+    EXPECT_EQ(line.at("grad_norm"), "-inf");
+    EXPECT_EQ(line.at("grad_max"), "inf");
+    EXPECT_FALSE(line.contains("accuracy"));
+}
+
+TEST(EventJson, DamagedLinesAreNoEvents) {
+    for (const char* line :
+         {"", "{", "[]", "3", "{}", R"({"event":"state"})", R"({"event":3,"run":"1"})",
+          R"({"event":"state","run":"1","state":"asleep"})",
+          R"({"event":"epoch","run":"1","epoch":"one"})",
+          R"({"event":"start","run":1,"config":{}})", R"({"event":"unheard","run":"1"})",
+          "\xff\xff"}) {
+        EXPECT_FALSE(parse_event(line).has_value()) << line;
+    }
+    const std::string whole = to_json_line(one_of_each()[0]);
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        EXPECT_FALSE(parse_event(whole.substr(0, size)).has_value());
+    }
+}
+
+TEST(EventJson, EveryStateAndReasonHasAName) {
+    for (int i = 0; i <= static_cast<int>(RunState::failed); ++i) {
+        EXPECT_STRNE(name(static_cast<RunState>(i)), "unknown");
+    }
+    for (int i = 0; i <= static_cast<int>(DoneReason::failed); ++i) {
+        EXPECT_STRNE(name(static_cast<DoneReason>(i)), "unknown");
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,368 @@
+#include "engine/run_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "engine/error.h"
+#include "store/step_record.h"
+#include "temp_dir.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+RunConfig config_with_seed(std::int64_t seed) {
+    RunConfig config;
+    config.seed = seed;
+    return config;
+}
+
+RunDone done_of(const std::string& run) {
+    return {run, DoneReason::epochs, 20, 18, 2, 0.5, 0.83, 1.5, 800, 1024};
+}
+
+std::string text_of(const fs::path& file) {
+    std::ifstream stream(file);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+/// Ends a child process that made a run and then died without a word.
+void make_run_and_die(const fs::path& root, std::int64_t steps) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        RunStore store(root);
+        const auto run = store.create(config_with_seed(5));
+        auto record = StepRecordWriter::create(run.folder);
+        for (std::int64_t i = 1; i <= steps; ++i) {
+            StepRecord step{};
+            step.step = i;
+            step.updates = i - 1;
+            step.samples = i * 10;
+            step.elapsed_s = static_cast<double>(i);
+            record.append(step);
+        }
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+}
+
+TEST(RunStore, GivesEachRunANumberedFolderWithItsSettings) {
+    TempDir dir;
+    RunStore store(dir / "runs");
+    const auto first = store.create(config_with_seed(3));
+    const auto second = store.create(config_with_seed(4));
+    EXPECT_EQ(first.run, "1");
+    EXPECT_EQ(second.run, "2");
+    EXPECT_EQ(first.folder, dir / "runs" / "1");
+    EXPECT_EQ(parse_run_config(text_of(first.folder / "config.json")).config, config_with_seed(3));
+}
+
+TEST(RunStore, ListsRunsNewestFirstWithTheirFigures) {
+    TempDir dir;
+    RunStore store(dir.path());
+    const auto first = store.create(config_with_seed(3));
+    const auto second = store.create(config_with_seed(4));
+    store.append(EpochDone{first.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(done_of(first.run));
+    const auto runs = store.list();
+    ASSERT_THAT(runs, SizeIs(2));
+    EXPECT_EQ(runs[0].run, second.run);
+    EXPECT_EQ(runs[0].state, "running");
+    EXPECT_TRUE(std::isnan(runs[0].test_loss));
+    EXPECT_EQ(runs[1].state, "done");
+    EXPECT_EQ(runs[1].config, config_with_seed(3));
+    EXPECT_EQ(runs[1].steps, 20);
+    EXPECT_EQ(runs[1].skipped, 2);
+    EXPECT_EQ(runs[1].test_accuracy, 0.83);
+    EXPECT_EQ(runs[1].peak_bytes, 1024);
+    EXPECT_THAT(runs[1].started, testing::MatchesRegex("....-..-..T..:..:.."));
+}
+
+TEST(RunStore, EachEndHasItsState) {
+    TempDir dir;
+    RunStore store(dir.path());
+    const auto state_after = [&](DoneReason reason) {
+        const auto run = store.create({});
+        RunDone done = done_of(run.run);
+        done.reason = reason;
+        store.append(done);
+        return store.find(run.run)->state;
+    };
+    EXPECT_EQ(state_after(DoneReason::epochs), "done");
+    EXPECT_EQ(state_after(DoneReason::max_steps), "done");
+    EXPECT_EQ(state_after(DoneReason::stopped), "stopped");
+    EXPECT_EQ(state_after(DoneReason::failed), "failed");
+    const auto run = store.create({});
+    store.append(RunFailed{run.run, ErrorCode::data, msg("gone"), {}});
+    EXPECT_EQ(store.find(run.run)->state, "failed");
+}
+
+TEST(RunStore, KeepsEventsInOrder) {
+    TempDir dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    for (int i = 1; i <= 12; ++i) store.append(RunWarning{run.run, msg("number {}", i), i});
+    store.append(done_of(run.run));
+    const auto events = store.events(run.run);
+    ASSERT_THAT(events, SizeIs(13));
+    for (int i = 0; i < 12; ++i) {
+        EXPECT_EQ(std::get<RunWarning>(events[static_cast<std::size_t>(i)]).step, i + 1);
+    }
+    EXPECT_THAT(text_of(run.folder / "events.jsonl"), HasSubstr("\"event\":\"done\""));
+}
+
+TEST(RunStore, AnswersForARunThatItDoesNotKnow) {
+    TempDir dir;
+    RunStore store(dir.path());
+    EXPECT_FALSE(store.find("7").has_value());
+    EXPECT_THAT(store.events("7"), IsEmpty());
+    EXPECT_THROW(store.append(done_of("7")), Error);
+    EXPECT_THROW(store.set_notes("7", "x"), Error);
+}
+
+TEST(RunStore, IndexesARunInAFolderThatWasGiven) {
+    TempDir dir;
+    {
+        RunStore store(dir / "runs");
+        const auto run = store.create({}, dir / "elsewhere/mine");
+        EXPECT_EQ(run.run, "mine");
+        EXPECT_EQ(run.folder, fs::canonical(dir / "elsewhere/mine"));
+        store.append(done_of(run.run));
+        EXPECT_EQ(store.create({}, dir / "other/mine").run, "mine-2");
+        store.rebuild();
+    }
+    RunStore store(dir / "runs");
+    EXPECT_EQ(store.find("mine")->state, "done");
+    EXPECT_THAT(store.list(), SizeIs(2));
+}
+
+TEST(RunStore, RefusesAGivenFolderThatHoldsSomething) {
+    TempDir dir;
+    RunStore store(dir / "runs");
+    std::ofstream(dir / "thesis.txt") << "precious";
+    try {
+        store.create({}, dir.path());
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::io);
+        EXPECT_THAT(error.what(), HasSubstr("is not empty"));
+    }
+    EXPECT_EQ(text_of(dir / "thesis.txt"), "precious");
+}
+
+TEST(RunStore, ARootThatCannotBeMadeIsAnError) {
+    try {
+        RunStore store("/proc/halftone/runs");
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::io);
+        EXPECT_FALSE(error.hint().empty());
+    }
+}
+
+TEST(RunStore, NotesAndTagsSurviveARebuild) {
+    TempDir dir;
+    RunStore store(dir.path());
+    const auto run = store.create(config_with_seed(9));
+    store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(done_of(run.run));
+    store.set_notes(run.run, "it \"diverged\"\nhere");
+    store.set_tags(run.run, "lesson, 雪");
+    const auto before = store.find(run.run);
+    store.rebuild();
+    const auto after = store.find(run.run);
+    EXPECT_EQ(after->notes, "it \"diverged\"\nhere");
+    EXPECT_EQ(after->tags, "lesson, 雪");
+    EXPECT_EQ(after->config, before->config);
+    EXPECT_EQ(after->started, before->started);
+    EXPECT_EQ(after->state, before->state);
+    EXPECT_EQ(after->test_loss, before->test_loss);
+    EXPECT_THAT(store.events(run.run), SizeIs(2));
+}
+
+TEST(RunStore, ARunWhoseProcessDiedShowsAsInterruptedWithTheFiguresOfItsRecord) {
+    TempDir dir;
+    make_run_and_die(dir.path(), 700);
+    RunStore store(dir.path());
+    const auto runs = store.list();
+    ASSERT_THAT(runs, SizeIs(1));
+    EXPECT_EQ(runs[0].state, "interrupted");
+    EXPECT_EQ(runs[0].steps, 700);
+    EXPECT_EQ(runs[0].skipped, 1);
+    EXPECT_EQ(runs[0].wall_s, 700);
+    EXPECT_EQ(runs[0].samples_per_s, 10);
+    store.rebuild();
+    EXPECT_EQ(store.list()[0].state, "interrupted");
+}
+
+TEST(RunStore, ARunOfAnotherLivingProcessIsRunning) {
+    TempDir dir;
+    RunStore theirs(dir.path());
+    const auto run = theirs.create({});
+    RunStore ours(dir.path());
+    EXPECT_EQ(ours.find(run.run)->state, "running");
+    ours.rebuild();
+    EXPECT_EQ(ours.find(run.run)->state, "running");
+    theirs.append(done_of(run.run));
+    EXPECT_EQ(ours.find(run.run)->state, "done");
+}
+
+TEST(RunStore, ProcessesThatShareARootNeverShareANumber) {
+    TempDir dir;
+    constexpr int processes = 4;
+    constexpr int runs_each = 8;
+    for (int p = 0; p < processes; ++p) {
+        if (::fork() != 0) continue;
+        try {
+            RunStore store(dir.path());
+            for (int i = 0; i < runs_each; ++i) store.append(done_of(store.create({}).run));
+            ::_exit(0);
+        } catch (...) {
+            ::_exit(1);
+        }
+    }
+    for (int p = 0; p < processes; ++p) {
+        int status = 0;
+        ASSERT_GT(::wait(&status), 0);
+        EXPECT_EQ(status, 0);
+    }
+    RunStore store(dir.path());
+    const auto runs = store.list();
+    std::set<std::string> ids;
+    for (const auto& run : runs) ids.insert(run.run);
+    EXPECT_EQ(runs.size(), static_cast<std::size_t>(processes * runs_each));
+    EXPECT_EQ(ids.size(), runs.size());
+    EXPECT_THAT(store.take_warnings(), IsEmpty());
+}
+
+TEST(RunStore, ThreadsMayShareAStore) {
+    TempDir dir;
+    RunStore store(dir.path());
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t) {
+        threads.emplace_back([&store] {
+            const auto run = store.create({});
+            for (int i = 1; i <= 10; ++i) store.append(RunWarning{run.run, msg("w"), i});
+            store.append(done_of(run.run));
+        });
+    }
+    for (int i = 0; i < 10; ++i) (void)store.list();
+    for (auto& thread : threads) thread.join();
+    for (const auto& run : store.list()) EXPECT_THAT(store.events(run.run), SizeIs(11));
+    EXPECT_THAT(store.list(), SizeIs(3));
+}
+
+TEST(RunStore, ADamagedIndexIsPutAsideAndBuiltAgain) {
+    for (const std::string damage :
+         {"not a database at all, but long enough to be looked at", ""}) {
+        TempDir dir;
+        std::string run;
+        {
+            RunStore store(dir.path());
+            run = store.create(config_with_seed(8)).run;
+            store.append(done_of(run));
+        }
+        fs::remove(dir / "runs.db-wal");
+        if (damage.empty()) {  // the first pages kept, the later ones overwritten
+            std::fstream file(dir / "runs.db", std::ios::in | std::ios::out | std::ios::binary);
+            file.seekp(4096);
+            file << std::string(3 * 4096, 'Z');
+        } else {
+            std::ofstream(dir / "runs.db") << damage;
+        }
+        RunStore store(dir.path());
+        const auto warnings = store.take_warnings();
+        ASSERT_THAT(warnings, SizeIs(1));
+        EXPECT_THAT(warnings[0].str(), HasSubstr("runs.db.damaged-"));
+        EXPECT_THAT(store.take_warnings(), IsEmpty());
+        ASSERT_TRUE(store.find(run).has_value());
+        EXPECT_EQ(store.find(run)->config.seed, 8);
+        EXPECT_EQ(store.find(run)->state, "done");
+    }
+}
+
+TEST(RunStore, ARemovedIndexIsBuiltAgain) {
+    TempDir dir;
+    { RunStore(dir.path()).create(config_with_seed(8)); }
+    for (const char* file : {"runs.db", "runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
+    EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
+}
+
+TEST(RunStore, DamagedFilesInARunFolderDoNotStopARebuild) {
+    TempDir dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    store.append(done_of(run.run));
+    std::ofstream(run.folder / "events.jsonl", std::ios::app) << "{\"event\":\"warn";
+    std::ofstream(run.folder / "notes.json") << "\xff";
+    fs::create_directories(dir / "2");
+    std::ofstream(dir / "2/config.json") << "{";
+    std::ofstream(dir / "2/steps.rec") << "x";
+    store.rebuild();
+    EXPECT_EQ(store.find("1")->state, "done");
+    EXPECT_EQ(store.find("2")->state, "interrupted");
+    EXPECT_EQ(store.create({}).run, "3");
+}
+
+TEST(RunStore, TheDefaultRootFollowsTheDesktopsFolders) {
+    ::setenv("XDG_DATA_HOME", "/data", 1);
+    EXPECT_EQ(RunStore::default_root(), "/data/halftone/runs");
+    ::unsetenv("XDG_DATA_HOME");
+    ::setenv("HOME", "/home/ada", 1);
+    EXPECT_EQ(RunStore::default_root(), "/home/ada/.local/share/halftone/runs");
+}
+
+TEST(ExportCsv, WritesAHeaderAndALineAStep) {
+    TempDir dir;
+    {
+        auto record = StepRecordWriter::create(dir.path());
+        for (std::int64_t i = 1; i <= 5000; ++i) {
+            StepRecord step{};
+            step.step = i;
+            step.loss = i == 2 ? std::nanf("") : 0.05f;
+            step.accuracy = std::nanf("");
+            record.append(step);
+        }
+    }
+    export_csv(dir.path(), dir / "steps.csv");
+    std::ifstream file(dir / "steps.csv");
+    std::string line;
+    std::getline(file, line);
+    EXPECT_THAT(line, testing::StartsWith("step,epoch,samples,updates,elapsed_s"));
+    std::getline(file, line);
+    EXPECT_THAT(line, testing::StartsWith("1,0,0,0,0,0,0,0.05,,0,"));
+    std::getline(file, line);
+    EXPECT_THAT(line, testing::StartsWith("2,0,0,0,0,0,0,nan,,0,"));
+    int lines = 3;
+    while (std::getline(file, line)) ++lines;
+    EXPECT_EQ(lines, 5001);
+}
+
+TEST(ExportCsv, AMissingRecordOrAFolderThatIsNotThereIsAnError) {
+    TempDir dir;
+    EXPECT_THROW(export_csv(dir.path(), dir / "steps.csv"), Error);
+    EXPECT_FALSE(fs::exists(dir / "steps.csv"));
+    { auto record = StepRecordWriter::create(dir.path()); }
+    EXPECT_THROW(export_csv(dir.path(), dir / "absent/steps.csv"), Error);
+}
+
+}  // namespace
+}  // namespace engine
