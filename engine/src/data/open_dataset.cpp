@@ -4,8 +4,10 @@
 #include <mutex>
 #include <sstream>
 
+#include "data/cifar.h"
 #include "data/dataset.h"
 #include "data/glyph_dataset.h"
+#include "data/idx.h"
 #include "data/spiral_dataset.h"
 #include "engine/error.h"
 
@@ -35,6 +37,8 @@ DatasetPair load(const DatasetConfig& config, std::int64_t seed) {
     if (config.kind == "glyphs") {
         return generate<GlyphDataset>(config, seed, StreamId::glyphs_train, StreamId::glyphs_test);
     }
+    if (config.kind == "mnist" || config.kind == "fashion-mnist") return open_idx(config);
+    if (config.kind == "cifar10" || config.kind == "cifar100") return open_cifar(config);
     throw Error(ErrorCode::settings,
                 msg("dataset.kind: {} is not a data set of this version", config.kind),
                 msg("`halftone datasets` lists those that it reads."));
@@ -42,8 +46,8 @@ DatasetPair load(const DatasetConfig& config, std::int64_t seed) {
 
 /// Names, sizes and times of what a path holds: two equal fingerprints mean the same files.
 void add_fingerprint(std::ostream& out, const fs::path& path) {
-    std::error_code
-        ignored;  // a path that cannot be looked at fails with a sentence when it is opened
+    // A path that cannot be looked at fails with a sentence when it is opened.
+    std::error_code ignored;
     const auto add = [&](const fs::path& file) {
         out << file << ' ' << fs::file_size(file, ignored) << ' '
             << fs::last_write_time(file, ignored).time_since_epoch().count() << '\n';

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "data/dataset.h"
+#include "data_fixtures.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 
@@ -49,15 +50,48 @@ TEST(OpenDataset, RefusesAKindThatItDoesNotKnow) {
     }
 }
 
+void expect_as_described(const DatasetInfo& info, const Dataset& train) {
+    const auto shape = train.shape();
+    EXPECT_EQ(info.classes, train.classes()) << info.kind;
+    std::vector<std::int64_t> expected{shape.channels};
+    if (shape.is_image()) expected.insert(expected.end(), {shape.height, shape.width});
+    EXPECT_EQ(info.sample_shape, expected);
+}
+
 TEST(DatasetCatalog, DescribesTheGeneratedSetsAsTheyAre) {
     for (const auto& info : datasets()) {
         if (!info.needs.empty()) continue;
-        const auto train = open_dataset(generated(info.kind, 1), 1).train;
-        const auto shape = train->shape();
-        EXPECT_EQ(info.classes, train->classes()) << info.kind;
-        std::vector<std::int64_t> expected{shape.channels};
-        if (shape.is_image()) expected.insert(expected.end(), {shape.height, shape.width});
-        EXPECT_EQ(info.sample_shape, expected);
+        expect_as_described(info, *open_dataset(generated(info.kind, 1, 1), 1).train);
+    }
+}
+
+TEST(DatasetCatalog, DescribesTheRealSetsAsTheyAre) {
+    SKIP_WITHOUT_DATA("fashion-mnist");
+    SKIP_WITHOUT_DATA("cifar100-15k");
+    for (const auto& info : datasets()) {
+        auto config = generated(info.kind, 1, 1);
+        if (info.kind == "fashion-mnist") config.path = {HALFTONE_DATA_DIR "/fashion-mnist"};
+        if (info.kind == "cifar100") config.path = {HALFTONE_DATA_DIR "/cifar100-15k"};
+        if (!config.path.empty()) expect_as_described(info, *open_dataset(config, 1).train);
+    }
+}
+
+TEST(OpenDataset, ReadsFilesAgainWhenTheyHaveChanged) {
+    const test::TempFolder folder;
+    folder.write("train.bin", test::cifar(100, 0, 3));
+    folder.write("test.bin", test::cifar(100, 0, 3));
+    const auto config = test::dataset("cifar100", {folder.str()});
+    const auto first = open_dataset(config, 1);
+    EXPECT_EQ(open_dataset(config, 2).train, first.train) << "files do not hang on the seed";
+    folder.write("train.bin", test::cifar(100, 0, 4));
+    EXPECT_EQ(open_dataset(config, 1).train->size(), 4);
+}
+
+TEST(OpenDataset, EveryKindWithoutItsPathSaysWhatItNeeds) {
+    for (const auto& info : datasets()) {
+        if (info.needs.empty()) continue;
+        const auto error = test::data_error([&] { open_dataset(test::dataset(info.kind, {}), 1); });
+        EXPECT_NE(error.find(info.title + ": no path is given"), std::string::npos) << error;
     }
 }
 

@@ -1,0 +1,122 @@
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <array>
+#include <exception>
+#include <vector>
+
+#include "data/byte_reader.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What libarchive reads from. Our reader unpacks, for it checks checksums, which libarchive does
+/// not.
+struct Source {
+    std::unique_ptr<ByteReader> reader;
+    std::vector<std::uint8_t> block = std::vector<std::uint8_t>(1 << 16);
+    std::exception_ptr error;  // of the reader; it must not pass through libarchive
+};
+
+la_ssize_t read_block(archive* handle, void* data, const void** block) {
+    auto& source = *static_cast<Source*>(data);
+    *block = source.block.data();
+    try {
+        return static_cast<la_ssize_t>(source.reader->read(source.block));
+    } catch (...) {
+        source.error = std::current_exception();
+        archive_set_error(handle, EIO, "unreadable");
+        return -1;
+    }
+}
+
+class TarReader {
+public:
+    explicit TarReader(const fs::path& file) : file_(file), handle_(archive_read_new()) {
+        if (!handle_) throw std::bad_alloc();
+        source_.reader = open_packed(file);
+        archive_read_support_format_tar(handle_.get());
+        if (archive_read_open(handle_.get(), &source_, nullptr, read_block, nullptr) !=
+            ARCHIVE_OK) {
+            fail();
+        }
+    }
+
+    /// The next entry; null at the end.
+    archive_entry* next() {
+        archive_entry* entry = nullptr;
+        const int status = archive_read_next_header(handle_.get(), &entry);
+        if (status == ARCHIVE_EOF) return nullptr;
+        if (status != ARCHIVE_OK && status != ARCHIVE_WARN) fail();
+        return entry;
+    }
+
+    std::size_t read(std::span<std::uint8_t> out) {
+        std::size_t done = 0;
+        while (done < out.size()) {
+            const la_ssize_t got =
+                archive_read_data(handle_.get(), out.data() + done, out.size() - done);
+            if (got < 0) fail();
+            if (got == 0) break;
+            done += static_cast<std::size_t>(got);
+        }
+        return done;
+    }
+
+private:
+    [[noreturn]] void fail() {
+        if (source_.error) std::rethrow_exception(source_.error);
+        throw Error(
+            ErrorCode::data, msg("{}: not a whole tar archive", file_.string()),
+            msg("Get the file again; it was probably not copied or downloaded to its end."));
+    }
+
+    struct Free {
+        void operator()(archive* handle) const { archive_read_free(handle); }
+    };
+    fs::path file_;
+    Source source_;
+    std::unique_ptr<archive, Free> handle_;
+};
+
+class EntryReader final : public ByteReader {
+public:
+    explicit EntryReader(TarReader& tar) : tar_(tar) {}
+    std::size_t read(std::span<std::uint8_t> out) override { return tar_.read(out); }
+
+private:
+    TarReader& tar_;
+};
+
+}  // namespace
+
+bool is_archive(const fs::path& file) {
+    const std::string name = file.filename().string();
+    for (const std::string_view ending : {".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz"}) {
+        if (name.ends_with(ending)) return true;
+    }
+    std::array<std::uint8_t, 512> header{};
+    try {
+        if (open_packed(file)->read(header) < header.size()) return false;
+    } catch (const Error&) {
+        return false;
+    }
+    constexpr std::string_view magic = "ustar";
+    return std::equal(magic.begin(), magic.end(), header.begin() + 257);
+}
+
+void for_each_entry(const fs::path& archive,
+                    const std::function<bool(const std::string&, ByteReader&)>& visit) {
+    TarReader tar(archive);
+    while (archive_entry* entry = tar.next()) {
+        const char* name = archive_entry_pathname(entry);
+        if (archive_entry_filetype(entry) != AE_IFREG || name == nullptr) continue;
+        EntryReader reader(tar);
+        if (!visit(fs::path(name).filename().string(), reader)) return;
+    }
+}
+
+}  // namespace engine

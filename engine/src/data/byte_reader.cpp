@@ -1,0 +1,147 @@
+#include "data/byte_reader.h"
+
+#include <lzma.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(Message message) {
+    throw Error(ErrorCode::data, std::move(message),
+                msg("Get the file again; it was probably not copied or downloaded to its end."));
+}
+
+[[noreturn]] void refuse_damaged(const fs::path& file, const char* format) {
+    refuse(msg("{}: damaged: its {} data do not unpack", file.string(), format));
+}
+
+[[noreturn]] void refuse_cut_short(const fs::path& file, const char* format) {
+    refuse(msg("{}: cut short: its {} data end too early", file.string(), format));
+}
+
+[[noreturn]] void refuse_unreadable(const fs::path& file, int error) {
+    throw Error(ErrorCode::data, msg("{}: cannot be read: {}", file.string(), std::strerror(error)),
+                msg("Look at the permissions of the file and at the disk."));
+}
+
+/// Gzip, and also plain files, which zlib hands through.
+class GzipReader final : public ByteReader {
+public:
+    explicit GzipReader(const fs::path& file) : file_(file), handle_(gzopen(file.c_str(), "rb")) {
+        if (!handle_) refuse_unreadable(file, errno);
+        gzbuffer(handle_.get(), 1 << 17);
+    }
+
+    std::size_t read(std::span<std::uint8_t> out) override {
+        std::size_t done = 0;
+        while (done < out.size()) {
+            const auto ask = std::min<std::size_t>(out.size() - done, 1 << 30);
+            const int got = gzread(handle_.get(), out.data() + done, static_cast<unsigned>(ask));
+            if (got > 0) done += static_cast<std::size_t>(got);
+            if (got < static_cast<int>(ask)) {
+                check();
+                break;
+            }
+        }
+        return done;
+    }
+
+private:
+    void check() {
+        int status = Z_OK;
+        gzerror(handle_.get(), &status);
+        if (status == Z_BUF_ERROR) refuse_cut_short(file_, "gzip");
+        if (status == Z_ERRNO) refuse_unreadable(file_, errno);
+        if (status != Z_OK && status != Z_STREAM_END) refuse_damaged(file_, "gzip");
+    }
+
+    struct Close {
+        void operator()(gzFile handle) const { gzclose_r(handle); }
+    };
+    fs::path file_;
+    std::unique_ptr<gzFile_s, Close> handle_;
+};
+
+class XzReader final : public ByteReader {
+public:
+    explicit XzReader(const fs::path& file) : file_(file), handle_(std::fopen(file.c_str(), "rb")) {
+        if (!handle_) refuse_unreadable(file, errno);
+        // xz -9 needs 65 MiB; the limit keeps a forged header from asking for gigabytes.
+        constexpr std::uint64_t memory_limit = std::uint64_t{256} << 20;
+        if (lzma_stream_decoder(&stream_, memory_limit, LZMA_CONCATENATED) != LZMA_OK) {
+            throw std::bad_alloc();
+        }
+    }
+    ~XzReader() override { lzma_end(&stream_); }
+    XzReader(const XzReader&) = delete;
+    XzReader& operator=(const XzReader&) = delete;
+
+    std::size_t read(std::span<std::uint8_t> out) override {
+        stream_.next_out = out.data();
+        stream_.avail_out = out.size();
+        while (stream_.avail_out > 0 && !ended_) {
+            if (stream_.avail_in == 0 && !std::feof(handle_.get())) refill();
+            const bool last = stream_.avail_in == 0 || std::feof(handle_.get());
+            const lzma_ret status = lzma_code(&stream_, last ? LZMA_FINISH : LZMA_RUN);
+            if (status == LZMA_STREAM_END) {
+                ended_ = true;
+            } else if (status == LZMA_BUF_ERROR) {
+                refuse_cut_short(file_, "xz");
+            } else if (status != LZMA_OK) {
+                refuse_damaged(file_, "xz");
+            }
+        }
+        return out.size() - stream_.avail_out;
+    }
+
+private:
+    void refill() {
+        stream_.next_in = input_.data();
+        stream_.avail_in = std::fread(input_.data(), 1, input_.size(), handle_.get());
+        if (std::ferror(handle_.get())) refuse_unreadable(file_, errno);
+    }
+
+    struct Close {
+        void operator()(std::FILE* handle) const { std::fclose(handle); }
+    };
+    fs::path file_;
+    std::unique_ptr<std::FILE, Close> handle_;
+    lzma_stream stream_ = LZMA_STREAM_INIT;
+    std::array<std::uint8_t, 1 << 16> input_{};
+    bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteReader> open_packed(const fs::path& file) {
+    std::error_code error;
+    const auto status = fs::status(file, error);
+    if (!fs::exists(status)) {
+        throw Error(ErrorCode::data, msg("{}: no such file", file.string()),
+                    msg("Give the path of the file or of its folder."));
+    }
+    if (!fs::is_regular_file(status)) {
+        throw Error(ErrorCode::data, msg("{}: not a file", file.string()),
+                    msg("Give the path of the file or of its folder."));
+    }
+    if (fs::file_size(file, error) == 0) refuse(msg("{}: the file is empty", file.string()));
+
+    constexpr std::array<char, 6> xz_magic{'\xFD', '7', 'z', 'X', 'Z', '\0'};
+    std::array<char, 6> start{};
+    std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+    if (start == xz_magic) return std::make_unique<XzReader>(file);
+    return std::make_unique<GzipReader>(file);
+}
+
+}  // namespace engine

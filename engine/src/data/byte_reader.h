@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace engine {
+
+/// The bytes of a data file in order, unpacked as they are asked for, so that nothing larger than
+/// the caller's buffer comes out of a small file.
+class ByteReader {
+public:
+    virtual ~ByteReader() = default;
+    /// Fills `out` as far as the data go and returns how far; less than out.size() only at the end.
+    /// Throws Error(data) if the packed data are damaged or cut short.
+    virtual std::size_t read(std::span<std::uint8_t> out) = 0;
+};
+
+/// Opens a plain, gzip or xz file; which one is told by its first bytes, not by its name. The
+/// checksums of packed data are checked. Throws Error(data) if the file is missing, empty, or not a
+/// file.
+std::unique_ptr<ByteReader> open_packed(const std::filesystem::path& file);
+
+/// Whether the file is a tar archive, plain or packed: by its name, or by its content if it can be
+/// read.
+bool is_archive(const std::filesystem::path& file);
+
+/// Calls `visit` for each file in a tar archive, plain or packed, with its name without folders.
+/// What is not read is skipped; false ends the walk. Throws Error(data) if the archive is damaged.
+void for_each_entry(const std::filesystem::path& archive,
+                    const std::function<bool(const std::string& name, ByteReader& data)>& visit);
+
+}  // namespace engine

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "data/cifar.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> cifar10_names = {"airplane", "automobile", "bird",  "cat",  "deer",
+                                                "dog",      "frog",       "horse", "ship", "truck"};
+constexpr const char* cifar100_names_file = "fine_label_names.txt";
+
+/// Collects the two sets and the names of the classes from one file after another.
+class CifarReader {
+public:
+    CifarReader(const CifarFormat& format, const DatasetConfig& config)
+        : format_(format), train_limit_(config.train_limit), test_limit_(config.test_limit) {}
+
+    void add_file(const DataFile& file) {
+        const auto reader = open_packed(file.path);
+        add(file.name, file.path.string(), *reader);
+        const fs::path names = file.path.parent_path() / cifar100_names_file;
+        if (names_.empty() && fs::exists(names)) add_names(*open_packed(names));
+    }
+
+    /// The parts of an archive may stand in any order, so they are sorted by name before they are
+    /// joined.
+    void add_archive(const fs::path& archive) {
+        struct Part {
+            std::string name;
+            LabelledImages images;
+        };
+        std::vector<Part> parts;
+        for_each_entry(archive, [&](const std::string& entry, ByteReader& reader) {
+            const std::string name = recognition_name(entry);
+            if (name == cifar100_names_file) add_names(reader);
+            if (is_cifar_train(name) || is_cifar_test(name)) {
+                parts.push_back({name, {}});
+                append_cifar(archive.string() + "/" + entry, reader, format_, 0,
+                             parts.back().images);
+            }
+            return true;
+        });
+        std::stable_sort(parts.begin(), parts.end(),
+                         [](const Part& a, const Part& b) { return name_before(a.name, b.name); });
+        for (const auto& part : parts)
+            join(part.images, is_cifar_train(part.name) ? train_ : test_);
+        cut(train_, train_limit_);
+        cut(test_, test_limit_);
+    }
+
+    DatasetPair finish(const std::string& folder) {
+        for (const auto* set : {&train_, &test_}) {
+            if (set->size() > 0) continue;
+            throw Error(ErrorCode::data,
+                        msg("{}: no {} set of {} here", folder,
+                            set == &train_ ? "training" : "test", format_.title),
+                        msg("Looked for {}.", wanted_cifar(format_).looked_for));
+        }
+        return make_image_datasets(std::move(train_), std::move(test_), class_names());
+    }
+
+private:
+    void add(const std::string& name, const std::string& shown, ByteReader& reader) {
+        LabelledImages& set = is_cifar_train(name) ? train_ : test_;
+        const std::int64_t limit = is_cifar_train(name) ? train_limit_ : test_limit_;
+        if (limit > 0 && set.size() >= limit) return;
+        append_cifar(shown, reader, format_, limit > 0 ? limit - set.size() : 0, set);
+    }
+
+    static void join(const LabelledImages& part, LabelledImages& set) {
+        set.pixels.insert(set.pixels.end(), part.pixels.begin(), part.pixels.end());
+        set.labels.insert(set.labels.end(), part.labels.begin(), part.labels.end());
+    }
+
+    static void cut(LabelledImages& set, std::int64_t limit) {
+        if (limit == 0 || set.size() <= limit) return;
+        set.labels.resize(static_cast<std::size_t>(limit));
+        set.pixels.resize(static_cast<std::size_t>(limit * set.shape.elements()));
+    }
+
+    void add_names(ByteReader& reader) {
+        std::array<std::uint8_t, 8192> text{};
+        const std::size_t length = reader.read(text);
+        std::istringstream lines(
+            std::string(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length)));
+        names_.clear();
+        for (std::string line; std::getline(lines, line);) {
+            if (line.ends_with('\r')) line.pop_back();
+            if (!line.empty()) names_.push_back(line);
+        }
+    }
+
+    std::vector<std::string> class_names() const {
+        const auto count = static_cast<std::size_t>(format_.classes());
+        if (count == cifar10_names.size()) return cifar10_names;
+        if (names_.size() == count) return names_;
+        std::vector<std::string> numbers;
+        for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+        return numbers;
+    }
+
+    const CifarFormat& format_;
+    std::int64_t train_limit_;
+    std::int64_t test_limit_;
+    LabelledImages train_{{3, 32, 32}, {}, {}};
+    LabelledImages test_{{3, 32, 32}, {}, {}};
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Wanted wanted_cifar(const CifarFormat& format) {
+    const bool ten = format.kind == "cifar10";
+    return {
+        .accepts =
+            [](const std::string& name) { return is_cifar_train(name) || is_cifar_test(name); },
+        .inside = ten ? std::vector<std::string>{"cifar-10-batches-bin", "cifar-10-binary.tar.gz"}
+                      : std::vector<std::string>{"cifar-100-binary", "cifar-100-binary.tar.gz"},
+        .archives = true,
+        .title = format.title,
+        .looked_for =
+            ten ? "data_batch_1.bin to data_batch_5.bin and test_batch.bin (plain, .gz or "
+                  ".xz), or cifar-10-binary.tar.gz"
+                : "train.bin and test.bin (plain, .gz or .xz, also in parts), or "
+                  "cifar-100-binary.tar.gz"};
+}
+
+DatasetPair open_cifar(const DatasetConfig& config) {
+    const CifarFormat& format = config.kind == "cifar10" ? cifar10_format() : cifar100_format();
+    CifarReader reader(format, config);
+    for (const auto& file : find_data_files(config.path, wanted_cifar(format))) {
+        if (file.archive) {
+            reader.add_archive(file.path);
+        } else {
+            reader.add_file(file);
+        }
+    }
+    return reader.finish(config.path.front());
+}
+
+}  // namespace engine

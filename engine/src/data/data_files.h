@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// A file of a data set. `name` is its name in lower case without .gz or .xz: what it is recognised
+/// by.
+struct DataFile {
+    std::filesystem::path path;
+    std::string name;
+    bool archive = false;
+};
+
+/// What to look for in the paths that the user gave.
+struct Wanted {
+    std::function<bool(const std::string& name)> accepts;  ///< of a file, by DataFile::name
+    std::vector<std::string> inside;  ///< folders and archives to look into where a folder has none
+    bool archives = false;            ///< tar archives are taken too
+    std::string title;                ///< "CIFAR-100", for the errors
+    std::string looked_for;           ///< "train.bin and test.bin (also .gz, .xz)"
+};
+
+/// The files of `paths` (folders, files, archives), in the order of the list and in a folder in the
+/// order of their names, numbers by value: train, train-part2, train-part10. Of a plain file and
+/// its packed twin only the plain one. One file alone that is no archive stands for its folder.
+/// Throws Error(data) if a path is missing or nothing is found.
+std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, const Wanted& wanted);
+
+/// Before, in the order of names described above.
+bool name_before(const std::string& a, const std::string& b);
+
+/// DataFile::name of a file name: lower case, without .gz or .xz.
+std::string recognition_name(const std::string& file_name);
+
+}  // namespace engine

@@ -1,0 +1,186 @@
+#include "data/idx.h"
+
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <sstream>
+
+#include "data/data_files.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t image_side = 28;
+constexpr std::int64_t class_count = 10;
+
+[[noreturn]] void refuse(Message message) {
+    throw Error(
+        ErrorCode::data, std::move(message),
+        msg("Get the four files again: images and labels, of the training and of the test set."));
+}
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+    std::ostringstream out;
+    out << std::hex << std::setfill('0');
+    for (const auto byte : bytes)
+        out << (byte == bytes.front() && out.tellp() == 0 ? "" : " ") << std::setw(2) << int{byte};
+    return out.str();
+}
+
+/// Refuses all but unsigned bytes in `rank` dimensions.
+void check_magic(const std::string& file, const std::array<std::uint8_t, 4>& magic, int rank) {
+    if (magic[0] != 0 || magic[1] != 0 || magic[3] == 0) {
+        refuse(msg("{}: not an IDX file: it begins with {}, not with 00 00 08 0{}", file,
+                   hex(magic), rank));
+    }
+    if (magic[2] != 8) {
+        refuse(msg("{}: its numbers are of IDX type {}, not bytes (08)", file,
+                   hex(std::span(magic).subspan(2, 1))));
+    }
+    if (magic[3] == rank) return;
+    if (magic[3] == 1 && rank == 3) refuse(msg("{}: holds labels where images belong", file));
+    if (magic[3] == 3 && rank == 1) refuse(msg("{}: holds images where labels belong", file));
+    refuse(msg("{}: an IDX file of {} dimensions where {} belong", file, int{magic[3]}, rank));
+}
+
+/// Sizes in the header, the count of samples first.
+std::vector<std::int64_t> read_header(const std::string& file, ByteReader& reader, int rank) {
+    std::array<std::uint8_t, 4> word{};
+    if (reader.read(word) < word.size()) refuse(msg("{}: cut short: it ends in its header", file));
+    check_magic(file, word, rank);
+    std::vector<std::int64_t> sizes;
+    for (int i = 0; i < rank; ++i) {
+        if (reader.read(word) < word.size())
+            refuse(msg("{}: cut short: it ends in its header", file));
+        std::int64_t size = 0;
+        for (const auto byte : word) size = size << 8 | byte;
+        sizes.push_back(size);
+    }
+    if (sizes[0] == 0) refuse(msg("{}: holds no samples", file));
+    return sizes;
+}
+
+/// Appends samples of `sample_bytes` each. Memory grows with what is there, not with what a header
+/// says.
+std::int64_t append_samples(const std::string& file, ByteReader& reader, std::int64_t count,
+                            std::int64_t sample_bytes, std::int64_t limit,
+                            std::vector<std::uint8_t>& out) {
+    const std::int64_t wanted = limit > 0 ? std::min(count, limit) : count;
+    if (wanted > largest_dataset_bytes() / sample_bytes) {
+        refuse(msg("{}: its header promises {} samples, more than fit into memory", file, count));
+    }
+    constexpr std::int64_t piece = std::int64_t{64} << 20;
+    for (std::int64_t done = 0; done < wanted * sample_bytes;) {
+        const auto ask = static_cast<std::size_t>(std::min(piece, wanted * sample_bytes - done));
+        const std::size_t before = out.size();
+        out.resize(before + ask);
+        const std::size_t got = reader.read(std::span(out).subspan(before));
+        done += static_cast<std::int64_t>(got);
+        if (got < ask) {
+            refuse(msg("{}: cut short: its header promises {} samples and {} are there", file,
+                       count, done / sample_bytes));
+        }
+    }
+    std::array<std::uint8_t, 1> more{};
+    if (wanted == count && reader.read(more) > 0) {
+        refuse(msg("{}: longer than the {} samples that its header promises", file, count));
+    }
+    return count;
+}
+
+/// One of the two sets: its images and labels files, part by part.
+LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int64_t limit) {
+    std::vector<DataFile> images, labels;
+    for (const auto& file : files) {
+        if (is_idx_train(file.name) != train) continue;
+        (is_idx_images(file.name) ? images : labels).push_back(file);
+    }
+    const std::string folder = files.front().path.parent_path().string();
+    const char* set = train ? "train" : "t10k";
+    if (images.empty()) refuse(msg("{}: no {}-images-idx3-ubyte file here (nor .gz)", folder, set));
+    if (labels.empty()) refuse(msg("{}: no {}-labels-idx1-ubyte file here (nor .gz)", folder, set));
+    if (images.size() != labels.size()) {
+        refuse(msg("{}: {} files of {} images and {} of labels: a part is missing", folder,
+                   images.size(), set, labels.size()));
+    }
+    LabelledImages out{{1, image_side, image_side}, {}, {}};
+    for (std::size_t i = 0; i < images.size() && (limit == 0 || out.size() < limit); ++i) {
+        const std::int64_t left = limit == 0 ? 0 : limit - out.size();
+        const auto image_count = append_idx_images(images[i].path, left, out);
+        const auto label_count = append_idx_labels(labels[i].path, left, class_count, out);
+        if (image_count != label_count) {
+            refuse(msg("{} has {} images and {} has {} labels: they do not belong together",
+                       images[i].path.string(), image_count, labels[i].path.string(), label_count));
+        }
+    }
+    return out;
+}
+
+std::vector<std::string> names_of(const std::string& kind) {
+    if (kind == "mnist") return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
+            "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
+}
+
+bool contains(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, LabelledImages& out) {
+    const auto reader = open_packed(file);
+    const auto sizes = read_header(file.string(), *reader, 3);
+    if (sizes[1] != image_side || sizes[2] != image_side) {
+        refuse(msg("{}: images of {} by {} pixels, where 28 by 28 belong", file.string(), sizes[1],
+                   sizes[2]));
+    }
+    return append_samples(file.string(), *reader, sizes[0], image_side * image_side, limit,
+                          out.pixels);
+}
+
+std::int64_t append_idx_labels(const fs::path& file, std::int64_t limit, std::int64_t classes,
+                               LabelledImages& out) {
+    const auto reader = open_packed(file);
+    const auto sizes = read_header(file.string(), *reader, 1);
+    const std::size_t before = out.labels.size();
+    const auto count = append_samples(file.string(), *reader, sizes[0], 1, limit, out.labels);
+    for (std::size_t i = before; i < out.labels.size(); ++i) {
+        if (out.labels[i] < classes) continue;
+        refuse(msg("{}: label {} of sample {} is beyond the {} classes", file.string(),
+                   int{out.labels[i]}, i - before, classes));
+    }
+    return count;
+}
+
+bool is_idx_images(const std::string& name) { return contains(name, "images"); }
+bool is_idx_train(const std::string& name) { return contains(name, "train"); }
+
+Wanted wanted_idx() {
+    return {.accepts =
+                [](const std::string& name) {
+                    const bool of_set =
+                        contains(name, "train") || contains(name, "t10k") || contains(name, "test");
+                    return of_set && contains(name, "ubyte") &&
+                           (contains(name, "images") || contains(name, "labels"));
+                },
+            .inside = {"raw", "MNIST/raw", "FashionMNIST/raw"},
+            .title = "MNIST",
+            .looked_for =
+                "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+                "t10k-labels-idx1-ubyte, plain or .gz"};
+}
+
+DatasetPair open_idx(const DatasetConfig& config) {
+    Wanted wanted = wanted_idx();
+    if (config.kind == "fashion-mnist") wanted.title = "Fashion-MNIST";
+    const auto files = find_data_files(config.path, wanted);
+    LabelledImages train = read_set(files, true, config.train_limit);
+    LabelledImages test = read_set(files, false, config.test_limit);
+    return make_image_datasets(std::move(train), std::move(test), names_of(config.kind));
+}
+
+}  // namespace engine

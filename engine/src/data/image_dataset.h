@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace engine {
+
+/// Images as bytes in the order sample, H, W, C, with a label each.
+struct LabelledImages {
+    SampleShape shape;
+    std::vector<std::uint8_t> pixels;
+    std::vector<std::uint8_t> labels;
+
+    std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
+};
+
+/// Per channel over all pixels as value / 255: mean and population deviation (that of a channel
+/// that never changes is given as 1, so that it can be divided by).
+struct ChannelMoments {
+    std::vector<double> mean;
+    std::vector<double> deviation;
+};
+ChannelMoments measure(const LabelledImages& images);
+
+/// Bytes that one data set may take in memory: 8 GiB or half of the machine's memory.
+std::int64_t largest_dataset_bytes();
+
+/// Images held in memory.
+class ImageDataset final : public Dataset {
+public:
+    /// `names` has one entry a class.
+    ImageDataset(LabelledImages images, std::vector<std::string> names,
+                 Normalization normalization);
+
+    std::int64_t size() const override { return images_.size(); }
+    SampleShape shape() const override { return images_.shape; }
+    std::int64_t classes() const override { return static_cast<std::int64_t>(names_.size()); }
+    void read(std::int64_t index, std::span<float> out) const override;
+    std::int64_t label(std::int64_t index) const override {
+        return images_.labels[static_cast<std::size_t>(index)];
+    }
+    std::vector<std::string> class_names() const override { return names_; }
+    Normalization normalization() const override { return normalization_; }
+
+private:
+    LabelledImages images_;
+    std::vector<std::string> names_;
+    Normalization normalization_;
+};
+
+/// Both sets with the training set's normalisation.
+DatasetPair make_image_datasets(LabelledImages train, LabelledImages test,
+                                const std::vector<std::string>& names);
+
+}  // namespace engine

@@ -1,0 +1,220 @@
+#include "data/idx.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "data_fixtures.h"
+
+namespace engine {
+namespace {
+
+using test::Bytes;
+using test::idx;
+using test::idx_images;
+using test::idx_labels;
+using test::TempFolder;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+void write_set(const TempFolder& folder, const std::string& stem, std::uint32_t count) {
+    folder.write(stem + "-images-idx3-ubyte", idx_images(count));
+    folder.write(stem + "-labels-idx1-ubyte", idx_labels(count));
+}
+
+void expect_ramp(const Dataset& data, std::int64_t first_value) {
+    std::vector<float> image(784);
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+        data.read(i, image);
+        for (std::int64_t e = 0; e < 784; ++e) {
+            const std::int64_t value = (first_value + i * 784 + e) % 251;
+            ASSERT_EQ(image[static_cast<std::size_t>(e)], static_cast<float>(value) / 255);
+        }
+        EXPECT_EQ(data.label(i), i % 10);
+    }
+}
+
+TEST(Idx, ReadsPlainFilesUnderTheOfficialNames) {
+    const TempFolder folder;
+    write_set(folder, "train", 25);
+    write_set(folder, "t10k", 12);
+    const auto [train, test] = open_idx(test::dataset("mnist", {folder.str()}));
+    EXPECT_EQ(train->size(), 25);
+    EXPECT_EQ(test->size(), 12);
+    EXPECT_EQ(train->shape(), (SampleShape{1, 28, 28}));
+    EXPECT_EQ(train->class_names()[7], "7");
+    expect_ramp(*train, 0);
+    expect_ramp(*test, 0);
+}
+
+TEST(Idx, ReadsPackedFilesDottedNamesAndAFolderInside) {
+    const TempFolder folder;
+    folder.write("MNIST/raw/train-images.idx3-ubyte", idx_images(20));
+    folder.write("MNIST/raw/train-labels.idx1-ubyte.gz", test::gzip(idx_labels(20)));
+    folder.write("MNIST/raw/t10k-images.idx3-ubyte.xz", test::xz(idx_images(10)));
+    folder.write("MNIST/raw/t10k-labels.idx1-ubyte", idx_labels(10));
+    const auto [train, test] = open_idx(test::dataset("mnist", {folder.str()}));
+    expect_ramp(*train, 0);
+    EXPECT_EQ(test->size(), 10);
+}
+
+TEST(Idx, JoinsPartsInTheOrderOfTheirNames) {
+    const TempFolder folder;
+    folder.write("train-part2-images-idx3-ubyte", idx({1, 28, 28}, 784, 7));
+    folder.write("train-part2-labels-idx1-ubyte", idx_labels(1));
+    write_set(folder, "train-part1", 10);
+    write_set(folder, "t10k", 1);
+    const auto train = open_idx(test::dataset("fashion-mnist", {folder.str()})).train;
+    ASSERT_EQ(train->size(), 11);
+    std::vector<float> image(784);
+    train->read(10, image);
+    EXPECT_EQ(image[6], 6.0F / 255);
+    EXPECT_EQ(image[7], 0.0F);
+    EXPECT_EQ(train->class_names()[9], "Ankle boot");
+}
+
+TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
+    const TempFolder folder;
+    write_set(folder, "train", 25);
+    write_set(folder, "t10k", 12);
+    auto config = test::dataset("mnist", {folder.str()});
+    config.train_limit = 7;
+    config.test_limit = 100;
+    const auto [train, test] = open_idx(config);
+    EXPECT_EQ(train->size(), 7);
+    EXPECT_EQ(test->size(), 12);
+    expect_ramp(*train, 0);
+}
+
+struct BadIdx {
+    const char* name;
+    const char* file;
+    Bytes content;  // in place of the good one; empty name: the file is removed
+    const char* sentence;
+};
+
+class BadIdxFile : public ::testing::TestWithParam<BadIdx> {};
+
+TEST_P(BadIdxFile, IsRefusedWithOneSentence) {
+    const TempFolder folder;
+    write_set(folder, "train", 20);
+    write_set(folder, "t10k", 10);
+    folder.write(GetParam().file, GetParam().content);
+    const auto error = test::data_error([&] { open_idx(test::dataset("mnist", {folder.str()})); });
+    EXPECT_THAT(error, HasSubstr(GetParam().sentence));
+    EXPECT_THAT(error, HasSubstr(folder.str()));
+}
+
+Bytes with(Bytes bytes, std::size_t at, std::uint8_t value) {
+    bytes[at] = value;
+    return bytes;
+}
+
+Bytes cut(Bytes bytes, std::size_t size) {
+    bytes.resize(size);
+    return bytes;
+}
+
+constexpr const char* train_images = "train-images-idx3-ubyte";
+constexpr const char* train_labels = "train-labels-idx1-ubyte";
+
+INSTANTIATE_TEST_SUITE_P(
+    Idx, BadIdxFile,
+    ::testing::Values(
+        BadIdx{"Empty", train_images, {}, "-ubyte: the file is empty"},
+        BadIdx{"HeaderOnlyBegun", train_images, cut(idx_images(20), 9), "it ends in its header"},
+        BadIdx{"Text",
+               train_images,
+               {'h', 'e', 'l', 'l', 'o'},
+               "not an IDX file: it begins with 68 65 6c 6c, not with 00 00 08 03"},
+        BadIdx{"Floats", train_images, with(idx_images(20), 2, 0x0d),
+               "its numbers are of IDX type 0d, not bytes (08)"},
+        BadIdx{"LabelsAsImages", train_images, idx_labels(20), "holds labels where images belong"},
+        BadIdx{"ImagesAsLabels", train_labels, idx_images(20), "holds images where labels belong"},
+        BadIdx{"AnotherRank", train_images, idx({20, 28, 28, 1}, 20 * 784, 9),
+               "an IDX file of 4 dimensions where 3 belong"},
+        BadIdx{"AnotherSize", train_images, idx({20, 32, 32}, 20 * 1024, 9),
+               "images of 32 by 32 pixels, where 28 by 28 belong"},
+        BadIdx{"NoSamples", train_images, idx_images(0), "holds no samples"},
+        BadIdx{"CutShort", train_images, cut(idx_images(20), 16 + 784 * 19 + 3),
+               "its header promises 20 samples and 19 are there"},
+        BadIdx{"TooLong", train_images, cut(idx_images(20), 16 + 784 * 20 + 1),
+               "longer than the 20 samples that its header promises"},
+        BadIdx{"LyingHeader", train_images, with(idx_images(20), 4, 0xff),
+               "its header promises 4278190100 samples, more than fit into memory"},
+        BadIdx{"CutPack", "t10k-images-idx3-ubyte", cut(test::gzip(idx_images(10)), 300),
+               "cut short"},
+        BadIdx{"FewerLabels", train_labels, idx_labels(19), "20 images and"},
+        BadIdx{"LabelBeyond", train_labels, with(idx_labels(20), 8 + 13, 10),
+               "label 10 of sample 13 is beyond the 10 classes"}),
+    [](const auto& bad) { return std::string(bad.param.name); });
+
+TEST(Idx, ALyingHeaderBelowTheLimitTakesNoMoreMemoryThanThereIsData) {
+    // 2,000,000 images promised, 1.5 GB; 20 are there.
+    Bytes lying = idx({2000000, 28, 28}, 20 * 784, 251);
+    const TempFolder folder;
+    LabelledImages out;
+    const auto file = folder.write("train-images-idx3-ubyte", lying);
+    EXPECT_THAT(test::data_error([&] { append_idx_images(file, 0, out); }),
+                HasSubstr("20 are there"));
+    EXPECT_LE(out.pixels.capacity(), std::size_t{64} << 20);
+}
+
+TEST(Idx, NamesTheFileThatIsMissing) {
+    for (const std::string missing : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                      "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+        const TempFolder folder;
+        write_set(folder, "train", 2);
+        write_set(folder, "t10k", 2);
+        std::filesystem::remove(folder / missing);
+        const auto config = test::dataset("mnist", {folder.str()});
+        EXPECT_THAT(test::data_error([&] { open_idx(config); }),
+                    HasSubstr("no " + missing + " file here"));
+    }
+}
+
+TEST(Idx, DoesNotNeedItsFilesOnceOpened) {
+    const TempFolder folder;
+    write_set(folder, "train", 12);
+    write_set(folder, "t10k", 12);
+    const auto train = open_idx(test::dataset("mnist", {folder.str()})).train;
+    std::filesystem::remove_all(folder / "");
+    expect_ramp(*train, 0);
+}
+
+TEST(Idx, ReadsTheRealFashionMnist) {
+    SKIP_WITHOUT_DATA("fashion-mnist");
+    const auto [train, test] =
+        open_idx(test::dataset("fashion-mnist", {HALFTONE_DATA_DIR "/fashion-mnist"}));
+    ASSERT_EQ(train->size(), 60000);
+    ASSERT_EQ(test->size(), 10000);
+    std::vector<int> counts(10);
+    for (std::int64_t i = 0; i < 60000; ++i) ++counts[static_cast<std::size_t>(train->label(i))];
+    EXPECT_THAT(counts, ::testing::Each(6000));
+    std::vector<std::int64_t> first, test_first;
+    for (std::int64_t i = 0; i < 10; ++i) {
+        first.push_back(train->label(i));
+        test_first.push_back(test->label(i));
+    }
+    EXPECT_THAT(first, ElementsAre(9, 0, 0, 3, 0, 2, 7, 2, 5, 5));
+    EXPECT_THAT(test_first, ElementsAre(9, 2, 1, 1, 6, 1, 4, 6, 5, 7));
+
+    std::vector<float> image(784);
+    train->read(0, image);
+    EXPECT_EQ(image[14 * 28 + 12], 237.0F / 255);
+    EXPECT_EQ(image[14 * 28 + 25], 255.0F / 255);
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < 10000; ++i) {
+        test->read(i, image);
+        for (const float value : image) sum += std::lround(value * 255);
+    }
+    EXPECT_EQ(sum, 573469082);
+    EXPECT_FLOAT_EQ(train->normalization().mean[0], 0.2860405969887955F);
+    EXPECT_FLOAT_EQ(test->normalization().deviation[0], 0.3530242445149226F);
+}
+
+}  // namespace
+}  // namespace engine
