@@ -129,6 +129,28 @@ void run(dnnl::primitive& primitive, Arguments& arguments) {
     }
 }
 
+/// Threads that a call of so many multiply-adds is worth, held while it lives: oneDNN takes all
+/// that libgomp offers, and waking a thread costs microseconds.
+class ThreadLimit {
+public:
+    explicit ThreadLimit([[maybe_unused]] std::int64_t multiply_adds) : before_(threads()) {
+#ifdef HALFTONE_SERIAL_KERNELS
+        const bool one = true;
+#else
+        const bool one = multiply_adds < (std::int64_t{1} << 20);
+#endif
+        if (one && before_ > 1) set_threads(1);
+    }
+    ~ThreadLimit() {
+        if (threads() != before_) set_threads(before_);
+    }
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+private:
+    int before_;
+};
+
 // ---- Matrix product
 
 struct Product {
@@ -341,6 +363,10 @@ Convolution& convolution(ConvDirection direction, DType dtype, const Conv2dShape
                      [&] { return make_convolution(direction, geometry(dtype, s, bias), bias); });
 }
 
+std::int64_t multiply_adds(const Conv2dShape& s) {
+    return s.n * s.oh() * s.ow() * s.k * (s.c / s.groups) * s.r * s.s;
+}
+
 }  // namespace
 
 bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
@@ -365,6 +391,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                              .bias = options.bias != nullptr,
                              .alpha = static_cast<float>(options.alpha),
                              .beta = static_cast<float>(options.beta)};
+    const ThreadLimit limit(shape.batch * shape.m * shape.n * shape.k);
     thread_local Cache<Product> cache;
     Product& product = cache.get(shape.key(), [&] { return make_product(shape); });
     if (product.arguments.empty()) return false;
@@ -381,6 +408,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
 bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& operands,
                       const Conv2dShape& shape) {
     if (!supported(dtype)) return false;
+    const ThreadLimit limit(multiply_adds(shape));
     const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
     Convolution& conv = convolution(direction, dtype, shape, bias);
     if (conv.route.empty()) return false;
@@ -408,7 +436,9 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
 }
 
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {
-    return supported(dtype) ? convolution(direction, dtype, shape, false).route : std::string();
+    if (!supported(dtype)) return {};
+    const ThreadLimit limit(multiply_adds(shape));
+    return convolution(direction, dtype, shape, false).route;
 }
 
 }  // namespace kernels::cpu

@@ -18,8 +18,11 @@ namespace {
 
 /// Multiply-adds that a second thread must at least take to pay for waking it.
 constexpr std::int64_t thread_grain = 1 << 19;
-/// Rows that a thread converts and multiplies at a time: with k = 1000, 400 KB of its L2.
-constexpr std::int64_t row_block = 96;
+/// Bytes of a that a thread keeps in its L2 while it runs over the panels of b, and of packed b
+/// that stay in the last cache while it runs over the rows of a.
+constexpr std::int64_t row_bytes = 384 << 10;
+constexpr std::int64_t panel_bytes = 16 << 20;
+constexpr std::int64_t most_rows = 16 * max_tile_rows;
 
 template <class T>
 struct Operand {
@@ -33,6 +36,9 @@ class Product {
 public:
     Product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b, const GemmOptions& options)
         : m_(c.rows), n_(c.cols), k_(a.cols), a_(a), b_(b), c_(c) {
+        const std::int64_t fitting = row_bytes / (sizeof_t * std::max<std::int64_t>(k_, 1));
+        row_block_ = std::clamp<std::int64_t>(fitting / max_tile_rows * max_tile_rows,
+                                              4 * max_tile_rows, most_rows);
         store_.alpha = static_cast<T>(options.alpha);
         store_.beta = static_cast<T>(options.beta);
         store_.bias = static_cast<const R*>(options.bias);
@@ -44,25 +50,20 @@ public:
         const S* b = static_cast<const S*>(b_.data) + index * options.stride_b;
         R* c = static_cast<R*>(c_.data) + index * options.stride_c;
         const std::int64_t panels = (n_ + width - 1) / width;
-        if (!threaded) {
-            T* packed = scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
-            pack_panels(packed, b, 0, panels);
-            multiply_rows(c, a, b, packed, 0, m_, 0, panels);
-        } else if (m_ >= row_block) {
-            T* packed = scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
-            parallel_for(panels, grain(k_ * width / 16), [&](std::int64_t begin, std::int64_t end) {
-                pack_panels(packed, b, begin, end);
+        const std::int64_t panel_size = width * std::max<std::int64_t>(k_, 1);
+        if (threaded && m_ < row_block_) {
+            parallel_for(panels, grain(m_ * panel_size), [&](std::int64_t begin, std::int64_t end) {
+                run_panels(c, a, b, begin, end);
             });
-            parallel_for(m_, grain(k_ * n_), [&](std::int64_t begin, std::int64_t end) {
-                multiply_rows(c, a, b, packed, begin, end, 0, panels);
-            });
-        } else {
-            parallel_for(panels, grain(m_ * k_ * width), [&](std::int64_t begin, std::int64_t end) {
-                T* packed =
-                    scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * panels * width));
-                pack_panels(packed, b, begin, end);
-                multiply_rows(c, a, b, packed, 0, m_, begin, end);
-            });
+            return;
+        }
+        const std::int64_t most = std::max<std::int64_t>(8, panel_bytes / sizeof_t / panel_size);
+        for (std::int64_t first = 0; first < panels; first += most) {
+            const std::int64_t last = std::min(panels, first + most);
+            if (threaded)
+                run_rows(c, a, b, first, last);
+            else
+                run_panels(c, a, b, first, last);
         }
     }
 
@@ -70,6 +71,29 @@ public:
 
 private:
     static constexpr std::int64_t width = panel_columns<T>();
+    static constexpr auto sizeof_t = static_cast<std::int64_t>(sizeof(T));
+
+    T* packed_panels(std::int64_t first, std::int64_t last) const {
+        return scratch<T>(Scratch::gemm_b, static_cast<std::size_t>(k_ * (last - first) * width));
+    }
+
+    void run_panels(R* c, const S* a, const S* b, std::int64_t first, std::int64_t last) const {
+        T* packed = packed_panels(first, last);
+        pack_panels(packed, b, first, first, last);
+        multiply_rows(c, a, b, packed, 0, m_, first, last);
+    }
+
+    /// One packed b for all threads, which share the rows of a.
+    void run_rows(R* c, const S* a, const S* b, std::int64_t first, std::int64_t last) const {
+        T* packed = packed_panels(first, last);
+        parallel_for(last - first, grain(k_ * width / 16),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         pack_panels(packed, b, first, first + begin, first + end);
+                     });
+        parallel_for(m_, grain(k_ * n_), [&](std::int64_t begin, std::int64_t end) {
+            multiply_rows(c, a, b, packed, begin, end, first, last);
+        });
+    }
 
     static std::int64_t grain(std::int64_t multiply_adds_each) {
         return thread_grain / std::max<std::int64_t>(multiply_adds_each, 1) + 1;
@@ -80,7 +104,7 @@ private:
     /// b is read where it lies if it is in the type computed in, its rows are whole vectors, and it
     /// is not read often enough to pay for a dense copy.
     bool in_place(std::int64_t panel) const {
-        return std::is_same_v<S, T> && !b_.transposed && m_ <= row_block &&
+        return std::is_same_v<S, T> && !b_.transposed && m_ <= 96 &&
                columns(panel) == tile_columns<T>(columns(panel));
     }
 
@@ -106,35 +130,45 @@ private:
         }
     }
 
-    void pack_panels(T* packed, const S* b, std::int64_t begin, std::int64_t end) const {
+    /// Panels [begin, end) to where they belong in a block that starts with panel `first`.
+    void pack_panels(T* packed, const S* b, std::int64_t first, std::int64_t begin,
+                     std::int64_t end) const {
         for (std::int64_t panel = begin; panel < end; ++panel)
-            if (!in_place(panel)) pack_panel(packed + panel * width * k_, b, panel);
+            if (!in_place(panel)) pack_panel(packed + (panel - first) * width * k_, b, panel);
+    }
+
+    /// Rows that lie a multiple of 1 KB apart share few sets of the first cache: they are copied
+    /// where enough panels read them.
+    bool rows_collide() const {
+        return !a_.transposed && a_.ld * sizeof_t % 1024 == 0 && n_ >= 4 * width;
     }
 
     Operand<T> rows_of_a(const S* a, std::int64_t first, std::int64_t rows) const {
         if constexpr (std::is_same_v<S, T>) {
-            return a_.transposed ? Operand<T>{a + first, 1, a_.ld}
-                                 : Operand<T>{a + first * a_.ld, a_.ld, 1};
-        } else {
-            T* dst = scratch<T>(Scratch::gemm_rows, static_cast<std::size_t>(rows * k_));
-            if (a_.transposed) {
-                for (std::int64_t p = 0; p < k_; ++p)
-                    convert_run(dst + p * rows, a + p * a_.ld + first, rows);
-                return {dst, 1, rows};
-            }
-            for (std::int64_t i = 0; i < rows; ++i)
-                convert_run(dst + i * k_, a + (first + i) * a_.ld, k_);
-            return {dst, k_, 1};
+            if (a_.transposed) return {a + first, 1, a_.ld};
+            if (!rows_collide()) return {a + first * a_.ld, a_.ld, 1};
         }
+        const std::int64_t pitch = (a_.transposed ? rows : k_) / 16 * 16 + 32;
+        T* dst = scratch<T>(Scratch::gemm_rows,
+                            static_cast<std::size_t>((a_.transposed ? k_ : rows) * pitch));
+        if (a_.transposed) {
+            for (std::int64_t p = 0; p < k_; ++p)
+                convert_run(dst + p * pitch, a + p * a_.ld + first, rows);
+            return {dst, 1, pitch};
+        }
+        for (std::int64_t i = 0; i < rows; ++i)
+            convert_run(dst + i * pitch, a + (first + i) * a_.ld, k_);
+        return {dst, pitch, 1};
     }
 
+    /// packed starts with panel `first_panel`.
     void multiply_rows(R* c, const S* a, const S* b, const T* packed, std::int64_t begin,
                        std::int64_t end, std::int64_t first_panel, std::int64_t last_panel) const {
-        for (std::int64_t first = begin; first < end; first += row_block) {
-            const std::int64_t rows = std::min(row_block, end - first);
+        for (std::int64_t first = begin; first < end; first += row_block_) {
+            const std::int64_t rows = std::min(row_block_, end - first);
             const Operand<T> block = rows_of_a(a, first, rows);
             for (std::int64_t panel = first_panel; panel < last_panel; ++panel) {
-                const T* b_panel = packed + panel * width * k_;
+                const T* b_panel = packed + (panel - first_panel) * width * k_;
                 std::int64_t step = tile_columns<T>(columns(panel));
                 if constexpr (std::is_same_v<S, T>) {
                     if (in_place(panel)) {
@@ -163,7 +197,7 @@ private:
         }
     }
 
-    std::int64_t m_, n_, k_;
+    std::int64_t m_, n_, k_, row_block_;
     ConstMatrix a_, b_;
     Matrix c_;
     Store<T, R> store_;
