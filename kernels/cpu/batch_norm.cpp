@@ -1,0 +1,181 @@
+#include "kernels/batch_norm.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+#include "cpu/batch_norm_channel.h"
+#include "cpu/batch_norm_double.h"
+#include "cpu/batch_norm_rows.h"
+#include "cpu/grain.h"
+#include "kernels/parallel.h"
+
+namespace kernels::cpu {
+namespace {
+
+/// Work memory of this thread, kept from call to call.
+template <class T>
+T* scratch(std::int64_t size) {
+    thread_local std::vector<T> memory;
+    if (memory.size() < static_cast<std::size_t>(size))
+        memory.resize(static_cast<std::size_t>(size));
+    return memory.data();
+}
+
+/// How many rows one task sums: fixed by the shape, so that the result does not depend on threads.
+struct Chunks {
+    explicit Chunks(const BatchNormShape& shape)
+        : total(shape.rows),
+          rows(std::max<std::int64_t>(128, row_grain(shape.channels) / 128 * 128)),
+          count((shape.rows + rows - 1) / rows) {}
+    std::int64_t total, rows, count;
+    std::int64_t begin(std::int64_t k) const { return k * rows; }
+    std::int64_t end(std::int64_t k) const { return std::min(total, (k + 1) * rows); }
+};
+
+/// sum(part, begin, end) fills 2 * channels doubles for each chunk of rows. The parts, one after
+/// the other; at least one, zeros for no rows.
+template <class Sum>
+double* sum_chunks(const Chunks& chunks, std::int64_t channels, const Sum& sum) {
+    double* parts = scratch<double>(std::max<std::int64_t>(chunks.count, 1) * 2 * channels);
+    if (chunks.count == 0) std::fill_n(parts, 2 * channels, 0.0);
+    parallel_for(chunks.count, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k)
+            sum(parts + k * 2 * channels, chunks.begin(k), chunks.end(k));
+    });
+    return parts;
+}
+
+/// (channels) means and (channels) sums of squared deviations over all rows.
+const double* all_moments(ConstArray x, const BatchNormShape& shape) {
+    const Chunks chunks(shape);
+    const std::int64_t n = shape.channels;
+    double* parts = sum_chunks(chunks, n, [&](double* part, std::int64_t begin, std::int64_t end) {
+        moments(part, x, n, begin, end);
+    });
+    for (std::int64_t k = 1; k < chunks.count; ++k) {
+        const double* more = parts + k * 2 * n;
+        join_moments(parts, parts + n, more, more + n, n, chunks.begin(k),
+                     chunks.end(k) - chunks.begin(k));
+    }
+    return parts;
+}
+
+/// (channels) sums of g and (channels) sums of g * xhat over all rows.
+const double* all_gradient_sums(const Gradients& in, const BatchNormShape& shape) {
+    const Chunks chunks(shape);
+    const std::int64_t n = shape.channels;
+    double* parts = sum_chunks(chunks, n, [&](double* part, std::int64_t begin, std::int64_t end) {
+        gradient_sums(part, in, n, begin, end);
+    });
+    for (std::int64_t k = 1; k < chunks.count; ++k)
+        for (std::int64_t i = 0; i < 2 * n; ++i) parts[i] += parts[k * 2 * n + i];
+    return parts;
+}
+
+void normalize_all(Array y, ConstArray x, ConstArray residual, bool relu, const Affine& affine,
+                   const BatchNormShape& shape) {
+    parallel_for(shape.rows, row_grain(shape.channels), [&](std::int64_t begin, std::int64_t end) {
+        normalize(y, x, residual, relu, affine, shape.channels, begin, end);
+    });
+}
+
+/// Three f32 rows of this thread, one value a channel.
+struct ChannelRows {
+    explicit ChannelRows(std::int64_t channels)
+        : mean(scratch<float>(3 * channels)), factor(mean + channels), shift(factor + channels) {}
+    float* mean;
+    float* factor;
+    float* shift;
+    Affine affine() const { return {mean, factor, shift}; }
+};
+
+}  // namespace
+
+void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_mean,
+                              Array running_var, ConstArray x, ConstArray weight, ConstArray bias,
+                              ConstArray residual, bool relu, const BatchNormShape& shape, Stream) {
+    assert(x.size == shape.rows * shape.channels && y.size == x.size && y.dtype == x.dtype);
+    const double* stats = x.dtype == DType::f64 ? moments_double(x, shape) : all_moments(x, shape);
+    const auto rows = static_cast<double>(shape.rows);
+    for (std::int64_t c = 0; c < shape.channels; ++c) {
+        const double squares = stats[shape.channels + c];
+        const double unbiased = squares / std::max(rows - 1, 1.0);
+        put_channel(mean, c, stats[c]);
+        put_channel(invstd, c, 1 / std::sqrt(squares / rows + shape.eps));
+        const double keep = 1 - shape.momentum;
+        put_channel(running_mean, c,
+                    keep * channel_or(running_mean, c, 0) + shape.momentum * stats[c]);
+        put_channel(running_var, c,
+                    keep * channel_or(running_var, c, 0) + shape.momentum * unbiased);
+    }
+    if (x.dtype == DType::f64) {
+        normalize_double(y, x, mean, invstd, weight, bias, residual, relu, shape);
+        return;
+    }
+    const ChannelRows rows_of(shape.channels);
+    for (std::int64_t c = 0; c < shape.channels; ++c) {
+        rows_of.mean[c] = static_cast<const float*>(mean.data)[c];
+        rows_of.factor[c] =
+            static_cast<float>(static_cast<double>(static_cast<const float*>(invstd.data)[c]) *
+                               channel_or(weight, c, 1));
+        rows_of.shift[c] = static_cast<float>(channel_or(bias, c, 0));
+    }
+    normalize_all(y, x, residual, relu, rows_of.affine(), shape);
+}
+
+void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArray bias,
+                              ConstArray running_mean, ConstArray running_var, ConstArray residual,
+                              bool relu, const BatchNormShape& shape, Stream) {
+    assert(x.size == shape.rows * shape.channels && y.size == x.size && y.dtype == x.dtype);
+    if (x.dtype == DType::f64) {
+        normalize_running_double(y, x, running_mean, running_var, weight, bias, residual, relu,
+                                 shape);
+        return;
+    }
+    const ChannelRows rows_of(shape.channels);
+    for (std::int64_t c = 0; c < shape.channels; ++c) {
+        const double invstd = 1 / std::sqrt(channel_or(running_var, c, 1) + shape.eps);
+        rows_of.mean[c] = static_cast<float>(channel_or(running_mean, c, 0));
+        rows_of.factor[c] = static_cast<float>(invstd * channel_or(weight, c, 1));
+        rows_of.shift[c] = static_cast<float>(channel_or(bias, c, 0));
+    }
+    normalize_all(y, x, residual, relu, rows_of.affine(), shape);
+}
+
+void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
+                         ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
+                         ConstArray invstd, bool relu, bool training, const BatchNormShape& shape,
+                         Stream) {
+    assert(x.size == shape.rows * shape.channels && dx.size == x.size && dx.dtype == x.dtype);
+    if (x.dtype == DType::f64) {
+        backward_double({dx, dresidual, dweight, dbias}, dy, x, relu ? y.data : nullptr, weight,
+                        mean, invstd, training, shape);
+        return;
+    }
+    const Gradients in{dy,
+                       x,
+                       {relu ? y.data : nullptr, y.dtype, y.size},
+                       static_cast<const float*>(mean.data),
+                       static_cast<const float*>(invstd.data)};
+    const double* sums = all_gradient_sums(in, shape);
+    const ChannelRows factors(shape.channels);
+    const auto rows = static_cast<double>(shape.rows);
+    for (std::int64_t c = 0; c < shape.channels; ++c) {
+        const double sum_g = sums[c], sum_gx = sums[shape.channels + c];
+        put_channel(dbias, c, sum_g);
+        put_channel(dweight, c, sum_gx);
+        const auto inverse = static_cast<double>(in.invstd[c]);
+        const double scale = channel_or(weight, c, 1) * inverse;
+        factors.mean[c] = static_cast<float>(scale);
+        factors.factor[c] = training ? static_cast<float>(-scale * inverse * sum_gx / rows) : 0;
+        factors.shift[c] = training ? static_cast<float>(-scale * sum_g / rows) : 0;
+    }
+    const DxFactors dx_factors{factors.mean, factors.factor, factors.shift};
+    parallel_for(shape.rows, row_grain(shape.channels), [&](std::int64_t begin, std::int64_t end) {
+        gradient_rows(dx, dresidual, in, dx_factors, shape.channels, begin, end);
+    });
+}
+
+}  // namespace kernels::cpu

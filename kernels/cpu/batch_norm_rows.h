@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/array.h"
+
+// Batch norm over a range of rows, for f32, f16 and bf16; arrays by channel are f32 or double.
+namespace kernels::cpu {
+
+/// Moments of the rows [begin, end): (channels) means, then (channels) sums of squared deviations.
+void moments(double* result, ConstArray x, std::int64_t channels, std::int64_t begin,
+             std::int64_t end);
+
+/// Joins the moments of `rows` more rows to those of `before` rows (Chan, Golub, LeVeque 1979).
+void join_moments(double* mean, double* squares, const double* more_mean,
+                  const double* more_squares, std::int64_t channels, std::int64_t before,
+                  std::int64_t rows);
+
+/// y = (x - mean) * factor + shift [+ residual] [relu]; residual.data may be null.
+struct Affine {
+    const float* mean;
+    const float* factor;
+    const float* shift;
+};
+void normalize(Array y, ConstArray x, ConstArray residual, bool relu, const Affine& affine,
+               std::int64_t channels, std::int64_t begin, std::int64_t end);
+
+/// What the backward pass reads. y.data is null without relu.
+struct Gradients {
+    ConstArray dy, x, y;
+    const float* mean;
+    const float* invstd;
+};
+
+/// (channels) sums of g over the rows [begin, end), then (channels) sums of g * xhat.
+void gradient_sums(double* result, const Gradients& in, std::int64_t channels, std::int64_t begin,
+                   std::int64_t end);
+
+/// dx = scale * g + slope * (x - mean) + offset; dresidual = g where its data is not null.
+struct DxFactors {
+    const float* scale;
+    const float* slope;
+    const float* offset;
+};
+void gradient_rows(Array dx, Array dresidual, const Gradients& in, const DxFactors& factors,
+                   std::int64_t channels, std::int64_t begin, std::int64_t end);
+
+}  // namespace kernels::cpu

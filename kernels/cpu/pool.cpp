@@ -1,0 +1,292 @@
+#include "kernels/pool.h"
+
+#include <cassert>
+
+#include "cpu/grain.h"
+#include "cpu/pool_axis.h"
+#include "cpu/pool_double.h"
+#include "cpu/scalar_convert.h"
+#include "kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/pool.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, which defines the target.
+#include "cpu/loops-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+using VI = hn::Vec<DI>;
+using I = std::int64_t;
+
+template <class T>
+HWY_INLINE VF load_up_to(const T* p, I n) {
+    return n >= lane_count() ? load(p) : load_part(p, static_cast<std::size_t>(n));
+}
+
+HWY_INLINE VI load_index(const std::int32_t* p, I n) {
+    if (n >= lane_count()) return hn::LoadU(DI(), p);
+    HWY_ALIGN std::int32_t lane[HWY_MAX_BYTES / sizeof(std::int32_t)];
+    for (I i = 0; i < lane_count(); ++i) lane[i] = i < n ? p[i] : -1;
+    return hn::Load(DI(), lane);
+}
+
+HWY_INLINE void store_index(VI v, std::int32_t* p, I n) {
+    if (n >= lane_count()) {
+        hn::StoreU(v, DI(), p);
+        return;
+    }
+    HWY_ALIGN std::int32_t lane[HWY_MAX_BYTES / sizeof(std::int32_t)];
+    hn::Store(v, DI(), lane);
+    for (I i = 0; i < n; ++i) p[i] = lane[i];
+}
+
+/// The first largest of one window for the channels that x begins with; NaN is larger than all.
+template <class T>
+HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan& plan,
+                           const Taps& rows, const Taps& cols, I left) {
+    VF most = hn::Zero(DF());
+    VI best = hn::Set(DI(), -1);
+    for (I h = rows.first; h < rows.last; h += rows.step) {
+        for (I w = cols.first; w < cols.last; w += cols.step) {
+            const I place = h * plan.cols.in() + w;
+            const VF v = load_up_to(x + place * plan.c, left);
+            // v wins unless it is at most `most`, which NaN never is, or `most` is NaN already.
+            // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
+            const auto loses = hn::Or(hn::Le(v, most), hn::Not(hn::Eq(most, most)));
+            const auto first = hn::RebindMask(DF(), hn::Lt(best, hn::Zero(DI())));
+            const auto wins = hn::Or(first, hn::Not(loses));
+            most = hn::IfThenElse(wins, v, most);
+            best = hn::IfThenElse(hn::RebindMask(DI(), wins),
+                                  hn::Set(DI(), static_cast<std::int32_t>(place)), best);
+        }
+    }
+    store_part_or_all(most, y, left);
+    store_index(best, index, left);
+}
+
+template <class T>
+void max_pool_line(T* y, std::int32_t* index, const T* x, const PoolPlan& plan, I oh) {
+    const Taps rows = plan.rows.taps(oh);
+    for (I ow = 0; ow < plan.cols.out(); ++ow) {
+        const Taps cols = plan.cols.taps(ow);
+        for (I c = 0; c < plan.c; c += lane_count())
+            max_window(y + ow * plan.c + c, index + ow * plan.c + c, x + c, plan, rows, cols,
+                       plan.c - c);
+    }
+}
+
+/// Each input gathers from the outputs whose window it lies in: nothing is zeroed or added to in
+/// memory, and the order of the sum is fixed.
+template <class T>
+void max_unpool_line(T* dx, const T* dy, const std::int32_t* index, const PoolPlan& plan, I h) {
+    for (I w = 0; w < plan.cols.in(); ++w) {
+        const VI place = hn::Set(DI(), static_cast<std::int32_t>(h * plan.cols.in() + w));
+        for (I c = 0; c < plan.c; c += lane_count()) {
+            const I left = plan.c - c;
+            VF sum = hn::Zero(DF());
+            plan.rows.covering(h, [&](I oh) HWY_ATTR {
+                plan.cols.covering(w, [&](I ow) HWY_ATTR {
+                    const I from = (oh * plan.cols.out() + ow) * plan.c + c;
+                    const auto mine = hn::Eq(load_index(index + from, left), place);
+                    sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(DF(), mine),
+                                                          load_up_to(dy + from, left)));
+                });
+            });
+            store_part_or_all(sum, dx + w * plan.c + c, left);
+        }
+    }
+}
+
+template <class T>
+void avg_pool_line(T* y, const T* x, const PoolPlan& plan, I oh) {
+    const Taps rows = plan.rows.taps(oh);
+    for (I ow = 0; ow < plan.cols.out(); ++ow) {
+        const Taps cols = plan.cols.taps(ow);
+        const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
+        for (I c = 0; c < plan.c; c += lane_count()) {
+            VF sum = hn::Zero(DF());
+            for (I h = rows.first; h < rows.last; h += rows.step) {
+                VF line = hn::Zero(DF());  // a sum a row keeps the error of large windows small
+                for (I w = cols.first; w < cols.last; w += cols.step)
+                    line = hn::Add(
+                        line, load_up_to(x + (h * plan.cols.in() + w) * plan.c + c, plan.c - c));
+                sum = hn::Add(sum, line);
+            }
+            store_part_or_all(hn::Div(sum, divisor), y + ow * plan.c + c, plan.c - c);
+        }
+    }
+}
+
+template <class T>
+void avg_unpool_line(T* dx, const T* dy, const PoolPlan& plan, I h) {
+    for (I w = 0; w < plan.cols.in(); ++w) {
+        for (I c = 0; c < plan.c; c += lane_count()) {
+            VF sum = hn::Zero(DF());
+            plan.rows.covering(h, [&](I oh) HWY_ATTR {
+                plan.cols.covering(w, [&](I ow) HWY_ATTR {
+                    const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
+                    const VF g =
+                        load_up_to(dy + (oh * plan.cols.out() + ow) * plan.c + c, plan.c - c);
+                    sum = hn::Add(sum, hn::Div(g, divisor));
+                });
+            });
+            store_part_or_all(sum, dx + w * plan.c + c, plan.c - c);
+        }
+    }
+}
+
+/// f(pointer types, image, row) for the lines [begin, end) of images of `rows` lines.
+template <class F>
+void for_each_line(DType dtype, I rows, I begin, I end, const F& f) {
+    with_vector_type(dtype, [&](auto type) {
+        for (I line = begin; line < end; ++line) f(type, line / rows, line % rows);
+    });
+}
+
+void max_pool_lines(Array y, Array index, ConstArray x, const PoolPlan& plan, I begin, I end) {
+    for_each_line(x.dtype, plan.rows.out(), begin, end, [&](auto type, I n, I oh) {
+        using T = decltype(type);
+        const I at = n * plan.out_image() + oh * plan.cols.out() * plan.c;
+        max_pool_line(static_cast<T*>(y.data) + at, static_cast<std::int32_t*>(index.data) + at,
+                      static_cast<const T*>(x.data) + n * plan.in_image(), plan, oh);
+    });
+}
+
+void max_unpool_lines(Array dx, ConstArray dy, ConstArray index, const PoolPlan& plan, I begin,
+                      I end) {
+    for_each_line(dx.dtype, plan.rows.in(), begin, end, [&](auto type, I n, I h) {
+        using T = decltype(type);
+        max_unpool_line(
+            static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
+            static_cast<const T*>(dy.data) + n * plan.out_image(),
+            static_cast<const std::int32_t*>(index.data) + n * plan.out_image(), plan, h);
+    });
+}
+
+void avg_pool_lines(Array y, ConstArray x, const PoolPlan& plan, I begin, I end) {
+    for_each_line(x.dtype, plan.rows.out(), begin, end, [&](auto type, I n, I oh) {
+        using T = decltype(type);
+        avg_pool_line(
+            static_cast<T*>(y.data) + n * plan.out_image() + oh * plan.cols.out() * plan.c,
+            static_cast<const T*>(x.data) + n * plan.in_image(), plan, oh);
+    });
+}
+
+void avg_unpool_lines(Array dx, ConstArray dy, const PoolPlan& plan, I begin, I end) {
+    for_each_line(dx.dtype, plan.rows.in(), begin, end, [&](auto type, I n, I h) {
+        using T = decltype(type);
+        avg_unpool_line(
+            static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
+            static_cast<const T*>(dy.data) + n * plan.out_image(), plan, h);
+    });
+}
+
+}  // namespace
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kernels::cpu {
+namespace {
+
+HWY_EXPORT(max_pool_lines);
+HWY_EXPORT(max_unpool_lines);
+HWY_EXPORT(avg_pool_lines);
+HWY_EXPORT(avg_unpool_lines);
+
+/// Lines of the output that are worth a thread: by the inputs they read.
+std::int64_t output_grain(const PoolPlan& plan) {
+    return row_grain(plan.in_image() / std::max<std::int64_t>(plan.rows.out(), 1));
+}
+std::int64_t input_grain(const PoolPlan& plan) { return row_grain(plan.cols.in() * plan.c); }
+
+void avg_pool(Array y, ConstArray x, const PoolPlan& plan) {
+    parallel_for(plan.n * plan.rows.out(), output_grain(plan),
+                 [&](std::int64_t begin, std::int64_t end) {
+                     if (x.dtype == DType::f64)
+                         avg_pool_rows_double(static_cast<double*>(y.data),
+                                              static_cast<const double*>(x.data), plan, begin, end);
+                     else
+                         HWY_DYNAMIC_DISPATCH(avg_pool_lines)(y, x, plan, begin, end);
+                 });
+}
+
+void avg_unpool(Array dx, ConstArray dy, const PoolPlan& plan) {
+    parallel_for(
+        plan.n * plan.rows.in(), input_grain(plan), [&](std::int64_t begin, std::int64_t end) {
+            if (dx.dtype == DType::f64)
+                avg_unpool_rows_double(static_cast<double*>(dx.data),
+                                       static_cast<const double*>(dy.data), plan, begin, end);
+            else
+                HWY_DYNAMIC_DISPATCH(avg_unpool_lines)(dx, dy, plan, begin, end);
+        });
+}
+
+}  // namespace
+
+void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape, Stream) {
+    const PoolPlan plan = fixed_plan(shape);
+    assert(index.dtype == DType::i32 && y.size == plan.n * plan.out_image());
+    parallel_for(plan.n * plan.rows.out(), output_grain(plan),
+                 [&](std::int64_t begin, std::int64_t end) {
+                     if (x.dtype == DType::f64)
+                         max_pool_rows_double(static_cast<double*>(y.data),
+                                              static_cast<std::int32_t*>(index.data),
+                                              static_cast<const double*>(x.data), plan, begin, end);
+                     else
+                         HWY_DYNAMIC_DISPATCH(max_pool_lines)(y, index, x, plan, begin, end);
+                 });
+}
+
+void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
+                         Stream) {
+    const PoolPlan plan = fixed_plan(shape);
+    assert(index.dtype == DType::i32 && dx.size == plan.n * plan.in_image());
+    parallel_for(plan.n * plan.rows.in(), input_grain(plan),
+                 [&](std::int64_t begin, std::int64_t end) {
+                     if (dx.dtype == DType::f64)
+                         max_unpool_rows_double(
+                             static_cast<double*>(dx.data), static_cast<const double*>(dy.data),
+                             static_cast<const std::int32_t*>(index.data), plan, begin, end);
+                     else
+                         HWY_DYNAMIC_DISPATCH(max_unpool_lines)(dx, dy, index, plan, begin, end);
+                 });
+}
+
+void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape, Stream) {
+    const PoolPlan plan = fixed_plan(shape);
+    const auto* place = static_cast<const std::int32_t*>(index.data);
+    parallel_for(plan.n * plan.out_image(), loop_grain, [&](std::int64_t begin, std::int64_t end) {
+        with_type(x.dtype, [&](auto type) {
+            using T = decltype(type);
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T* image =
+                    static_cast<const T*>(x.data) + i / plan.out_image() * plan.in_image();
+                static_cast<T*>(y.data)[i] = image[place[i] * plan.c + i % plan.c];
+            }
+        });
+    });
+}
+
+void avg_pool2d_forward(Array y, ConstArray x, const Pool2dShape& shape, Stream) {
+    avg_pool(y, x, fixed_plan(shape));
+}
+
+void avg_pool2d_backward(Array dx, ConstArray dy, const Pool2dShape& shape, Stream) {
+    avg_unpool(dx, dy, fixed_plan(shape));
+}
+
+void adaptive_avg_pool2d_forward(Array y, ConstArray x, const Pool2dShape& shape, Stream) {
+    avg_pool(y, x, adaptive_plan(shape));
+}
+
+void adaptive_avg_pool2d_backward(Array dx, ConstArray dy, const Pool2dShape& shape, Stream) {
+    avg_unpool(dx, dy, adaptive_plan(shape));
+}
+
+}  // namespace kernels::cpu
+#endif

@@ -1,0 +1,229 @@
+#include <gtest/gtest.h>
+
+#include "kernels/multi_tensor.h"
+#include "kernels/support.h"
+#include "kernels/targets.h"
+
+namespace kernels::test {
+namespace {
+
+struct Parameter {
+    Parameter(DType master_type, DType grad_type, DType state_type, DType low_type,
+              std::int64_t size)
+        : master(random_buffer(master_type, size, 1)),
+          grad(random_buffer(grad_type, size, 2, 0, 10)),
+          state1(random_buffer(state_type, size, 3)),
+          state2(random_buffer(state_type, size, 4, 2, 0.1)),
+          low(low_type, size) {}
+    UpdateTensor tensor(bool with_low) {
+        Array copy = low;
+        if (!with_low) copy.data = nullptr;
+        return {master, grad, state1, state2, copy};
+    }
+    Buffer master, grad, state1, state2, low;
+};
+
+struct Scalars {
+    float lr = 0.01f, scale = 8, clip = 0.5f, found_inf = 0;
+    std::int64_t step = 3;
+    UpdateScalars all(bool write_grads = false) const {
+        return {&lr, &scale, &clip, &found_inf, &step, write_grads};
+    }
+};
+
+struct Values {
+    double p, g, state1, state2;
+};
+
+Values sgd_reference(Values v, const SgdOptions& o, const Scalars& s) {
+    v.g = v.g / static_cast<double>(s.scale) * static_cast<double>(s.clip);
+    double d = v.g + o.weight_decay * v.p;
+    v.state1 = o.first_step ? d : o.momentum * v.state1 + (1 - o.dampening) * d;
+    d = o.nesterov ? d + o.momentum * v.state1 : v.state1;
+    v.p -= static_cast<double>(s.lr) * d;
+    return v;
+}
+
+Values adam_reference(Values v, const AdamOptions& o, const Scalars& s) {
+    const auto lr = static_cast<double>(s.lr);
+    v.g = v.g / static_cast<double>(s.scale) * static_cast<double>(s.clip);
+    const double d = o.decoupled ? v.g : v.g + o.weight_decay * v.p;
+    if (o.decoupled) v.p *= 1 - lr * o.weight_decay;
+    v.state1 = o.beta1 * v.state1 + (1 - o.beta1) * d;
+    v.state2 = o.beta2 * v.state2 + (1 - o.beta2) * d * d;
+    const double c1 = 1 - std::pow(o.beta1, static_cast<double>(s.step));
+    const double c2 = 1 - std::pow(o.beta2, static_cast<double>(s.step));
+    v.p -= lr * (v.state1 / c1) / (std::sqrt(v.state2 / c2) + o.eps);
+    return v;
+}
+
+/// Eight f32 (f64) roundings at most, each of a value of size about 10, then that of the storage.
+double slack_of(DType master) { return 8 * 10 * (master == DType::f64 ? 0x1p-53 : 0x1p-24); }
+
+template <class Reference>
+void expect_update(const Parameter& before, Parameter& after, bool with_low,
+                   const Reference& reference) {
+    const double slack = slack_of(before.master.dtype());
+    for (std::int64_t i = 0; i < before.master.size(); ++i) {
+        const Values v = reference(Values{before.master.get(i), before.grad.get(i),
+                                          before.state1.get(i), before.state2.get(i)});
+        ASSERT_TRUE(near(after.master.get(i), v.p, after.master.dtype(), slack));
+        ASSERT_TRUE(near(after.state1.get(i), v.state1, after.state1.dtype(), slack));
+        if (with_low) {
+            ASSERT_EQ(after.low.get(i), stored(after.low.dtype(), after.master.get(i)));
+        }
+    }
+}
+
+struct Types {
+    DType master, grad, state, low;
+};
+const std::vector<Types> type_sets = {
+    {DType::f32, DType::f32, DType::f32, DType::f16},
+    {DType::f32, DType::f16, DType::f32, DType::bf16},
+    {DType::f32, DType::bf16, DType::f32, DType::f16},
+    {DType::f16, DType::f16, DType::f16, DType::f16},
+    {DType::bf16, DType::bf16, DType::f32, DType::bf16},
+    {DType::f64, DType::f64, DType::f64, DType::f16},
+    {DType::f32, DType::f64, DType::f32, DType::f16},
+};
+
+TEST(Sgd, FollowsItsFormulaForEveryTypeAndOption) {
+    on_every_target([] {
+        for (const Types& t : type_sets)
+            for (std::int64_t size : {0, 1, 31, 32, 33, 1000})
+                for (const SgdOptions& o :
+                     {SgdOptions{0.9, 0, 0.1, false, false}, SgdOptions{0.9, 0, 0, true, false},
+                      SgdOptions{0.9, 0.25, 0.1, false, false},
+                      SgdOptions{0.9, 0.25, 0.1, true, true}}) {
+                    const Parameter before(t.master, t.grad, t.state, t.low, size);
+                    Parameter after = before;
+                    const Scalars s;
+                    const std::vector<UpdateTensor> tensors = {after.tensor(true)};
+                    cpu::multi_tensor_sgd(tensors, o, s.all(), nullptr, {});
+                    expect_update(before, after, true,
+                                  [&](Values v) { return sgd_reference(v, o, s); });
+                    EXPECT_EQ(after.grad.bytes(), before.grad.bytes());
+                }
+    });
+}
+
+TEST(Sgd, MatchesPyTorchBitForBitInF32) {
+    // torch.optim.SGD(lr=0.1, momentum=0.9, weight_decay=0.05): two steps whose arithmetic is exact
+    // in f32 up to the last operation, worked out in double here as torch's CPU kernel does.
+    Buffer p(DType::f32, {1.5}), g(DType::f32, {0.25}), buffer(DType::f32, {0});
+    const float lr = 0.125f;
+    const SgdOptions first{0.5, 0, 0.0625, false, true}, later{0.5, 0, 0.0625, false, false};
+    const std::vector<UpdateTensor> tensors = {
+        {p, g, buffer, {nullptr, DType::f32, 0}, {nullptr, DType::f16, 0}}};
+    cpu::multi_tensor_sgd(tensors, first, {&lr}, nullptr, {});
+    EXPECT_EQ(buffer.get(0), 0.34375);
+    EXPECT_EQ(p.get(0), 1.5 - 0.125 * 0.34375);
+    const double decayed = 0.25 + 0.0625 * p.get(0);
+    const double p1 = p.get(0);
+    cpu::multi_tensor_sgd(tensors, later, {&lr}, nullptr, {});
+    EXPECT_EQ(buffer.get(0), 0.171875 + decayed);
+    EXPECT_EQ(p.get(0), p1 - 0.125 * (0.171875 + decayed));
+}
+
+TEST(Sgd, WithoutMomentumNeedsNoState) {
+    Parameter t(DType::f32, DType::f32, DType::f32, DType::f16, 33);
+    const Parameter before = t;
+    UpdateTensor tensor = t.tensor(false);
+    tensor.state1.data = tensor.state2.data = nullptr;
+    const Scalars s;
+    const std::vector<UpdateTensor> tensors = {tensor};
+    cpu::multi_tensor_sgd(tensors, {}, s.all(), nullptr, {});
+    for (std::int64_t i = 0; i < 33; ++i) {
+        const double g = before.grad.get(i) / 16;  // scale 8, clip 1/2: exact
+        ASSERT_NEAR(t.master.get(i), before.master.get(i) - static_cast<double>(s.lr) * g,
+                    slack_of(DType::f32));
+    }
+}
+
+TEST(Adam, FollowsItsFormulaForEveryTypeAndOption) {
+    on_every_target([] {
+        for (const Types& t : type_sets)
+            for (std::int64_t size : {0, 1, 31, 32, 33, 1000})
+                for (bool decoupled : {true, false}) {
+                    AdamOptions o;
+                    o.weight_decay = 0.1;
+                    o.decoupled = decoupled;
+                    const Parameter before(t.master, t.grad, t.state, t.low, size);
+                    Parameter after = before;
+                    const Scalars s;
+                    const std::vector<UpdateTensor> tensors = {after.tensor(true)};
+                    cpu::multi_tensor_adam(tensors, o, s.all(), nullptr, {});
+                    expect_update(before, after, true,
+                                  [&](Values v) { return adam_reference(v, o, s); });
+                }
+    });
+}
+
+TEST(Update, WritesNothingAtAllWhenAGradientWasNotFinite) {
+    for (const Types& t : type_sets) {
+        const Parameter before(t.master, t.grad, t.state, t.low, 100);
+        Parameter after = before;
+        Scalars s;
+        s.found_inf = 1;
+        const std::vector<UpdateTensor> tensors = {after.tensor(true)};
+        cpu::multi_tensor_sgd(tensors, {.momentum = 0.9}, s.all(true), nullptr, {});
+        cpu::multi_tensor_adam(tensors, {}, s.all(true), nullptr, {});
+        EXPECT_EQ(after.master.bytes(), before.master.bytes());
+        EXPECT_EQ(after.grad.bytes(), before.grad.bytes());
+        EXPECT_EQ(after.state1.bytes(), before.state1.bytes());
+        EXPECT_EQ(after.state2.bytes(), before.state2.bytes());
+        EXPECT_EQ(after.low.bytes(), before.low.bytes());
+    }
+}
+
+TEST(Update, WritesTheUnscaledAndClippedGradientWhereAsked) {
+    for (const Types& t : type_sets) {
+        const Parameter before(t.master, t.grad, t.state, t.low, 33);
+        Parameter after = before;
+        const Scalars s;
+        const std::vector<UpdateTensor> tensors = {after.tensor(false)};
+        cpu::multi_tensor_sgd(tensors, {.momentum = 0.9}, s.all(true), nullptr, {});
+        for (std::int64_t i = 0; i < 33; ++i)
+            ASSERT_EQ(after.grad.get(i), stored(t.grad, before.grad.get(i) / 16));
+    }
+}
+
+TEST(Update, CountsUpdatesThatDoNotChangeA16BitWeight) {
+    // Weights 1: half a unit below is 2^-12 for f16 (ties go to the even 1).
+    Buffer p(DType::f16, {1, 1, 1, 1}), g(DType::f16, {0x1p-12, 0x1p-11, 0, 0x1p-20});
+    const float lr = 1;
+    const Array none{nullptr, DType::f16, 0};
+    UpdateCounts counts{};
+    const std::vector<UpdateTensor> tensors = {{p, g, none, none, none}};
+    cpu::multi_tensor_sgd(tensors, {}, {&lr}, &counts, {});
+    EXPECT_EQ(counts.nonzero, 3);
+    EXPECT_EQ(counts.lost, 2);
+    EXPECT_EQ(p.get(1), 1 - 0x1p-11);
+}
+
+TEST(Update, GivesTheSameBitsForEveryThreadCountOverManyTensors) {
+    std::vector<Parameter> before;
+    for (std::int64_t size : {100003, 10, 64, 50000, 0, 33})
+        before.emplace_back(DType::f32, DType::f32, DType::f32, DType::f16, size);
+    const Scalars s;
+    const auto run = [&] {
+        std::vector<Parameter> after = before;
+        std::vector<UpdateTensor> tensors;
+        for (Parameter& p : after) tensors.push_back(p.tensor(true));
+        cpu::multi_tensor_adam(tensors, {}, s.all(), nullptr, {});
+        return after;
+    };
+    cpu::set_threads(1);
+    const auto expected = run();
+    with_threads([&](int) {
+        const auto after = run();
+        for (std::size_t i = 0; i < after.size(); ++i) {
+            EXPECT_EQ(after[i].master.bytes(), expected[i].master.bytes());
+            EXPECT_EQ(after[i].low.bytes(), expected[i].low.bytes());
+        }
+    });
+}
+
+}  // namespace
+}  // namespace kernels::test
