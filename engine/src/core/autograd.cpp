@@ -202,9 +202,18 @@ Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
 
 namespace {
 
+/// The gradient for a leaf to keep: its own, since it will be unscaled and clipped in place, and an
+/// op such as add hands one tensor to both its inputs.
+Tensor owned(const Tensor& gradient) {
+    const auto& impl = gradient.impl();
+    if (impl.use_count() > 1 || impl->storage.use_count() > 1)
+        return detail::copy_gradient(gradient);
+    return grad_on ? gradient : gradient.detach();
+}
+
 void keep(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient) {
     if (!leaf->grad) {
-        leaf->grad = grad_on ? gradient.impl() : gradient.detach().impl();
+        leaf->grad = owned(gradient).impl();
     } else {
         leaf->grad = detail::add_gradients(Tensor(leaf->grad), gradient).impl();
     }

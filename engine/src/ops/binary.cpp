@@ -237,6 +237,14 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace detail {
 Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
+
+Tensor copy_gradient(const Tensor& gradient) {
+    if (grad_enabled()) return mul(gradient, 1.0);
+    if (!is_dense(gradient)) return in_layout(gradient, Layout::contiguous);
+    Tensor copy = empty_like(gradient);
+    copy_into(copy, gradient);
+    return copy;
+}
 }  // namespace detail
 
 }  // namespace engine
