@@ -124,16 +124,29 @@ const kernels::Judgement& GradScaler::judge(Optimizer& optimizer) {
     return record.judgement;
 }
 
+namespace {
+
+/// Puts an optimizer's device values back as its user left them, also when its step throws.
+struct LentValues {
+    Optimizer& optimizer;
+    Tensor users_grad_scale = optimizer.grad_scale;
+    ~LentValues() {
+        optimizer.grad_scale = users_grad_scale;
+        optimizer.found_inf = {};
+    }
+};
+
+}  // namespace
+
 bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
-    const Tensor users = optimizer.grad_scale;
+    const LentValues lent{optimizer};
+    const Tensor& users = lent.users_grad_scale;
     if (record.stage == Stage::ready) {
         if (!record.judged) judge_gradients(optimizer, record);
         optimizer.grad_scale = users.defined() ? mul(users, scale_) : scale_;
     }
     optimizer.found_inf = record.found_inf.empty() ? Tensor() : record.found_inf.front();
     optimizer.step();
-    optimizer.grad_scale = users;
-    optimizer.found_inf = {};
     record.stage = Stage::stepped;
     return true;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <optional>
@@ -63,6 +64,9 @@ public:
     /// elsewhere or requires a gradient.
     void update(double new_scale);
     void update(const Tensor& new_scale);
+    /// An integer is not a scale (2.8).
+    template <std::integral T>
+    void update(T new_scale) = delete;
 
     bool is_enabled() const { return options_.enabled; }
     /// 1 when disabled; the initial value before the first scale().
