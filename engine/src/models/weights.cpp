@@ -22,7 +22,7 @@ DType dtype_of(const TensorEntry& entry) {
 void fill(const Tensor& target, const TensorEntry& entry) {
     const GradMode off(false);
     const Tensor source = Tensor::empty(target.shape(), dtype_of(entry), target.device());
-    source.copy_from_host(entry.data.data());
+    source.copy_from_host(entry.bytes.data());
     copy_into(target, to(source, target.dtype()));
     target.bump_version();
 }
@@ -48,7 +48,7 @@ void load_weights(Model& model, const std::string& path) {
             fill(tensor, *entry);
         }
     }
-    for (const auto& entry : file.entries()) {
+    for (const auto& entry : file.tensors()) {
         if (!known.contains(entry.name)) wrong += " " + entry.name + " is not in this model;";
     }
     if (wrong.empty()) return;
