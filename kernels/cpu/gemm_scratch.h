@@ -6,18 +6,15 @@ namespace kernels::cpu {
 
 /// What a scratch block holds; one block of each kind per thread.
 enum class Scratch : unsigned char {
-    gemm_a,
-    gemm_b,
-    gemm_rows,  ///< a thread's rows of a, or the strip of b it is transposing
-    gemm_tile,
+    gemm_a,     ///< a thread's rows of a
+    gemm_b,     ///< packed panels of b, or packed weights
+    gemm_rows,  ///< rows on their way into a panel
     operand_a,  ///< whole operands converted for a library call
     operand_b,
     operand_c,
     operand_d,
     conv_image,
-    conv_tile,
     conv_sums,
-    conv_partial,
     library,  ///< what oneDNN asks for
     library_weights,
     count,

@@ -78,9 +78,19 @@ private:
     }
 
     void run_panels(R* c, const S* a, const S* b, std::int64_t first, std::int64_t last) const {
-        T* packed = packed_panels(first, last);
-        pack_panels(packed, b, first, first, last);
-        multiply_rows(c, a, b, packed, 0, m_, first, last);
+        if (m_ > row_block_) {
+            T* packed = packed_panels(first, last);
+            pack_panels(packed, b, first, first, last);
+            multiply_rows(c, a, b, packed, 0, m_, first, last);
+            return;
+        }
+        // Every panel is read once: it is packed just before, and stays in the cache.
+        const Operand<T> rows = rows_of_a(a, 0, m_);
+        T* packed = packed_panels(0, 1);
+        for (std::int64_t panel = first; panel < last; ++panel) {
+            if (!in_place(panel)) pack_panel(packed, b, panel);
+            multiply_panel(c + panel * width, rows, m_, panel_of_b(b, packed, panel), panel);
+        }
     }
 
     /// One packed b for all threads, which share the rows of a.
@@ -149,7 +159,7 @@ private:
             if (!rows_collide()) return {a + first * a_.ld, a_.ld, 1};
         }
         const std::int64_t pitch = (a_.transposed ? rows : k_) / 16 * 16 + 32;
-        T* dst = scratch<T>(Scratch::gemm_rows,
+        T* dst = scratch<T>(Scratch::gemm_a,
                             static_cast<std::size_t>((a_.transposed ? k_ : rows) * pitch));
         if (a_.transposed) {
             for (std::int64_t p = 0; p < k_; ++p)
@@ -161,38 +171,40 @@ private:
         return {dst, pitch, 1};
     }
 
+    struct Panel {
+        const T* data;
+        std::int64_t step;
+    };
+    Panel panel_of_b([[maybe_unused]] const S* b, const T* packed, std::int64_t panel) const {
+        if constexpr (std::is_same_v<S, T>)
+            if (in_place(panel)) return {b + panel * width, b_.ld};
+        return {packed, tile_columns<T>(columns(panel))};
+    }
+
     /// packed starts with panel `first_panel`.
     void multiply_rows(R* c, const S* a, const S* b, const T* packed, std::int64_t begin,
                        std::int64_t end, std::int64_t first_panel, std::int64_t last_panel) const {
         for (std::int64_t first = begin; first < end; first += row_block_) {
             const std::int64_t rows = std::min(row_block_, end - first);
             const Operand<T> block = rows_of_a(a, first, rows);
-            for (std::int64_t panel = first_panel; panel < last_panel; ++panel) {
-                const T* b_panel = packed + (panel - first_panel) * width * k_;
-                std::int64_t step = tile_columns<T>(columns(panel));
-                if constexpr (std::is_same_v<S, T>) {
-                    if (in_place(panel)) {
-                        b_panel = b + panel * width;
-                        step = b_.ld;
-                    }
-                }
-                multiply_panel(c + first * c_.ld + panel * width, block, rows, b_panel, step,
+            for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
+                multiply_panel(c + first * c_.ld + panel * width, block, rows,
+                               panel_of_b(b, packed + (panel - first_panel) * width * k_, panel),
                                panel);
-            }
         }
     }
 
-    void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, const T* b, std::int64_t step,
+    void multiply_panel(R* c, const Operand<T>& a, std::int64_t rows, const Panel& b,
                         std::int64_t panel) const {
         HWY_ALIGN T sums[max_tile_rows * width + width];
         const std::int64_t cols = columns(panel), padded = tile_columns<T>(cols);
-        const TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, step};
+        const TileSum sum{a.row, 1, 1, k_, 0, 0, a.col, b.step};
         Store<T, R> store = store_;
         if (store.bias) store.bias += panel * width;
         const std::int64_t height = tile_rows(rows);
         for (std::int64_t i = 0; i < rows; i += height) {
             const std::int64_t tall = std::min(height, rows - i);
-            tile_for<T>(tall, cols)(sums, a.data + i * a.row, b, sum);
+            tile_for<T>(tall, cols)(sums, a.data + i * a.row, b.data, sum);
             store_tile(c + i * c_.ld, c_.ld, sums, padded, tall, cols, store);
         }
     }

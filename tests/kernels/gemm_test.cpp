@@ -314,6 +314,17 @@ TEST(Gemm, KeepsSubnormalHalfs) {
     }
 }
 
+TEST(Gemm, KeepsOrFlushesSubnormalBfloat16s) {
+    for (const std::int64_t size : {2, 64}) {
+        Buffer identity = square(DType::bf16, size, 0), c = identity;
+        for (std::int64_t i = 0; i < size; ++i) identity.set(i * size + i, 1);
+        const Buffer subnormal = square(DType::bf16, size, 0x1p-130);
+        cpu::gemm(matrix(c, size, size), matrix(std::as_const(identity), size, size),
+                  matrix(subnormal, size, size), {}, {});
+        for (const double value : c.values()) ASSERT_TRUE(value == 0x1p-130 || value == 0) << value;
+    }
+}
+
 TEST(Gemm, PassesInfinitiesAndNaNsToTheirRowsAndColumnsOnly) {
     for (const Types& types : all_types)
         for (const bool relu : {false, true})

@@ -17,7 +17,8 @@ struct Conv2dShape {
 };
 
 /// y = x * w + bias (bias may have data == nullptr). All of one dtype: f64, f32, f16, bf16; sums in
-/// f32 (f64 for f64), one rounding at the store. Cross-correlation, as in every framework.
+/// f32 (f64 for f64), one rounding at the store. Cross-correlation, as in every framework. bf16
+/// subnormals as in `gemm`.
 using Conv2dForward = void(Array y, ConstArray x, ConstArray w, ConstArray bias,
                            const Conv2dShape& shape, Stream stream);
 /// dx from dy and w. Same rules.
