@@ -107,7 +107,8 @@ bool is_settings(const fs::path& path) {
     std::ifstream in(path);
     const auto json = nlohmann::json::parse(in, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object()) return false;
-    const auto fields = nlohmann::json::parse(to_json(RunConfig{}));
+    static const RunConfig defaults;
+    const auto fields = nlohmann::json::parse(to_json(defaults));
     return std::any_of(fields.items().begin(), fields.items().end(),
                        [&](const auto& field) { return json.contains(field.key()); });
 }
