@@ -1,9 +1,9 @@
-#include <cmath>
-#include <cstdio>
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
 #include "commands.h"
+#include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/session.h"
 #include "engine/verdict.h"
@@ -22,149 +22,110 @@ struct CompareArguments {
     bool json = false;
 };
 
-/// One precision over all seeds.
-struct Column {
-    std::string precision;
-    std::vector<Outcome> outcomes;
-    engine::StepRecordReader record;  // of the last seed
-};
+/// The default comparison as settings: fields given beside it fill up as in a file.
+constexpr char default_comparison[] = R"({"scaler": {"preset": "classroom"}})";
 
-double mean(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    return sum / static_cast<double>(values.size());
+engine::RunConfig with_precision(engine::RunConfig config, const std::string& preset) {
+    config.precision = {};
+    config.precision.preset = preset;
+    return config;
 }
 
-double deviation(const std::vector<double>& values) {
-    const double m = mean(values);
-    double sum = 0;
-    for (const double value : values) sum += (value - m) * (value - m);
-    return values.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
-template <typename F>
-std::vector<double> over_seeds(const Column& column, F&& figure) {
-    std::vector<double> values;
-    for (const auto& outcome : column.outcomes) values.push_back(figure(outcome));
-    return values;
-}
-
-double step_ms(const Outcome& outcome) {
-    return outcome.done.steps > 0
-               ? outcome.done.wall_s * 1e3 / static_cast<double>(outcome.done.steps)
-               : NAN;
-}
-
-void print_table(const std::vector<Column>& columns) {
-    const bool spread = columns.front().outcomes.size() > 1;
-    std::printf("\n%-10s %10s %16s %9s %11s %9s %9s %8s %8s %8s\n", "precision", "test loss",
-                "test accuracy", "ms/step", "samples/s", "speed-up", "peak MB", "updates",
-                "skipped", "growths");
-    const double baseline = mean(over_seeds(columns.front(), step_ms));
-    for (const auto& column : columns) {
-        const auto accuracies =
-            over_seeds(column, [](const Outcome& o) { return o.done.test_accuracy; });
-        char accuracy[32];
-        if (spread)
-            std::snprintf(accuracy, sizeof accuracy, "%.4f +- %.4f", mean(accuracies),
-                          deviation(accuracies));
-        else
-            std::snprintf(accuracy, sizeof accuracy, "%.4f", mean(accuracies));
-        const double ms = mean(over_seeds(column, step_ms));
-        const auto figure = [&](auto member) {
-            return mean(over_seeds(
-                column, [&](const Outcome& o) { return static_cast<double>(o.done.*member); }));
-        };
-        std::printf("%-10s %10.4f %16s %9.3f %11.0f %8.2fx %9.1f %8.0f %8.0f %8.0f\n",
-                    column.precision.c_str(), figure(&engine::RunDone::test_loss), accuracy, ms,
-                    figure(&engine::RunDone::samples_per_s), baseline / ms,
-                    figure(&engine::RunDone::peak_bytes) / 1e6, figure(&engine::RunDone::updates),
-                    figure(&engine::RunDone::skipped),
-                    mean(over_seeds(
-                        column, [](const Outcome& o) { return static_cast<double>(o.growths); })));
+/// The names of --precision; errors for those that cannot run with these settings.
+std::vector<std::string> read_precisions(const std::string& text, const engine::RunConfig& config,
+                                         std::vector<engine::SettingError>& errors) {
+    std::vector<std::string> names;
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) {
+        const auto found = engine::validate(with_precision(config, name));
+        errors.insert(errors.end(), found.begin(), found.end());
+        names.push_back(name);
     }
+    if (names.empty()) {
+        errors.push_back(
+            {"--precision", "\"\"", engine::msg("names of precisions, with commas between")});
+    }
+    return names;
 }
 
-void print_verdicts(const std::vector<Column>& columns) {
-    const auto figures = [](const Column& column) {
-        const auto accuracies =
-            over_seeds(column, [](const Outcome& o) { return o.done.test_accuracy; });
-        const Outcome& last = column.outcomes.back();
-        return engine::RunFigures{column.precision, column.record, last.test_losses,
-                                  last.test_accuracies, deviation(accuracies)};
+void print_verdicts(const std::vector<engine::ComparedRuns>& compared) {
+    const auto figures = [](const engine::ComparedRuns& runs) {
+        std::vector<double> accuracies;
+        for (const auto& run : runs.runs) accuracies.push_back(run.done.test_accuracy);
+        const engine::FinishedRun& last = runs.runs.back();
+        return engine::RunFigures{runs.precision, last.record, last.test_losses,
+                                  last.test_accuracies, engine::mean_and_spread(accuracies).spread};
     };
-    for (std::size_t i = 1; i < columns.size(); ++i) {
+    for (std::size_t i = 1; i < compared.size(); ++i) {
         const engine::Verdict verdict =
-            engine::judge(figures(columns.front()), figures(columns[i]));
+            engine::judge(figures(compared.front()), figures(compared[i]));
         std::cout << '\n'
-                  << columns[i].precision << " against " << columns.front().precision << ": "
+                  << compared[i].precision << " against " << compared.front().precision << ": "
                   << verdict.headline.str() << ' ' << verdict.evidence.str() << '\n';
     }
 }
 
-/// The runs of one seed take turns on one compute thread. Returns the worst exit code.
-int run_seed(const engine::RunConfig& config, std::vector<Column>& columns,
-             const CompareArguments& args, const std::shared_ptr<engine::RunStore>& store) {
+/// How the runs of a seed ended.
+struct SeedEnd {
+    int exit_code = 0;  ///< the worst
+    bool whole = true;  ///< none was stopped before its end
+};
+
+/// The runs of one seed take turns on one compute thread.
+SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRuns>& compared,
+                 const CompareArguments& args, const std::shared_ptr<engine::RunStore>& store) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
-    for (const auto& column : columns) {
-        engine::RunConfig own = config;
-        own.precision = {};
-        own.precision.preset = column.precision;
+    for (const auto& runs : compared) {
         engine::SessionOptions options;
         if (!args.out.empty()) {
+            const std::string seed = "-seed" + std::to_string(config.seed);
             options.folder =
-                std::filesystem::path(args.out) /
-                (column.precision + (args.seeds > 1 ? "-seed" + std::to_string(config.seed) : ""));
+                std::filesystem::path(args.out) / (runs.precision + (args.seeds > 1 ? seed : ""));
         }
-        sessions.push_back(std::make_unique<engine::Session>(own, thread, store, options));
-        followed.push_back({column.precision, sessions.back().get()});
+        sessions.push_back(std::make_unique<engine::Session>(with_precision(config, runs.precision),
+                                                             thread, store, options));
+        followed.push_back({runs.precision, sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     const auto outcomes = follow(followed, args.json);
-    int worst = 0;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        columns[i].outcomes.push_back(outcomes[i]);
-        columns[i].record = sessions[i]->record();
-        worst = std::max(worst, outcomes[i].exit_code);
+    SeedEnd end;
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        const auto& outcome = outcomes[i];
+        end.exit_code = std::max(end.exit_code, outcome.exit_code);
+        end.whole =
+            end.whole && outcome.ended && outcome.run.done.reason != engine::DoneReason::stopped;
+        if (outcome.ended) compared[i].runs.push_back(outcome.run);
     }
-    return worst;
+    return end;
 }
 
 int compare(const CompareArguments& args) {
-    const auto config =
-        read_settings(args.config, args.overrides,
-                      args.config.empty() ? engine::to_json(engine::default_comparison()) : "{}");
+    const auto config = read_settings(args.config, args.overrides, default_comparison);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    std::vector<Column> columns;
-    std::istringstream list(args.precisions);
-    for (std::string name; std::getline(list, name, ',');) {
-        engine::RunConfig own = *config;
-        own.precision = {};
-        own.precision.preset = name;
-        const auto errors = engine::validate(own);
-        report(errors);
-        if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
-        columns.push_back({name, {}, {}});
+    std::vector<engine::SettingError> errors;
+    std::vector<engine::ComparedRuns> compared;
+    for (const auto& name : read_precisions(args.precisions, *config, errors)) {
+        compared.push_back({name, {}});
     }
+    report(errors);
+    if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
     const auto store = open_store();
-    int worst = 0;
-    bool whole = true;
-    for (std::int64_t i = 0; i < args.seeds && whole; ++i) {
+    SeedEnd end;
+    for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
         engine::RunConfig own = *config;
         own.seed += i;
-        worst = std::max(worst, run_seed(own, columns, args, store));
-        for (const auto& column : columns) {
-            const auto& last = column.outcomes.back();
-            whole = whole && last.ended && last.done.reason != engine::DoneReason::stopped;
-        }
+        const SeedEnd now = run_seed(own, compared, args, store);
+        end = {std::max(end.exit_code, now.exit_code), now.whole};
     }
-    if (!args.json && columns.front().outcomes.front().ended) {
-        print_table(columns);
-        print_verdicts(columns);
+    const bool all_ran = std::all_of(compared.begin(), compared.end(),
+                                     [](const auto& runs) { return !runs.runs.empty(); });
+    if (!args.json && all_ran) {
+        std::cout << '\n' << engine::comparison_table(engine::compare_runs(compared));
+        print_verdicts(compared);
     }
-    return worst;
+    return end.exit_code;
 }
 
 }  // namespace

@@ -32,14 +32,14 @@ public:
 
     void look() {
         const auto state = session_.state();
-        for (const auto& event : session_.drain())
-            std::visit([this](const auto& e) { see(e); }, event);
-        write_steps_up_to(published());
+        const std::int64_t count =
+            session_.record().size();  // the start event comes before its rows
+        take_events();
+        write_steps_up_to(count);
         over_ = state == engine::RunState::done || state == engine::RunState::failed;
-        if (over_) {
-            for (const auto& event : session_.drain())
-                std::visit([this](const auto& e) { see(e); }, event);
-        }
+        if (!over_) return;
+        take_events();
+        outcome_.run.record = session_.record();
     }
 
     bool over() const { return over_; }
@@ -54,14 +54,21 @@ public:
         out.precision(3);
         out << label_ << ": step " << row.step;
         if (planned_ > 0) out << '/' << planned_;
-        out << "  loss " << row.loss << "  accuracy " << std::lround(row.accuracy * 100)
-            << " %  scale " << std::llround(row.loss_scale) << "  skipped "
-            << row.step - row.updates << "  " << row.step_ms << " ms";
+        out << "  loss " << row.loss;
+        if (!std::isnan(row.accuracy))
+            out << "  accuracy " << std::lround(row.accuracy * 100) << " %";
+        out << "  scale " << std::llround(row.loss_scale) << "  skipped " << row.step - row.updates
+            << "  " << row.step_ms << " ms";
         return out.str();
     }
 
 private:
     std::int64_t published() const { return session_.record().size(); }
+
+    void take_events() {
+        for (const auto& event : session_.drain())
+            std::visit([this](const auto& e) { see(e); }, event);
+    }
 
     void write_steps_up_to(std::int64_t count) {
         if (!json_) {
@@ -97,8 +104,8 @@ private:
 
     void see(const engine::EpochDone& event) {
         write_steps_up_to(event.step);
-        outcome_.test_losses.push_back(event.test_loss);
-        outcome_.test_accuracies.push_back(event.test_accuracy);
+        outcome_.run.test_losses.push_back(event.test_loss);
+        outcome_.run.test_accuracies.push_back(event.test_accuracy);
         line(event);
         std::ostringstream out;
         out.precision(4);
@@ -114,7 +121,7 @@ private:
         using Kind = engine::ScaleChanged::Kind;
         std::ostringstream out;
         if (event.kind == Kind::grown) {
-            ++outcome_.growths;
+            ++outcome_.run.growths;
             out << "step " << event.step << ": " << event.clean_steps << " clean steps, scale "
                 << event.from << " -> " << event.to;
         } else {
@@ -142,7 +149,7 @@ private:
 
     void see(const engine::RunDone& event) {
         write_steps_up_to(published());
-        outcome_.done = event;
+        outcome_.run.done = event;
         outcome_.ended = true;
         line(event);
         std::ostringstream out;
@@ -208,6 +215,7 @@ std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
             std::cout << std::flush;
         else
             progress.show(followers);
+        if (!std::cout) interrupted = true;  // nobody reads on: save and end
         if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     std::signal(SIGINT, SIG_DFL);

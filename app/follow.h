@@ -4,18 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "engine/comparison.h"
 #include "engine/session.h"
 
 namespace app {
 
 /// How a followed run ended.
 struct Outcome {
-    engine::RunDone done{};
-    bool ended = false;  ///< done is filled
+    engine::FinishedRun run;
+    bool ended = false;  ///< run.done is filled
     int exit_code = 0;
-    std::vector<double> test_losses;
-    std::vector<double> test_accuracies;
-    std::int64_t growths = 0;
 };
 
 /// A session, and how its lines begin.
@@ -25,7 +23,8 @@ struct Followed {
 };
 
 /// Follows sessions until all have ended: a progress line for people, or with `json` one object a
-/// line on standard output. Ctrl-C stops them after the step; a second one ends the program.
+/// line on standard output. Ctrl-C, or a closed standard output, stops them after the step; a
+/// second Ctrl-C ends the program.
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
 
 }  // namespace app

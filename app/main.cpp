@@ -1,3 +1,5 @@
+#include <csignal>
+#include <filesystem>
 #include <iostream>
 
 #include "commands.h"
@@ -11,7 +13,15 @@ namespace {
 constexpr int usage_error = 2;
 
 /// No command: the window, with the files on the command line; without a window, help.
-int open_window(CLI::App& cli, [[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
+int open_window(CLI::App& cli, const std::vector<std::string>& files, [[maybe_unused]] int argc,
+                [[maybe_unused]] char** argv) {
+    for (const auto& file : files) {
+        if (std::filesystem::exists(file)) continue;
+        std::cerr << "halftone: " << file
+                  << ": neither a command nor a file; halftone --help lists "
+                  << "the commands\n";
+        return usage_error;
+    }
 #ifdef HALFTONE_HAS_UI
     (void)cli;
     return ui::run_window(argc, argv);
@@ -30,6 +40,9 @@ int report(const engine::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // A file at its size limit and a closed pipe are then errors of the write, with a sentence.
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
     CLI::App cli(
         "Trains in mixed precision, and shows the loss scale and its skipped steps. Without a "
         "command: opens the window.",
@@ -48,7 +61,7 @@ int main(int argc, char** argv) {
 
     try {
         cli.parse(argc, argv);
-        return cli.get_subcommands().empty() ? open_window(cli, argc, argv) : exit_code;
+        return cli.get_subcommands().empty() ? open_window(cli, files, argc, argv) : exit_code;
     } catch (const CLI::ParseError& error) {
         return cli.exit(error) == 0 ? 0 : usage_error;
     } catch (const engine::Error& error) {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <iterator>
 
 #include "engine/error.h"
 
@@ -18,15 +18,13 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::string& otherwise) {
     std::string json = otherwise;
     if (!file.empty()) {
-        std::ifstream in(file);
-        std::ostringstream text;
-        text << in.rdbuf();
-        if (!in) {
-            std::cerr << file
-                      << ": the settings file cannot be read: give the path of a JSON file\n";
+        std::ifstream in(file, std::ios::binary);
+        if (!in || std::filesystem::is_directory(file)) {
+            report({{"(file)", file,
+                     engine::msg("must be a JSON file with settings that can be read")}});
             return std::nullopt;
         }
-        json = text.str();
+        json.assign(std::istreambuf_iterator<char>(in), {});
     }
     const engine::ParsedConfig parsed = engine::parse_run_config(json, overrides);
     report(parsed.errors);
@@ -36,7 +34,11 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
 
 std::shared_ptr<engine::RunStore> open_store() {
     try {
-        return std::make_shared<engine::RunStore>(engine::RunStore::default_root());
+        auto store = std::make_shared<engine::RunStore>(engine::RunStore::default_root());
+        for (const auto& warning : store->take_warnings()) {
+            std::cerr << "halftone: " << warning.str() << '\n';
+        }
+        return store;
     } catch (const engine::Error& error) {
         std::string folder = (std::filesystem::temp_directory_path() / "halftone-XXXXXX").string();
         if (mkdtemp(folder.data()) == nullptr) throw;

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// A run that has ended, as a comparison needs it.
+struct FinishedRun {
+    RunDone done{};
+    StepRecordReader record;
+    std::vector<double> test_losses;  ///< one an evaluation; NaN where there is no test set
+    std::vector<double> test_accuracies;
+    std::int64_t growths = 0;  ///< of the loss scale
+};
+
+/// One precision's runs, one a seed.
+struct ComparedRuns {
+    std::string precision;
+    std::vector<FinishedRun> runs;
+};
+
+/// Mean over seeds and the spread between them (standard deviation of the sample; 0 for one seed).
+/// NaN where no run has the figure.
+struct MeanSpread {
+    double mean = 0;
+    double spread = 0;
+};
+MeanSpread mean_and_spread(const std::vector<double>& values);
+
+/// The figures of one precision. Time is the runs' own, in training, without their neighbours'
+/// turns.
+struct ComparisonRow {
+    std::string precision;
+    std::size_t seeds = 0;
+    MeanSpread best_test_loss;
+    MeanSpread last_test_loss;
+    MeanSpread best_test_accuracy;
+    MeanSpread last_test_accuracy;
+    MeanSpread step_ms;
+    MeanSpread samples_per_s;
+    double speed_up = 0;    ///< over the first precision: its step_ms by this one's
+    double peak_bytes = 0;  ///< means over the seeds, as those below
+    double updates = 0;
+    double skipped = 0;
+    double growths = 0;
+};
+std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisions);
+
+/// The rows as a table for a terminal, a line a precision, with a header; unknown figures as "-".
+std::string comparison_table(const std::vector<ComparisonRow>& rows);
+
+}  // namespace engine

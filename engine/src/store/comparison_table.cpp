@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <iterator>
+#include <limits>
+
+#include "engine/comparison.h"
+
+namespace engine {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+template <typename F>
+std::vector<double> over_seeds(const ComparedRuns& compared, F&& figure) {
+    std::vector<double> values;
+    for (const auto& run : compared.runs) values.push_back(figure(run));
+    return values;
+}
+
+template <typename F>
+double mean_over_seeds(const ComparedRuns& compared, F&& figure) {
+    return mean_and_spread(over_seeds(compared, figure)).mean;
+}
+
+/// Best by `better(a, b)`, NaN left out; NaN if nothing is left.
+template <typename Better>
+double best_of(const std::vector<double>& values, Better&& better) {
+    double best = unknown;
+    for (const double value : values) {
+        if (std::isnan(best) || better(value, best)) best = value;
+    }
+    return best;
+}
+
+double last_of(const std::vector<double>& values) {
+    return values.empty() ? unknown : values.back();
+}
+
+/// From the record: its time is training alone, and it is there for a run that was stopped, too.
+double step_ms(const FinishedRun& run) {
+    const std::int64_t rows = run.record.size();
+    if (rows == 0) return unknown;
+    return run.record.row(rows - 1).elapsed_s * 1e3 / static_cast<double>(rows);
+}
+
+ComparisonRow row_of(const ComparedRuns& compared) {
+    ComparisonRow row;
+    row.precision = compared.precision;
+    row.seeds = compared.runs.size();
+    const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
+    row.best_test_loss =
+        over([](const FinishedRun& run) { return best_of(run.test_losses, std::less<>()); });
+    row.last_test_loss = over([](const FinishedRun& run) { return last_of(run.test_losses); });
+    row.best_test_accuracy =
+        over([](const FinishedRun& run) { return best_of(run.test_accuracies, std::greater<>()); });
+    row.last_test_accuracy =
+        over([](const FinishedRun& run) { return last_of(run.test_accuracies); });
+    row.step_ms = over(step_ms);
+    row.samples_per_s = over([](const FinishedRun& run) { return run.done.samples_per_s; });
+    const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
+    row.peak_bytes =
+        mean([](const FinishedRun& run) { return static_cast<double>(run.done.peak_bytes); });
+    row.updates =
+        mean([](const FinishedRun& run) { return static_cast<double>(run.done.updates); });
+    row.skipped =
+        mean([](const FinishedRun& run) { return static_cast<double>(run.done.skipped); });
+    row.growths = mean([](const FinishedRun& run) { return static_cast<double>(run.growths); });
+    return row;
+}
+
+std::string text_of(const char* format, double value) {
+    if (std::isnan(value)) return "-";
+    std::array<char, 48> text;
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string text_of(const char* format, const MeanSpread& value, bool with_spread) {
+    std::string text = text_of(format, value.mean);
+    if (with_spread && std::isfinite(value.mean)) text += " ±" + text_of(format, value.spread);
+    return text;
+}
+
+using Cells = std::vector<std::string>;
+
+Cells cells_of(const ComparisonRow& row) {
+    const bool spread = row.seeds > 1;
+    return {row.precision,
+            text_of("%.4f", row.best_test_loss, spread),
+            text_of("%.4f", row.last_test_loss, spread),
+            text_of("%.4f", row.best_test_accuracy, spread),
+            text_of("%.4f", row.last_test_accuracy, spread),
+            text_of("%.3f", row.step_ms, spread),
+            text_of("%.0f", row.samples_per_s, spread),
+            text_of("%.2fx", row.speed_up),
+            text_of("%.1f MB", row.peak_bytes / 1e6),
+            text_of("%.0f", row.updates),
+            text_of("%.0f", row.skipped),
+            text_of("%.0f", row.growths)};
+}
+
+/// Letters as a terminal counts them: bytes that go on a UTF-8 letter are none.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
+}
+
+std::string align(const std::vector<Cells>& lines) {
+    std::vector<std::size_t> widths(lines.front().size());
+    for (const auto& cells : lines) {
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            widths[i] = std::max(widths[i], width_of(cells[i]));
+    }
+    std::string out;
+    for (const auto& cells : lines) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::string space(widths[i] - width_of(cells[i]), ' ');
+            const bool name = i == 0;  // names to the left, numbers to the right
+            out += name ? cells[i] + space : "  " + space + cells[i];
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+}  // namespace
+
+MeanSpread mean_and_spread(const std::vector<double>& values) {
+    std::vector<double> known;
+    std::copy_if(values.begin(), values.end(), std::back_inserter(known),
+                 [](double value) { return !std::isnan(value); });
+    if (known.empty()) return {unknown, unknown};
+    const auto count = static_cast<double>(known.size());
+    double sum = 0;
+    for (const double value : known) sum += value;
+    const double mean = sum / count;
+    double squares = 0;
+    for (const double value : known) squares += (value - mean) * (value - mean);
+    return {mean, known.size() < 2 ? 0 : std::sqrt(squares / (count - 1))};
+}
+
+std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisions) {
+    std::vector<ComparisonRow> rows;
+    for (const auto& compared : precisions) {
+        rows.push_back(row_of(compared));
+        rows.back().speed_up = rows.front().step_ms.mean / rows.back().step_ms.mean;
+    }
+    return rows;
+}
+
+std::string comparison_table(const std::vector<ComparisonRow>& rows) {
+    std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best accuracy",
+                                 "last accuracy", "ms/step", "samples/s", "speed-up", "peak",
+                                 "updates", "skipped", "growths"}};
+    for (const auto& row : rows) lines.push_back(cells_of(row));
+    return align(lines);
+}
+
+}  // namespace engine

@@ -1,0 +1,96 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "engine/comparison.h"
+#include "store/step_record.h"
+#include "temp_dir.h"
+
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+
+/// A run of `steps` steps that took `seconds` in all.
+FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, double seconds) {
+    std::filesystem::create_directories(folder);
+    auto writer = StepRecordWriter::create(folder);
+    for (std::int64_t i = 1; i <= steps; ++i) {
+        StepRecord row{};
+        row.step = i;
+        row.elapsed_s = seconds * static_cast<double>(i) / static_cast<double>(steps);
+        writer.append(row);
+    }
+    FinishedRun run;
+    run.record = writer.reader();
+    run.done.samples_per_s = 1000;
+    run.done.peak_bytes = 5'000'000;
+    run.done.updates = steps - 1;
+    run.done.skipped = 1;
+    run.growths = 2;
+    run.test_losses = {0.9, 0.5, 0.6};
+    run.test_accuracies = {0.7, 0.84, 0.82};
+    return run;
+}
+
+TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
+    TempDir dir;
+    const auto rows = compare_runs(
+        {{"fp32", {run_of(dir / "a", 10, 0.04)}}, {"amp-fp16", {run_of(dir / "b", 10, 0.02)}}});
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].best_test_loss.mean, 0.5);
+    EXPECT_EQ(rows[0].last_test_loss.mean, 0.6);
+    EXPECT_EQ(rows[0].best_test_accuracy.mean, 0.84);
+    EXPECT_EQ(rows[0].last_test_accuracy.mean, 0.82);
+    EXPECT_DOUBLE_EQ(rows[0].step_ms.mean, 4);
+    EXPECT_DOUBLE_EQ(rows[0].speed_up, 1);
+    EXPECT_DOUBLE_EQ(rows[1].speed_up, 2);
+    EXPECT_EQ(rows[1].updates, 9);
+}
+
+TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {
+    const auto two = mean_and_spread({1, 3});
+    EXPECT_EQ(two.mean, 2);
+    EXPECT_DOUBLE_EQ(two.spread, std::sqrt(2.0));
+    EXPECT_EQ(mean_and_spread({5}).spread, 0);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(mean_and_spread({nan, 4}).mean, 4);
+    EXPECT_TRUE(std::isnan(mean_and_spread({nan}).mean));
+}
+
+TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
+    TempDir dir;
+    auto second_seed = run_of(dir / "c", 10, 0.02);
+    second_seed.test_losses.back() = 0.8;
+    const std::string table = comparison_table(
+        compare_runs({{"fp32", {run_of(dir / "a", 10, 0.04), run_of(dir / "b", 10, 0.04)}},
+                      {"amp-fp16", {second_seed, run_of(dir / "d", 10, 0.02)}}}));
+    std::istringstream lines(table);
+    std::vector<std::size_t> widths;
+    for (std::string line; std::getline(lines, line);) {
+        std::size_t width = 0;
+        for (const char c : line) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+        widths.push_back(width);
+    }
+    ASSERT_EQ(widths.size(), 3u);
+    EXPECT_EQ(widths[0], widths[1]);
+    EXPECT_EQ(widths[1], widths[2]);
+    EXPECT_THAT(table, HasSubstr("0.7000 ±0.1414"));
+    EXPECT_THAT(table, HasSubstr("2.00x"));
+    EXPECT_THAT(table, HasSubstr("5.0 MB"));
+}
+
+TEST(Comparison, WhatIsNotKnownIsADash) {
+    FinishedRun nothing;
+    nothing.done.samples_per_s = std::numeric_limits<double>::quiet_NaN();
+    const auto rows = compare_runs({{"fp32", {nothing}}});
+    EXPECT_TRUE(std::isnan(rows[0].speed_up));
+    EXPECT_THAT(comparison_table(rows), HasSubstr("  -  "));
+    EXPECT_THAT(comparison_table(rows), testing::Not(HasSubstr("nan")));
+}
+
+}  // namespace
+}  // namespace engine
