@@ -76,4 +76,10 @@ std::string shown(std::int64_t value) { return std::to_string(value); }
 
 std::string shown(bool value) { return value ? "true" : "false"; }
 
+std::string shown(const OptionValue& value) {
+    using nlohmann::json;
+    return std::visit([](const auto& v) { return json(v); }, value)
+        .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 }  // namespace engine

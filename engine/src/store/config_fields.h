@@ -71,5 +71,6 @@ std::string shown(const std::string& text);
 std::string shown(double value);
 std::string shown(std::int64_t value);
 std::string shown(bool value);
+std::string shown(const OptionValue& value);
 
 }  // namespace engine

@@ -16,36 +16,47 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
+constexpr std::int64_t largest_layer = 65536;
 
 bool has(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What a data set is to the checks of combinations.
-struct DatasetRule {
-    std::string kind;
-    bool needs_path;
-    bool images;
-    Names models;
-};
-
-const std::vector<DatasetRule>& dataset_rules() {
-    static const std::vector<DatasetRule> rules = {
-        {"spirals", false, false, {"mlp"}},
-        {"glyphs", false, true, {"mlp", "lenet"}},
-        {"mnist", true, true, {"mlp", "lenet"}},
-        {"fashion-mnist", true, true, {"mlp", "lenet"}},
-        {"cifar10", true, true, {"mlp", "lenet", "resnet18"}},
-        {"cifar100", true, true, {"mlp", "lenet", "resnet18"}},
-    };
-    return rules;
+template <typename Info>
+Names kinds_of(std::span<const Info> infos) {
+    Names names;
+    for (const auto& info : infos) names.push_back(info.kind);
+    return names;
 }
 
-const DatasetRule* rule_of(const std::string& kind) {
-    for (const auto& rule : dataset_rules()) {
-        if (rule.kind == kind) return &rule;
+template <typename Info>
+const Info& info_of(std::span<const Info> infos, const std::string& kind) {
+    return *std::find_if(infos.begin(), infos.end(),
+                         [&kind](const Info& info) { return info.kind == kind; });
+}
+
+Names models_for(const std::string& dataset) {
+    Names names;
+    for (const auto& model : models()) {
+        if (has(model.dataset_kinds, dataset)) names.push_back(model.kind);
     }
-    return nullptr;
+    return names;
+}
+
+/// True if an option of this default takes the value: one of its kind, or a whole number for a
+/// number and for a list of one.
+bool takes(const OptionValue& default_value, const OptionValue& value) {
+    if (default_value.index() == value.index()) return true;
+    const bool many = std::holds_alternative<std::vector<std::int64_t>>(default_value);
+    return std::holds_alternative<std::int64_t>(value) &&
+           (many || std::holds_alternative<double>(default_value));
+}
+
+/// Lists are sizes of layers.
+bool sizes_are_sound(const OptionValue& value) {
+    const auto* sizes = std::get_if<std::vector<std::int64_t>>(&value);
+    const auto sound = [](std::int64_t size) { return size >= 1 && size <= largest_layer; };
+    return sizes == nullptr || std::all_of(sizes->begin(), sizes->end(), sound);
 }
 
 /// Names that the settings know (interfaces.md) and that this version cannot run.
@@ -150,27 +161,54 @@ private:
     }
 
     void check_dataset() {
-        Names kinds;
-        for (const auto& rule : dataset_rules()) kinds.push_back(rule.kind);
-        check_name("dataset.kind", c_.dataset.kind, kinds);
+        check_name("dataset.kind", c_.dataset.kind, kinds_of(datasets()));
         check_count("dataset.train_limit", c_.dataset.train_limit, 0);
         check_count("dataset.test_limit", c_.dataset.test_limit, 0);
-        const DatasetRule* rule = refused("dataset.kind") ? nullptr : rule_of(c_.dataset.kind);
-        if (rule == nullptr) return;
-        require(!rule->needs_path || !c_.dataset.path.empty(), "dataset.path", std::string(),
-                msg("{} needs the folder or the files that hold it", rule->kind));
-        require(rule->images || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
+        if (refused("dataset.kind")) return;
+        const DatasetInfo& info = info_of(datasets(), c_.dataset.kind);
+        require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
+                msg("{} needs the folder or the files that hold it", info.kind));
+        const bool images = info.sample_shape.size() == 3;
+        require(images || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
                 msg("must be false: {} holds points, and only images can be cropped and flipped",
-                    rule->kind));
+                    info.kind));
     }
 
     void check_model() {
-        check_name("model.kind", c_.model.kind, {"mlp", "lenet", "resnet18"});
-        if (refused("model.kind") || refused("dataset.kind")) return;
-        const DatasetRule* rule = rule_of(c_.dataset.kind);
-        require(has(rule->models, c_.model.kind), "model.kind", c_.model.kind,
-                msg("does not take the data set {}; allowed with it: {}", rule->kind,
-                    join(rule->models)));
+        check_name("model.kind", c_.model.kind, kinds_of(models()));
+        if (refused("model.kind")) return;
+        check_options(info_of(models(), c_.model.kind));
+        if (refused("dataset.kind")) return;
+        const Names allowed = models_for(c_.dataset.kind);
+        require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
+                msg("does not take the data set {}; allowed with it: {}", c_.dataset.kind,
+                    join(allowed)));
+    }
+
+    void check_options(const ModelInfo& model) {
+        for (const auto& [name, value] : c_.model.options) {
+            const std::string field = "model.options." + name;
+            const auto found =
+                std::find_if(model.options.begin(), model.options.end(),
+                             [&](const ModelOption& option) { return option.name == name; });
+            if (found == model.options.end()) {
+                refuse_option(field, value, model);
+                continue;
+            }
+            require(takes(found->default_value, value), field, value,
+                    msg("must be a value such as {}", shown(found->default_value)));
+            require(sizes_are_sound(value), field, value,
+                    msg("must be sizes of layers, from 1 to {}", largest_layer));
+        }
+    }
+
+    void refuse_option(const std::string& field, const OptionValue& value, const ModelInfo& model) {
+        Names names;
+        for (const auto& option : model.options) names.push_back(option.name);
+        require(false, field, value,
+                names.empty()
+                    ? msg("{} has no options", model.kind)
+                    : msg("there is no such option of {}; it has {}", model.kind, join(names)));
     }
 
     void check_precision() {

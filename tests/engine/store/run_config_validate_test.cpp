@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "engine/catalog.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -162,6 +163,32 @@ TEST(RunConfigValidate, DoesNotBlameACombinationOnAFieldRefusedAlready) {
 TEST(RunConfigValidate, RefusesAugmentationOfPoints) {
     EXPECT_THAT(lines_with({"dataset.kind=spirals", "model.kind=mlp", "dataset.augment=true"}),
                 ElementsAre(HasSubstr("dataset.augment: true")));
+}
+
+TEST(RunConfigValidate, ChecksTheOptionsOfTheModel) {
+    const auto mlp = [](const std::string& option) {
+        return lines_with({"dataset.kind=spirals", "model.kind=mlp", "model.options." + option});
+    };
+    EXPECT_THAT(mlp("hidden=[8,8]"), IsEmpty());
+    EXPECT_THAT(mlp("hidden=8"), IsEmpty());
+    EXPECT_THAT(
+        mlp("hiden=[8]"),
+        ElementsAre("model.options.hiden: [8]: there is no such option of mlp; it has hidden"));
+    EXPECT_THAT(mlp("hidden=true"),
+                ElementsAre("model.options.hidden: true: must be a value such as [64,64]"));
+    EXPECT_THAT(mlp("hidden=[8,0]"), ElementsAre(HasSubstr("must be sizes of layers")));
+    EXPECT_THAT(lines_with({"model.options.hidden=[8]"}),
+                ElementsAre("model.options.hidden: [8]: lenet has no options"));
+}
+
+TEST(RunConfigValidate, EveryModelRunsOnTheDataSetsThatItNames) {
+    for (const auto& model : models()) {
+        for (const auto& kind : model.dataset_kinds) {
+            EXPECT_THAT(
+                lines_with({"dataset.kind=" + kind, "dataset.path=x", "model.kind=" + model.kind}),
+                IsEmpty());
+        }
+    }
 }
 
 TEST(RunConfigValidate, RefusesTextThatJsonCannotHold) {

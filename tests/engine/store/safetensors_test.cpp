@@ -197,9 +197,10 @@ TEST(Safetensors, NoDamageToAHeaderIsReadPastTheFile) {
         std::string bytes = whole;
         bytes[random() % (whole.size() - 16)] = static_cast<char>(random());
         if (i % 5 == 0) bytes.resize(random() % bytes.size());
-        write_raw(dir / "damaged", bytes);
+        const auto damaged = dir / std::to_string(i);
+        write_raw(damaged, bytes);
         try {
-            const auto file = SafetensorsFile::open(dir / "damaged");
+            const auto file = SafetensorsFile::open(damaged);
             for (const auto& entry : file.tensors()) ASSERT_LE(entry.bytes.size(), 16u);
         } catch (const Error& error) {
             ASSERT_EQ(error.code(), ErrorCode::data);
