@@ -1,0 +1,275 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include <csignal>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// The smallest run: points and an MLP.
+std::vector<std::string> small(const std::string& command, std::vector<std::string> more) {
+    std::vector<std::string> args = {command,
+                                     "--set",
+                                     "dataset.kind=spirals",
+                                     "--set",
+                                     "model.kind=mlp",
+                                     "--set",
+                                     "batch_size=32",
+                                     "--set",
+                                     "dataset.train_limit=640",
+                                     "--set",
+                                     "dataset.test_limit=128"};
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+std::vector<json> objects_of(const std::vector<std::string>& lines) {
+    std::vector<json> out;
+    for (const auto& line : lines) {
+        out.push_back(json::parse(line, nullptr, false));
+        EXPECT_TRUE(out.back().is_object()) << line;
+        EXPECT_TRUE(out.back().contains("run")) << line;
+    }
+    return out;
+}
+
+std::vector<json> events_of(const std::vector<std::string>& lines, const std::string& kind) {
+    std::vector<json> out;
+    for (auto& object : objects_of(lines)) {
+        if (object.at("event") == kind) out.push_back(object);
+    }
+    return out;
+}
+
+TEST(CommandLine, BadSettingsAreAllNamedAndNothingIsWritten) {
+    Program program({"train", "--json", "--set", "batch_size=0", "--set", "optimizer.lr=nan",
+                     "--set", "optimiser.lr=1", "--set", "scaler.growth_factor=1"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.output(), IsEmpty());
+    const std::string errors = program.errors();
+    EXPECT_THAT(errors, HasSubstr("batch_size: 0: must be a whole number"));
+    EXPECT_THAT(errors, HasSubstr("optimizer.lr: nan: must be a number above 0\n"));
+    EXPECT_THAT(errors, HasSubstr("did you mean optimizer.lr?\n"));
+    EXPECT_THAT(errors, HasSubstr("scaler.growth_factor: 1.0: must be a number above 1\n"));
+    EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 4);
+    EXPECT_FALSE(fs::exists(program.runs()));
+}
+
+TEST(CommandLine, BadUsageExitsWith2) {
+    for (const auto& args :
+         std::vector<std::vector<std::string>>{{"train", "--colour"},
+                                               {"train", "no-such-settings.json"},
+                                               {"train", "/"},
+                                               {"trian"},
+                                               {"compare", "--precision", ""},
+                                               {"compare", "--precision", "fp32,fp12"},
+                                               {"compare", "--seeds", "0"},
+                                               {"op"}}) {
+        Program program(args);
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2) << args.back();
+        EXPECT_FALSE(program.errors().empty()) << args.back();
+    }
+}
+
+TEST(CommandLine, MalformedSettingsAreOneErrorWithTheirPlace) {
+    const fs::path file = fs::temp_directory_path() / "halftone-malformed.json";
+    std::ofstream(file) << "{\n  \"epochs\": ,\n}";
+    Program program({"train", file.string()});
+    program.finish();
+    fs::remove(file);
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.errors(), StartsWith("(file): line 2, column 13: not JSON: "));
+}
+
+TEST(CommandLine, MissingDataExitsWith3AndSaysSo) {
+    Program program({"train", "--json", "--set", "dataset.kind=mnist", "--set",
+                     "dataset.path=/no/such/folder"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 3);
+    const auto errors = events_of(program.output(), "error");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].at("code"), "data");
+    EXPECT_THAT(errors[0].at("message").get<std::string>(), HasSubstr("/no/such/folder"));
+    EXPECT_THAT(program.errors(), HasSubstr("/no/such/folder"));
+}
+
+TEST(CommandLine, CatalogsAreJson) {
+    for (const std::string catalog : {"ops", "models", "datasets", "presets"}) {
+        Program program({catalog, "--json"});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 0) << catalog;
+        const json list = json::parse(program.output_text(), nullptr, false);
+        ASSERT_TRUE(list.is_array() && !list.empty()) << catalog;
+        for (const auto& entry : list) EXPECT_FALSE(entry.at("name").get<std::string>().empty());
+        Program for_people({catalog});
+        for_people.finish();
+        EXPECT_EQ(for_people.exit_code(), 0);
+        EXPECT_THAT(for_people.output_text(), HasSubstr(list[0].at("name").get<std::string>()));
+    }
+}
+
+TEST(CommandLine, DoctorIsJson) {
+    Program program({"doctor", "--json"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0);
+    const json report = json::parse(program.output_text(), nullptr, false);
+    EXPECT_GT(report.at("cores").get<int>(), 0);
+    EXPECT_FALSE(report.at("precisions").empty());
+}
+
+TEST(CommandLine, TrainWritesOneEventALineAndNothingElse) {
+    Program program(small("train", {"--json", "--set", "max_steps=5"}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const auto all = objects_of(program.output());
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all.front().at("event"), "start");
+    EXPECT_EQ(all.back().at("event"), "done");
+    const auto steps = events_of(program.output(), "step");
+    ASSERT_EQ(steps.size(), 5u);
+    for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_EQ(steps[i].at("step"), i + 1);
+    EXPECT_EQ(steps[0].at("samples"), 32);
+    EXPECT_TRUE(steps[0].at("found_inf").is_boolean());
+    const json& done = all.back();
+    EXPECT_EQ(done.at("reason"), "max_steps");
+    EXPECT_EQ(done.at("updates").get<int>() + done.at("skipped").get<int>(), 5);
+    EXPECT_EQ(all.front().at("config").at("batch_size"), 32);
+    EXPECT_TRUE(fs::exists(program.runs() / "1" / "steps.rec"));
+}
+
+TEST(CommandLine, OutKeepsTheRunInThatFolder) {
+    const fs::path out = fs::temp_directory_path() / ("halftone-out-" + std::to_string(::getpid()));
+    Program program(small("train", {"--set", "max_steps=3", "--out", out.string()}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_TRUE(fs::exists(out / "config.json"));
+    EXPECT_TRUE(fs::exists(out / "events.jsonl"));
+    EXPECT_TRUE(fs::exists(out / "steps.rec"));
+    Program again(small("train", {"--set", "max_steps=3", "--out", out.string()}));
+    again.finish();
+    EXPECT_NE(again.exit_code(), 0);
+    EXPECT_THAT(again.errors(), HasSubstr("is not empty"));
+    fs::remove_all(out);
+}
+
+TEST(CommandLine, CtrlCStopsAfterTheStepSavesAndExitsWith0) {
+    Program program(small("train", {"--json", "--set", "epochs=1000000"}));
+    std::string line;
+    while (program.read_line(line) && line.find("\"step\":20,") == std::string::npos) {
+    }
+    program.signal(SIGINT);
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const auto done = events_of(program.output(), "done");
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_EQ(done[0].at("reason"), "stopped");
+    EXPECT_EQ(done[0].at("steps"), events_of(program.output(), "step").size());
+    EXPECT_TRUE(fs::exists(program.runs() / "1" / "steps.rec"));
+}
+
+TEST(CommandLine, AClosedOutputStopsTheRunAndSavesIt) {
+    Program program(small("train", {"--json", "--set", "epochs=1000000"}));
+    std::string line;
+    program.read_line(line);
+    program.close_output();
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    std::ifstream events(program.runs() / "1" / "events.jsonl");
+    const std::string text((std::istreambuf_iterator<char>(events)), {});
+    EXPECT_THAT(text, HasSubstr("\"reason\":\"stopped\""));
+}
+
+TEST(CommandLine, CompareRunsEachPrecisionOnTheSameDataAndEndsWithATable) {
+    Program program(small("compare", {"--precision", "fp32,amp-bf16", "--set", "max_steps=20"}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const auto& lines = program.output();
+    EXPECT_THAT(lines, Contains(StartsWith("precision ")));
+    EXPECT_THAT(lines, Contains(StartsWith("fp32 ")));
+    EXPECT_THAT(lines, Contains(StartsWith("amp-bf16 ")));
+    EXPECT_THAT(lines, Contains(StartsWith("amp-bf16 against fp32: ")));
+}
+
+TEST(CommandLine, CompareMixesItsRunsInOneStream) {
+    Program program(small("compare", {"--precision", "fp32,amp-fp16", "--seeds", "2", "--json",
+                                      "--set", "max_steps=6"}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_EQ(events_of(program.output(), "done").size(), 4u);
+    std::map<std::string, double> first_losses;
+    for (const auto& step : events_of(program.output(), "step")) {
+        first_losses.try_emplace(step.at("run").get<std::string>(), step.at("loss").get<double>());
+    }
+    ASSERT_EQ(first_losses.size(), 4u);
+    // Same weights and batch: the precisions of a seed begin within a rounding of one another.
+    EXPECT_NEAR(first_losses.at("1"), first_losses.at("2"), 0.01);
+    EXPECT_NEAR(first_losses.at("3"), first_losses.at("4"), 0.01);
+}
+
+TEST(CommandLine, AHomeThatCannotBeWrittenIsReplacedWithOneWarning) {
+    Program program(small("train", {"--json", "--set", "max_steps=2"}), {"/proc/halftone", {}});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_THAT(program.errors(), HasSubstr("/proc/halftone"));
+    EXPECT_EQ(events_of(program.output(), "done").size(), 1u);
+    const auto start = events_of(program.output(), "start");
+    ASSERT_EQ(start.size(), 1u);
+    fs::remove_all(fs::path(start[0].at("folder").get<std::string>()).parent_path());
+}
+
+TEST(CommandLine, AFullDiskEndsTheRunWithASentence) {
+    const auto limit_files = [] {
+        const rlimit limit{150'000, 150'000};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    };
+    Program program(small("train", {"--set", "epochs=1000"}), {"", limit_files});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 5);
+    EXPECT_THAT(program.errors(), HasSubstr("the disk is full"));
+}
+
+TEST(CommandLine, BenchIsJson) {
+    Program program(small("bench", {"--steps", "2", "--blocks", "2", "--warm-up", "1", "--json"}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const json result = json::parse(program.output_text(), nullptr, false);
+    EXPECT_EQ(result.at("block_step_ms").size(), 2u);
+}
+
+TEST(CommandLine, AMissingScriptOfOperationsExitsWith3) {
+    Program program({"op", "--script", "/no/such/cases.jsonl"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 3);
+    EXPECT_THAT(program.errors(), HasSubstr("/no/such/cases.jsonl"));
+}
+
+TEST(CommandLine, HelpListsTheCommands) {
+    Program program({"--help"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0);
+    for (const std::string command :
+         {"train", "compare", "bench", "op", "doctor", "ops", "models", "datasets", "presets"}) {
+        EXPECT_THAT(program.output_text(), HasSubstr(command));
+    }
+}
+
+}  // namespace
+}  // namespace app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// The program as a child process, with a home of its own.
+class Program {
+public:
+    struct Options {
+        std::string data_home;               ///< of the child; empty: a folder of this object
+        std::function<void()> before_start;  ///< runs in the child
+    };
+
+    explicit Program(const std::vector<std::string>& args);
+    Program(const std::vector<std::string>& args, const Options& options);
+    /// Ends the child if it still runs.
+    ~Program();
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    /// The next line of its standard output without the newline; false at the end.
+    bool read_line(std::string& line);
+    void close_output();
+    void signal(int number);
+    /// Reads to the end and waits.
+    void finish();
+
+    int exit_code() const { return exit_code_; }                       ///< -1: ended by a signal
+    const std::vector<std::string>& output() const { return lines_; }  ///< of standard output
+    std::string output_text() const;
+    std::string errors() const;  ///< all of standard error
+    std::filesystem::path runs() const { return home_ / "halftone" / "runs"; }
+
+private:
+    std::filesystem::path home_;
+    pid_t child_ = -1;
+    int output_ = -1;
+    int exit_code_ = -1;
+    std::string buffer_;
+    std::vector<std::string> lines_;
+};
+
+}  // namespace app
