@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "cpu/dnnl_cache.h"
 #include "cpu/gemm_scratch.h"
 #include "cpu/gemm_tiled.h"
 #include "kernels/device.h"
@@ -20,45 +21,6 @@ using dnnl::algorithm;
 using dnnl::memory;
 using dnnl::prop_kind;
 using Arguments = std::unordered_map<int, memory>;
-
-/// What a primitive depends on, as numbers.
-struct Key {
-    std::array<std::int64_t, 20> words{};
-    bool operator==(const Key&) const = default;
-};
-
-struct KeyHash {
-    std::size_t operator()(const Key& key) const noexcept {
-        std::uint64_t hash = 0xcbf29ce484222325u;
-        for (const std::int64_t word : key.words) {
-            hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3u;
-            hash ^= hash >> 29;
-        }
-        return static_cast<std::size_t>(hash);
-    }
-};
-
-/// Entries by key, of one thread. A shape seen twice running costs a comparison.
-template <class Entry>
-class Cache {
-public:
-    template <class Make>
-    Entry& get(const Key& key, const Make& make) {
-        if (last_ && last_->first == key) return last_->second;
-        auto found = entries_.find(key);
-        if (found == entries_.end()) {
-            // A training run has some dozens of shapes; only a sweep over shapes comes here often.
-            if (entries_.size() >= 512) entries_.clear();
-            found = entries_.emplace(key, make()).first;
-        }
-        last_ = &*found;
-        return found->second;
-    }
-
-private:
-    std::unordered_map<Key, Entry, KeyHash> entries_;
-    typename std::unordered_map<Key, Entry, KeyHash>::value_type* last_ = nullptr;
-};
 
 dnnl::engine& engine() {
     static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
@@ -165,7 +127,7 @@ struct ProductShape {
     bool bias;
     float alpha, beta;
 
-    Key key() const {
+    ShapeKey key() const {
         return {{static_cast<std::int64_t>(in) * 16 + static_cast<std::int64_t>(out) * 256 +
                      (bias ? 1 : 0),
                  batch, m, n, k, a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], threads(),
@@ -354,11 +316,11 @@ Convolution make_convolution(ConvDirection direction, const ConvGeometry& g, boo
 }
 
 Convolution& convolution(ConvDirection direction, DType dtype, const Conv2dShape& s, bool bias) {
-    thread_local Cache<Convolution> cache;
-    const Key key{{static_cast<std::int64_t>(direction) + 4 * static_cast<std::int64_t>(dtype) +
-                       (bias ? 64 : 0),
-                   s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.pad_h, s.pad_w,
-                   s.dilation_h, s.dilation_w, s.groups, threads()}};
+    thread_local ShapeCache<Convolution> cache;
+    const ShapeKey key{{static_cast<std::int64_t>(direction) +
+                            4 * static_cast<std::int64_t>(dtype) + (bias ? 64 : 0),
+                        s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.pad_h, s.pad_w,
+                        s.dilation_h, s.dilation_w, s.groups, threads()}};
     return cache.get(key,
                      [&] { return make_convolution(direction, geometry(dtype, s, bias), bias); });
 }
@@ -392,7 +354,7 @@ bool dnnl_gemm(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                              .alpha = static_cast<float>(options.alpha),
                              .beta = static_cast<float>(options.beta)};
     const ThreadLimit limit(shape.batch * shape.m * shape.n * shape.k);
-    thread_local Cache<Product> cache;
+    thread_local ShapeCache<Product> cache;
     Product& product = cache.get(shape.key(), [&] { return make_product(shape); });
     if (product.arguments.empty()) return false;
     bind(product.arguments[DNNL_ARG_SRC], a.data);

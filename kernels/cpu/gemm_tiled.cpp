@@ -111,10 +111,11 @@ private:
 
     std::int64_t columns(std::int64_t panel) const { return std::min(width, n_ - panel * width); }
 
-    /// b is read where it lies if it is in the type computed in, its rows are whole vectors, and it
-    /// is not read often enough to pay for a dense copy.
+    /// b is read where it lies if it is in the type computed in, its rows are whole vectors, it
+    /// fits the cache as it is, and it is not read often enough to pay for a dense copy.
     bool in_place(std::int64_t panel) const {
         return std::is_same_v<S, T> && !b_.transposed && m_ <= 96 &&
+               k_ * b_.ld * sizeof_t <= row_bytes &&
                columns(panel) == tile_columns<T>(columns(panel));
     }
 

@@ -300,6 +300,30 @@ double pixel(DType dtype, const std::vector<double>& x, const std::vector<double
     return y.get(0);
 }
 
+TEST(Conv2d, NeverTakesReferenceCodeForTheLayersOfOurModels) {
+    const Conv2dShape layers[] = {
+        {.n = 128, .c = 1, .h = 28, .w = 28, .k = 6, .r = 5, .s = 5, .pad_h = 2, .pad_w = 2},
+        {.n = 128, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5},
+        {.n = 64, .c = 3, .h = 32, .w = 32, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1},
+        {.n = 64, .c = 64, .h = 32, .w = 32, .k = 64, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1},
+        {.n = 64,
+         .c = 64,
+         .h = 32,
+         .w = 32,
+         .k = 128,
+         .r = 1,
+         .s = 1,
+         .stride_h = 2,
+         .stride_w = 2},
+        {.n = 64, .c = 512, .h = 4, .w = 4, .k = 512, .r = 3, .s = 3, .pad_h = 1, .pad_w = 1}};
+    for (const DType dtype : floating)
+        for (const Conv2dShape& layer : layers) {
+            const std::string route = cpu::conv2d_route(dtype, layer);
+            EXPECT_FALSE(route.empty() || route.starts_with("ref") || route.starts_with("simple"))
+                << to_string(dtype, layer) << " " << route;
+        }
+}
+
 TEST(Conv2d, RoundsOnceFromFloatSums) {
     for (const std::int64_t k : {1, 64}) {
         EXPECT_EQ(pixel(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}, k), 260);
