@@ -1,6 +1,7 @@
 #include "cpu/batch_norm_rows.h"
 
 #include <algorithm>
+#include <vector>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/batch_norm_rows.cpp"
@@ -13,172 +14,185 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr int vectors = 4;  ///< of channels that one pass over a block of rows keeps in registers
+constexpr std::int64_t block_rows =
+    128;  ///< of one f32 sum; they stay in the cache for a second pass
+constexpr std::size_t max_lanes = HWY_MAX_BYTES / sizeof(float);
 
-/// The four vectors of one row, the lanes beyond `width` 0.
-template <class T>
-HWY_INLINE void load_row(VF (&v)[vectors], const T* p, std::int64_t width) {
+/// sum[c + k] += v[k] for the first n lanes.
+HWY_INLINE void add_lanes(double* sum, VF v, std::int64_t n) {
+    HWY_ALIGN float lane[max_lanes];
+    hn::Store(v, DF(), lane);
+    for (std::int64_t k = 0; k < n; ++k) sum[k] += static_cast<double>(lane[k]);
+}
+
+/// Means and sums of squared deviations of V vectors of channels over at most block_rows rows,
+/// added to mean and squares. Two passes, so that nothing cancels.
+template <int V, class T, class P>
+HWY_INLINE void block_moments(double* mean, double* squares, const T* x, std::int64_t rows,
+                              std::int64_t channels, P part, std::int64_t width) {
     const std::int64_t lanes = lane_count();
-    for (int k = 0; k < vectors; ++k) {
-        const std::int64_t left = width - k * lanes;
-        v[k] = left >= lanes ? load(p + k * lanes)
-               : left > 0    ? load_part(p + k * lanes, static_cast<std::size_t>(left))
-                             : hn::Zero(DF());
+    const VF share = hn::Set(DF(), 1.0f / static_cast<float>(rows));
+    VF middle[V], sum[V];
+    for (int k = 0; k < V; ++k) sum[k] = hn::Zero(DF());
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (int k = 0; k < V; ++k)
+            sum[k] = hn::Add(sum[k], part.load(x + r * channels + k * lanes));
+    for (int k = 0; k < V; ++k) {
+        middle[k] = hn::Mul(sum[k], share);
+        sum[k] = hn::Zero(DF());
     }
-}
-
-HWY_INLINE void clear(VF (&v)[vectors]) {
-    for (VF& lane : v) lane = hn::Zero(DF());
-}
-
-/// Means and sums of squared deviations of `rows` <= 128 rows: the second pass finds the rows in
-/// the cache, and no cancellation can happen.
-template <class T>
-void block_moments(double* mean, double* squares, const T* x, std::int64_t rows,
-                   std::int64_t channels, std::int64_t width) {
-    VF v[vectors], sum[vectors], middle[vectors];
-    clear(sum);
     for (std::int64_t r = 0; r < rows; ++r) {
-        load_row(v, x + r * channels, width);
-        for (int k = 0; k < vectors; ++k) sum[k] = hn::Add(sum[k], v[k]);
-    }
-    const VF count = hn::Set(DF(), static_cast<float>(rows));
-    for (int k = 0; k < vectors; ++k) middle[k] = hn::Div(sum[k], count);
-    clear(sum);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        load_row(v, x + r * channels, width);
-        for (int k = 0; k < vectors; ++k) {
-            const VF d = hn::Sub(v[k], middle[k]);
+        for (int k = 0; k < V; ++k) {
+            const VF d = hn::Sub(part.load(x + r * channels + k * lanes), middle[k]);
             sum[k] = hn::MulAdd(d, d, sum[k]);
         }
     }
-    HWY_ALIGN float lane[2][vectors * HWY_MAX_BYTES / sizeof(float)];
-    for (int k = 0; k < vectors; ++k) {
-        hn::Store(middle[k], DF(), lane[0] + k * lane_count());
-        hn::Store(sum[k], DF(), lane[1] + k * lane_count());
-    }
-    for (std::int64_t c = 0; c < width; ++c) {
-        mean[c] = static_cast<double>(lane[0][c]);
-        squares[c] = static_cast<double>(lane[1][c]);
+    for (int k = 0; k < V; ++k) {
+        add_lanes(mean + k * lanes, middle[k], std::min(lanes, width - k * lanes));
+        add_lanes(squares + k * lanes, sum[k], std::min(lanes, width - k * lanes));
     }
 }
 
-/// Moments of the rows [begin, end): (channels) means, then (channels) sums of squared deviations.
+template <class T>
+void block_row_moments(double* mean, double* squares, const T* x, std::int64_t rows,
+                       std::int64_t channels) {
+    const std::int64_t lanes = lane_count();
+    std::fill_n(mean, channels, 0.0);
+    std::fill_n(squares, channels, 0.0);
+    std::int64_t c = 0;
+    for (; c + 4 * lanes <= channels; c += 4 * lanes)
+        block_moments<4>(mean + c, squares + c, x + c, rows, channels, Whole(), 4 * lanes);
+    for_each_vector(channels - c, [&](std::int64_t i, auto part) HWY_ATTR {
+        block_moments<1>(mean + c + i, squares + c + i, x + c + i, rows, channels, part,
+                         channels - c - i);
+    });
+}
+
 void moments_of(double* result, ConstArray x, std::int64_t channels, std::int64_t begin,
                 std::int64_t end) {
-    const std::int64_t tile = vectors * lane_count();
     with_vector_type(x.dtype, [&](auto type) {
         using T = decltype(type);
-        double mean[vectors * HWY_MAX_BYTES / sizeof(float)];
-        double squares[vectors * HWY_MAX_BYTES / sizeof(float)];
-        std::fill_n(result, 2 * channels, 0.0);
-        for (std::int64_t row = begin; row < end; row += 128) {
-            const std::int64_t rows = std::min<std::int64_t>(128, end - row);
-            for (std::int64_t c = 0; c < channels; c += tile) {
-                const std::int64_t width = std::min(tile, channels - c);
-                block_moments(mean, squares, static_cast<const T*>(x.data) + row * channels + c,
-                              rows, channels, width);
-                join_moments(result + c, result + channels + c, mean, squares, width, row - begin,
-                             rows);
-            }
+        const T* data = static_cast<const T*>(x.data);
+        const std::int64_t first = std::min(block_rows, end - begin);
+        block_row_moments(result, result + channels, data + begin * channels, first, channels);
+        thread_local std::vector<double> more;
+        more.resize(static_cast<std::size_t>(2 * channels));
+        for (std::int64_t row = begin + first; row < end; row += block_rows) {
+            const std::int64_t rows = std::min(block_rows, end - row);
+            block_row_moments(more.data(), more.data() + channels, data + row * channels, rows,
+                              channels);
+            join_moments(result, result + channels, more.data(), more.data() + channels, channels,
+                         row - begin, rows);
         }
     });
 }
 
-template <class T, class F>
-HWY_INLINE void for_each_row_vector(T* y, std::int64_t channels, std::int64_t begin,
-                                    std::int64_t end, const F& f) {
-    const std::int64_t lanes = lane_count();
+/// f(offset of the row, channel, part) for every vector of the rows [begin, end).
+template <class F>
+HWY_INLINE void for_each_row_vector(std::int64_t channels, std::int64_t begin, std::int64_t end,
+                                    const F& f) {
     for (std::int64_t row = begin; row < end; ++row)
-        for (std::int64_t c = 0; c < channels; c += lanes)
-            store_part_or_all(f(row * channels + c, c, channels - c), y + row * channels + c,
-                              channels - c);
+        for_each_vector(
+            channels, [&](std::int64_t c, auto part) HWY_ATTR { f(row * channels + c, c, part); });
 }
 
-template <class T>
-HWY_INLINE VF load_up_to(const T* p, std::int64_t n) {
-    return n >= lane_count() ? load(p) : load_part(p, static_cast<std::size_t>(n));
-}
-
-template <class T>
-void normalize_rows(T* y, const T* x, const T* residual, bool relu, const Affine& affine,
-                    std::int64_t channels, std::int64_t begin, std::int64_t end) {
-    const auto value = [&](std::int64_t i, std::int64_t c, std::int64_t left) HWY_ATTR {
-        const VF centred = hn::Sub(load_up_to(x + i, left), load_up_to(affine.mean + c, left));
-        return hn::MulAdd(centred, load_up_to(affine.factor + c, left),
-                          load_up_to(affine.shift + c, left));
-    };
-    using I = std::int64_t;
-    if (residual == nullptr && !relu) {
-        for_each_row_vector(y, channels, begin, end, value);
-    } else if (residual == nullptr) {
-        for_each_row_vector(y, channels, begin, end,
-                            [&](I i, I c, I left) HWY_ATTR { return relu_of(value(i, c, left)); });
-    } else {
-        for_each_row_vector(y, channels, begin, end, [&](I i, I c, I left) HWY_ATTR {
-            const VF sum = hn::Add(value(i, c, left), load_up_to(residual + i, left));
-            return relu ? relu_of(sum) : sum;
+/// finish(value, index, part) gives what is stored of the normalised value.
+template <class T, class F>
+HWY_INLINE void normalize_rows(T* y, const T* x, const Affine& affine, std::int64_t channels,
+                               std::int64_t begin, std::int64_t end, const F& finish) {
+    for_each_row_vector(
+        channels, begin, end, [&](std::int64_t i, std::int64_t c, auto part) HWY_ATTR {
+            const VF centred = hn::Sub(part.load(x + i), part.load(affine.mean + c));
+            const VF value =
+                hn::MulAdd(centred, part.load(affine.factor + c), part.load(affine.shift + c));
+            part.store(finish(value, i, part), y + i);
         });
-    }
 }
 
 void normalize_of(Array y, ConstArray x, ConstArray residual, bool relu, const Affine& affine,
                   std::int64_t channels, std::int64_t begin, std::int64_t end) {
     with_vector_type(x.dtype, [&](auto type) {
         using T = decltype(type);
-        normalize_rows(static_cast<T*>(y.data), static_cast<const T*>(x.data),
-                       static_cast<const T*>(residual.data), relu, affine, channels, begin, end);
+        T* to = static_cast<T*>(y.data);
+        const T* from = static_cast<const T*>(x.data);
+        const T* added = static_cast<const T*>(residual.data);
+        const auto run = [&](const auto& finish) HWY_ATTR {
+            normalize_rows(to, from, affine, channels, begin, end, finish);
+        };
+        using I = std::int64_t;
+        if (added == nullptr && !relu)
+            run([](VF v, I, auto) HWY_ATTR { return v; });
+        else if (added == nullptr)
+            run([](VF v, I, auto) HWY_ATTR { return relu_of(v); });
+        else if (!relu)
+            run([&](VF v, I i, auto part) HWY_ATTR { return hn::Add(v, part.load(added + i)); });
+        else
+            run([&](VF v, I i, auto part)
+                    HWY_ATTR { return relu_of(hn::Add(v, part.load(added + i))); });
     });
 }
 
-/// The gradient that reaches the normalisation: dy, or 0 where relu gave 0.
-template <class T>
-HWY_INLINE VF masked_gradient(const T* dy, const T* y, std::int64_t i, std::int64_t left) {
-    const VF g = load_up_to(dy + i, left);
-    if (y == nullptr) return g;
-    return hn::IfThenElseZero(hn::Gt(load_up_to(y + i, left), hn::Zero(DF())), g);
+/// The gradients as typed memory. Masked: with relu, where y says what passed.
+template <class T, bool Masked>
+struct Reader {
+    const T* dy;
+    const T* x;
+    const T* y;
+    const float* mean;
+
+    template <class P>
+    HWY_INLINE VF gradient(std::int64_t i, P part) const {
+        const VF g = part.load(dy + i);
+        if constexpr (!Masked) return g;
+        return hn::IfThenElseZero(hn::Gt(part.load(y + i), hn::Zero(DF())), g);
+    }
+    template <class P>
+    HWY_INLINE VF centred(std::int64_t i, std::int64_t c, P part) const {
+        return hn::Sub(part.load(x + i), part.load(mean + c));
+    }
+};
+
+/// f(reader) of the right type.
+template <class F>
+void with_reader(const Gradients& in, const F& f) {
+    with_vector_type(in.x.dtype, [&](auto type) {
+        using T = decltype(type);
+        const auto* dy = static_cast<const T*>(in.dy.data);
+        const auto* x = static_cast<const T*>(in.x.data);
+        const auto* y = static_cast<const T*>(in.y.data);
+        if (y != nullptr)
+            f(Reader<T, true>{dy, x, y, in.mean});
+        else
+            f(Reader<T, false>{dy, x, y, in.mean});
+    });
 }
 
-/// Sums of g and of g * xhat over at most 128 rows, added to result: (channels) and (channels).
-template <class T>
-void add_block_sums(double* sum_g, double* sum_gx, const Gradients& in, std::int64_t channels,
-                    std::int64_t first, std::int64_t rows, std::int64_t col, std::int64_t width) {
-    const std::int64_t lanes = lane_count();
-    const auto* dy = static_cast<const T*>(in.dy.data);
-    const auto* x = static_cast<const T*>(in.x.data);
-    const auto* y = static_cast<const T*>(in.y.data);
-    for (std::int64_t c = col; c < col + width; c += lanes) {
-        const std::int64_t left = col + width - c;
-        const VF mean = load_up_to(in.mean + c, left);
-        VF g_sum = hn::Zero(DF()), gx_sum = hn::Zero(DF());
-        for (std::int64_t r = first; r < first + rows; ++r) {
-            const std::int64_t i = r * channels + c;
-            const VF g = masked_gradient(dy, y, i, left);
-            g_sum = hn::Add(g_sum, g);
-            gx_sum = hn::MulAdd(g, hn::Sub(load_up_to(x + i, left), mean), gx_sum);
-        }
-        gx_sum = hn::Mul(gx_sum, load_up_to(in.invstd + c, left));
-        HWY_ALIGN float lane[2][HWY_MAX_BYTES / sizeof(float)];
-        hn::Store(g_sum, DF(), lane[0]);
-        hn::Store(gx_sum, DF(), lane[1]);
-        for (std::int64_t k = 0; k < std::min(lanes, left); ++k) {
-            sum_g[c + k] += static_cast<double>(lane[0][k]);
-            sum_gx[c + k] += static_cast<double>(lane[1][k]);
-        }
+/// One vector of channels over at most block_rows rows.
+template <class R, class P>
+HWY_INLINE void add_block_sums(double* sum_g, double* sum_gx, const R& reader, const float* invstd,
+                               std::int64_t channels, std::int64_t first, std::int64_t rows,
+                               std::int64_t c, P part) {
+    VF g_sum = hn::Zero(DF()), gx_sum = hn::Zero(DF());
+    for (std::int64_t r = first; r < first + rows; ++r) {
+        const std::int64_t i = r * channels + c;
+        const VF g = reader.gradient(i, part);
+        g_sum = hn::Add(g_sum, g);
+        gx_sum = hn::MulAdd(g, reader.centred(i, c, part), gx_sum);
     }
+    const std::int64_t n = std::min(lane_count(), channels - c);
+    add_lanes(sum_g + c, g_sum, n);
+    add_lanes(sum_gx + c, hn::Mul(gx_sum, part.load(invstd + c)), n);
 }
 
 void gradient_sums_of(double* result, const Gradients& in, std::int64_t channels,
                       std::int64_t begin, std::int64_t end) {
-    const std::int64_t tile = vectors * lane_count();
     std::fill_n(result, 2 * channels, 0.0);
-    with_vector_type(in.x.dtype, [&](auto type) {
-        using T = decltype(type);
-        for (std::int64_t row = begin; row < end; row += 128)
-            for (std::int64_t c = 0; c < channels; c += tile)
-                add_block_sums<T>(result, result + channels, in, channels, row,
-                                  std::min<std::int64_t>(128, end - row), c,
-                                  std::min(tile, channels - c));
+    with_reader(in, [&](const auto& reader) {
+        for (std::int64_t row = begin; row < end; row += block_rows)
+            for_each_vector(channels, [&](std::int64_t c, auto part) HWY_ATTR {
+                add_block_sums(result, result + channels, reader, in.invstd, channels, row,
+                               std::min(block_rows, end - row), c, part);
+            });
     });
 }
 
@@ -186,20 +200,18 @@ void gradient_rows_of(Array dx, Array dresidual, const Gradients& in, const DxFa
                       std::int64_t channels, std::int64_t begin, std::int64_t end) {
     with_vector_type(in.x.dtype, [&](auto type) {
         using T = decltype(type);
-        const auto* dy = static_cast<const T*>(in.dy.data);
-        const auto* x = static_cast<const T*>(in.x.data);
-        const auto* y = static_cast<const T*>(in.y.data);
-        auto* residual = static_cast<T*>(dresidual.data);
-        using I = std::int64_t;
-        for_each_row_vector(
-            static_cast<T*>(dx.data), channels, begin, end, [&](I i, I c, I left) HWY_ATTR {
-                const VF g = masked_gradient(dy, y, i, left);
-                const VF centred = hn::Sub(load_up_to(x + i, left), load_up_to(in.mean + c, left));
-                if (residual != nullptr) store_part_or_all(g, residual + i, left);
-                const VF rest = hn::MulAdd(centred, load_up_to(f.slope + c, left),
-                                           load_up_to(f.offset + c, left));
-                return hn::MulAdd(g, load_up_to(f.scale + c, left), rest);
-            });
+        T* to = static_cast<T*>(dx.data);
+        T* residual = static_cast<T*>(dresidual.data);
+        with_reader(in, [&](const auto& reader) {
+            for_each_row_vector(
+                channels, begin, end, [&](std::int64_t i, std::int64_t c, auto part) HWY_ATTR {
+                    const VF g = reader.gradient(i, part);
+                    const VF rest = hn::MulAdd(reader.centred(i, c, part), part.load(f.slope + c),
+                                               part.load(f.offset + c));
+                    if (residual != nullptr) part.store(g, residual + i);
+                    part.store(hn::MulAdd(g, part.load(f.scale + c), rest), to + i);
+                });
+        });
     });
 }
 

@@ -30,28 +30,51 @@ HWY_INLINE VF load_part_or(const T* p, std::size_t n, VF rest) {
     return hn::IfThenElse(hn::FirstN(DF(), n), load_part(p, n), rest);
 }
 
+/// How a loop body reaches a full vector, and what is left of one: the same body compiles to plain
+/// loads and stores for the first.
+struct Whole {
+    template <class T>
+    HWY_INLINE VF load(const T* p) const {
+        return HWY_NAMESPACE::load(p);
+    }
+    template <class T>
+    HWY_INLINE void store(VF v, T* p) const {
+        HWY_NAMESPACE::store(v, p);
+    }
+};
+struct Part {
+    std::size_t n;
+    template <class T>
+    HWY_INLINE VF load(const T* p) const {
+        return load_part(p, n);
+    }
+    template <class T>
+    HWY_INLINE void store(VF v, T* p) const {
+        store_part(v, p, n);
+    }
+};
+
+/// f(i, Whole) for every full vector of n elements, then f(i, Part) for the rest.
+template <class F>
+HWY_INLINE void for_each_vector(std::int64_t n, const F& f) {
+    const std::int64_t lanes = lane_count();
+    std::int64_t i = 0;
+    for (; i + lanes <= n; i += lanes) f(i, Whole());
+    if (i < n) f(i, Part{static_cast<std::size_t>(n - i)});
+}
+
 /// y[i] = f(x[i])
 template <class To, class From, class F>
 void map(To* y, const From* x, std::int64_t n, const F& f) {
-    const std::int64_t lanes = lane_count();
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(f(load(x + i)), y + i);
-    if (i < n) {
-        const auto rest = static_cast<std::size_t>(n - i);
-        store_part(f(load_part(x + i, rest)), y + i, rest);
-    }
+    for_each_vector(
+        n, [&](std::int64_t i, auto part) HWY_ATTR { part.store(f(part.load(x + i)), y + i); });
 }
 
 /// y[i] = f(a[i], b[i])
 template <class To, class From, class F>
 void map(To* y, const From* a, const From* b, std::int64_t n, const F& f) {
-    const std::int64_t lanes = lane_count();
-    std::int64_t i = 0;
-    for (; i + lanes <= n; i += lanes) store(f(load(a + i), load(b + i)), y + i);
-    if (i < n) {
-        const auto rest = static_cast<std::size_t>(n - i);
-        store_part(f(load_part(a + i, rest), load_part(b + i, rest)), y + i, rest);
-    }
+    for_each_vector(n, [&](std::int64_t i, auto part)
+                           HWY_ATTR { part.store(f(part.load(a + i), part.load(b + i)), y + i); });
 }
 
 HWY_INLINE VF relu_of(VF x) {  // NaN stays

@@ -86,34 +86,25 @@ private:
     alignas(64) float values_[block];
 };
 
-template <class F>
-HWY_INLINE void for_each_vector(std::int64_t n, const F& f) {
-    const std::int64_t lanes = lane_count();
-    for (std::int64_t i = 0; i < n; i += lanes) f(i, n - i);
-}
-HWY_INLINE VF load_up_to(const float* p, std::int64_t n) {
-    return n >= lane_count() ? load(p) : load_part(p, static_cast<std::size_t>(n));
-}
-
 /// g becomes lr times the direction: what p loses.
 void sgd_block(float* p, float* g, float* momentum, std::int64_t n, const SgdStep& step) {
     const auto constant = [](double v) HWY_ATTR { return hn::Set(DF(), static_cast<float>(v)); };
     const VF decay = constant(step.weight_decay), rate = constant(step.lr);
     const VF mu = constant(step.momentum), undamped = constant(step.undamped);
     const bool decays = step.weight_decay != 0;
-    for_each_vector(n, [&](std::int64_t i, std::int64_t left) HWY_ATTR {
-        const VF old = load_up_to(p + i, left);
-        VF d = load_up_to(g + i, left);
+    for_each_vector(n, [&](std::int64_t i, auto part) HWY_ATTR {
+        const VF old = part.load(p + i);
+        VF d = part.load(g + i);
         if (decays) d = hn::MulAdd(decay, old, d);
         if (momentum != nullptr) {
             VF buffer = d;
             if (!step.first_step)
-                buffer = hn::MulAdd(undamped, d, hn::Mul(mu, load_up_to(momentum + i, left)));
-            store_part_or_all(buffer, momentum + i, left);
+                buffer = hn::MulAdd(undamped, d, hn::Mul(mu, part.load(momentum + i)));
+            part.store(buffer, momentum + i);
             d = step.nesterov ? hn::MulAdd(mu, buffer, d) : buffer;
         }
-        store_part_or_all(hn::NegMulAdd(rate, d, old), p + i, left);
-        store_part_or_all(hn::Mul(rate, d), g + i, left);
+        part.store(hn::NegMulAdd(rate, d, old), p + i);
+        part.store(hn::Mul(rate, d), g + i);
     });
 }
 
@@ -124,20 +115,20 @@ void adam_block(float* p, float* g, float* m, float* v, std::int64_t n, const Ad
     const VF beta2 = constant(step.beta2), eps = constant(step.eps);
     const VF size = constant(step.step_size), root = constant(step.root_c2);
     const bool regularised = step.weight_decay != 0;
-    for_each_vector(n, [&](std::int64_t i, std::int64_t left) HWY_ATTR {
-        const VF old = load_up_to(p + i, left);
-        VF d = load_up_to(g + i, left);
+    for_each_vector(n, [&](std::int64_t i, auto part) HWY_ATTR {
+        const VF old = part.load(p + i);
+        VF d = part.load(g + i);
         if (regularised) d = hn::MulAdd(l2, old, d);
-        const VF mean = load_up_to(m + i, left);
+        const VF mean = part.load(m + i);
         const VF first = hn::MulAdd(rest1, hn::Sub(d, mean), mean);
-        const VF second = hn::MulAdd(hn::Mul(rest2, d), d, hn::Mul(beta2, load_up_to(v + i, left)));
-        store_part_or_all(first, m + i, left);
-        store_part_or_all(second, v + i, left);
+        const VF second = hn::MulAdd(hn::Mul(rest2, d), d, hn::Mul(beta2, part.load(v + i)));
+        part.store(first, m + i);
+        part.store(second, v + i);
         const VF denominator = hn::Add(hn::Div(hn::Sqrt(second), root), eps);
         const VF update = hn::Div(hn::Mul(size, first), denominator);
         const VF decayed = hn::Mul(old, decay);
-        store_part_or_all(hn::Sub(decayed, update), p + i, left);
-        store_part_or_all(hn::Add(update, hn::Sub(old, decayed)), g + i, left);
+        part.store(hn::Sub(decayed, update), p + i);
+        part.store(hn::Add(update, hn::Sub(old, decayed)), g + i);
     });
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/pool.h"
 
+#include <algorithm>
 #include <cassert>
 
 #include "cpu/grain.h"
@@ -22,38 +23,29 @@ namespace {
 using VI = hn::Vec<DI>;
 using I = std::int64_t;
 
-template <class T>
-HWY_INLINE VF load_up_to(const T* p, I n) {
-    return n >= lane_count() ? load(p) : load_part(p, static_cast<std::size_t>(n));
-}
-
-HWY_INLINE VI load_index(const std::int32_t* p, I n) {
-    if (n >= lane_count()) return hn::LoadU(DI(), p);
+HWY_INLINE VI load_index(const std::int32_t* p, Whole) { return hn::LoadU(DI(), p); }
+HWY_INLINE VI load_index(const std::int32_t* p, Part part) {
     HWY_ALIGN std::int32_t lane[HWY_MAX_BYTES / sizeof(std::int32_t)];
-    for (I i = 0; i < lane_count(); ++i) lane[i] = i < n ? p[i] : -1;
+    std::fill(std::copy_n(p, part.n, lane), lane + lane_count(), -1);
     return hn::Load(DI(), lane);
 }
-
-HWY_INLINE void store_index(VI v, std::int32_t* p, I n) {
-    if (n >= lane_count()) {
-        hn::StoreU(v, DI(), p);
-        return;
-    }
+HWY_INLINE void store_index(VI v, std::int32_t* p, Whole) { hn::StoreU(v, DI(), p); }
+HWY_INLINE void store_index(VI v, std::int32_t* p, Part part) {
     HWY_ALIGN std::int32_t lane[HWY_MAX_BYTES / sizeof(std::int32_t)];
     hn::Store(v, DI(), lane);
-    for (I i = 0; i < n; ++i) p[i] = lane[i];
+    std::copy_n(lane, part.n, p);
 }
 
 /// The first largest of one window for the channels that x begins with; NaN is larger than all.
-template <class T>
+template <class T, class P>
 HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan& plan,
-                           const Taps& rows, const Taps& cols, I left) {
+                           const Taps& rows, const Taps& cols, P part) {
     VF most = hn::Zero(DF());
     VI best = hn::Set(DI(), -1);
     for (I h = rows.first; h < rows.last; h += rows.step) {
         for (I w = cols.first; w < cols.last; w += cols.step) {
             const I place = h * plan.cols.in() + w;
-            const VF v = load_up_to(x + place * plan.c, left);
+            const VF v = part.load(x + place * plan.c);
             // v wins unless it is at most `most`, which NaN never is, or `most` is NaN already.
             // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
             const auto loses = hn::Or(hn::Le(v, most), hn::Not(hn::Eq(most, most)));
@@ -64,8 +56,8 @@ HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan
                                   hn::Set(DI(), static_cast<std::int32_t>(place)), best);
         }
     }
-    store_part_or_all(most, y, left);
-    store_index(best, index, left);
+    part.store(most, y);
+    store_index(best, index, part);
 }
 
 template <class T>
@@ -73,9 +65,10 @@ void max_pool_line(T* y, std::int32_t* index, const T* x, const PoolPlan& plan, 
     const Taps rows = plan.rows.taps(oh);
     for (I ow = 0; ow < plan.cols.out(); ++ow) {
         const Taps cols = plan.cols.taps(ow);
-        for (I c = 0; c < plan.c; c += lane_count())
-            max_window(y + ow * plan.c + c, index + ow * plan.c + c, x + c, plan, rows, cols,
-                       plan.c - c);
+        for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
+            const I at = ow * plan.c + c;
+            max_window(y + at, index + at, x + c, plan, rows, cols, part);
+        });
     }
 }
 
@@ -83,21 +76,22 @@ void max_pool_line(T* y, std::int32_t* index, const T* x, const PoolPlan& plan, 
 /// memory, and the order of the sum is fixed.
 template <class T>
 void max_unpool_line(T* dx, const T* dy, const std::int32_t* index, const PoolPlan& plan, I h) {
+    const Taps rows = plan.rows.covering(h);
     for (I w = 0; w < plan.cols.in(); ++w) {
+        const Taps cols = plan.cols.covering(w);
         const VI place = hn::Set(DI(), static_cast<std::int32_t>(h * plan.cols.in() + w));
-        for (I c = 0; c < plan.c; c += lane_count()) {
-            const I left = plan.c - c;
+        for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
             VF sum = hn::Zero(DF());
-            plan.rows.covering(h, [&](I oh) HWY_ATTR {
-                plan.cols.covering(w, [&](I ow) HWY_ATTR {
+            for (I oh = rows.first; oh < rows.last; oh += rows.step) {
+                for (I ow = cols.first; ow < cols.last; ow += cols.step) {
                     const I from = (oh * plan.cols.out() + ow) * plan.c + c;
-                    const auto mine = hn::Eq(load_index(index + from, left), place);
-                    sum = hn::Add(sum, hn::IfThenElseZero(hn::RebindMask(DF(), mine),
-                                                          load_up_to(dy + from, left)));
-                });
-            });
-            store_part_or_all(sum, dx + w * plan.c + c, left);
-        }
+                    const auto mine = hn::Eq(load_index(index + from, part), place);
+                    sum = hn::Add(
+                        sum, hn::IfThenElseZero(hn::RebindMask(DF(), mine), part.load(dy + from)));
+                }
+            }
+            part.store(sum, dx + w * plan.c + c);
+        });
     }
 }
 
@@ -107,35 +101,52 @@ void avg_pool_line(T* y, const T* x, const PoolPlan& plan, I oh) {
     for (I ow = 0; ow < plan.cols.out(); ++ow) {
         const Taps cols = plan.cols.taps(ow);
         const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
-        for (I c = 0; c < plan.c; c += lane_count()) {
+        for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
             VF sum = hn::Zero(DF());
             for (I h = rows.first; h < rows.last; h += rows.step) {
                 VF line = hn::Zero(DF());  // a sum a row keeps the error of large windows small
                 for (I w = cols.first; w < cols.last; w += cols.step)
-                    line = hn::Add(
-                        line, load_up_to(x + (h * plan.cols.in() + w) * plan.c + c, plan.c - c));
+                    line = hn::Add(line, part.load(x + (h * plan.cols.in() + w) * plan.c + c));
                 sum = hn::Add(sum, line);
             }
-            store_part_or_all(hn::Div(sum, divisor), y + ow * plan.c + c, plan.c - c);
-        }
+            part.store(hn::Div(sum, divisor), y + ow * plan.c + c);
+        });
     }
+}
+
+/// One pixel of dx under several windows.
+template <class T>
+void avg_unpool_pixel(T* dx, const T* dy, const PoolPlan& plan, const Taps& rows,
+                      const Taps& cols) {
+    for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
+        VF sum = hn::Zero(DF());
+        for (I oh = rows.first; oh < rows.last; oh += rows.step) {
+            for (I ow = cols.first; ow < cols.last; ow += cols.step) {
+                const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
+                const VF g = part.load(dy + (oh * plan.cols.out() + ow) * plan.c + c);
+                sum = hn::Add(sum, hn::Div(g, divisor));
+            }
+        }
+        part.store(sum, dx + c);
+    });
 }
 
 template <class T>
 void avg_unpool_line(T* dx, const T* dy, const PoolPlan& plan, I h) {
-    for (I w = 0; w < plan.cols.in(); ++w) {
-        for (I c = 0; c < plan.c; c += lane_count()) {
-            VF sum = hn::Zero(DF());
-            plan.rows.covering(h, [&](I oh) HWY_ATTR {
-                plan.cols.covering(w, [&](I ow) HWY_ATTR {
-                    const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
-                    const VF g =
-                        load_up_to(dy + (oh * plan.cols.out() + ow) * plan.c + c, plan.c - c);
-                    sum = hn::Add(sum, hn::Div(g, divisor));
-                });
-            });
-            store_part_or_all(sum, dx + w * plan.c + c, plan.c - c);
+    const Taps rows = plan.rows.covering(h);
+    for (I w = 0; w < plan.cols.in(); ++w, dx += plan.c) {
+        const Taps cols = plan.cols.covering(w);
+        const bool single = rows.first + rows.step >= rows.last && rows.first < rows.last &&
+                            cols.first + cols.step >= cols.last && cols.first < cols.last;
+        if (!single) {
+            avg_unpool_pixel(dx, dy, plan, rows, cols);
+            continue;
         }
+        // The usual case: windows that do not overlap.
+        const I divisor = plan.divisor(rows.first, cols.first);
+        const VF count = hn::Set(DF(), static_cast<float>(divisor));
+        map(dx, dy + (rows.first * plan.cols.out() + cols.first) * plan.c, plan.c,
+            [&](VF g) HWY_ATTR { return hn::Div(g, count); });
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "kernels/pool.h"
 
@@ -44,18 +45,19 @@ public:
         return t.last > t.first ? (t.last - t.first + t.step - 1) / t.step : 0;
     }
 
-    /// f(o) for every output whose window holds the input i.
-    template <class F>
-    void covering(std::int64_t i, const F& f) const {
-        if (kernel_ == 0) {
-            const std::int64_t end = ((i + 1) * out_ + in_ - 1) / in_;
-            for (std::int64_t o = i * out_ / in_; o < end; ++o) f(o);
-            return;
-        }
-        for (std::int64_t k = kernel_ - 1; k >= 0; --k) {
-            const std::int64_t start = i + pad_ - k * dilation_;
-            if (start >= 0 && start % stride_ == 0 && start / stride_ < out_) f(start / stride_);
-        }
+    /// The outputs whose window holds the input i.
+    Taps covering(std::int64_t i) const {
+        if (kernel_ == 0) return {i * out_ / in_, ((i + 1) * out_ + in_ - 1) / in_, 1};
+        const std::int64_t reach = i + pad_;
+        const std::int64_t behind = reach - (kernel_ - 1) * dilation_;
+        std::int64_t first = behind <= 0 ? 0 : (behind + stride_ - 1) / stride_;
+        const std::int64_t last = std::min(reach / stride_ + 1, out_);
+        if (dilation_ == 1) return {first, last, 1};
+        // Only every step-th of these windows has a tap, not a gap, at i.
+        const std::int64_t step = dilation_ / std::gcd(dilation_, stride_);
+        for (std::int64_t tried = 0; tried < step; ++tried, ++first)
+            if ((reach - first * stride_) % dilation_ == 0) return {first, last, step};
+        return {0, 0, 1};
     }
 
 private:

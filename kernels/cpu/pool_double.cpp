@@ -15,12 +15,22 @@ void for_each_element(std::int64_t begin, std::int64_t end, std::int64_t rows, s
                 f(line / rows, line % rows, w, c, (line * cols + w) * channels + c);
 }
 
+template <class F>
+void for_each_pair(const Taps& rows, const Taps& cols, const F& f) {
+    for (std::int64_t h = rows.first; h < rows.last; h += rows.step)
+        for (std::int64_t w = cols.first; w < cols.last; w += cols.step) f(h, w);
+}
+
 /// f(h, w) for the inputs that an output sees.
 template <class F>
 void for_each_tap(const PoolPlan& plan, std::int64_t oh, std::int64_t ow, const F& f) {
-    const Taps th = plan.rows.taps(oh), tw = plan.cols.taps(ow);
-    for (std::int64_t h = th.first; h < th.last; h += th.step)
-        for (std::int64_t w = tw.first; w < tw.last; w += tw.step) f(h, w);
+    for_each_pair(plan.rows.taps(oh), plan.cols.taps(ow), f);
+}
+
+/// f(oh, ow) for the outputs that see an input.
+template <class F>
+void for_each_cover(const PoolPlan& plan, std::int64_t h, std::int64_t w, const F& f) {
+    for_each_pair(plan.rows.covering(h), plan.cols.covering(w), f);
 }
 
 }  // namespace
@@ -51,11 +61,9 @@ void max_unpool_rows_double(double* dx, const double* dy, const std::int32_t* in
     for_each_element(
         begin, end, plan.rows.in(), plan.cols.in(), plan.c, [&](I n, I h, I w, I c, I at) {
             double sum = 0;
-            plan.rows.covering(h, [&](I oh) {
-                plan.cols.covering(w, [&](I ow) {
-                    const I from = n * plan.out_image() + (oh * plan.cols.out() + ow) * plan.c + c;
-                    if (index[from] == h * plan.cols.in() + w) sum += dy[from];
-                });
+            for_each_cover(plan, h, w, [&](I oh, I ow) {
+                const I from = n * plan.out_image() + (oh * plan.cols.out() + ow) * plan.c + c;
+                if (index[from] == h * plan.cols.in() + w) sum += dy[from];
             });
             dx[at] = sum;
         });
@@ -81,11 +89,9 @@ void avg_unpool_rows_double(double* dx, const double* dy, const PoolPlan& plan, 
     for_each_element(
         begin, end, plan.rows.in(), plan.cols.in(), plan.c, [&](I n, I h, I w, I c, I at) {
             double sum = 0;
-            plan.rows.covering(h, [&](I oh) {
-                plan.cols.covering(w, [&](I ow) {
-                    const I from = n * plan.out_image() + (oh * plan.cols.out() + ow) * plan.c + c;
-                    sum += dy[from] / static_cast<double>(plan.divisor(oh, ow));
-                });
+            for_each_cover(plan, h, w, [&](I oh, I ow) {
+                const I from = n * plan.out_image() + (oh * plan.cols.out() + ow) * plan.c + c;
+                sum += dy[from] / static_cast<double>(plan.divisor(oh, ow));
             });
             dx[at] = sum;
         });
