@@ -8,7 +8,7 @@
 namespace kernels::cpu {
 namespace {
 
-bool dtypes_agree(DType c, DType a, DType b) {
+[[maybe_unused]] bool dtypes_agree(DType c, DType a, DType b) {
     const bool low = a == DType::f16 || a == DType::bf16;
     return a == b && is_floating(a) && (c == a || (low && c == DType::f32));
 }
