@@ -11,7 +11,7 @@ AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& settings,
     if (!in_range(settings.beta1) || !in_range(settings.beta2)) {
         throw Error(ErrorCode::value, "adamw: each beta must be in [0, 1)");
     }
-    if (settings.eps < 0 || settings.weight_decay < 0) {
+    if (!(settings.eps >= 0) || !(settings.weight_decay >= 0)) {
         throw Error(ErrorCode::value, "adamw: eps and weight decay must not be negative");
     }
 }

@@ -17,7 +17,13 @@ Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& 
     const Device device = parameters_.empty() ? Device{} : parameters_.front().tensor.device();
     lr_ = Tensor::full({}, lr, DType::f32, device);
     step_ = Tensor::zeros({}, DType::i64, device);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) make_master(i);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (!is_dense(parameters_[i].tensor)) {
+            throw Error(ErrorCode::value,
+                        msg("optimizer: parameter {} is not dense in memory", parameters_[i].name));
+        }
+        make_master(i);
+    }
 }
 
 Optimizer::~Optimizer() = default;
@@ -71,9 +77,9 @@ Tensor low_of(const Tensor& parameter, const Tensor& master) {
 kernels::UpdateTensor Optimizer::tensor_of(std::size_t i) const {
     const Tensor& weight = parameters_[i].tensor;
     const Tensor grad = weight.grad();
-    if (!is_dense(weight) || layout_of(weight) != layout_of(grad)) {
-        // A gradient may come in another layout than the weight's (a transposed product): bring it
-        // over once.
+    if (!is_dense(grad) || layout_of(weight) != layout_of(grad)) {
+        // A gradient may come in another layout than the weight's (a transposed product, the
+        // broadcast one of a sum): bring it over once.
         weight.set_grad(in_layout(grad, layout_of(weight)));
     }
     const Slot& slot = slots_[i];

@@ -7,7 +7,7 @@ namespace engine {
 Sgd::Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
          const OptimizerOptions& options)
     : Optimizer(std::move(parameters), options, settings.lr), settings_(settings) {
-    if (settings.momentum < 0 || settings.weight_decay < 0) {
+    if (!(settings.momentum >= 0) || !(settings.weight_decay >= 0)) {
         throw Error(ErrorCode::value, "sgd: momentum and weight decay must not be negative");
     }
     if (settings.nesterov && (settings.momentum <= 0 || settings.dampening != 0)) {
