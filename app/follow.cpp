@@ -1,5 +1,6 @@
 #include "follow.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -168,6 +169,13 @@ private:
     Outcome outcome_;
 };
 
+/// Letters that fit a line: one more and the carriage return would come back to the second line.
+std::size_t terminal_width() {
+    winsize size{};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return known ? size.ws_col - 1U : 79U;
+}
+
 /// The line that says how far all are: rewritten in place on a terminal, else one every five
 /// seconds.
 class ProgressLine {
@@ -183,7 +191,7 @@ public:
         }
         if (text.empty()) return;
         if (isatty(STDOUT_FILENO) != 0)
-            std::cout << '\r' << text << "\033[K" << std::flush;
+            std::cout << '\r' << text.substr(0, terminal_width()) << "\033[K" << std::flush;
         else
             std::cout << text << std::endl;
     }

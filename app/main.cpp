@@ -1,4 +1,5 @@
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -12,6 +13,17 @@ namespace {
 
 constexpr int usage_error = 2;
 
+#ifdef HALFTONE_HAS_UI
+/// Qt ends the program where there is none. A platform chosen by name may need none.
+bool has_display() {
+    const auto given = [](const char* variable) {
+        const char* value = std::getenv(variable);
+        return value != nullptr && value[0] != '\0';
+    };
+    return given("DISPLAY") || given("WAYLAND_DISPLAY") || given("QT_QPA_PLATFORM");
+}
+#endif
+
 /// No command: the window, with the files on the command line; without a window, help.
 int open_window(CLI::App& cli, const std::vector<std::string>& files, [[maybe_unused]] int argc,
                 [[maybe_unused]] char** argv) {
@@ -23,8 +35,10 @@ int open_window(CLI::App& cli, const std::vector<std::string>& files, [[maybe_un
         return usage_error;
     }
 #ifdef HALFTONE_HAS_UI
-    (void)cli;
-    return ui::run_window(argc, argv);
+    if (has_display()) return ui::run_window(argc, argv);
+    std::cerr << "halftone: there is no display to open the window on; the commands need none\n\n"
+              << cli.help();
+    return usage_error;
 #else
     std::cout << cli.help() << "\nThis build has no window.\n";
     return 0;
@@ -54,7 +68,7 @@ int main(int argc, char** argv) {
     app::add_op(cli, &exit_code);
     app::add_doctor(cli, &exit_code);
     app::add_catalogs(cli, &exit_code);
-    cli.set_version_flag("--version", "halftone 0.1.0");
+    cli.set_version_flag("--version", "halftone " HALFTONE_VERSION);
     cli.require_subcommand(0, 1);
     std::vector<std::string> files;
     cli.add_option("files", files, "Settings, run or data to open in the window");
