@@ -140,8 +140,7 @@ bool any_requires_grad(std::span<const Tensor> inputs) {
 namespace {
 
 std::shared_ptr<Node> make_node(const OpInfo& info, std::span<const Tensor> inputs,
-                                std::span<const Tensor> outputs,
-                                std::initializer_list<Save> saves) {
+                                std::span<const Tensor> outputs, std::span<const Save> saves) {
     auto node = std::make_shared<Node>(info, next_sequence.fetch_add(1, std::memory_order_relaxed));
     node->edges.reserve(inputs.size());
     for (const auto& input : inputs) node->edges.push_back(detail::edge_of(input));
@@ -165,7 +164,7 @@ Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor o
     const std::span<const Tensor> in(inputs.begin(), inputs.size());
     if (detail::observed) detail::notify({&info, in, {&output, 1}, in_backward()});
     if (!grad_on || !any_requires_grad(in)) return output;
-    auto node = make_node(info, in, {&output, 1}, saves);
+    auto node = make_node(info, in, {&output, 1}, {saves.begin(), saves.size()});
     node->grad_fn = [fn = std::move(grad_fn)](std::span<const Tensor> grads, const Saved& saved) {
         return TensorList{fn(grads[0], saved)};
     };
@@ -177,14 +176,14 @@ Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
                    std::initializer_list<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, {&output, 1}, in_backward()});
     if (!grad_on || !any_requires_grad(inputs)) return output;
-    auto node = make_node(info, inputs, {&output, 1}, saves);
+    auto node = make_node(info, inputs, {&output, 1}, {saves.begin(), saves.size()});
     node->grad_fn = std::move(grad_fn);
     attach(output, node, 0);
     return output;
 }
 
 TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
-                          std::initializer_list<Save> saves, GradFn grad_fn) {
+                          std::vector<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, outputs, in_backward()});
     if (!grad_on || !any_requires_grad(inputs)) return outputs;
     auto node = make_node(info, inputs, outputs, saves);
@@ -202,18 +201,20 @@ Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
 
 namespace {
 
-/// The gradient for a leaf to keep: its own, since it will be unscaled and clipped in place, and an
-/// op such as add hands one tensor to both its inputs.
-Tensor owned(const Tensor& gradient) {
+/// Whether a leaf may take this gradient as its own: optimizers walk it flat beside the leaf and
+/// write into it, so it must lie as the leaf does and no one else may hold its memory (the gradient
+/// of a sum is a broadcast view; those of both sides of an addition are one tensor).
+bool may_take(const Tensor& gradient, const Tensor& leaf) {
     const auto& impl = gradient.impl();
-    if (impl.use_count() > 1 || impl->storage.use_count() > 1)
-        return detail::copy_gradient(gradient);
-    return grad_on ? gradient : gradient.detach();
+    return impl.use_count() == 1 && impl->storage.use_count() == 1 &&
+           same_walk(gradient.shape(), gradient.strides(), leaf.strides());
 }
 
 void keep(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient) {
     if (!leaf->grad) {
-        leaf->grad = owned(gradient).impl();
+        const Tensor at(leaf);
+        const Tensor own = may_take(gradient, at) ? gradient : detail::copy_gradient(gradient, at);
+        leaf->grad = grad_on || own.is_leaf() ? own.impl() : own.detach().impl();
     } else {
         leaf->grad = detail::add_gradients(Tensor(leaf->grad), gradient).impl();
     }

@@ -126,7 +126,7 @@ Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor o
 Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
                    std::initializer_list<Save> saves, GradFn grad_fn);
 TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
-                          std::initializer_list<Save> saves, GradFn grad_fn);
+                          std::vector<Save> saves, GradFn grad_fn);
 /// An op without a gradient.
 Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor output);
 

@@ -23,6 +23,17 @@ class Pass {
 public:
     explicit Pass(const BackwardOptions& options)
         : options_(options), id_(next_pass.fetch_add(1, std::memory_order_relaxed)) {}
+    ~Pass() {
+        for (auto& kept : outer_) {
+            Node& node = *kept.node;
+            node.pass = kept.pass;
+            node.pending = kept.pending;
+            node.needed = kept.needed;
+            node.buffer = std::move(kept.buffer);
+        }
+    }
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
 
     void add_root(const Tensor& output, const Tensor& gradient) {
         const Edge edge = detail::edge_of(output);
@@ -75,6 +86,10 @@ private:
     /// Resets the scratch of a node seen for the first time in this pass. True then.
     bool visit(Node* node) {
         if (node->pass == id_) return false;
+        if (backward_depth > 1) {
+            outer_.push_back({node->shared_from_this(), node->pass, node->pending, node->needed,
+                              std::move(node->buffer)});
+        }
         node->pass = id_;
         node->pending = 0;
         node->needed = !capturing_;
@@ -182,8 +197,18 @@ private:
         node.released = true;
     }
 
+    /// Scratch of a pass that this one runs inside of (recomputation): both may meet at a leaf.
+    struct Outer {
+        std::shared_ptr<Node> node;
+        std::uint64_t pass;
+        std::int32_t pending;
+        bool needed;
+        TensorList buffer;
+    };
+
     BackwardOptions options_;
     std::uint64_t id_;
+    std::vector<Outer> outer_;
     bool capturing_ = false;
     std::vector<std::shared_ptr<Node>> roots_;
     std::vector<Edge> wanted_;

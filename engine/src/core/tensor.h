@@ -42,6 +42,7 @@ struct TensorImpl {
 
     bool requires_grad = false;  // set by the user on a leaf
     bool is_view = false;
+    bool is_number = false;      // a plain number in an op's place for a tensor: widens nothing
     std::shared_ptr<Node> node;  // that made this; null for a leaf
     std::uint32_t output_index = 0;
     std::weak_ptr<Node> accumulator;  // of a leaf
@@ -62,7 +63,7 @@ public:
                         Layout layout = Layout::contiguous);
     static Tensor full(const Shape& shape, double value, DType dtype, const Device& device = {});
     static Tensor zeros(const Shape& shape, DType dtype, const Device& device = {});
-    /// 0-d f64 tensor marked as a plain number: it does not widen floats (1.11).
+    /// 0-d tensor.
     static Tensor scalar(double value, DType dtype = DType::f64, const Device& device = {});
     /// From values in row-major order, rounded to dtype.
     static Tensor of(const std::vector<double>& values, const Shape& shape,

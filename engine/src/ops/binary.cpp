@@ -18,14 +18,27 @@ using kernels::BinaryOp;
 
 template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run(const OpArguments& args) {
-    if (args.has("other")) return {op(args.at(0), Tensor::scalar(args.number("other", 0)))};
+    if (args.has("other")) {
+        const Tensor& x = args.at(0);
+        return {op(x, number_beside(x, args.number("other", 0)))};
+    }
     return {op(args.at(0), args.at(1))};
 }
 
+/// add and sub with PyTorch's alpha: a + alpha * b, or a - alpha * b.
+template <int sign, Tensor (*op)(const Tensor&, const Tensor&)>
+TensorList run_sum(const OpArguments& args) {
+    const double alpha = args.number("alpha", 1);
+    const Tensor b =
+        args.has("other") ? number_beside(args.at(0), args.number("other", 0)) : args.at(1);
+    return {alpha == 1 ? op(args.at(0), b) : add_scaled(args.at(0), b, sign * alpha)};
+}
+
 TensorList run_pow(const OpArguments& args) {
-    if (args.has("exponent")) return {pow(args.at(0), Tensor::scalar(args.number("exponent", 1)))};
-    if (args.has("self")) return {pow(Tensor::scalar(args.number("self", 1)), args.at(0))};
-    return {pow(args.at(0), args.at(1))};
+    const Tensor& x = args.at(0);
+    if (args.has("exponent")) return {pow(x, args.number("exponent", 1))};
+    if (args.has("self")) return {pow(number_beside(x, args.number("self", 1)), x)};
+    return {pow(x, args.at(1))};
 }
 
 /// x ready for a flat kernel: one element, or dense in y's layout.
@@ -77,41 +90,53 @@ DType checked_type(const OpInfo& info, const Tensor& a, const Tensor& b, bool ne
     return dtype;
 }
 
-using Gradient = TensorList (*)(const Tensor& dy, const Tensor& a, const Tensor& b,
-                                const Saved& saved);
+/// The operands after the op's casts and what came of them.
+struct Computed {
+    Tensor a, b, y;
+};
 
-Tensor binary(const OpInfo& info, const Tensor& a0, const Tensor& b0, BinaryOp op, bool needs_float,
-              Gradient gradient) {
+Computed computed(const OpInfo& info, const Tensor& a0, const Tensor& b0, BinaryOp op,
+                  bool needs_float) {
     const auto [a, b] = autocast(info, a0, b0);
     const DType dtype = checked_type(info, a, b, needs_float);
     const Shape shape =
         a.shape() == b.shape() ? a.shape() : broadcast_shapes(info.name, a.shape(), b.shape());
-    Tensor y;
-    {
-        const GradMode off(false);
-        y = compute(a, b, op, dtype, shape);
-    }
-    const Tensor inputs[] = {a, b};
-    return record_many(info, inputs, y, {save(a), save(b)},
+    const GradMode off(false);
+    return {a, b, compute(a, b, op, dtype, shape)};
+}
+
+/// Sums each gradient down to its operand's shape.
+TensorList summed(TensorList grads, const Shape& a, const Shape& b) {
+    if (grads[0].defined()) grads[0] = sum_to(grads[0], a);
+    if (grads[1].defined()) grads[1] = sum_to(grads[1], b);
+    return grads;
+}
+
+/// y = a + by * b: its gradient reads no operand, so none is kept.
+Tensor record_sum(const OpInfo& info, const Computed& c, double by) {
+    const Tensor inputs[] = {c.a, c.b};
+    return record_many(
+        info, inputs, c.y, {},
+        [sa = c.a.shape(), sb = c.b.shape(), by](std::span<const Tensor> dy, const Saved& saved) {
+            TensorList grads(2);
+            if (saved.wants(0)) grads[0] = dy[0];
+            if (saved.wants(1)) grads[1] = by == 1 ? dy[0] : by == -1 ? neg(dy[0]) : mul(dy[0], by);
+            return summed(std::move(grads), sa, sb);
+        });
+}
+
+using Gradient = TensorList (*)(const Tensor& dy, const Tensor& a, const Tensor& b,
+                                const Saved& saved);
+
+Tensor binary(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op, bool needs_float,
+              Gradient gradient) {
+    const Computed c = computed(info, a, b, op, needs_float);
+    const Tensor inputs[] = {c.a, c.b};
+    return record_many(info, inputs, c.y, {save(c.a), save(c.b)},
                        [gradient](std::span<const Tensor> dy, const Saved& saved) {
                            const Tensor sa = saved[0], sb = saved[1];
-                           TensorList grads = gradient(dy[0], sa, sb, saved);
-                           if (grads[0].defined()) grads[0] = sum_to(grads[0], sa.shape());
-                           if (grads[1].defined()) grads[1] = sum_to(grads[1], sb.shape());
-                           return grads;
+                           return summed(gradient(dy[0], sa, sb, saved), sa.shape(), sb.shape());
                        });
-}
-
-TensorList add_gradient(const Tensor& dy, const Tensor&, const Tensor&, const Saved&) {
-    return {dy, dy};
-}
-
-TensorList sub_gradient(const Tensor& dy, const Tensor&, const Tensor&, const Saved& saved) {
-    return {dy, saved.wants(1) ? neg(dy) : Tensor()};
-}
-
-TensorList mul_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
-    return {saved.wants(0) ? mul(dy, b) : Tensor(), saved.wants(1) ? mul(dy, a) : Tensor()};
 }
 
 TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
@@ -161,8 +186,8 @@ constexpr const char* no_entry =
 
 }  // namespace
 
-const OpInfo add_info{"add", CastPolicy::none, "add(x, y)", 2, no_entry, run<add>};
-const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y)", 2, no_entry, run<sub>};
+const OpInfo add_info{"add", CastPolicy::none, "add(x, y; alpha)", 2, no_entry, run_sum<1, add>};
+const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y; alpha)", 2, no_entry, run_sum<-1, sub>};
 const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, no_entry, run<mul>};
 const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, no_entry, run<div>};
 const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)", 2, no_entry, run<maximum>};
@@ -181,13 +206,39 @@ const OpInfo atan2_info{"atan2",
                         run<atan2>};
 
 Tensor add(const Tensor& a, const Tensor& b) {
-    return binary(add_info, a, b, BinaryOp::add, false, add_gradient);
+    return record_sum(add_info, computed(add_info, a, b, BinaryOp::add, false), 1);
 }
 Tensor sub(const Tensor& a, const Tensor& b) {
-    return binary(sub_info, a, b, BinaryOp::sub, false, sub_gradient);
+    return record_sum(sub_info, computed(sub_info, a, b, BinaryOp::sub, false), -1);
+}
+Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
+    const DType dtype = checked_type(add_info, a, b, false);
+    if (!is_floating(dtype)) return add(a, to(mul(b, alpha), dtype));
+    const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
+    const Tensor y = Tensor::empty(shape, dtype, a.device(), result_layout(a, b, shape));
+    {
+        const GradMode off(false);
+        const auto operand = [&](const Tensor& x) {
+            return in_layout(expanded_view(to(x, dtype), shape), layout_of(y));
+        };
+        const Tensor left = operand(a), right = operand(b);
+        on(y.device(), kernels::cpu::axpby, kernels::cuda::axpby)(
+            y.array(), left.array(), right.array(), 1, alpha, current_stream());
+    }
+    return record_sum(add_info, {a, b, y}, alpha);
 }
 Tensor mul(const Tensor& a, const Tensor& b) {
-    return binary(mul_info, a, b, BinaryOp::mul, false, mul_gradient);
+    const Computed c = computed(mul_info, a, b, BinaryOp::mul, false);
+    const Tensor inputs[] = {c.a, c.b};
+    return record_many(
+        mul_info, inputs, c.y,
+        {c.b.requires_grad() ? save(c.a) : Save{}, c.a.requires_grad() ? save(c.b) : Save{}},
+        [sa = c.a.shape(), sb = c.b.shape()](std::span<const Tensor> dy, const Saved& saved) {
+            TensorList grads(2);
+            if (saved.wants(0)) grads[0] = mul(dy[0], saved[1]);
+            if (saved.wants(1)) grads[1] = mul(dy[0], saved[0]);
+            return summed(std::move(grads), sa, sb);
+        });
 }
 Tensor div(const Tensor& a, const Tensor& b) {
     return binary(div_info, a, b, BinaryOp::div, true, div_gradient);
@@ -205,12 +256,12 @@ Tensor atan2(const Tensor& y, const Tensor& x) {
     return binary(atan2_info, y, x, BinaryOp::atan2, true, atan2_gradient);
 }
 
-namespace {
-/// A plain number beside x: f64 with f64, else f32; 0-d, so that it does not widen x.
 Tensor number_beside(const Tensor& x, double value) {
-    return Tensor::scalar(value, x.dtype() == DType::f64 ? DType::f64 : DType::f32, x.device());
+    const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+    const Tensor number = Tensor::scalar(value, dtype, x.device());
+    number.impl()->is_number = true;
+    return number;
 }
-}  // namespace
 
 Tensor mul(const Tensor& a, double b) { return mul(a, number_beside(a, b)); }
 Tensor add(const Tensor& a, double b) { return add(a, number_beside(a, b)); }
@@ -219,6 +270,8 @@ Tensor pow(const Tensor& a, double b) { return pow(a, number_beside(a, b)); }
 DType result_type(const Tensor& a, const Tensor& b) {
     if (a.dtype() == b.dtype()) return a.dtype();
     const bool fa = is_floating(a.dtype()), fb = is_floating(b.dtype());
+    if (fa == fb && a.impl()->is_number) return b.dtype();
+    if (fa == fb && b.impl()->is_number) return a.dtype();
     if (fa == fb && (a.rank() == 0) != (b.rank() == 0))
         return a.rank() == 0 ? b.dtype() : a.dtype();
     return promote(a.dtype(), b.dtype());
@@ -237,14 +290,6 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 
 namespace detail {
 Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
-
-Tensor copy_gradient(const Tensor& gradient) {
-    if (grad_enabled()) return mul(gradient, 1.0);
-    if (!is_dense(gradient)) return in_layout(gradient, Layout::contiguous);
-    Tensor copy = empty_like(gradient);
-    copy_into(copy, gradient);
-    return copy;
-}
 }  // namespace detail
 
 }  // namespace engine

@@ -11,6 +11,8 @@ extern const OpInfo add_info, sub_info, mul_info, div_info, maximum_info, minimu
 
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
+/// a + alpha * b, rounded once.
+Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor div(const Tensor& a, const Tensor& b);
 /// NaN if either is NaN; the gradient is shared half and half where they are equal.
@@ -23,6 +25,9 @@ Tensor mul(const Tensor& a, double b);
 Tensor add(const Tensor& a, double b);
 Tensor pow(const Tensor& a, double b);
 
+/// A plain number as the other side of an op on x: unlike a 0-d tensor it does not even widen
+/// another 0-d one of its kind.
+Tensor number_beside(const Tensor& x, double value);
 /// Type of an op on both without autocast (1.11).
 DType result_type(const Tensor& a, const Tensor& b);
 /// Sums x down to a shape that broadcasts to x's: the gradient of a broadcast.

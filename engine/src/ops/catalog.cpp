@@ -44,8 +44,8 @@ const OpInfo* const infos[] = {
     &nll_loss_info, &cross_entropy_info, &mse_loss_info, &l1_loss_info,
     &binary_cross_entropy_with_logits_info, &binary_cross_entropy_info,
     // types, shapes and views
-    &cast_info, &reshape_info, &permute_info, &expand_info, &narrow_info, &contiguous_info,
-    &cat_info,
+    &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
+    &narrow_info, &contiguous_info, &cat_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};

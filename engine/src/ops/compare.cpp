@@ -13,7 +13,10 @@ using kernels::CompareOp;
 
 template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run(const OpArguments& args) {
-    if (args.has("other")) return {op(args.at(0), Tensor::scalar(args.number("other", 0)))};
+    if (args.has("other")) {
+        const Tensor& x = args.at(0);
+        return {op(x, number_beside(x, args.number("other", 0)))};
+    }
     return {op(args.at(0), args.at(1))};
 }
 TensorList run_where(const OpArguments& args) {

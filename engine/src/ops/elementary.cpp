@@ -98,28 +98,20 @@ Tensor erf(const Tensor& x) {
                   });
 }
 
-namespace {
-
-Tensor number(const Tensor& x, double value) {
-    return Tensor::scalar(value, x.dtype() == DType::f64 ? DType::f64 : DType::f32, x.device());
-}
-
-}  // namespace
-
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
     check_floating(clamp_info, x);
     if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
     Tensor y = x.detach();
     {
         const GradMode off(false);
-        if (low) y = maximum(y, number(x, *low));
-        if (high) y = minimum(y, number(x, *high));
+        if (low) y = maximum(y, number_beside(x, *low));
+        if (high) y = minimum(y, number_beside(x, *high));
     }
     return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
         const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
         Tensor dx = dy;
-        if (low) dx = where(greater_equal(saved[0], number(saved[0], *low)), dx, zero);
-        if (high) dx = where(less_equal(saved[0], number(saved[0], *high)), dx, zero);
+        if (low) dx = where(greater_equal(saved[0], number_beside(saved[0], *low)), dx, zero);
+        if (high) dx = where(less_equal(saved[0], number_beside(saved[0], *high)), dx, zero);
         return dx;
     });
 }

@@ -1,6 +1,7 @@
 #include "ops/inplace.h"
 
 #include "amp/autocast.h"
+#include "core/autograd_detail.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/binary.h"
@@ -20,7 +21,7 @@ Tensor writable(const OpArguments& args) {
     return copy_(x, from);
 }
 Tensor second(const OpArguments& args, const char* attr) {
-    return args.has(attr) ? Tensor::scalar(args.number(attr, 0)) : args.at(1);
+    return args.has(attr) ? number_beside(args.at(0), args.number(attr, 0)) : args.at(1);
 }
 TensorList run_add(const OpArguments& args) {
     return {add_(writable(args), second(args, "other"))};
@@ -81,9 +82,10 @@ void write(const OpInfo& info, const Tensor& x, const Tensor& y, bool on_tape) {
 
 const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, no_entry};
 
-/// A new tensor with the values of x, as an op of its own: x may be a leaf.
-Tensor assigned(const Tensor& x) {
-    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x));
+/// The values of x in the memory layout of another tensor of its shape; an op of its own, since x
+/// may be a leaf.
+Tensor assigned_like(const Tensor& x, const Tensor& like) {
+    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(like));
     copy_into(y, x);
     return record(assign_info, {x}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
@@ -94,7 +96,9 @@ Tensor apply(const OpInfo& info, const Tensor& x, const Tensor& other, F&& op) {
     const NoAutocast listed_nowhere(x.device().kind);
     const GradMode mode(on_tape);
     const Tensor old = on_tape ? before(x) : x.detach();
-    write(info, x, to(op(old), x.dtype()), on_tape);
+    // x on both sides: its old values stand for both.
+    const bool itself = other.defined() && other.impl() == x.impl();
+    write(info, x, to(op(old, itself ? old : other), x.dtype()), on_tape);
     return x;
 }
 
@@ -110,28 +114,38 @@ const OpInfo copy_inplace_info{
 const OpInfo zero_inplace_info{"zero_", CastPolicy::none, "zero_(x)", 2, no_entry, run_zero};
 
 Tensor add_(const Tensor& x, const Tensor& other) {
-    return apply(add_inplace_info, x, other, [&](const Tensor& old) { return add(old, other); });
+    return apply(add_inplace_info, x, other,
+                 [](const Tensor& old, const Tensor& side) { return add(old, side); });
 }
 Tensor mul_(const Tensor& x, const Tensor& other) {
-    return apply(mul_inplace_info, x, other, [&](const Tensor& old) { return mul(old, other); });
+    return apply(mul_inplace_info, x, other,
+                 [](const Tensor& old, const Tensor& side) { return mul(old, side); });
 }
 Tensor exp_(const Tensor& x) {
-    return apply(exp_inplace_info, x, {}, [](const Tensor& old) { return exp(old); });
+    return apply(exp_inplace_info, x, {},
+                 [](const Tensor& old, const Tensor&) { return exp(old); });
 }
 Tensor pow_(const Tensor& x, const Tensor& exponent) {
     return apply(pow_inplace_info, x, exponent,
-                 [&](const Tensor& old) { return pow(old, exponent); });
+                 [](const Tensor& old, const Tensor& side) { return pow(old, side); });
 }
 
 Tensor copy_(const Tensor& x, const Tensor& source) {
-    return apply(copy_inplace_info, x, source,
-                 [&](const Tensor&) { return assigned(to(expand(source, x.shape()), x.dtype())); });
+    return apply(copy_inplace_info, x, source, [](const Tensor& old, const Tensor& side) {
+        return assigned_like(to(expand(side, old.shape()), old.dtype()), old);
+    });
 }
 
 Tensor zero_(const Tensor& x) {
-    return apply(zero_inplace_info, x, {}, [](const Tensor& old) {
+    return apply(zero_inplace_info, x, {}, [](const Tensor& old, const Tensor&) {
         return Tensor::zeros(old.shape(), old.dtype(), old.device());
     });
 }
+
+namespace detail {
+Tensor copy_gradient(const Tensor& gradient, const Tensor& leaf) {
+    return assigned_like(gradient, leaf);
+}
+}  // namespace detail
 
 }  // namespace engine

@@ -22,13 +22,14 @@ Pair pair(const OpArguments& args, const char* attr, std::int64_t otherwise) {
 }
 
 Pool2dOptions options_of(const OpArguments& args) {
-    if (args.flag("ceil_mode", false) || args.has("divisor_override"))
-        throw Error(ErrorCode::value, "pooling: ceil_mode and divisor_override are not here");
+    if (args.has("divisor_override"))
+        throw Error(ErrorCode::value, "avg_pool2d: divisor_override is not here");
     Pool2dOptions options{pair(args, "kernel_size", 2),
                           {},
                           pair(args, "padding", 0),
                           pair(args, "dilation", 1),
-                          args.flag("count_include_pad", true)};
+                          args.flag("count_include_pad", true),
+                          args.flag("ceil_mode", false)};
     if (args.has("stride") && !args.integers("stride", {}).empty())
         options.stride = pair(args, "stride", 1);
     return options;
@@ -131,7 +132,8 @@ Tensor unbatch(const Tensor& y, const Tensor& x) {
 }
 
 std::int64_t window_count(const OpInfo& info, std::int64_t size, std::int64_t kernel,
-                          std::int64_t stride, std::int64_t padding, std::int64_t dilation) {
+                          std::int64_t stride, std::int64_t padding, std::int64_t dilation,
+                          bool ceil_mode) {
     if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2) {
         throw Error(ErrorCode::value, std::string(info.name) +
                                           ": kernel, stride and dilation start at 1, padding is "
@@ -143,13 +145,16 @@ std::int64_t window_count(const OpInfo& info, std::int64_t size, std::int64_t ke
                                           std::to_string(kernel) + " does not fit a size of " +
                                           std::to_string(size));
     }
-    return span / stride + 1;
+    const std::int64_t count = (span + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+    // The last window must start inside the image or its padding before it.
+    return ceil_mode && (count - 1) * stride >= size + padding ? count - 1 : count;
 }
 
 Pool2dShape shape_of(const OpInfo& info, const Tensor& x, const Pool2dOptions& o) {
     const Pair stride = o.stride.value_or(o.kernel);
     const auto count = [&](int dim, std::size_t i) {
-        return window_count(info, x.size(dim), o.kernel[i], stride[i], o.padding[i], o.dilation[i]);
+        return window_count(info, x.size(dim), o.kernel[i], stride[i], o.padding[i], o.dilation[i],
+                            o.ceil_mode);
     };
     return {x.size(0),    x.size(1),    x.size(2),     x.size(3),     count(2, 0),
             count(3, 1),  o.kernel[0],  o.kernel[1],   stride[0],     stride[1],
@@ -160,16 +165,17 @@ Pool2dShape shape_of(const OpInfo& info, const Tensor& x, const Pool2dOptions& o
 
 const OpInfo max_pool2d_info{"max_pool2d",
                              CastPolicy::none,
-                             "max_pool2d(x; kernel_size, stride, padding, dilation)",
+                             "max_pool2d(x; kernel_size, stride, padding, dilation, ceil_mode)",
                              2,
                              "Chooses values: nothing is lost in its input's type.",
                              run_max};
-const OpInfo avg_pool2d_info{"avg_pool2d",
-                             CastPolicy::none,
-                             "avg_pool2d(x; kernel_size, stride, padding, count_include_pad)",
-                             2,
-                             "Not on the list: adds in fp32 and rounds to its input's type.",
-                             run_avg};
+const OpInfo avg_pool2d_info{
+    "avg_pool2d",
+    CastPolicy::none,
+    "avg_pool2d(x; kernel_size, stride, padding, ceil_mode, count_include_pad)",
+    2,
+    "Not on the list: adds in fp32 and rounds to its input's type.",
+    run_avg};
 const OpInfo adaptive_avg_pool2d_info{
     "adaptive_avg_pool2d",
     CastPolicy::none,

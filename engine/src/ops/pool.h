@@ -15,6 +15,8 @@ struct Pool2dOptions {
     std::array<std::int64_t, 2> padding{0, 0};          // at most half the kernel
     std::array<std::int64_t, 2> dilation{1, 1};         // max_pool2d only
     bool count_include_pad = true;                      // avg_pool2d only
+    bool ceil_mode =
+        false;  // a last window may hang over the far edge; what is beyond it counts not
 };
 
 // x (N, C, H, W) or (C, H, W); the result is in NHWC memory and of x's type.

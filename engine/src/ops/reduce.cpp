@@ -22,10 +22,8 @@ TensorList run(const OpArguments& args) {
     return {op(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype())};
 }
 TensorList run_norm(const OpArguments& args) {
-    if (args.number("p", 2) != 2)
-        throw Error(ErrorCode::value,
-                    "norm: only p = 2 is here, not " + std::to_string(args.number("p", 2)));
-    return run<norm>(args);
+    return {norm(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype(),
+                 args.number("p", 2))};
 }
 TensorList run_argmax(const OpArguments& args) {
     return {argmax(args.at(0), args.integer("dim", -1), args.flag("keepdim", false))};
@@ -162,20 +160,38 @@ Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType
         });
 }
 
-Tensor norm(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+namespace {
+
+/// dy * x / |x|, zero where the norm is zero.
+Tensor norm2_gradient(const Tensor& dy, const Tensor& x, const Tensor& n) {
+    const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
+    const Tensor at_zero = equal(n, zero);
+    const Tensor slope = div(dy, where(at_zero, Tensor::scalar(1, n.dtype(), n.device()), n));
+    return mul(where(at_zero, zero, slope), x);
+}
+
+/// dy * sign(x)
+Tensor norm1_gradient(const Tensor& dy, const Tensor& x) {
+    const Tensor zero = Tensor::scalar(0, x.dtype(), x.device());
+    return mul(dy, sub(to(greater(x, zero), dy.dtype()), to(less(x, zero), dy.dtype())));
+}
+
+}  // namespace
+
+Tensor norm(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype, double p) {
     check_type("norm", x.dtype());
+    if (p != 1 && p != 2)
+        throw Error(ErrorCode::value, "norm: p is 1 or 2 here, not " + std::to_string(p));
     const DType out = autocast_result(norm_info, x, dtype);
     check_type("norm", out);
     const Plan plan = plan_of("norm", x, dims);
-    const Tensor y = compute(x, plan, true, ReduceOp::norm2, out);
-    const Tensor kept = record(
-        norm_info, {x}, y, {save(x), save_output(y)}, [](const Tensor& dy, const Saved& saved) {
-            const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
-            const Tensor n = saved[1];
-            const Tensor slope =
-                div(dy, where(equal(n, zero), Tensor::scalar(1, n.dtype(), n.device()), n));
-            return mul(where(equal(n, zero), zero, slope), saved[0]);
-        });
+    const bool first = p == 1;
+    const Tensor y = compute(x, plan, true, first ? ReduceOp::sum_abs : ReduceOp::norm2, out);
+    const Tensor kept = record(norm_info, {x}, y, {save(x), first ? Save{} : save_output(y)},
+                               [first](const Tensor& dy, const Saved& saved) {
+                                   return first ? norm1_gradient(dy, saved[0])
+                                                : norm2_gradient(dy, saved[0], saved[1]);
+                               });
     return keepdim ? kept : reshape(kept, plan.squeezed);
 }
 

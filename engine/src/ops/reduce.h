@@ -14,9 +14,9 @@ Tensor sum(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool kee
 /// Not listed: the mean of an fp16 tensor is fp16.
 Tensor mean(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
             std::optional<DType> dtype = {});
-/// L2 norm (p = 2 only). The gradient at zero is zero.
+/// L2 norm, or L1 with p = 1; no other p. The gradient at zero is zero.
 Tensor norm(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
-            std::optional<DType> dtype = {});
+            std::optional<DType> dtype = {}, double p = 2);
 /// Index of the first largest along dim, i64.
 Tensor argmax(const Tensor& x, std::int64_t dim, bool keepdim = false);
 

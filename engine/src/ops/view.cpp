@@ -17,6 +17,12 @@ TensorList run_reshape(const OpArguments& args) {
 TensorList run_permute(const OpArguments& args) {
     return {permute(args.at(0), dims_of(args, "dims"))};
 }
+TensorList run_flatten(const OpArguments& args) {
+    return {flatten(args.at(0), args.integer("start_dim", 0), args.integer("end_dim", -1))};
+}
+TensorList run_transpose(const OpArguments& args) {
+    return {transpose(args.at(0), args.integer("dim0", 0), args.integer("dim1", 1))};
+}
 TensorList run_expand(const OpArguments& args) {
     return {expand(args.at(0), dims_of(args, "size"))};
 }
@@ -96,6 +102,14 @@ const OpInfo reshape_info{
     run_reshape};
 const OpInfo permute_info{"permute", CastPolicy::none,         "permute(x; dims)",
                           2,         "A view keeps the type.", run_permute};
+const OpInfo flatten_info{"flatten",
+                          CastPolicy::none,
+                          "flatten(x; start_dim, end_dim)",
+                          2,
+                          "Moves nothing, so it keeps the type.",
+                          run_flatten};
+const OpInfo transpose_info{"transpose", CastPolicy::none,         "transpose(x; dim0, dim1)",
+                            2,           "A view keeps the type.", run_transpose};
 const OpInfo expand_info{"expand", CastPolicy::none,         "expand(x; size)",
                          2,        "A view keeps the type.", run_expand};
 const OpInfo narrow_info{"narrow", CastPolicy::none,         "narrow(x; dim, start, length)",

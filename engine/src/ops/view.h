@@ -4,7 +4,8 @@
 
 namespace engine {
 
-extern const OpInfo reshape_info, permute_info, expand_info, narrow_info, contiguous_info, cat_info;
+extern const OpInfo reshape_info, flatten_info, permute_info, transpose_info, expand_info,
+    narrow_info, contiguous_info, cat_info;
 
 // Views share storage and version with their source.
 
