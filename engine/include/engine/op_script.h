@@ -4,10 +4,10 @@
 
 namespace engine {
 
-/// Runs single operations (interfaces.md, section 4): reads one case a line, writes one result a
-/// line. A failing case gives
-/// {"error": "..."} on its line and the next one runs. Returns the exit code: 0, also with failing
-/// cases.
+/// Runs single operations (interfaces.md, section 4): reads one JSON case a line, writes one JSON
+/// result a line, in order: {"out": file}, or {"error": sentence} for a case that failed, after
+/// which the next one runs. Empty lines are passed over. Returns the exit code of the command line:
+/// 0 however many cases failed, 5 if the results could not be written.
 int run_op_script(std::istream& cases, std::ostream& results);
 
 }  // namespace engine

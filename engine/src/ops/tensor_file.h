@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "ops/op_case.h"
+
+namespace engine {
+
+/// All tensors of a safetensors file, by name. Throws Error(data).
+TensorMap load_tensors(const std::filesystem::path& path);
+/// Writes them, row-major, each in its own type. Throws Error(io).
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors);
+
+}  // namespace engine
