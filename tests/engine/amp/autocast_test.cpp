@@ -1,0 +1,400 @@
+#include "amp/autocast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/error.h"
+#include "op_samples.h"
+#include "ops/batch_norm.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/catalog.h"
+#include "ops/compare.h"
+#include "ops/conv2d.h"
+#include "ops/dropout.h"
+#include "ops/elementary.h"
+#include "ops/inplace.h"
+#include "ops/loss.h"
+#include "ops/matmul.h"
+#include "ops/pool.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+constexpr auto cpu = Device::Kind::cpu;
+constexpr DType lows[] = {DType::f16, DType::bf16};
+
+AutocastRegion region(DType low, bool enabled = true) { return AutocastRegion(cpu, enabled, low); }
+
+TensorList cast_by_hand(const TensorList& args, DType dtype) {
+    TensorList out;
+    for (const auto& x : args) out.push_back(to(x, dtype));
+    return out;
+}
+
+std::vector<OpSample> samples_of(std::initializer_list<CastPolicy> policies) {
+    std::vector<OpSample> out;
+    for (const auto& sample : op_samples()) {
+        for (const auto policy : policies) {
+            if (find_op(sample.op)->policy == policy) out.push_back(sample);
+        }
+    }
+    return out;
+}
+
+void expect_equal(const Tensor& got, const Tensor& expected, const OpSample& sample) {
+    EXPECT_EQ(got.dtype(), expected.dtype()) << sample.op << " " << sample.label;
+    EXPECT_EQ(got.values(), expected.values()) << sample.op << " " << sample.label;
+}
+
+TEST(Autocast, A2A11LowOpsWithF32ArgumentsAreLowAndEqualTheControl) {
+    for (const auto& sample : samples_of({CastPolicy::low})) {
+        for (const DType low : lows) {
+            const TensorList args = arguments(sample, DType::f32);
+            Tensor inside;
+            EXPECT_FALSE(autocast_enabled(cpu));
+            {
+                const auto entered = region(low).enter();
+                EXPECT_TRUE(autocast_enabled(cpu));
+                inside = sample.call(args);
+                EXPECT_TRUE(autocast_enabled(cpu));
+            }
+            EXPECT_FALSE(autocast_enabled(cpu));
+            EXPECT_EQ(inside.dtype(), low);
+            expect_equal(inside, sample.call(cast_by_hand(args, low)), sample);
+        }
+    }
+}
+
+TEST(Autocast, A3A12F32OpsWithLowArgumentsAreF32AndEqualTheControl) {
+    const auto samples =
+        samples_of({CastPolicy::f32, CastPolicy::f32_dtype, CastPolicy::f32_append});
+    EXPECT_GT(samples.size(), 15u);
+    for (const auto& sample : samples) {
+        for (const DType low : lows) {
+            const TensorList args = arguments(sample, low);
+            const auto entered = region(low).enter();
+            const Tensor inside = sample.call(args);
+            EXPECT_EQ(inside.dtype(), DType::f32) << sample.op;
+            const auto off = region(low, false).enter();
+            expect_equal(inside, sample.call(cast_by_hand(args, DType::f32)), sample);
+        }
+    }
+}
+
+TEST(Autocast, A4A13PromoteOpsWithMixedArgumentsAreF32AndEqualTheControl) {
+    for (const auto& sample : samples_of({CastPolicy::promote})) {
+        for (const std::size_t low_one : {0, 1}) {
+            TensorList args = arguments(sample, DType::f32);
+            args[low_one] = to(args[low_one], DType::f16);
+            const auto entered = region(DType::f16).enter();
+            const Tensor inside = sample.call(args);
+            EXPECT_EQ(inside.dtype(), DType::f32);
+            const auto off = region(DType::f16, false).enter();
+            expect_equal(inside, sample.call(cast_by_hand(args, DType::f32)), sample);
+        }
+    }
+}
+
+TEST(Autocast, A14NativePromotionOfMixedArgumentsIsF32OrBool) {
+    for (const DType low : lows) {
+        const auto entered = region(low).enter();
+        const Tensor a = Tensor::full({3}, 1, low), b = Tensor::full({3}, 2, DType::f32);
+        using Op = Tensor (*)(const Tensor&, const Tensor&);
+        for (const Op op : std::initializer_list<Op>{add, sub, mul, div, maximum, minimum}) {
+            EXPECT_EQ(op(a, b).dtype(), DType::f32);
+            EXPECT_EQ(op(b, a).dtype(), DType::f32);
+        }
+        for (const auto op : {equal, not_equal, less, less_equal, greater, greater_equal})
+            EXPECT_EQ(op(a, b).dtype(), DType::boolean);
+        EXPECT_EQ(cat({a, b}, 0).dtype(), DType::f32);
+    }
+}
+
+TEST(Autocast, M5AtPromoteTheOther16BitTypeMetFirstIsAnError) {
+    const auto entered = region(DType::bf16).enter();
+    const Tensor other = Tensor::full({2}, 1, DType::f16), wide = Tensor::full({2}, 1, DType::f32);
+    EXPECT_THROW(atan2(other, wide), Error);
+    EXPECT_EQ(atan2(wide, other).dtype(), DType::f32);
+    EXPECT_EQ(atan2(Tensor::full({2}, 1, DType::bf16), Tensor::full({2}, 1, DType::bf16)).dtype(),
+              DType::bf16);
+}
+
+/// A row times a column of ones (or of `with`), in a region.
+double product(DType low, const std::vector<double>& row, double with = 1) {
+    const auto entered = region(low).enter();
+    const auto n = static_cast<std::int64_t>(row.size());
+    return mm(Tensor::of(row, {1, n}), Tensor::full({n, 1}, with, DType::f32)).item();
+}
+
+TEST(Autocast, M6ProductsInABf16RegionRoundOnceToEightBits) {
+    EXPECT_EQ(product(DType::bf16, {256, 1}), 256);
+    EXPECT_EQ(product(DType::bf16, {1, 0x1p-8}), 1);
+    EXPECT_EQ(product(DType::bf16, {1, 3 * 0x1p-8}), 1.015625);
+    EXPECT_EQ(product(DType::bf16, {65504}, 2), 131072);
+}
+
+TEST(Autocast, M7ProductsInAnF16RegionOverflowAndUnderflowAsF16Does) {
+    EXPECT_EQ(product(DType::f16, {300}, 300), INFINITY);
+    EXPECT_EQ(product(DType::f16, {65519}), 65504);
+    EXPECT_EQ(product(DType::f16, {65520}), INFINITY);
+    EXPECT_EQ(product(DType::f16, {2048, 1}), 2048);
+    EXPECT_EQ(product(DType::f16, {2048, 3}), 2052);
+    EXPECT_EQ(product(DType::f16, {0x1p-25}), 0);
+}
+
+TEST(Autocast, M8GradientsOfF32LeavesAreF32) {
+    Tensor x = random_tensor({4, 3}, DType::f32, 1), w = random_tensor({2, 3}, DType::f32, 2),
+           b = random_tensor({2}, DType::f32, 3);
+    for (auto* t : {&x, &w, &b}) t->set_requires_grad(true);
+    Tensor y;
+    {
+        const auto entered = region(DType::f16).enter();
+        y = linear(x, w, b);
+    }
+    EXPECT_EQ(y.dtype(), DType::f16);
+    backward(sum(to(y, DType::f32)));
+    for (const auto* t : {&x, &w, &b}) EXPECT_EQ(t->grad().dtype(), DType::f32);
+}
+
+TEST(Autocast, ALowLeafOfTheOtherTypeGetsAGradientOfItsOwnType) {
+    Tensor w = Tensor::full({2, 2}, 1, DType::bf16);
+    w.set_requires_grad(true);
+    Tensor y;
+    {
+        const auto entered = region(DType::f16).enter();
+        y = mm(Tensor::full({2, 2}, 1, DType::f16), w);
+    }
+    backward(sum(y));
+    EXPECT_EQ(w.grad().dtype(), DType::bf16);
+}
+
+TEST(Autocast, A8TheSameOpInTwoRegionsGivesEqualResults) {
+    const Tensor x = random_tensor({8, 8}, DType::f32, 1), w = random_tensor({8, 8}, DType::f32, 2);
+    const auto run = [&] {
+        const auto entered = region(DType::f16).enter();
+        return mm(x, w).values();
+    };
+    EXPECT_EQ(run(), run());
+}
+
+TEST(Autocast, A10ThreeForwardsOfOneLayerInOneRegionEachHaveABackward) {
+    const Tensor x = random_tensor({8, 8}, DType::f32, 1);
+    const auto gradient = [&](bool shared) {
+        Tensor w = random_tensor({8, 8}, DType::f32, 2);
+        w.set_requires_grad(true);
+        TensorList results;
+        if (shared) {
+            const auto entered = region(DType::f16).enter();
+            for (int i = 0; i < 3; ++i) results.push_back(linear(x, w));
+        } else {
+            for (int i = 0; i < 3; ++i)
+                results.push_back(linear(to(x, DType::f16), to(w, DType::f16)));
+        }
+        for (const auto& y : results)
+            backward(sum(y, {}, false, DType::f32), {.retain_graph = true});
+        return w.grad().values();
+    };
+    EXPECT_EQ(gradient(true), gradient(false));
+}
+
+TEST(Autocast, A15PowWithANumberOnEitherSideActsAsPow) {
+    const auto entered = region(DType::f16).enter();
+    const Tensor x = Tensor::full({2}, 300, DType::f16);
+    EXPECT_EQ(pow(x, 2.0).values(), (std::vector<double>{90000, 90000}));
+    EXPECT_EQ(pow(number_beside(x, 2), Tensor::full({1}, 17, DType::f16)).item(), 131072);
+    EXPECT_EQ(square(x).dtype(), DType::f32);
+}
+
+TEST(Autocast, A16BinaryCrossEntropyIsBannedInARegionWhateverTheTypes) {
+    for (const DType dtype : {DType::f16, DType::f32, DType::f64}) {
+        const Tensor p = Tensor::full({2}, 0.5, dtype);
+        const auto entered = region(DType::f16).enter();
+        try {
+            binary_cross_entropy(p, p);
+            FAIL() << name(dtype);
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("unsafe under autocast"), std::string::npos);
+            EXPECT_NE(error.hint().str().find("with_logits"), std::string::npos);
+        }
+        const auto off = region(DType::f16, false).enter();
+        EXPECT_EQ(binary_cross_entropy(p, p).dtype(), dtype);
+    }
+    const auto entered = region(DType::f16).enter();
+    const Tensor logits = Tensor::full({2}, 0.5, DType::f16);
+    EXPECT_EQ(binary_cross_entropy_with_logits(logits, logits).dtype(), DType::f32);
+}
+
+TEST(Autocast, A17F64AndIntegersAreLeftAlone) {
+    const auto entered = region(DType::f16).enter();
+    const Tensor wide = Tensor::full({2, 2}, 3, DType::f64);
+    EXPECT_EQ(mm(wide, wide).dtype(), DType::f64);
+    EXPECT_EQ(pow(wide, 2.0).dtype(), DType::f64);
+    EXPECT_EQ(sum(wide).dtype(), DType::f64);
+    EXPECT_EQ(norm(wide).dtype(), DType::f64);
+    EXPECT_EQ(sum(Tensor::full({2}, 3, DType::i64)).dtype(), DType::i64);
+    EXPECT_THROW(mm(wide, Tensor::full({2, 2}, 1, DType::f16)), Error);
+    EXPECT_THROW(mm(wide, Tensor::full({2, 2}, 1, DType::f32)), Error);
+}
+
+TEST(Autocast, ARegionIsOffInsideAListedOp) {
+    struct Inside final : OpObserver {
+        void on_op(const OpEvent& event) override {
+            if (std::string(event.info->name) == "bmm") off = !autocast_enabled(cpu);
+        }
+        bool off = false;
+    } inside;
+    const ObserverScope watching(inside);
+    const auto entered = region(DType::f16).enter();
+    matmul(Tensor::full({2, 2, 2}, 1, DType::f32), Tensor::full({2, 2, 2}, 1, DType::f32));
+    EXPECT_TRUE(inside.off);
+}
+
+TEST(Autocast, M9RowsOf110HoldWithLowInputsInAnF16Region) {
+    const auto entered = region(DType::f16).enter();
+    const Tensor x = Tensor::full({2, 3}, 0.5, DType::f16);
+    const Tensor image = Tensor::full({1, 2, 4, 4}, 0.5, DType::f16);
+    const Tensor channels = Tensor::full({2}, 1, DType::f32);
+    const auto type = [](const Tensor& y) { return y.dtype(); };
+    for (const auto op : {relu, gelu, tanh, sigmoid, log_sigmoid, sqrt, erf, sin, cos, neg, abs})
+        EXPECT_EQ(type(op(x)), DType::f16);
+    EXPECT_EQ(type(dropout(x, Tensor::full({2, 3}, 1, DType::boolean), 0.5)), DType::f16);
+    EXPECT_EQ(type(mean(x)), DType::f16);
+    EXPECT_EQ(type(div(x, number_beside(x, 2))), DType::f16);
+    for (const auto op : {exp, log, rsqrt, reciprocal, square, expm1, log1p, log2, log10})
+        EXPECT_EQ(type(op(x)), DType::f32);
+    EXPECT_EQ(type(pow(x, 0.5)), DType::f32);
+    EXPECT_EQ(type(sum(x)), DType::f32);
+    EXPECT_EQ(type(norm(x)), DType::f32);
+    EXPECT_EQ(type(softmax(x, 1)), DType::f32);
+    EXPECT_EQ(type(log_softmax(x, 1)), DType::f32);
+    EXPECT_EQ(type(sum(x, {}, false, DType::f16)), DType::f16);
+    EXPECT_EQ(type(softmax(x, 1, DType::f16)), DType::f16);
+    Tensor mean_of = Tensor::full({2}, 0, DType::f32), var_of = Tensor::full({2}, 1, DType::f32);
+    EXPECT_EQ(type(batch_norm(image, channels, channels, mean_of, var_of, true)), DType::f16);
+    EXPECT_EQ(mean_of.dtype(), DType::f32);
+    EXPECT_EQ(type(max_pool2d(image, {})), DType::f16);
+    EXPECT_EQ(type(avg_pool2d(image, {})), DType::f16);
+    EXPECT_EQ(type(adaptive_avg_pool2d(image, {1, 1})), DType::f16);
+    EXPECT_EQ(type(mse_loss(x, x)), DType::f32);
+    EXPECT_EQ(type(l1_loss(x, x)), DType::f32);
+    const Tensor target = Tensor::of({0, 2}, {2}, DType::i64);
+    EXPECT_EQ(type(cross_entropy(x, target)), DType::f32);
+    EXPECT_EQ(type(nll_loss(x, target)), DType::f32);
+    const Tensor wide = Tensor::full({2, 3}, 1, DType::f32);
+    EXPECT_EQ(type(add(wide, linear(wide, Tensor::full({3, 3}, 1, DType::f32)))), DType::f32);
+    // In-place forms have no entry.
+    EXPECT_EQ(type(exp_(Tensor::full({2}, 1, DType::f16))), DType::f16);
+    EXPECT_EQ(type(pow_(Tensor::full({2}, 1, DType::f16), number_beside(x, 2))), DType::f16);
+}
+
+TEST(Autocast, M9RowsOf111PromoteTheSameInsideAndOutside) {
+    const auto t = [](DType dtype, const Shape& shape = {2}) {
+        return Tensor::full(shape, 1, dtype);
+    };
+    const auto check = [&] {
+        EXPECT_EQ(add(t(DType::f16), t(DType::f32)).dtype(), DType::f32);
+        EXPECT_EQ(add(t(DType::bf16), t(DType::f32)).dtype(), DType::f32);
+        EXPECT_EQ(add(t(DType::f16), t(DType::bf16)).dtype(), DType::f32);
+        EXPECT_EQ(add(t(DType::f16), t(DType::f64)).dtype(), DType::f64);
+        EXPECT_EQ(add(t(DType::f16), t(DType::i64)).dtype(), DType::f16);
+        EXPECT_EQ(mul(t(DType::bf16), t(DType::boolean)).dtype(), DType::bf16);
+        EXPECT_EQ(add(t(DType::f16), t(DType::f32, {})).dtype(), DType::f16);
+        EXPECT_EQ(add(t(DType::f16), t(DType::f64, {})).dtype(), DType::f16);
+        EXPECT_EQ(mul(t(DType::f16), 2.0).dtype(), DType::f16);
+        EXPECT_EQ(mul(t(DType::f16, {}), 2.0).dtype(), DType::f16);
+        EXPECT_EQ(add(t(DType::f16, {}), t(DType::f32)).dtype(), DType::f32);
+        EXPECT_EQ(add(t(DType::f16, {}), t(DType::f32, {})).dtype(), DType::f32);
+        EXPECT_EQ(less(t(DType::f16), t(DType::f32)).dtype(), DType::boolean);
+        EXPECT_EQ(where(t(DType::boolean), t(DType::f16), t(DType::f32)).dtype(), DType::f32);
+        EXPECT_EQ(add_(t(DType::f16), t(DType::f32)).dtype(), DType::f16);
+        EXPECT_EQ(add_(t(DType::f32), t(DType::f16)).dtype(), DType::f32);
+        EXPECT_EQ(copy_(t(DType::f16), t(DType::f32)).dtype(), DType::f16);
+    };
+    check();
+    const auto entered = region(DType::f16).enter();
+    check();
+}
+
+TEST(Autocast, M9RowsOf111OpsThatNeedEqualTypesAreErrorsOutsideNamingBothTypesAndTheWayOut) {
+    const Tensor a = Tensor::full({2, 2}, 1, DType::f16), b = Tensor::full({2, 2}, 1, DType::f32);
+    const Tensor v = Tensor::full({2}, 1, DType::f32);
+    const Tensor image = Tensor::full({1, 2, 2, 2}, 1, DType::f16),
+                 filter = Tensor::full({1, 2, 1, 1}, 1, DType::f32);
+    const std::vector<std::pair<std::string, std::function<Tensor()>>> calls{
+        {"mm", [&] { return mm(a, b); }},
+        {"bmm",
+         [&] {
+             return bmm(reshape(a, {1, 2, 2}), reshape(b, {1, 2, 2}));
+         }},
+        {"matmul", [&] { return matmul(a, b); }},
+        {"addmm", [&] { return addmm(a, a, b); }},
+        {"mv", [&] { return mv(a, v); }},
+        {"dot", [&] { return dot(Tensor::full({2}, 1, DType::f16), v); }},
+        {"linear", [&] { return linear(a, b); }},
+        {"conv2d", [&] { return conv2d(image, filter); }}};
+    for (const auto& [op, call] : calls) {
+        try {
+            call();
+            FAIL() << op;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::dtype);
+            const std::string text = error.what();
+            for (const char* part : {op.c_str(), "f16", "f32"})
+                EXPECT_NE(text.find(part), std::string::npos) << text;
+            EXPECT_NE(error.hint().str().find("autocast"), std::string::npos);
+        }
+        const auto entered = region(DType::f16).enter();
+        EXPECT_EQ(call().dtype(), op == "dot" ? DType::f32 : DType::f16) << op;
+    }
+}
+
+TEST(Autocast, M9RowsOf111BatchNormTakesALowInputWithF32ParametersAndNotTheOtherWayRound) {
+    const Tensor low = random_tensor({4, 2}, DType::f16, 1),
+                 wide = random_tensor({4, 2}, DType::f32, 1);
+    const Tensor p16 = Tensor::full({2}, 1, DType::f16), p32 = Tensor::full({2}, 1, DType::f32);
+    EXPECT_EQ(batch_norm(low, p32, p32, {}, {}, true).dtype(), DType::f16);
+    EXPECT_EQ(batch_norm(low, p16, p16, {}, {}, true).dtype(), DType::f16);
+    EXPECT_THROW(batch_norm(wide, p16, p16, {}, {}, true), Error);
+}
+
+TEST(Autocast, BackwardRunsInTheTypesOfForwardWhetherOrNotARegionIsOn) {
+    const auto gradient = [](bool inside_region) {
+        Tensor w = random_tensor({4, 4}, DType::f32, 1);
+        w.set_requires_grad(true);
+        const auto entered = region(DType::bf16).enter();
+        const Tensor y = sum(mm(random_tensor({4, 4}, DType::f32, 2), w));
+        if (inside_region) {
+            backward(y);
+        } else {
+            const auto off = region(DType::bf16, false).enter();
+            backward(y);
+        }
+        return w.grad().values();
+    };
+    EXPECT_EQ(gradient(true), gradient(false));
+}
+
+TEST(Autocast, DoubleBackwardKeepsTheTypes) {
+    Tensor x = random_tensor({3, 3}, DType::f32, 1), w = random_tensor({3, 3}, DType::f32, 2);
+    x.set_requires_grad(true);
+    w.set_requires_grad(true);
+    Tensor y;
+    {
+        const auto entered = region(DType::f16).enter();
+        y = sum(tanh(mm(x, w)));
+    }
+    const Tensor slope = grad({&y, 1}, {&x, 1}, {}, {.create_graph = true})[0];
+    EXPECT_EQ(slope.dtype(), DType::f32);
+    backward(sum(mul(slope, slope)));
+    EXPECT_EQ(w.grad().dtype(), DType::f32);
+    EXPECT_EQ(x.grad().dtype(), DType::f32);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/error.h"
+#include "gradcheck.h"
+#include "ops/binary.h"
+#include "ops/cast.h"
+#include "ops/compare.h"
+#include "ops/elementary.h"
+#include "ops/layout.h"
+#include "ops/reduce.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+TEST(Elementwise, MatchesTheMathLibraryAtEdgeSizes) {
+    using Pair = std::pair<Tensor (*)(const Tensor&), double (*)(double)>;
+    const Pair pairs[] = {{exp, std::exp},   {log, std::log},     {sqrt, std::sqrt},
+                          {tanh, std::tanh}, {sin, std::sin},     {cos, std::cos},
+                          {erf, std::erf},   {log1p, std::log1p}, {expm1, std::expm1},
+                          {log2, std::log2}, {log10, std::log10}};
+    for (const std::int64_t n : {0, 1, 31, 32, 33}) {
+        const Tensor x = random_tensor({n}, DType::f32, 1, 0.1, 3);
+        for (const auto& [op, reference] : pairs) {
+            const auto got = op(x).values(), at = x.values();
+            ASSERT_EQ(got.size(), static_cast<std::size_t>(n));
+            for (std::size_t i = 0; i < got.size(); ++i) {
+                // 2 units in the last place of f32, at values of order 1.
+                EXPECT_NEAR(got[i], reference(at[i]), 0x1p-21 * (1 + std::abs(reference(at[i]))));
+            }
+        }
+    }
+}
+
+TEST(Elementwise, NanAndInfinityFollowIeee) {
+    const Tensor x = Tensor::of({NAN, INFINITY, -INFINITY, 0}, {4});
+    EXPECT_TRUE(std::isnan(exp(x).values()[0]));
+    EXPECT_EQ(exp(x).values()[1], INFINITY);
+    EXPECT_EQ(exp(x).values()[2], 0);
+    EXPECT_EQ(log(x).values()[3], -INFINITY);
+    EXPECT_TRUE(std::isnan(relu(x).values()[0]));
+    EXPECT_TRUE(std::isnan(maximum(x, Tensor::zeros({4}, DType::f32)).values()[0]));
+    EXPECT_TRUE(std::isnan(sub(x, x).values()[1]));
+}
+
+TEST(Elementwise, AWideScalarKeepsItsBitsBesideA16BitTensor) {
+    // 65536 is no f16 value; 65536 * 0.5 is.
+    const Tensor x = Tensor::full({2}, 0.5, DType::f16),
+                 scale = Tensor::full({}, 65536, DType::f32);
+    EXPECT_EQ(mul(x, scale).values(), (std::vector<double>{32768, 32768}));
+    EXPECT_EQ(mul(scale, x).values(), (std::vector<double>{32768, 32768}));
+}
+
+TEST(Elementwise, ABroadcastOfChannelsKeepsTheImageLayout) {
+    const Tensor image =
+        in_layout(random_tensor({2, 3, 4, 5}, DType::f32, 1), Layout::channels_last);
+    const Tensor y = mul(image, random_tensor({1, 3, 1, 1}, DType::f32, 2));
+    EXPECT_TRUE(y.is_channels_last());
+}
+
+TEST(Elementwise, TheGradientOfACastIsCastBack) {
+    Tensor x = Tensor::of({1, 2}, {2});
+    x.set_requires_grad(true);
+    const Tensor y = to(x, DType::f16);
+    const Tensor dy = Tensor::of({0.1, 0.2}, {2}, DType::f16);
+    backward({&y, 1}, {&dy, 1});
+    EXPECT_EQ(x.grad().dtype(), DType::f32);
+    EXPECT_EQ(x.grad().values(), dy.values());
+}
+
+TEST(Elementwise, MaximumSharesTheGradientWhereBothAreEqual) {
+    Tensor a = Tensor::of({1, 2}, {2}), b = Tensor::of({1, 1}, {2});
+    a.set_requires_grad(true);
+    b.set_requires_grad(true);
+    backward(sum(maximum(a, b)));
+    EXPECT_EQ(a.grad().values(), (std::vector<double>{0.5, 1}));
+    EXPECT_EQ(b.grad().values(), (std::vector<double>{0.5, 0}));
+}
+
+TEST(Elementwise, PowHasNoSlopeInItsExponentAtZeroToTheZeroAndNoneOfItsBaseToTheZero) {
+    Tensor a = Tensor::of({0, 2}, {2}), b = Tensor::of({2, 0}, {2});
+    a.set_requires_grad(true);
+    b.set_requires_grad(true);
+    backward(sum(pow(a, b)));
+    EXPECT_EQ(a.grad().values(), (std::vector<double>{0, 0}));
+    EXPECT_EQ(b.grad().values()[0], 0);
+}
+
+TEST(Elementwise, ShapesThatDoNotBroadcastAreNamed) {
+    try {
+        add(Tensor::zeros({2, 3}, DType::f32), Tensor::zeros({4}, DType::f32));
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("add: shapes (2, 3) and (4)"), std::string::npos)
+            << error.what();
+    }
+}
+
+TEST(Elementwise, ClampNeedsABoundAndKeepsNan) {
+    EXPECT_THROW(clamp(Tensor::zeros({1}, DType::f32), {}, {}), Error);
+    EXPECT_TRUE(std::isnan(clamp(Tensor::of({NAN}, {1}), 0, 1).item()));
+    EXPECT_EQ(clamp(Tensor::of({-5, 0.5, 5}, {3}), 0, 1).values(),
+              (std::vector<double>{0, 0.5, 1}));
+}
+
+TEST(Reduce, EmptyReductionsGiveTheirNeutralElement) {
+    const Tensor x = Tensor::zeros({2, 0}, DType::f32);
+    EXPECT_EQ(sum(x, {1}).values(), (std::vector<double>{0, 0}));
+    EXPECT_TRUE(std::isnan(mean(x, {1}).values()[0]));
+    EXPECT_EQ(norm(x, {1}).values(), (std::vector<double>{0, 0}));
+    EXPECT_THROW(argmax(x, 1), Error);
+}
+
+TEST(Reduce, SumsOf16BitValuesAccumulateInF32) {
+    // One after another in f16, ones stop adding up at 2048.
+    const Tensor x = Tensor::full({5000}, 1, DType::f16);
+    EXPECT_EQ(sum(x, {}, false, DType::f32).item(), 5000);
+    EXPECT_EQ(mean(x).item(), 1);
+    EXPECT_EQ(norm(Tensor::full({4}, 300, DType::f16)).item(), 600);
+}
+
+TEST(Reduce, AnyDimensionsInAnyLayoutGiveWhatARowMajorCopyGives) {
+    const Tensor image = random_tensor({2, 3, 4, 5}, DType::f64, 1);
+    const Tensor last = in_layout(image, Layout::channels_last);
+    for (const auto& dims : std::vector<std::vector<std::int64_t>>{
+             {0}, {1}, {2, 3}, {0, 2, 3}, {1, 3}, {0, 1, 2, 3}, {-1}}) {
+        expect_close(sum(last, dims), sum(image, dims), 1e-13);
+        EXPECT_EQ(sum(last, dims, true).rank(), 4);
+    }
+    EXPECT_THROW(sum(image, {0, 0}), Error);
+    EXPECT_THROW(sum(image, {4}), Error);
+}
+
+TEST(Reduce, ArgmaxTakesTheFirstLargestAndANanFirst) {
+    EXPECT_EQ(argmax(Tensor::of({1, 3, 3, 2}, {1, 4}), 1).values(), (std::vector<double>{1}));
+    EXPECT_EQ(argmax(Tensor::of({1, NAN, 3}, {1, 3}), 1).values(), (std::vector<double>{1}));
+}
+
+TEST(Views, ShareStorageAndVersionWithTheirSource) {
+    const Tensor x = random_tensor({2, 6}, DType::f32, 1);
+    const Tensor view = transpose(reshape(x, {3, 4}), 0, 1);
+    EXPECT_EQ(view.impl()->storage, x.impl()->storage);
+    x.bump_version();
+    EXPECT_EQ(view.version(), x.version());
+    EXPECT_NE(reshape(view, {12}).impl()->storage, x.impl()->storage);
+    EXPECT_EQ(reshape(view, {12}).values(), contiguous(view).values());
+}
+
+TEST(Views, RefuseWhatDoesNotFit) {
+    const Tensor x = Tensor::zeros({2, 3}, DType::f32);
+    EXPECT_THROW(reshape(x, {4}), Error);
+    EXPECT_THROW(permute(x, {0, 0}), Error);
+    EXPECT_THROW(permute(x, {0}), Error);
+    EXPECT_THROW(expand(x, {2, 4}), Error);
+    EXPECT_THROW(narrow(x, 1, 2, 2), Error);
+    EXPECT_THROW(cat({}, 0), Error);
+    EXPECT_THROW(cat({x, Tensor::zeros({3, 3}, DType::f32)}, 1), Error);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ostream>
+#include <vector>
+
+#include "gradcheck.h"
+
+namespace engine {
+
+/// A call of an op on small random arguments, for the tests that hold for all of them.
+struct OpSample {
+    const char* op;     // name in the catalog
+    const char* label;  // of the sample: letters and digits
+    Function call;
+    std::vector<Shape> shapes;
+    double low = -2, high = 2;    // range of the values
+    std::vector<int> fixed = {};  // arguments that take no gradient
+    double sum_length = 1;        // terms in the longest sum behind one element
+};
+std::vector<OpSample> op_samples();
+/// The sample's arguments, leaves that require gradients unless `fixed`.
+TensorList arguments(const OpSample& sample, DType dtype, bool requires_grad = true);
+inline void PrintTo(const OpSample& sample, std::ostream* out) {
+    *out << sample.op << " " << sample.label;
+}
+
+}  // namespace engine

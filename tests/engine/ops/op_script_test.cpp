@@ -1,0 +1,166 @@
+#include "engine/op_script.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "ops/cast.h"
+#include "ops/layout.h"
+#include "ops/matmul.h"
+#include "ops/op_case.h"
+#include "ops/tensor_file.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OpScript : public testing::Test {
+protected:
+    OpScript() {
+        folder_ = fs::temp_directory_path() /
+                  ("op_script_" + std::to_string(::getpid()) + "_" +
+                   testing::UnitTest::GetInstance()->current_test_info()->name());
+        fs::create_directories(folder_);
+    }
+    ~OpScript() override { fs::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    /// Runs one case and returns its result file, or an empty map after an error.
+    TensorMap run(const std::string& fields, const TensorMap& input) {
+        save_tensors(path("in"), input);
+        std::istringstream cases("{" + fields + R"(,"in":")" + path("in") + R"(","out":")" +
+                                 path("out") + "\"}\n");
+        std::ostringstream results;
+        EXPECT_EQ(run_op_script(cases, results), 0);
+        line_ = results.str();
+        if (line_.find("error") != std::string::npos) return {};
+        return load_tensors(path("out"));
+    }
+
+    fs::path folder_;
+    std::string line_;
+};
+
+Tensor numbers(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32) {
+    return Tensor::of(values, shape, dtype);
+}
+
+TEST_F(OpScript, WritesTheOutputAndTheGradientsOfFloatingInputs) {
+    const auto out =
+        run(R"("op":"linear","attrs":{},"grad":true)", {{"0", numbers({1, 2}, {1, 2})},
+                                                        {"1", numbers({3, 4, 5, 6}, {2, 2})},
+                                                        {"2", numbers({1, 1}, {2})},
+                                                        {"grad_output", numbers({1, 10}, {1, 2})}});
+    EXPECT_EQ(out.at("output").values(), (std::vector<double>{12, 18}));
+    EXPECT_EQ(out.at("grad.0").values(), (std::vector<double>{53, 64}));
+    EXPECT_EQ(out.at("grad.1").values(), (std::vector<double>{1, 2, 10, 20}));
+    EXPECT_EQ(out.at("grad.2").values(), (std::vector<double>{1, 10}));
+    EXPECT_EQ(out.size(), 4u);
+}
+
+TEST_F(OpScript, AnAutocastRegionShowsInTheTypesOfTheResult) {
+    const TensorMap in{{"0", numbers({1, 2}, {1, 2})},
+                       {"1", numbers({3, 4}, {1, 2})},
+                       {"grad_output", numbers({1}, {1, 1}, DType::f16)}};
+    const auto out = run(R"("op":"linear","autocast":"fp16","grad":true)", in);
+    EXPECT_EQ(out.at("output").dtype(), DType::f16);
+    EXPECT_EQ(out.at("grad.1").dtype(), DType::f32);
+    EXPECT_EQ(run(R"("op":"linear","autocast":"bf16")", in).at("output").dtype(), DType::bf16);
+    EXPECT_EQ(run(R"("op":"linear","autocast":null)", in).at("output").dtype(), DType::f32);
+}
+
+TEST_F(OpScript, GradGradIsTheGradientOfTheWeightedGradients) {
+    // y = x^3, grad = 3 x^2 g, its sum with v: 3 x^2 g v; by x: 6 x g v, by g: 3 x^2 v.
+    const auto out = run(R"("op":"pow","attrs":{"exponent":3},"grad":true,"grad_grad":true)",
+                         {{"0", numbers({2}, {1}, DType::f64)},
+                          {"grad_output", numbers({5}, {1}, DType::f64)},
+                          {"v.0", numbers({7}, {1}, DType::f64)}});
+    EXPECT_EQ(out.at("grad.0").item(), 60);
+    EXPECT_EQ(out.at("grad_grad.0").item(), 420);
+    EXPECT_EQ(out.at("grad_grad.output").item(), 84);
+}
+
+TEST_F(OpScript, TakesListsOfTensors) {
+    const auto out = run(R"("op":"cat","attrs":{"dim":0},"grad":true)",
+                         {{"0.0", numbers({1}, {1})},
+                          {"0.1", numbers({2, 3}, {2})},
+                          {"grad_output", numbers({4, 5, 6}, {3})}});
+    EXPECT_EQ(out.at("output").values(), (std::vector<double>{1, 2, 3}));
+    EXPECT_EQ(out.at("grad.0.1").values(), (std::vector<double>{5, 6}));
+}
+
+TEST_F(OpScript, LaysAnInputOutByTheStridesGiven) {
+    const Tensor x = numbers({1, 2, 3, 4, 5, 6}, {2, 3});
+    const auto out = run(R"("op":"relu","attrs":{"strides":{"0":[1,2]}},"grad":true)",
+                         {{"0", x}, {"grad_output", x}});
+    EXPECT_EQ(out.at("output").values(), x.values());
+    EXPECT_EQ(out.at("grad.0").values(), x.values());
+    run(R"("op":"relu","attrs":{"strides":{"0":[1]}})", {{"0", x}});
+    EXPECT_NE(line_.find("error"), std::string::npos);
+}
+
+TEST_F(OpScript, DropoutTakesItsMaskAndAnAbsentArgumentIsLeftOut) {
+    const Tensor x = numbers({1, 2}, {2});
+    EXPECT_EQ(run(R"("op":"dropout","attrs":{"p":0.5})",
+                  {{"0", x}, {"1", numbers({0, 1}, {2}, DType::boolean)}})
+                  .at("output")
+                  .values(),
+              (std::vector<double>{0, 4}));
+    // pos_weight is argument 3; weight, argument 2, is left out.
+    const auto loss =
+        run(R"("op":"binary_cross_entropy_with_logits","attrs":{"reduction":"sum"})",
+            {{"0", numbers({0}, {1})}, {"1", numbers({1}, {1})}, {"3", numbers({2}, {1})}});
+    EXPECT_NEAR(loss.at("output").item(), 2 * 0.69314718, 1e-6);
+}
+
+TEST_F(OpScript, AFailingCaseIsALineWithItsErrorAndTheNextOneRuns) {
+    save_tensors(path("in"), {{"0", numbers({1}, {1})}});
+    const std::string files = R"("in":")" + path("in") + R"(","out":")" + path("out") + "\"}\n";
+    std::istringstream cases(R"({"op":"no_such_op",)" + files + "not json\n" +
+                             R"({"op":"exp","in":"/does/not/exist","out":"x"})" + "\n\n" +
+                             R"({"op":"exp","autocast":"fp8",)" + files + R"({"op":"mm",)" + files +
+                             R"({"op":"exp",)" + files);
+    std::ostringstream results;
+    EXPECT_EQ(run_op_script(cases, results), 0);
+    std::istringstream lines(results.str());
+    std::vector<std::string> found;
+    for (std::string line; std::getline(lines, line);) found.push_back(line);
+    ASSERT_EQ(found.size(), 6u);
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_NE(found[i].find("{\"error\":"), std::string::npos);
+    EXPECT_NE(found[0].find("no_such_op"), std::string::npos);
+    EXPECT_NE(found[5].find("{\"out\":"), std::string::npos);
+}
+
+TEST_F(OpScript, InputsThatDoNotFitTheCallAreErrors) {
+    run(R"("op":"exp","grad":true)", {{"0", numbers({1}, {1})}});
+    EXPECT_NE(line_.find("grad_output"), std::string::npos);
+    run(R"("op":"cat")", {{"0.1", numbers({1}, {1})}});
+    EXPECT_NE(line_.find("gap"), std::string::npos);
+    run(R"("op":"exp","device":"tpu")", {{"0", numbers({1}, {1})}});
+    EXPECT_NE(line_.find("tpu"), std::string::npos);
+}
+
+TEST_F(OpScript, EveryTypeSurvivesAFile) {
+    TensorMap all;
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,
+                              DType::i32, DType::u8, DType::boolean})
+        all[name(dtype)] = numbers({0, 1, 1}, {3}, dtype);
+    all["scalar"] = numbers({3}, {});
+    all["empty"] = numbers({}, {0, 2});
+    save_tensors(path("all"), all);
+    const auto back = load_tensors(path("all"));
+    ASSERT_EQ(back.size(), all.size());
+    for (const auto& [key, tensor] : all) {
+        EXPECT_EQ(back.at(key).dtype(), tensor.dtype()) << key;
+        EXPECT_EQ(back.at(key).shape(), tensor.shape()) << key;
+        EXPECT_EQ(back.at(key).values(), tensor.values()) << key;
+    }
+}
+
+}  // namespace
+}  // namespace engine
