@@ -1,0 +1,1241 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="zh_CN" sourcelanguage="en">
+    <context>
+        <name>ButtonStates</name>
+        <message>
+            <source>A run is under way. Stop it first.</source>
+            <translation>正在训练,请先停止。</translation>
+        </message>
+        <message>
+            <source>A setting is refused. See the findings under the settings.</source>
+            <translation>有设置不被接受,请看设置下方的检查结果。</translation>
+        </message>
+        <message>
+            <source>Nothing is running.</source>
+            <translation>当前没有训练。</translation>
+        </message>
+        <message>
+            <source>Stopping: the step in flight ends first.</source>
+            <translation>正在停止:先完成当前这一步。</translation>
+        </message>
+        <message>
+            <source>Pause first, then go step by step.</source>
+            <translation>先暂停,再单步执行。</translation>
+        </message>
+    </context>
+    <context>
+        <name>EventWords</name>
+        <message>
+            <source>Calibrating: early skips are how the scale finds its place.</source>
+            <translation>校准中:开头的跳过是缩放因子在寻找合适的位置。</translation>
+        </message>
+        <message>
+            <source>Normal: the scale touched its upper edge.</source>
+            <translation>正常:缩放因子碰到了上限。</translation>
+        </message>
+        <message>
+            <source>Persistent: a lower scale cannot mend a NaN of the forward pass.</source>
+            <translation>持续:前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
+        </message>
+        <message>
+            <source>%1 clean steps: scale %2 → %3.</source>
+            <translation>连续 %1 步无溢出:缩放因子 %2 → %3。</translation>
+        </message>
+        <message>
+            <source>Skipped: a gradient overflowed. Scale %1 → %2.</source>
+            <translation>跳过:梯度溢出。缩放因子 %1 → %2。</translation>
+        </message>
+        <message>
+            <source>Skipped: a gradient overflowed. The scale stays at %1.</source>
+            <translation>跳过:梯度溢出。缩放因子保持 %1。</translation>
+        </message>
+        <message>
+            <source>Epoch %1 done.</source>
+            <translation>第 %1 轮完成。</translation>
+        </message>
+        <message>
+            <source>Test accuracy %1.</source>
+            <translation>测试准确率 %1。</translation>
+        </message>
+        <message>
+            <source>Training loss %1</source>
+            <translation>训练损失 %1</translation>
+        </message>
+        <message>
+            <source>, test loss %1</source>
+            <translation>,测试损失 %1</translation>
+        </message>
+        <message>
+            <source>, %1 s.</source>
+            <translation>,用时 %1 秒。</translation>
+        </message>
+        <message>
+            <source>Run %1 started on %2.</source>
+            <translation>运行 %1 在 %2 上开始。</translation>
+        </message>
+        <message>
+            <source>%1 parameters, %2 training samples.</source>
+            <translation>%1 个参数,%2 个训练样本。</translation>
+        </message>
+        <message>
+            <source>%1 steps, %2 skipped</source>
+            <translation>%1 步,跳过 %2 步</translation>
+        </message>
+        <message>
+            <source>, test accuracy %1</source>
+            <translation>,测试准确率 %1</translation>
+        </message>
+        <message>
+            <source>.</source>
+            <translation>。</translation>
+        </message>
+        <message>
+            <source>Finished: all epochs are done.</source>
+            <translation>完成:所有轮次都已训练。</translation>
+        </message>
+        <message>
+            <source>Finished: the step limit is reached.</source>
+            <translation>完成:已达到步数上限。</translation>
+        </message>
+        <message>
+            <source>Stopped on request. The run is kept.</source>
+            <translation>已按要求停止,运行记录已保留。</translation>
+        </message>
+        <message>
+            <source>Ended by an error.</source>
+            <translation>因错误结束。</translation>
+        </message>
+        <message>
+            <source>Ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message>
+            <source>Preparing</source>
+            <translation>准备中</translation>
+        </message>
+        <message>
+            <source>Training</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <source>Evaluating</source>
+            <translation>评估中</translation>
+        </message>
+        <message>
+            <source>Stopping</source>
+            <translation>正在停止</translation>
+        </message>
+        <message>
+            <source>Done</source>
+            <translation>完成</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>The forward pass already broke.</source>
+            <translation>前向传播已经出错。</translation>
+        </message>
+        <message>
+            <source>The loss itself is %1, so no loss scale can mend it. Look for too large inputs, weights or learning rate.</source>
+            <translation>损失本身就是 %1,任何缩放因子都无法补救。请检查输入、权重或学习率是否过大。</translation>
+        </message>
+        <message>
+            <source>Skip after skip: not the scale.</source>
+            <translation>接连跳过:问题不在缩放因子。</translation>
+        </message>
+        <message>
+            <source>Several steps in a row broke although the scale fell. A lower scale cannot mend a NaN of the forward pass.</source>
+            <translation>缩放因子不断下降,仍连续多步出错。前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
+        </message>
+        <message>
+            <source>Benign: the scale is finding its place.</source>
+            <translation>无害:缩放因子在寻找合适的位置。</translation>
+        </message>
+        <message>
+            <source>Benign: the scale was too large.</source>
+            <translation>无害:缩放因子偏大。</translation>
+        </message>
+        <message>
+            <source>At %1 a gradient left what FP16 can hold (it ends at 65,504).</source>
+            <translation>缩放因子为 %1 时,有梯度超出了 FP16 的范围(最大 65,504)。</translation>
+        </message>
+        <message>
+            <source>The weights were left as they were.</source>
+            <translation>权重保持不变。</translation>
+        </message>
+        <message>
+            <source>The scale went down to %1.</source>
+            <translation>缩放因子降为 %1。</translation>
+        </message>
+        <message>
+            <source>The loss is not a number that can be used.</source>
+            <translation>损失不是可用的数。</translation>
+        </message>
+        <message>
+            <source>It is %1, and nothing checks gradients here: the weights took it over.</source>
+            <translation>损失为 %1,而这里没有梯度检查:权重已受影响。</translation>
+        </message>
+        <message>
+            <source>Applied, and the scale grew.</source>
+            <translation>已更新,缩放因子增大。</translation>
+        </message>
+        <message>
+            <source>%1 clean steps filled the growth interval: the scale goes from %2 to %3.</source>
+            <translation>连续 %1 步无溢出,达到增长间隔:缩放因子从 %2 变为 %3。</translation>
+        </message>
+        <message>
+            <source>Applied, but many updates were lost.</source>
+            <translation>已更新,但许多更新量丢失了。</translation>
+        </message>
+        <message>
+            <source>%1 of the weight updates are smaller than half a unit of their FP16 weight and rounded to no change.</source>
+            <translation>%1 的权重更新量小于对应 FP16 权重最小单位的一半,舍入后没有变化。</translation>
+        </message>
+        <message>
+            <source>Applied.</source>
+            <translation>已更新。</translation>
+        </message>
+        <message>
+            <source>This run needs no loss scale.</source>
+            <translation>这次运行不需要损失缩放。</translation>
+        </message>
+        <message>
+            <source>All gradients were finite, so the weights moved.</source>
+            <translation>所有梯度都有限,权重已更新。</translation>
+        </message>
+    </context>
+    <context>
+        <name>HelpPage</name>
+        <message>
+            <source>FP16 has 5 exponent bits: numbers below 2⁻²⁴ become 0 and above 65,504 infinite. BF16 has the 8 exponent bits of FP32 and only 7 fraction bits. AMP keeps the weights in FP32 and runs matrix products and convolutions in the short format.</source>
+            <translation>FP16 有 5 位指数:小于 2⁻²⁴ 的数变为 0,大于 65,504 的数变为无穷。BF16 与 FP32 同为 8 位指数,但只有 7 位尾数。混合精度(AMP)用 FP32 保存权重,用短格式计算矩阵乘法和卷积。</translation>
+        </message>
+        <message>
+            <source>Small gradients would become 0 in FP16. The loss is therefore multiplied by a scale before the backward pass and the gradients divided by it afterwards. If a gradient overflows, the step is skipped and the scale backs off; after a growth interval of clean steps it grows. A skipped step now and then is healthy.</source>
+            <translation>很小的梯度在 FP16 中会变为 0。因此在反向传播前把损失乘以缩放因子,之后再把梯度除以它。如果梯度溢出,就跳过这一步并减小缩放因子;连续若干步(增长间隔)无溢出后再增大。偶尔跳过一步是健康的。</translation>
+        </message>
+        <message>
+            <source>A schedule advances on applied updates: a skipped step does not use it up.</source>
+            <translation>学习率计划按已生效的更新推进:跳过的步不计入。</translation>
+        </message>
+        <message>
+            <source>Default: %1. On the command line:</source>
+            <translation>默认值:%1。命令行写法:</translation>
+        </message>
+    </context>
+    <context>
+        <name>Panels</name>
+        <message>
+            <source>Fourth plot</source>
+            <translation>第四幅图</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Selected step</source>
+            <translation>所选步</translation>
+        </message>
+        <message>
+            <source>What happened</source>
+            <translation>事件</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行历史</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlotSpecs</name>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>The loss of every step will appear here, one curve a run.</source>
+            <translation>这里将显示每一步的损失,每次运行一条曲线。</translation>
+        </message>
+        <message>
+            <source>Accuracy</source>
+            <translation>准确率</translation>
+        </message>
+        <message>
+            <source>Training accuracy will appear here as a line, test accuracy as dots.</source>
+            <translation>这里将以曲线显示训练准确率,以圆点显示测试准确率。</translation>
+        </message>
+        <message>
+            <source>train line · test dots</source>
+            <translation>曲线为训练,圆点为测试</translation>
+        </message>
+        <message>
+            <source>Loss scale</source>
+            <translation>损失缩放</translation>
+        </message>
+        <message>
+            <source>The loss scale will climb here in steps; a skipped step is a red tick below.</source>
+            <translation>缩放因子将在这里逐级上升;下方的红色刻度是跳过的步。</translation>
+        </message>
+        <message>
+            <source>the band is where it may be</source>
+            <translation>色带为可用范围</translation>
+        </message>
+        <message>
+            <source>Gradient norm</source>
+            <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>The unscaled norm of all gradients will appear here.</source>
+            <translation>这里将显示全部梯度(未缩放)的范数。</translation>
+        </message>
+        <message>
+            <source>Samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>Each run's own speed will appear here, without its neighbour's turns.</source>
+            <translation>这里将显示每次运行自身的速度,不含另一运行占用的时间。</translation>
+        </message>
+        <message>
+            <source>Memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <source>Memory in use after each step will appear here.</source>
+            <translation>这里将显示每一步之后占用的内存。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::Application</name>
+        <message>
+            <source>Folder for runs</source>
+            <translation>保存运行的文件夹</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::BitStrip</name>
+        <message>
+            <source>%1: 1 sign bit, %2 exponent bits, %3 fraction bits</source>
+            <translation>%1:1 位符号,%2 位指数,%3 位尾数</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::CommandBar</name>
+        <message>
+            <source>Start</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>单步</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Device</source>
+            <translation>设备</translation>
+        </message>
+        <message>
+            <source>Steps seen</source>
+            <translation>已处理的步</translation>
+        </message>
+        <message>
+            <source>Updates applied</source>
+            <translation>已生效的更新</translation>
+        </message>
+        <message>
+            <source>Steps skipped</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>Compare %1 precisions</source>
+            <translation>对比 %1 种精度</translation>
+        </message>
+        <message>
+            <source>Compare %1</source>
+            <translation>对比 %1</translation>
+        </message>
+        <message>
+            <source>Resume</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Train the same network in each of these precisions, side by side</source>
+            <translation>用这些精度并排训练同一个网络</translation>
+        </message>
+        <message>
+            <source>Train one run with the settings</source>
+            <translation>按当前设置训练一次</translation>
+        </message>
+        <message>
+            <source>Go on</source>
+            <translation>继续训练</translation>
+        </message>
+        <message>
+            <source>Pause after the step in flight</source>
+            <translation>完成当前这一步后暂停</translation>
+        </message>
+        <message>
+            <source>One step, then pause</source>
+            <translation>执行一步后暂停</translation>
+        </message>
+        <message>
+            <source>Stop after the step in flight; the run is kept</source>
+            <translation>完成当前这一步后停止,运行记录保留</translation>
+        </message>
+        <message>
+            <source>Seen</source>
+            <translation>已处理</translation>
+        </message>
+        <message>
+            <source>Applied</source>
+            <translation>已更新</translation>
+        </message>
+        <message>
+            <source>Skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>Steps of %1</source>
+            <translation>%1 的步数</translation>
+        </message>
+        <message>
+            <source>%1: %2 seen, %3 applied, %4 skipped</source>
+            <translation>%1:已处理 %2,已更新 %3,跳过 %4</translation>
+        </message>
+        <message>
+            <source>looking at the machine…</source>
+            <translation>正在检测本机…</translation>
+        </message>
+        <message>
+            <source>bf16 native</source>
+            <translation>原生 bf16</translation>
+        </message>
+        <message>
+            <source>bf16 by conversion</source>
+            <translation>bf16 经转换</translation>
+        </message>
+        <message>
+            <source>fp16 native</source>
+            <translation>原生 fp16</translation>
+        </message>
+        <message>
+            <source>fp16 by conversion</source>
+            <translation>fp16 经转换</translation>
+        </message>
+        <message>
+            <source>%1, %2 cores, %3 of memory</source>
+            <translation>%1,%2 个核心,%3 内存</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::Commands</name>
+        <message>
+            <source>%1 is nothing that Halftone can open.</source>
+            <translation>Halftone 无法打开 %1。</translation>
+        </message>
+        <message>
+            <source>It takes a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file in JSON, or the folder of a run.</source>
+            <translation>可以打开数据集(MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100)、JSON 设置文件或一次运行的文件夹。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::DataPreview</name>
+        <message>
+            <source>Samples of the data set</source>
+            <translation>数据集样本</translation>
+        </message>
+        <message>
+            <source>Choose a folder…</source>
+            <translation>选择文件夹…</translation>
+        </message>
+        <message>
+            <source>Choose a file…</source>
+            <translation>选择文件…</translation>
+        </message>
+        <message>
+            <source>Folder of the data set</source>
+            <translation>数据集文件夹</translation>
+        </message>
+        <message>
+            <source>File of the data set</source>
+            <translation>数据集文件</translation>
+        </message>
+        <message>
+            <source>Reading…</source>
+            <translation>正在读取…</translation>
+        </message>
+        <message>
+            <source>%1 train · %2 test · %3 classes</source>
+            <translation>训练 %1 · 测试 %2 · %3 类</translation>
+        </message>
+        <message>
+            <source>change path</source>
+            <translation>更改路径</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>选择…</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::EventPanel</name>
+        <message>
+            <source>What happened</source>
+            <translation>事件</translation>
+        </message>
+        <message>
+            <source>Which events are shown</source>
+            <translation>显示哪些事件</translation>
+        </message>
+        <message>
+            <source>all</source>
+            <translation>全部</translation>
+        </message>
+        <message>
+            <source>skips</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>loss scale</source>
+            <translation>损失缩放</translation>
+        </message>
+        <message>
+            <source>epochs</source>
+            <translation>轮次</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::FieldLabel</name>
+        <message>
+            <source>Help on %1</source>
+            <translation>关于“%1”的说明</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::HistoryPanel</name>
+        <message>
+            <source>Run history</source>
+            <translation>运行历史</translation>
+        </message>
+        <message>
+            <source>The run in %1 is not in the history.</source>
+            <translation>%1 中的运行不在历史里。</translation>
+        </message>
+        <message>
+            <source>Move its folder under %1, then rebuild the history in the Run menu.</source>
+            <translation>把它的文件夹移到 %1 下,再从“运行”菜单重建历史。</translation>
+        </message>
+        <message>
+            <source>Use its settings</source>
+            <translation>采用它的设置</translation>
+        </message>
+        <message>
+            <source>Export steps as CSV…</source>
+            <translation>将各步导出为 CSV…</translation>
+        </message>
+        <message>
+            <source>Open its folder</source>
+            <translation>打开所在文件夹</translation>
+        </message>
+        <message>
+            <source>Export steps as CSV</source>
+            <translation>将各步导出为 CSV</translation>
+        </message>
+        <message>
+            <source>CSV files (*.csv)</source>
+            <translation>CSV 文件 (*.csv)</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::LinePlot</name>
+        <message>
+            <source>skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>%1: %2 steps, from %3 to %4, now %5.</source>
+            <translation>%1:%2 步,范围 %3 到 %4,当前 %5。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MainMenu</name>
+        <message>
+            <source>&amp;File</source>
+            <translation>文件(&amp;F)</translation>
+        </message>
+        <message>
+            <source>Open settings…</source>
+            <translation>打开设置…</translation>
+        </message>
+        <message>
+            <source>Save settings…</source>
+            <translation>保存设置…</translation>
+        </message>
+        <message>
+            <source>Default comparison</source>
+            <translation>默认对比</translation>
+        </message>
+        <message>
+            <source>Path of the data set…</source>
+            <translation>数据集路径…</translation>
+        </message>
+        <message>
+            <source>Export steps as CSV…</source>
+            <translation>将各步导出为 CSV…</translation>
+        </message>
+        <message>
+            <source>Quit</source>
+            <translation>退出</translation>
+        </message>
+        <message>
+            <source>&amp;Run</source>
+            <translation>运行(&amp;R)</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>对比</translation>
+        </message>
+        <message>
+            <source>Start</source>
+            <translation>开始</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>单步</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Evaluate the test set now</source>
+            <translation>立即评估测试集</translation>
+        </message>
+        <message>
+            <source>Rebuild the run history</source>
+            <translation>重建运行历史</translation>
+        </message>
+        <message>
+            <source>&amp;View</source>
+            <translation>视图(&amp;V)</translation>
+        </message>
+        <message>
+            <source>Logarithmic loss axis on or off</source>
+            <translation>切换损失的对数坐标</translation>
+        </message>
+        <message>
+            <source>Show all steps</source>
+            <translation>显示全部步</translation>
+        </message>
+        <message>
+            <source>Panels</source>
+            <translation>面板</translation>
+        </message>
+        <message>
+            <source>Reset layout</source>
+            <translation>恢复默认布局</translation>
+        </message>
+        <message>
+            <source>Theme</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <source>System</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <source>&amp;Help</source>
+            <translation>帮助(&amp;H)</translation>
+        </message>
+        <message>
+            <source>Keyboard shortcuts</source>
+            <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <source>About Halftone</source>
+            <translation>关于 Halftone</translation>
+        </message>
+        <message>
+            <source>Resume</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Open settings</source>
+            <translation>打开设置</translation>
+        </message>
+        <message>
+            <source>Settings (*.json);;All files (*)</source>
+            <translation>设置 (*.json);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Save settings</source>
+            <translation>保存设置</translation>
+        </message>
+        <message>
+            <source>Settings (*.json)</source>
+            <translation>设置 (*.json)</translation>
+        </message>
+        <message>
+            <source>There is no run to export yet.</source>
+            <translation>还没有可导出的运行。</translation>
+        </message>
+        <message>
+            <source>Start one, or select one under Runs.</source>
+            <translation>请先开始训练,或在运行历史中选择一个。</translation>
+        </message>
+        <message>
+            <source>Export steps as CSV</source>
+            <translation>将各步导出为 CSV</translation>
+        </message>
+        <message>
+            <source>CSV files (*.csv)</source>
+            <translation>CSV 文件 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Start one run</source>
+            <translation>开始一次运行</translation>
+        </message>
+        <message>
+            <source>Space</source>
+            <translation>空格</translation>
+        </message>
+        <message>
+            <source>Pause, go on</source>
+            <translation>暂停、继续</translation>
+        </message>
+        <message>
+            <source>One step</source>
+            <translation>单步</translation>
+        </message>
+        <message>
+            <source>Open, save settings</source>
+            <translation>打开、保存设置</translation>
+        </message>
+        <message>
+            <source>Back from a plot that fills the centre</source>
+            <translation>从铺满中央的图返回</translation>
+        </message>
+        <message>
+            <source>On a plot: ← →</source>
+            <translation>图上:← →</translation>
+        </message>
+        <message>
+            <source>Select the step before or after; with Shift in larger strides</source>
+            <translation>选择前一步或后一步;按住 Shift 跨度更大</translation>
+        </message>
+        <message>
+            <source>On a plot: + − 0</source>
+            <translation>图上:+ − 0</translation>
+        </message>
+        <message>
+            <source>Zoom in, out, show all</source>
+            <translation>放大、缩小、显示全部</translation>
+        </message>
+        <message>
+            <source>This list</source>
+            <translation>本列表</translation>
+        </message>
+        <message>
+            <source>Trains neural networks in mixed precision and shows what the loss scale does.</source>
+            <translation>用混合精度训练神经网络,并展示损失缩放的作用。</translation>
+        </message>
+        <message>
+            <source>Everything is computed on this machine; nothing is sent anywhere.</source>
+            <translation>一切都在本机计算,不会向外发送任何数据。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MainWindow</name>
+        <message>
+            <source>Commands</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Choose the data…</source>
+            <translation>选择数据…</translation>
+        </message>
+        <message>
+            <source>Keep runs elsewhere…</source>
+            <translation>更换运行的保存位置…</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MessageBar</name>
+        <message>
+            <source>Close this message</source>
+            <translation>关闭此消息</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::Panel</name>
+        <message>
+            <source>Fill the centre (Esc returns)</source>
+            <translation>铺满中央(Esc 返回)</translation>
+        </message>
+        <message>
+            <source>More</source>
+            <translation>更多</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::PlotPanel</name>
+        <message>
+            <source>What the fourth plot shows</source>
+            <translation>第四幅图显示的内容</translation>
+        </message>
+        <message>
+            <source>Export picture…</source>
+            <translation>导出图片…</translation>
+        </message>
+        <message>
+            <source>Logarithmic axis</source>
+            <translation>对数坐标</translation>
+        </message>
+        <message>
+            <source>Show all steps</source>
+            <translation>显示全部步</translation>
+        </message>
+        <message>
+            <source>log</source>
+            <translation>对数</translation>
+        </message>
+        <message>
+            <source>linear</source>
+            <translation>线性</translation>
+        </message>
+        <message>
+            <source>%1 · raw behind, mean of %2 in front</source>
+            <translation>%1 · 淡线为原始值,粗线为 %2 步均值</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>scale %1 → %2</source>
+            <translation>缩放因子 %1 → %2</translation>
+        </message>
+        <message>
+            <source>could bear: unknown</source>
+            <translation>可承受:未知</translation>
+        </message>
+        <message>
+            <source>could bear %1</source>
+            <translation>可承受 %1</translation>
+        </message>
+        <message>
+            <source>Export picture</source>
+            <translation>导出图片</translation>
+        </message>
+        <message>
+            <source>Pictures (*.png *.svg *.pdf)</source>
+            <translation>图片 (*.png *.svg *.pdf)</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written.</source>
+            <translation>无法写入 %1。</translation>
+        </message>
+        <message>
+            <source>Choose a folder that you may write to, and a name ending in .png, .svg or .pdf.</source>
+            <translation>请选择可写的文件夹,文件名以 .png、.svg 或 .pdf 结尾。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::PrecisionSection</name>
+        <message>
+            <source>sign · exponent (range) · fraction (precision)</source>
+            <translation>符号 · 指数(范围)· 尾数(精度)</translation>
+        </message>
+        <message>
+            <source>Make it the baseline</source>
+            <translation>设为基准</translation>
+        </message>
+        <message>
+            <source>Remove from the comparison</source>
+            <translation>从对比中移除</translation>
+        </message>
+        <message>
+            <source>Add a precision to the comparison</source>
+            <translation>为对比添加一种精度</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RunCards</name>
+        <message>
+            <source>run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>state</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>test accuracy</source>
+            <translation>测试准确率</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>peak memory</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <source>Runs on screen</source>
+            <translation>正在显示的运行</translation>
+        </message>
+        <message>
+            <source>test acc.</source>
+            <translation>测试准确率</translation>
+        </message>
+        <message>
+            <source>peak</source>
+            <translation>峰值</translation>
+        </message>
+        <message>
+            <source>baseline</source>
+            <translation>基准</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>scale %1</source>
+            <translation>缩放因子 %1</translation>
+        </message>
+        <message>
+            <source> · %1 bit free</source>
+            <translation> · 余量 %1 位</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RunListModel</name>
+        <message>
+            <source>running</source>
+            <translation>运行中</translation>
+        </message>
+        <message>
+            <source>stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>interrupted</source>
+            <translation>中断</translation>
+        </message>
+        <message>
+            <source>done</source>
+            <translation>完成</translation>
+        </message>
+        <message>
+            <source>%1 · %2 on %3
+%4 steps, %5 skipped
+started %6</source>
+            <translation>%1 · %3 上的 %2
+%4 步,跳过 %5 步
+开始于 %6</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SettingsField</name>
+        <message>
+            <source>%1: allowed is %2</source>
+            <translation>%1:允许的值为 %2</translation>
+        </message>
+        <message>
+            <source>Back to default (%1)</source>
+            <translation>恢复默认值(%1)</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SettingsPanel</name>
+        <message>
+            <source>A change takes effect in the next run.</source>
+            <translation>修改将在下一次运行时生效。</translation>
+        </message>
+        <message>
+            <source>Data</source>
+            <translation>数据</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <source>Single run</source>
+            <translation>单次运行</translation>
+        </message>
+        <message>
+            <source>Compared</source>
+            <translation>对比</translation>
+        </message>
+        <message>
+            <source>The runs that Compare starts together; the first is the baseline.</source>
+            <translation>“对比”同时开始的运行;第一个为基准。</translation>
+        </message>
+        <message>
+            <source>classroom, not for production</source>
+            <translation>教学预设,不用于生产</translation>
+        </message>
+        <message>
+            <source>Loss scaler</source>
+            <translation>损失缩放器</translation>
+        </message>
+        <message>
+            <source>Preset</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <source>Grow · back off</source>
+            <translation>增长 · 回退</translation>
+        </message>
+        <message>
+            <source>Training</source>
+            <translation>训练</translation>
+        </message>
+        <message>
+            <source>Batch · epochs</source>
+            <translation>批量 · 轮数</translation>
+        </message>
+        <message>
+            <source>Seed · device</source>
+            <translation>种子 · 设备</translation>
+        </message>
+        <message>
+            <source>show</source>
+            <translation>展开</translation>
+        </message>
+        <message>
+            <source>All other settings</source>
+            <translation>其他设置</translation>
+        </message>
+        <message>
+            <source>hide</source>
+            <translation>收起</translation>
+        </message>
+        <message>
+            <source>Findings</source>
+            <translation>检查结果</translation>
+        </message>
+        <message>
+            <source>%1 parameters · %2</source>
+            <translation>%1 个参数 · %2</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1&lt;/b&gt; is %2; allowed is %3.</source>
+            <translation>&lt;b&gt;%1&lt;/b&gt; 为 %2;允许的值:%3。</translation>
+        </message>
+        <message>
+            <source>Show</source>
+            <translation>查看</translation>
+        </message>
+        <message>
+            <source>Back to default</source>
+            <translation>恢复默认值</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::StatusLine</name>
+        <message>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <source>epoch %1 of %2</source>
+            <translation>第 %1 轮,共 %2 轮</translation>
+        </message>
+        <message>
+            <source>%1 a step</source>
+            <translation>每步 %1</translation>
+        </message>
+        <message>
+            <source>%1 samples/s</source>
+            <translation>%1 样本/秒</translation>
+        </message>
+        <message>
+            <source>%1 left</source>
+            <translation>剩余 %1</translation>
+        </message>
+        <message>
+            <source>time left unknown</source>
+            <translation>剩余时间未知</translation>
+        </message>
+        <message>
+            <source>CPU %1 %</source>
+            <translation>CPU %1 %</translation>
+        </message>
+        <message>
+            <source>memory %1 of %2</source>
+            <translation>内存 %1 / %2</translation>
+        </message>
+        <message>
+            <source>saved %1 s ago</source>
+            <translation>%1 秒前保存</translation>
+        </message>
+        <message>
+            <source>all steps saved</source>
+            <translation>所有步已保存</translation>
+        </message>
+        <message>
+            <source>Every step is written to the run's folder as it ends.</source>
+            <translation>每一步结束时都会写入该运行的文件夹。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::StepPanel</name>
+        <message>
+            <source>Previous skipped step</source>
+            <translation>上一个跳过的步</translation>
+        </message>
+        <message>
+            <source>Next skipped step</source>
+            <translation>下一个跳过的步</translation>
+        </message>
+        <message>
+            <source>%1 skipped so far</source>
+            <translation>已跳过 %1 步</translation>
+        </message>
+        <message>
+            <source>Selected step</source>
+            <translation>所选步</translation>
+        </message>
+        <message>
+            <source>Click a step on a plot, or a line under What happened: here it says why the step went as it did.</source>
+            <translation>点击图上的某一步,或“事件”中的一行:这里会说明这一步的经过和原因。</translation>
+        </message>
+        <message>
+            <source>Skipped step %1</source>
+            <translation>跳过的步 %1</translation>
+        </message>
+        <message>
+            <source>Step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>scale</source>
+            <translation>缩放因子</translation>
+        </message>
+        <message>
+            <source>could bear</source>
+            <translation>可承受</translation>
+        </message>
+        <message>
+            <source>unknown: lost to the overflow</source>
+            <translation>未知:因溢出而丢失</translation>
+        </message>
+        <message>
+            <source>clean steps</source>
+            <translation>无溢出步数</translation>
+        </message>
+        <message>
+            <source>gradient</source>
+            <translation>梯度</translation>
+        </message>
+        <message>
+            <source>norm %1, largest %2</source>
+            <translation>范数 %1,最大值 %2</translation>
+        </message>
+        <message>
+            <source>in FP16</source>
+            <translation>在 FP16 中</translation>
+        </message>
+        <message>
+            <source>%1 zero, %2 subnormal, %3 overflow</source>
+            <translation>%1 为零,%2 次正规,%3 溢出</translation>
+        </message>
+        <message>
+            <source>learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>time</source>
+            <translation>用时</translation>
+        </message>
+        <message>
+            <source>%1: data %2, forward %3, backward %4, optimizer %5</source>
+            <translation>%1:数据 %2,前向 %3,反向 %4,优化器 %5</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::VerdictBar</name>
+        <message>
+            <source>Nothing has run yet.</source>
+            <translation>还没有训练。</translation>
+        </message>
+        <message>
+            <source>One run, nothing to compare it with.</source>
+            <translation>只有一次运行,没有可对比的对象。</translation>
+        </message>
+        <message>
+            <source>Compare trains the same network in both precisions, side by side.</source>
+            <translation>“对比”用两种精度并排训练同一个网络。</translation>
+        </message>
+        <message>
+            <source>Compare runs a baseline beside it.</source>
+            <translation>“对比”会同时训练一个基准。</translation>
+        </message>
+        <message>
+            <source>Too early to say.</source>
+            <translation>为时尚早。</translation>
+        </message>
+        <message>
+            <source>The first steps are on their way.</source>
+            <translation>最初几步正在进行。</translation>
+        </message>
+    </context>
+</TS>

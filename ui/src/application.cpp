@@ -1,0 +1,174 @@
+#include "application.h"
+
+#include <QFileDialog>
+#include <QSettings>
+#include <QStyleFactory>
+#include <QTextStream>
+#include <cmath>
+
+#include "commands.h"
+#include "engine/run_store.h"
+#include "feed/run_track.h"
+#include "main_window.h"
+#include "models/settings_model.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qint64 samePause = 30'000;  // ns: pieces of work nearer than that are one turn
+
+int& named(int& argc) {
+    // Before QSettings and QApplication, which look at them.
+    QCoreApplication::setOrganizationName(u"halftone"_s);
+    QCoreApplication::setApplicationName(u"Halftone"_s);
+    return argc;
+}
+
+}  // namespace
+
+TurnLog::TurnLog() : file_(qEnvironmentVariable("HALFTONE_TURN_LOG")) {}
+
+void TurnLog::worked(qint64 from, qint64 to) {
+    if (file_.isEmpty()) return;
+    if (from - end_ > samePause) {
+        if (end_ > start_) turns_.push_back(static_cast<float>(end_ - start_) * 1e-6f);
+        start_ = from;
+    }
+    end_ = to;
+}
+
+TurnLog::~TurnLog() {
+    QFile file(file_);
+    if (file_.isEmpty() || turns_.empty() || !file.open(QIODevice::WriteOnly)) return;
+    std::sort(turns_.begin(), turns_.end());
+    const auto at = [this](double share) {
+        return static_cast<double>(
+            turns_[static_cast<std::size_t>(share * static_cast<double>(turns_.size() - 1))]);
+    };
+    QTextStream out(&file);
+    out << "turns " << turns_.size() << "\n";
+    for (const double share : {0.5, 0.9, 0.99, 0.999, 1.0}) {
+        out << "p" << share * 100 << "_ms " << at(share) << "\n";
+    }
+}
+
+Application::Application(int& argc, char** argv) : QApplication(named(argc), argv) {
+    clock_.start();
+    setStyle(QStyleFactory::create(u"Fusion"_s));
+    setWindowIcon(QIcon(u":/icons/logo.svg"_s));
+    theme_ = std::make_unique<Theme>();
+    language_ = std::make_unique<Language>();
+    link_ = std::make_unique<PlotLink>();
+    scheduler_ = std::make_unique<PaintScheduler>();
+    settings_ = std::make_unique<SettingsModel>();
+    feed_ = std::make_unique<EventFeed>();
+    commands_ = std::make_unique<Commands>(feed_.get(), settings_.get());
+    join();
+}
+
+Application::~Application() {
+    window_.reset();
+    feed_.reset();  // stops the sessions
+    QThreadPool::globalInstance()->waitForDone();
+}
+
+void Application::join() {
+    context_ = {theme_.get(),    language_.get(), feed_.get(),     settings_.get(),
+                commands_.get(), link_.get(),     scheduler_.get()};
+    connect(feed_.get(), &EventFeed::rowsArrived, this, &Application::updateEnd);
+    connect(feed_.get(), &EventFeed::tracksChanged, this, [this] {
+        link_->select(0);
+        link_->fit();
+        updateEnd();
+    });
+    connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);
+    connect(feed_.get(), &EventFeed::eventArrived, commands_.get(),
+            [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                const auto* failed = std::get_if<engine::RunFailed>(&event);
+                if (failed == nullptr) return;
+                commands_->report(
+                    {engineText(failed->message), engineText(failed->hint), failed->code, false});
+            });
+    connect(language_.get(), &Language::changed, this, &Application::openWindow);
+}
+
+void Application::updateEnd() {
+    double end = 0;
+    for (const auto& track : feed_->tracks()) {
+        end = std::max(
+            {end, static_cast<double>(track->plannedSteps()), static_cast<double>(track->rows())});
+        // A run of unknown length: the axis grows in strides, not with every step.
+        if (track->plannedSteps() == 0 && end > link_->end()) end = std::ceil(end * 1.25);
+    }
+    link_->setEnd(std::max(end, 100.0));
+}
+
+void Application::updateSaving() {
+    const auto state = feed_->state();
+    bool cpu = false;
+    for (const auto& track : feed_->tracks()) {
+        cpu = cpu || !track->started() || track->started()->device == "cpu";
+    }
+    scheduler_->setSaving(cpu && (state == engine::RunState::training ||
+                                  state == engine::RunState::preparing ||
+                                  state == engine::RunState::evaluating));
+}
+
+void Application::openStore() {
+    const QString chosen = QSettings().value(u"runs"_s).toString();
+    try {
+        feed_->setStore(std::make_shared<engine::RunStore>(
+            chosen.isEmpty() ? engine::RunStore::default_root()
+                             : std::filesystem::path(chosen.toStdString())));
+    } catch (const engine::Error& error) {
+        commands_->report(error);
+    }
+}
+
+void Application::openFirst() {
+    openStore();
+    const QStringList paths = arguments().mid(1);
+    for (const QString& path : paths) commands_->openPath(path);
+}
+
+void Application::chooseRunsFolder() {
+    const QString folder = QFileDialog::getExistingDirectory(window_.get(), tr("Folder for runs"));
+    if (folder.isEmpty()) return;
+    QSettings().setValue(u"runs"_s, folder);
+    openStore();
+}
+
+void Application::openWindow() {
+    if (window_) {
+        window_->saveLayout();
+        window_->hide();
+        window_.release()->deleteLater();  // one of its own menus may have asked for this
+    }
+    window_ = std::make_unique<MainWindow>(context_);
+    connect(window_.get(), &MainWindow::runsFolderWanted, this, &Application::chooseRunsFolder);
+    window_->QWidget::show();
+}
+
+bool Application::notify(QObject* receiver, QEvent* event) {
+    if (depth_ > 0) return QApplication::notify(receiver, event);
+    const bool paints = event->type() == QEvent::UpdateRequest || event->type() == QEvent::Expose;
+    const qint64 from = clock_.nsecsElapsed();
+    ++depth_;
+    const bool done = QApplication::notify(receiver, event);
+    --depth_;
+    const qint64 to = clock_.nsecsElapsed();
+    turns_.worked(from, to);
+    if (paints && scheduler_) scheduler_->charge(static_cast<double>(to - from) * 1e-6);
+    return done;
+}
+
+}  // namespace ui

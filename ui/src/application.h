@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <memory>
+#include <vector>
+
+#include "context.h"
+
+namespace ui {
+
+class MainWindow;
+
+/// Times the turns of the event loop: stretches of work without a pause. With
+/// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
+class TurnLog {
+public:
+    TurnLog();
+    ~TurnLog();
+    void worked(qint64 from, qint64 to);  ///< ns on one clock
+
+private:
+    QString file_;
+    std::vector<float> turns_;  ///< ms
+    qint64 start_ = 0;
+    qint64 end_ = 0;
+};
+
+/// Owns what outlives the window and makes the window, anew when the language changes.
+class Application final : public QApplication {
+    Q_OBJECT
+public:
+    Application(int& argc, char** argv);
+    ~Application() override;
+
+    void openWindow();
+    /// The run store and the files on the command line: after the first paint, for they read the
+    /// disk.
+    void openFirst();
+    bool notify(QObject* receiver, QEvent* event) override;
+
+private:
+    void join();
+    void openStore();
+    void updateEnd();
+    void updateSaving();
+    void chooseRunsFolder();
+
+    Context context_;
+    std::unique_ptr<Theme> theme_;
+    std::unique_ptr<Language> language_;
+    std::unique_ptr<EventFeed> feed_;
+    std::unique_ptr<SettingsModel> settings_;
+    std::unique_ptr<Commands> commands_;
+    std::unique_ptr<PlotLink> link_;
+    std::unique_ptr<PaintScheduler> scheduler_;
+    std::unique_ptr<MainWindow> window_;
+    TurnLog turns_;
+    QElapsedTimer clock_;
+    int depth_ = 0;
+};
+
+}  // namespace ui

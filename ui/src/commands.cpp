@@ -1,0 +1,109 @@
+#include "commands.h"
+
+#include "engine/dataset_preview.h"
+#include "engine/session.h"
+#include "models/settings_model.h"
+#include "text/language.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::Command;
+using engine::RunState;
+
+Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
+    : QObject(parent), feed_(feed), settings_(settings) {
+    connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
+    connect(feed_, &EventFeed::tracksChanged, this, &Commands::buttonsChanged);
+    connect(settings_, &SettingsModel::changed, this, &Commands::buttonsChanged);
+}
+
+ButtonStates Commands::buttons() const {
+    return buttonStates(feed_->state(), feed_->live(), settings_->errors().empty(), asked_);
+}
+
+void Commands::stateChanged() {
+    const RunState state = feed_->state();
+    const bool answered = (asked_ == Asked::pause && state == RunState::paused) ||
+                          (asked_ == Asked::resume && state == RunState::training) ||
+                          state == RunState::done || state == RunState::failed ||
+                          state == RunState::idle;
+    if (answered) asked_ = Asked::nothing;
+    emit buttonsChanged();
+}
+
+void Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep) {
+    asked_ = Asked::nothing;
+    try {
+        feed_->open(configs);
+        feed_->post(oneStep ? Command::step : Command::start);
+        emit started();
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+    emit buttonsChanged();
+}
+
+void Commands::compare() {
+    if (buttons().compare.enabled) launch(settings_->comparisonConfigs(), false);
+}
+
+void Commands::start() {
+    if (buttons().start.enabled) launch({settings_->config()}, false);
+}
+
+void Commands::togglePause() {
+    const ButtonStates now = buttons();
+    if (!now.pause.enabled) return;
+    asked_ = now.pauseResumes ? Asked::resume : Asked::pause;
+    feed_->post(now.pauseResumes ? Command::resume : Command::pause);
+    emit buttonsChanged();
+}
+
+void Commands::step() {
+    if (!buttons().step.enabled) return;
+    const bool under = buttons().pause.enabled;
+    if (under) {
+        asked_ = Asked::pause;
+        feed_->post(Command::step);
+        emit buttonsChanged();
+    } else {
+        launch(settings_->comparisonConfigs(), true);
+    }
+}
+
+void Commands::stop() {
+    if (!buttons().stop.enabled) return;
+    asked_ = Asked::stop;
+    feed_->post(Command::stop);
+    emit buttonsChanged();
+}
+
+void Commands::openPath(const QString& path) {
+    try {
+        const std::string kind = engine::recognise_path(path.toStdString());
+        if (kind == "settings") {
+            settings_->loadFile(path);
+        } else if (kind == "run") {
+            emit runOpened(path);
+        } else if (!kind.empty()) {
+            settings_->set(u"dataset.path"_s, path);
+            settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));
+        } else {
+            emit failed(
+                {tr("%1 is nothing that Halftone can open.").arg(path),
+                 tr("It takes a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings "
+                    "file in JSON, or the folder of a run."),
+                 engine::ErrorCode::data, true});
+        }
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+}
+
+void Commands::report(const engine::Error& error) {
+    emit failed({engineText(error.message()), engineText(error.hint()), error.code(), false});
+}
+
+}  // namespace ui

@@ -1,0 +1,24 @@
+#pragma once
+
+namespace ui {
+
+class Commands;
+class EventFeed;
+class Language;
+class PaintScheduler;
+class PlotLink;
+class SettingsModel;
+class Theme;
+
+/// What panels are given: the objects that outlive the window. Owned by Application.
+struct Context {
+    Theme* theme = nullptr;
+    Language* language = nullptr;
+    EventFeed* feed = nullptr;
+    SettingsModel* settings = nullptr;
+    Commands* commands = nullptr;
+    PlotLink* link = nullptr;
+    PaintScheduler* scheduler = nullptr;
+};
+
+}  // namespace ui

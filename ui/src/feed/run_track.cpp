@@ -1,0 +1,208 @@
+#include "feed/run_track.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ui {
+
+using engine::StepRecord;
+
+namespace {
+
+constexpr std::size_t chunk = 2048;  // rows read at a time: well under a millisecond
+constexpr std::size_t mostEvents = 4000;
+constexpr std::size_t mostEpochs = 1024;
+
+class RecordSource final : public RowSource {
+public:
+    explicit RecordSource(engine::StepRecordReader reader) : reader_(std::move(reader)) {}
+    std::int64_t size() const override { return reader_.size(); }
+    StepRecord row(std::int64_t index) const override { return reader_.row(index); }
+    void column(Figure figure, std::int64_t first, std::span<double> out) const override {
+        switch (figure) {
+            case Figure::loss:
+                return reader_.column(&StepRecord::loss, first, out);
+            case Figure::accuracy:
+                return reader_.column(&StepRecord::accuracy, first, out);
+            case Figure::lossScale:
+                return reader_.column(&StepRecord::loss_scale, first, out);
+            case Figure::skipped:
+                return reader_.column(&StepRecord::found_inf, first, out);
+            case Figure::ceiling:
+                return reader_.column(&StepRecord::scale_ceiling, first, out);
+            case Figure::gradNorm:
+                return reader_.column(&StepRecord::grad_norm, first, out);
+            case Figure::samplesPerS:
+                return reader_.column(&StepRecord::samples_per_s, first, out);
+            case Figure::memory:
+                return reader_.column(&StepRecord::memory_bytes, first, out);
+        }
+    }
+
+    engine::StepRecordReader reader() const override { return reader_; }
+
+private:
+    engine::StepRecordReader reader_;
+};
+
+class ListSource final : public RowSource {
+public:
+    explicit ListSource(std::vector<StepRecord> rows) : rows_(std::move(rows)) {}
+    std::int64_t size() const override { return std::ssize(rows_); }
+    StepRecord row(std::int64_t index) const override {
+        return rows_.at(static_cast<std::size_t>(index));
+    }
+    void column(Figure figure, std::int64_t first, std::span<double> out) const override {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] = value(figure, rows_.at(static_cast<std::size_t>(first) + i));
+        }
+    }
+
+private:
+    static double value(Figure figure, const StepRecord& row) {
+        switch (figure) {
+            case Figure::loss:
+                return static_cast<double>(row.loss);
+            case Figure::accuracy:
+                return static_cast<double>(row.accuracy);
+            case Figure::lossScale:
+                return static_cast<double>(row.loss_scale);
+            case Figure::skipped:
+                return row.found_inf;
+            case Figure::ceiling:
+                return static_cast<double>(row.scale_ceiling);
+            case Figure::gradNorm:
+                return static_cast<double>(row.grad_norm);
+            case Figure::samplesPerS:
+                return static_cast<double>(row.samples_per_s);
+            case Figure::memory:
+                return static_cast<double>(row.memory_bytes);
+        }
+        return 0;
+    }
+    std::vector<StepRecord> rows_;
+};
+
+}  // namespace
+
+std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader) {
+    return std::make_shared<RecordSource>(std::move(reader));
+}
+
+std::shared_ptr<RowSource> listSource(std::vector<StepRecord> rows) {
+    return std::make_shared<ListSource>(std::move(rows));
+}
+
+RunTrack::RunTrack(std::string run, engine::RunConfig config)
+    : run_(std::move(run)), config_(std::move(config)) {
+    setSource(nullptr);
+}
+
+bool RunTrack::hasScaler() const { return engine::resolve(config_.precision).scaler != "off"; }
+
+void RunTrack::setSource(std::shared_ptr<RowSource> source) {
+    source_ = std::move(source);
+    series_.clear();
+    rows_ = 0;
+    for (int i = 0; i < figureCount; ++i) {
+        const auto figure = static_cast<Figure>(i);
+        series_.push_back(std::make_unique<SeriesPyramid>(
+            [rows = source_, figure](std::int64_t first, std::span<double> out) {
+                rows->column(figure, first, out);
+            }));
+    }
+}
+
+bool RunTrack::catchUp(const QDeadlineTimer& deadline) {
+    if (!source_) return false;
+    const std::int64_t published = source_->size();
+    while (rows_ < published) {
+        if (deadline.hasExpired()) return true;
+        scratch_.resize(std::min(chunk, static_cast<std::size_t>(published - rows_)));
+        for (int i = 0; i < figureCount; ++i) {
+            source_->column(static_cast<Figure>(i), rows_, scratch_);
+            series_[static_cast<std::size_t>(i)]->append(scratch_);
+        }
+        rows_ += std::ssize(scratch_);
+    }
+    return false;
+}
+
+engine::StepRecordReader RunTrack::reader() const {
+    return source_ ? source_->reader() : engine::StepRecordReader();
+}
+
+const SeriesPyramid& RunTrack::series(Figure figure) const {
+    return *series_[static_cast<std::size_t>(figure)];
+}
+
+StepRecord RunTrack::at(std::int64_t step) const {
+    if (step < 1 || step > rows_) return StepRecord{};
+    return source_->row(step - 1);
+}
+
+RunTrack::Pace RunTrack::pace() const {
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    if (rows_ < 2) return {unknown, unknown};
+    const StepRecord now = latest();
+    // The first row younger than a second; at least one step back.
+    std::int64_t low = 1;
+    std::int64_t high = rows_ - 1;
+    while (low < high) {
+        const std::int64_t middle = (low + high) / 2;
+        if (now.elapsed_s - at(middle).elapsed_s > 1.0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const StepRecord then = at(low);
+    const double seconds = now.elapsed_s - then.elapsed_s;
+    if (!(seconds > 0)) return {unknown, unknown};
+    return {static_cast<double>(now.samples - then.samples) / seconds,
+            seconds * 1e3 / static_cast<double>(now.step - then.step)};
+}
+
+void RunTrack::apply(const engine::Event& event) {
+    events_.push_back(event);
+    if (events_.size() > mostEvents) events_.pop_front();
+    if (const auto* e = std::get_if<engine::RunStarted>(&event)) {
+        started_ = *e;
+        run_ = e->run;
+        config_ = e->config;
+    } else if (const auto* s = std::get_if<engine::StateChanged>(&event)) {
+        state_ = s->state;
+        events_.pop_back();  // the state is kept above; nobody reads its history
+    } else if (const auto* d = std::get_if<engine::EpochDone>(&event)) {
+        addEpoch(*d);
+    } else if (const auto* f = std::get_if<engine::RunFailed>(&event)) {
+        failed_ = *f;
+    } else if (const auto* r = std::get_if<engine::RunDone>(&event)) {
+        done_ = *r;
+    }
+}
+
+void RunTrack::addEpoch(const engine::EpochDone& epoch) {
+    // The last entry is the newest epoch; it stays only if it is one of the stride.
+    if (!epochs_.empty() && epochs_.back().epoch % epochStride_ != 0) epochs_.pop_back();
+    epochs_.push_back(epoch);
+    if (epochs_.size() < mostEpochs) return;
+    epochStride_ *= 2;
+    const auto newest = epochs_.back();
+    std::erase_if(epochs_, [this](const auto& e) { return e.epoch % epochStride_ != 0; });
+    if (epochs_.empty() || epochs_.back().epoch != newest.epoch) epochs_.push_back(newest);
+}
+
+std::int64_t RunTrack::plannedSteps() const {
+    if (started_ && started_->steps_planned > 0) return started_->steps_planned;
+    return config_.max_steps;
+}
+
+std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks) {
+    for (auto it = tracks.rbegin(); it != tracks.rend(); ++it) {
+        if ((*it)->hasScaler()) return *it;
+    }
+    return tracks.empty() ? nullptr : tracks.front();
+}
+
+}  // namespace ui

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <QDeadlineTimer>
+#include <QString>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/run_config.h"
+#include "engine/step_record.h"
+#include "plots/series_pyramid.h"
+
+namespace ui {
+
+/// What is plotted of the step record.
+enum class Figure { loss, accuracy, lossScale, skipped, ceiling, gradNorm, samplesPerS, memory };
+inline constexpr int figureCount = 8;
+
+/// Where rows come from: a run's record, or a list in a test. Rows below size() never change.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    virtual std::int64_t size() const = 0;
+    virtual engine::StepRecord row(std::int64_t index) const = 0;
+    virtual void column(Figure figure, std::int64_t first, std::span<double> out) const = 0;
+    /// A reader of the same rows for another thread; empty for rows that are in no record.
+    virtual engine::StepRecordReader reader() const { return {}; }
+};
+std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader);
+std::shared_ptr<RowSource> listSource(std::vector<engine::StepRecord> rows);
+
+/// One run as the window sees it: its settings, what happened, and pyramids over the record's rows
+/// that were read so far. GUI thread.
+class RunTrack {
+public:
+    RunTrack(std::string run, engine::RunConfig config);
+
+    const std::string& run() const { return run_; }
+    const engine::RunConfig& config() const { return config_; }
+    const std::string& precision() const { return config_.precision.preset; }
+    bool hasScaler() const;
+    /// A second run of one precision is drawn with a dash.
+    bool dashed = false;
+    /// What tells it from other runs on screen beside its precision; may be empty.
+    QString tag;
+
+    void setSource(std::shared_ptr<RowSource> source);
+    bool hasSource() const { return source_ != nullptr; }
+    engine::StepRecordReader reader() const;
+    /// Reads new rows until all are in or time is up. True if rows remain.
+    bool catchUp(const QDeadlineTimer& deadline);
+    std::int64_t rows() const { return rows_; }
+    const SeriesPyramid& series(Figure figure) const;
+    /// Row of a step (from 1) that was read.
+    engine::StepRecord at(std::int64_t step) const;
+    engine::StepRecord latest() const { return at(rows_); }
+    /// Mean over the last second or so of the run's own time.
+    struct Pace {
+        double samplesPerS;
+        double stepMs;
+    };
+    Pace pace() const;
+
+    void apply(const engine::Event& event);
+    /// The newest 4,000 or so; all are in the run's folder.
+    const std::deque<engine::Event>& events() const { return events_; }
+    engine::RunState state() const { return state_; }
+    void setState(engine::RunState state) { state_ = state; }
+    /// In order; of very many only every second, fourth ... and the last, so that they stay few.
+    const std::vector<engine::EpochDone>& epochs() const { return epochs_; }
+    const std::optional<engine::RunStarted>& started() const { return started_; }
+    const std::optional<engine::RunDone>& done() const { return done_; }
+    const std::optional<engine::RunFailed>& failed() const { return failed_; }
+    /// Steps that it will take; 0: unknown.
+    std::int64_t plannedSteps() const;
+
+private:
+    void addEpoch(const engine::EpochDone& epoch);
+
+    std::string run_;
+    engine::RunConfig config_;
+    std::shared_ptr<RowSource> source_;
+    std::vector<std::unique_ptr<SeriesPyramid>> series_;
+    std::int64_t rows_ = 0;
+    std::deque<engine::Event> events_;
+    engine::RunState state_ = engine::RunState::idle;
+    std::vector<engine::EpochDone> epochs_;
+    std::int64_t epochStride_ = 1;
+    std::optional<engine::RunStarted> started_;
+    std::optional<engine::RunDone> done_;
+    std::optional<engine::RunFailed> failed_;
+    std::vector<double> scratch_;
+};
+
+using TrackList = std::vector<std::shared_ptr<RunTrack>>;
+
+/// The run that counters and the loss-scale panel speak of: the last one with a scaler, else the
+/// first.
+std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks);
+
+}  // namespace ui

@@ -1,0 +1,248 @@
+#include "main_menu.h"
+
+#include <QAbstractButton>
+#include <QActionGroup>
+#include <QApplication>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenuBar>
+
+#include "commands.h"
+#include "engine/run_store.h"
+#include "feed/run_track.h"
+#include "models/settings_model.h"
+#include "panels/history_panel.h"
+#include "panels/plot_panels.h"
+#include "panels/settings_panel.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/help_page.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window)
+    : QObject(window), context_(context), panels_(panels), window_(window) {
+    auto* name = makeLabel(u"Halftone"_s);
+    name->setFont(Theme::bold());
+    name->setContentsMargins(size::inside, 0, size::gap, 0);
+    window_->menuBar()->setCornerWidget(name, Qt::TopLeftCorner);
+    addFile();
+    addRun();
+    addView();
+    addHelp();
+    connect(context_.commands, &Commands::buttonsChanged, this, &MainMenu::refreshRun);
+    refreshRun();
+}
+
+void MainMenu::addFile() {
+    auto* menu = window_->menuBar()->addMenu(tr("&File"));
+    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setShortcut(key);
+        connect(action, &QAction::triggered, this, slot);
+    };
+    add(tr("Open settings…"), QKeySequence::Open, [this] { openSettings(); });
+    add(tr("Save settings…"), QKeySequence::Save, [this] { saveSettings(); });
+    add(tr("Default comparison"), {}, [this] {
+        context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
+    });
+    menu->addSeparator();
+    add(tr("Path of the data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
+    add(tr("Export steps as CSV…"), {}, [this] { exportRun(); });
+    menu->addSeparator();
+    add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
+}
+
+void MainMenu::addRun() {
+    auto* menu = window_->menuBar()->addMenu(tr("&Run"));
+    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setShortcut(key);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    Commands* commands = context_.commands;
+    compare_ = add(tr("Compare"), QKeySequence(Qt::CTRL | Qt::Key_Return),
+                   [commands] { commands->compare(); });
+    start_ =
+        add(tr("Start"), QKeySequence(Qt::CTRL | Qt::Key_R), [commands] { commands->start(); });
+    pause_ = add(tr("Pause"), QKeySequence(Qt::Key_Space), [this] { spacePressed(); });
+    step_ = add(tr("Step"), QKeySequence(Qt::Key_S), [commands] { commands->step(); });
+    stop_ =
+        add(tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [commands] { commands->stop(); });
+    evaluate_ = add(tr("Evaluate the test set now"), QKeySequence(Qt::Key_E),
+                    [this] { context_.feed->post(engine::Command::validate_now); });
+    menu->addSeparator();
+    add(tr("Rebuild the run history"), {}, [this] {
+        try {
+            if (context_.feed->store()) context_.feed->store()->rebuild();
+            panels_.historyBody->reload();
+        } catch (const engine::Error& error) {
+            context_.commands->report(error);
+        }
+    });
+}
+
+void MainMenu::addView() {
+    auto* menu = window_->menuBar()->addMenu(tr("&View"));
+    auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
+    log->setShortcut(QKeySequence(Qt::Key_L));
+    connect(log, &QAction::triggered, panels_.lossBody, &PlotPanel::toggleLog);
+    auto* fit = menu->addAction(tr("Show all steps"));
+    fit->setShortcut(QKeySequence(Qt::Key_F));
+    connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
+    menu->addSeparator();
+    auto* shown = menu->addMenu(tr("Panels"));
+    shown->addAction(panels_.settings->toggleViewAction());
+    for (auto* panel : panels_.plots) shown->addAction(panel->toggleViewAction());
+    for (auto* panel : panels_.side) shown->addAction(panel->toggleViewAction());
+    connect(menu->addAction(tr("Reset layout")), &QAction::triggered, this, &MainMenu::resetLayout);
+    menu->addSeparator();
+    addTheme(menu);
+    addLanguage(menu);
+}
+
+void MainMenu::addTheme(QMenu* view) {
+    auto* menu = view->addMenu(tr("Theme"));
+    auto* group = new QActionGroup(menu);
+    const std::pair<QString, Theme::Choice> choices[] = {{tr("System"), Theme::Choice::system},
+                                                         {tr("Light"), Theme::Choice::light},
+                                                         {tr("Dark"), Theme::Choice::dark}};
+    for (const auto& [name, choice] : choices) {
+        auto* action = group->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(context_.theme->choice() == choice);
+        connect(action, &QAction::triggered, context_.theme,
+                [theme = context_.theme, choice = choice] { theme->setChoice(choice); });
+        menu->addAction(action);
+    }
+}
+
+void MainMenu::addLanguage(QMenu* view) {
+    auto* menu = view->addMenu(tr("Language"));
+    auto* group = new QActionGroup(menu);
+    const std::pair<QString, QString> choices[] = {
+        {tr("System"), {}}, {u"English"_s, u"en"_s}, {u"简体中文"_s, u"zh_CN"_s}};
+    for (const auto& [name, choice] : choices) {
+        auto* action = group->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(context_.language->choice() == choice);
+        // Queued: the change makes the window anew, and this menu with it.
+        connect(
+            action, &QAction::triggered, context_.language,
+            [language = context_.language, choice = choice] { language->setChoice(choice); },
+            Qt::QueuedConnection);
+        menu->addAction(action);
+    }
+}
+
+void MainMenu::addHelp() {
+    auto* menu = window_->menuBar()->addMenu(tr("&Help"));
+    auto* keys = menu->addAction(tr("Keyboard shortcuts"));
+    keys->setShortcut(QKeySequence::HelpContents);
+    connect(keys, &QAction::triggered, this, &MainMenu::showShortcuts);
+    connect(menu->addAction(tr("About Halftone")), &QAction::triggered, this, &MainMenu::showAbout);
+}
+
+void MainMenu::refreshRun() {
+    const ButtonStates now = context_.commands->buttons();
+    compare_->setEnabled(now.compare.enabled);
+    start_->setEnabled(now.start.enabled);
+    pause_->setText(now.pauseResumes ? tr("Resume") : tr("Pause"));
+    step_->setEnabled(now.step.enabled);
+    stop_->setEnabled(now.stop.enabled);
+    evaluate_->setEnabled(now.pause.enabled);
+}
+
+void MainMenu::spacePressed() {
+    auto* button = qobject_cast<QAbstractButton*>(QApplication::focusWidget());
+    if (button != nullptr && button->isEnabled()) {
+        button->animateClick();
+    } else {
+        context_.commands->togglePause();
+    }
+}
+
+void MainMenu::openSettings() {
+    const QString file = QFileDialog::getOpenFileName(window_, tr("Open settings"), {},
+                                                      tr("Settings (*.json);;All files (*)"));
+    if (file.isEmpty()) return;
+    try {
+        context_.settings->loadFile(file);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void MainMenu::saveSettings() {
+    const QString file = QFileDialog::getSaveFileName(window_, tr("Save settings"),
+                                                      u"settings.json"_s, tr("Settings (*.json)"));
+    if (file.isEmpty()) return;
+    try {
+        context_.settings->saveFile(file);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void MainMenu::exportRun() {
+    const auto track = focusTrack(context_.feed->tracks());
+    const auto summary =
+        track && context_.feed->store() ? context_.feed->store()->find(track->run()) : std::nullopt;
+    if (!summary) {
+        context_.commands->report({tr("There is no run to export yet."),
+                                   tr("Start one, or select one under Runs."),
+                                   engine::ErrorCode::io, true});
+        return;
+    }
+    const QString file = QFileDialog::getSaveFileName(
+        window_, tr("Export steps as CSV"), QString::fromStdString(summary->run) + u".csv"_s,
+        tr("CSV files (*.csv)"));
+    if (file.isEmpty()) return;
+    try {
+        engine::export_csv(summary->folder, file.toStdString());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void MainMenu::showShortcuts() {
+    const std::pair<QString, QString> keys[] = {
+        {u"Ctrl+Return"_s, tr("Compare")},
+        {u"Ctrl+R"_s, tr("Start one run")},
+        {tr("Space"), tr("Pause, go on")},
+        {u"S"_s, tr("One step")},
+        {u"Ctrl+."_s, tr("Stop")},
+        {u"E"_s, tr("Evaluate the test set now")},
+        {u"L"_s, tr("Logarithmic loss axis on or off")},
+        {u"F"_s, tr("Show all steps")},
+        {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
+        {u"Esc"_s, tr("Back from a plot that fills the centre")},
+        {tr("On a plot: ← →"), tr("Select the step before or after; with Shift in larger strides")},
+        {tr("On a plot: + − 0"), tr("Zoom in, out, show all")},
+        {u"F1"_s, tr("This list")}};
+    QString html = u"<p><b>"_s + tr("Keyboard shortcuts") + u"</b></p><table cellspacing='4'>"_s;
+    for (const auto& [key, does] : keys) {
+        html += u"<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>"_s.arg(key.toHtmlEscaped(),
+                                                                            does.toHtmlEscaped());
+    }
+    showHelp(window_->menuBar(), html + u"</table>"_s);
+}
+
+void MainMenu::showAbout() {
+    showHelp(
+        window_->menuBar(),
+        u"<p><b>Halftone</b></p><p>"_s +
+            tr("Trains neural networks in mixed precision and shows what the loss scale does.") +
+            u"</p><p>"_s + tr("Everything is computed on this machine; nothing is sent anywhere.") +
+            u"</p>"_s);
+}
+
+}  // namespace ui

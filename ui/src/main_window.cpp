@@ -1,0 +1,245 @@
+#include "main_window.h"
+
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QMimeData>
+#include <QSettings>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+#include "main_menu.h"
+#include "panels/command_bar.h"
+#include "panels/plot_panels.h"
+#include "panels/run_cards.h"
+#include "panels/settings_panel.h"
+#include "panels/status_line.h"
+#include "panels/verdict_bar.h"
+#include "theme/theme.h"
+#include "widgets/message_bar.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int layoutVersion = 1;
+
+}  // namespace
+
+MainWindow::MainWindow(const Context& context, QWidget* parent)
+    : QMainWindow(parent), context_(context), panels_(makePanels(context, this)) {
+    setWindowTitle(u"Halftone"_s);
+    setAcceptDrops(true);
+    setAnimated(false);
+    setDockOptions(AllowNestedDocks | AllowTabbedDocks);
+    auto* menu = new MainMenu(context_, panels_, this);
+    connect(menu, &MainMenu::resetLayout, this, &MainWindow::resetLayout);
+    auto* tools = addToolBar(tr("Commands"));
+    tools->setObjectName(u"commands"_s);
+    tools->setMovable(false);
+    tools->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar_ = new CommandBar(context_, this);
+    bar_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    tools->addWidget(bar_);
+    tools->toggleViewAction()->setVisible(false);
+    addToolBarBreak(Qt::TopToolBarArea);
+    for (const auto area :
+         {Qt::TopToolBarArea, Qt::LeftToolBarArea, Qt::RightToolBarArea, Qt::BottomToolBarArea}) {
+        addMargin(area);
+    }
+    statusBar()->setSizeGripEnabled(false);
+    statusBar()->addWidget(new StatusLine(context_, this), 1);
+    buildCentre();
+    placeSides();
+    placePlots();
+    connect(context_.commands, &Commands::failed, this, &MainWindow::show);
+    connect(context_.commands, &Commands::started, message_, &QWidget::hide);
+    resize(1440, 900);
+    restoreLayout();
+    bar_->focusPrimary();
+}
+
+void MainWindow::addMargin(Qt::ToolBarArea area) {
+    // Docks reach to the window's edge; an empty bar is the one thing that keeps them off it.
+    auto* margin = new QToolBar(this);
+    margin->setObjectName(u"margin%1"_s.arg(static_cast<int>(area)));
+    margin->setProperty("role", u"margin"_s);
+    margin->setMovable(false);
+    margin->setContextMenuPolicy(Qt::PreventContextMenu);
+    margin->toggleViewAction()->setVisible(false);
+    const bool wide = area == Qt::TopToolBarArea || area == Qt::BottomToolBarArea;
+    if (wide) {
+        margin->setFixedHeight(size::gap);
+    } else {
+        margin->setFixedWidth(size::gap);
+    }
+    addToolBar(area, margin);
+}
+
+void MainWindow::buildCentre() {
+    auto* centre = new QWidget(this);
+    auto* column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    message_ = new MessageBar(context_.theme, centre);
+    cards_ = new RunCards(context_, centre);
+    verdict_ = new VerdictBar(context_, centre);
+    plots_ = new QMainWindow(centre);
+    plots_->setWindowFlags(Qt::Widget);  // the constructor always makes it a window
+    plots_->setAnimated(false);
+    plots_->setDockOptions(AllowNestedDocks | AllowTabbedDocks);
+    column->addWidget(message_);
+    column->addWidget(cards_);
+    column->addWidget(verdict_);
+    column->addWidget(plots_, 1);
+    setCentralWidget(centre);
+    for (auto* panel : panels_.plots) {
+        connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
+    }
+}
+
+void MainWindow::placeSides() {
+    addDockWidget(Qt::LeftDockWidgetArea, panels_.settings);
+    for (auto* panel : panels_.side) {
+        addDockWidget(Qt::RightDockWidgetArea, panel);
+        panel->show();
+    }
+    panels_.settings->show();
+    resizeDocks({panels_.settings, panels_.side.front()}, {size::sideColumn, size::sideColumn},
+                Qt::Horizontal);
+    QList<QDockWidget*> column(panels_.side.begin(), panels_.side.end());
+    resizeDocks(column, {270, 340, 150}, Qt::Vertical);
+}
+
+void MainWindow::placePlots() {
+    const auto& all = panels_.plots;
+    plots_->addDockWidget(Qt::TopDockWidgetArea, all[0]);
+    plots_->splitDockWidget(all[0], all[2], Qt::Vertical);
+    plots_->splitDockWidget(all[0], all[1], Qt::Horizontal);
+    plots_->splitDockWidget(all[2], all[3], Qt::Horizontal);
+    for (auto* panel : all) panel->show();
+    plots_->resizeDocks({all[0], all[2]}, {1000, 1000}, Qt::Vertical);
+    plots_->resizeDocks({all[0], all[1]}, {1000, 1000}, Qt::Horizontal);
+    plots_->resizeDocks({all[2], all[3]}, {1000, 1000}, Qt::Horizontal);
+}
+
+void MainWindow::resetLayout() {
+    collapse();
+    folded_ = false;
+    for (auto* panel : panels_.side) panel->setFloating(false);
+    for (auto* panel : panels_.plots) panel->setFloating(false);
+    panels_.settings->setFloating(false);
+    placeSides();
+    for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
+    placePlots();
+    fold(width() < size::foldBelow);
+}
+
+void MainWindow::saveLayout() const {
+    QSettings settings;
+    settings.setValue(u"window/geometry"_s, saveGeometry());
+    if (expanded_) return;
+    // Folded is a matter of width and not a choice: the wide layout is what is remembered.
+    if (!folded_) settings.setValue(u"window/docks"_s, saveState(layoutVersion));
+    settings.setValue(u"window/plots"_s, plots_->saveState(layoutVersion));
+}
+
+void MainWindow::restoreLayout() {
+    QSettings settings;
+    restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
+    restoreState(settings.value(u"window/docks"_s).toByteArray(), layoutVersion);
+    plots_->restoreState(settings.value(u"window/plots"_s).toByteArray(), layoutVersion);
+}
+
+void MainWindow::fold(bool folded) {
+    if (folded == folded_) return;
+    folded_ = folded;
+    QDockWidget* first = nullptr;
+    for (auto* panel : panels_.side) {
+        const auto from = folded ? Qt::RightDockWidgetArea : Qt::BottomDockWidgetArea;
+        if (panel->isFloating() || dockWidgetArea(panel) != from) continue;
+        const bool shown = !panel->isHidden();
+        addDockWidget(folded ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea, panel);
+        if (folded && first != nullptr) tabifyDockWidget(first, panel);
+        panel->setVisible(shown);
+        if (first == nullptr) first = panel;
+    }
+    setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    if (first == nullptr) return;
+    if (folded) {
+        first->raise();
+        resizeDocks({first}, {190}, Qt::Vertical);
+    } else {
+        resizeDocks({first}, {size::sideColumn}, Qt::Horizontal);
+    }
+}
+
+void MainWindow::expand(Panel* panel) {
+    if (expanded_) {
+        collapse();
+        return;
+    }
+    if (panel->isFloating()) return;
+    for (auto* other : panels_.plots) {
+        if (other == panel || other->isHidden() || other->isFloating()) continue;
+        hidden_.append(other);
+        other->hide();
+    }
+    expanded_ = true;
+}
+
+void MainWindow::collapse() {
+    for (auto* panel : hidden_) panel->show();
+    hidden_.clear();
+    expanded_ = false;
+}
+
+void MainWindow::show(const Problem& problem) {
+    using engine::ErrorCode;
+    if (problem.note) {
+        message_->show(problem);
+    } else if (problem.code == ErrorCode::data) {
+        message_->show(problem, tr("Choose the data…"),
+                       [this] { panels_.settingsBody->chooseDataPath(); });
+    } else if (problem.code == ErrorCode::io) {
+        message_->show(problem, tr("Keep runs elsewhere…"), [this] { emit runsFolderWanted(); });
+    } else {
+        message_->show(problem);
+    }
+}
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+    QMainWindow::resizeEvent(event);
+    fold(width() < size::foldBelow);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    saveLayout();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    for (const QUrl& url : event->mimeData()->urls()) {
+        if (url.isLocalFile()) context_.commands->openPath(url.toLocalFile());
+    }
+    event->acceptProposedAction();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape && expanded_) {
+        collapse();
+    } else if (event->key() == Qt::Key_Escape && message_->isVisible()) {
+        message_->hide();
+    } else {
+        QMainWindow::keyPressEvent(event);
+    }
+}
+
+}  // namespace ui

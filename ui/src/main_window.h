@@ -1,0 +1,61 @@
+#pragma once
+
+#include <QMainWindow>
+
+#include "commands.h"
+#include "context.h"
+#include "panels/registry.h"
+
+namespace ui {
+
+class CommandBar;
+class MessageBar;
+class Panel;
+class RunCards;
+class VerdictBar;
+
+/// Places the panels, remembers where the user put them, takes drops. Knows nothing about training.
+class MainWindow final : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(const Context& context, QWidget* parent = nullptr);
+
+    void saveLayout() const;
+    void show(const Problem& problem);
+
+signals:
+    /// The user wants the runs kept elsewhere.
+    void runsFolderWanted();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void addMargin(Qt::ToolBarArea area);
+    void buildCentre();
+    void placeSides();
+    void placePlots();
+    void resetLayout();
+    void restoreLayout();
+    /// The right column as tabs under the plots, or back at its side.
+    void fold(bool folded);
+    void expand(Panel* panel);
+    void collapse();
+
+    Context context_;
+    PanelSet panels_;
+    CommandBar* bar_;
+    MessageBar* message_;
+    RunCards* cards_;
+    VerdictBar* verdict_;
+    QMainWindow* plots_;    ///< the docks of the plots, inside the centre
+    QList<Panel*> hidden_;  ///< while one plot fills the centre
+    bool expanded_ = false;
+    bool folded_ = false;
+};
+
+}  // namespace ui

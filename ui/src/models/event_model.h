@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QAbstractListModel>
+#include <QSortFilterProxyModel>
+#include <deque>
+#include <memory>
+
+#include "text/event_text.h"
+
+namespace ui {
+
+class EventFeed;
+class RunTrack;
+
+/// What happened, newest first, in plain words. Keeps the newest 4,000; all are in the run's
+/// folder.
+class EventModel final : public QAbstractListModel {
+    Q_OBJECT
+public:
+    enum Role { WhatRole = Qt::UserRole, MeaningRole, StepRole, KindRole, PrecisionRole };
+    static constexpr std::size_t most = 4000;
+
+    explicit EventModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
+
+    /// Shows these runs' events so far, by step, and follows the feed from now on.
+    void follow(EventFeed* feed);
+    void add(const RunTrack& track, const engine::Event& event);
+    /// Puts what was added since the last call on screen, in one go.
+    void flush();
+    void reset(const std::vector<std::shared_ptr<RunTrack>>& tracks);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+
+private:
+    struct Entry {
+        EventText text;
+        QString precision;
+    };
+    std::deque<Entry> shown_;    ///< newest first
+    std::deque<Entry> waiting_;  ///< oldest first
+};
+
+/// Shows all events or those of some kinds.
+class EventFilter final : public QSortFilterProxyModel {
+    Q_OBJECT
+public:
+    enum class Show { all, skips, scale, epochs };
+    using QSortFilterProxyModel::QSortFilterProxyModel;
+    void setShow(Show show);
+
+protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+private:
+    Show show_ = Show::all;
+};
+
+}  // namespace ui

@@ -1,0 +1,88 @@
+#include "models/run_list_model.h"
+
+#include <algorithm>
+
+#include "engine/catalog.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString precisionTitle(const std::string& preset) {
+    for (const auto& info : engine::precisions()) {
+        if (info.preset == preset) return engineText(info.title);
+    }
+    return QString::fromStdString(preset);
+}
+
+}  // namespace
+
+void RunListModel::setRuns(std::vector<engine::RunSummary> runs) {
+    beginResetModel();
+    runs_ = std::move(runs);
+    endResetModel();
+}
+
+int RunListModel::rowOf(const std::string& run) const {
+    const auto at = std::find_if(runs_.begin(), runs_.end(),
+                                 [&](const engine::RunSummary& r) { return r.run == run; });
+    return at == runs_.end() ? -1 : static_cast<int>(at - runs_.begin());
+}
+
+int RunListModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(runs_.size());
+}
+
+int RunListModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(columns);
+}
+
+QString RunListModel::text(const engine::RunSummary& run, int column) const {
+    if (column == NameColumn) {
+        return QString::fromStdString(run.run) + u' ' + precisionTitle(run.config.precision.preset);
+    }
+    if (column == AccuracyColumn) return percent(run.test_accuracy);
+    if (run.state == "running") return tr("running");
+    if (run.state == "stopped") return tr("stopped");
+    if (run.state == "failed") return tr("failed");
+    if (run.state == "interrupted") return tr("interrupted");
+    return tr("done");
+}
+
+QString RunListModel::detail(const engine::RunSummary& run) const {
+    return tr("%1 · %2 on %3\n%4 steps, %5 skipped\nstarted %6")
+        .arg(QString::fromStdString(run.run), QString::fromStdString(run.config.model.kind),
+             QString::fromStdString(run.config.dataset.kind), count(run.steps), count(run.skipped),
+             QString::fromStdString(run.started).replace(u'T', u' '));
+}
+
+QVariant RunListModel::data(const QModelIndex& index, int role) const {
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    const auto& run = runs_[static_cast<std::size_t>(index.row())];
+    switch (role) {
+        case Qt::DisplayRole:
+            return text(run, index.column());
+        case Qt::ToolTipRole:
+            return detail(run);
+        case Qt::DecorationRole:
+            if (index.column() != NameColumn) return {};
+            return iconPixmap(u"dot"_s, theme_->precision(run.config.precision.preset), size::icon,
+                              2.0);
+        case Qt::ForegroundRole:
+            if (index.column() != StateColumn) return {};
+            return QBrush(run.state == "failed" ? theme_->tokens().bad : theme_->tokens().dim);
+        case Qt::TextAlignmentRole:
+            return index.column() == NameColumn ? QVariant(int(Qt::AlignLeft | Qt::AlignVCenter))
+                                                : QVariant(int(Qt::AlignRight | Qt::AlignVCenter));
+        default:
+            return {};
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,209 @@
+#include "panels/command_bar.h"
+
+#include <QStyleOptionButton>
+#include <QStylePainter>
+
+#include "background.h"
+#include "commands.h"
+#include "engine/catalog.h"
+#include "engine/machine.h"
+#include "feed/run_track.h"
+#include "models/settings_model.h"
+#include "panels/run_cards.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+KeyButton::KeyButton(const Theme* theme, const QString& text, const QKeySequence& key,
+                     QWidget* parent)
+    : QPushButton(text, parent), theme_(theme), keys_(key.toString(QKeySequence::NativeText)) {
+    keys_.replace(u"Return"_s, u"↵"_s).replace(u'+', u' ');
+}
+
+int KeyButton::capWidth() const {
+    return keys_.isEmpty() ? 0 : QFontMetrics(Theme::caption()).horizontalAdvance(keys_) + 10;
+}
+
+QSize KeyButton::sizeHint() const {
+    const QSize base = QPushButton::sizeHint();
+    return {base.width() + (keys_.isEmpty() ? 0 : capWidth() + 6), base.height()};
+}
+
+void KeyButton::paintEvent(QPaintEvent* event) {
+    if (keys_.isEmpty()) {
+        QPushButton::paintEvent(event);
+        return;
+    }
+    // Text and icon in the part before the cap.
+    QStylePainter painter(this);
+    QStyleOptionButton option;
+    initStyleOption(&option);
+    painter.drawControl(QStyle::CE_PushButtonBevel, option);
+    option.rect.setRight(option.rect.right() - capWidth() - 8);
+    painter.drawControl(QStyle::CE_PushButtonLabel, option);
+    QColor ink = objectName() == u"primary"_s && isEnabled() ? theme_->tokens().onAccent
+                                                             : theme_->tokens().dim;
+    if (!isEnabled()) ink = blend(theme_->tokens().panel, theme_->tokens().dim, 0.65);
+    const QFontMetrics metrics(Theme::caption());
+    const QRectF cap(width() - capWidth() - 9.5, (height() - metrics.height() - 3) / 2 + 0.5,
+                     capWidth(), metrics.height() + 2);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(Theme::caption());
+    QColor edge = ink;
+    edge.setAlphaF(0.45f);
+    painter.setPen(edge);
+    painter.drawRoundedRect(cap, 3, 3);
+    painter.setPen(ink);
+    painter.drawText(cap, Qt::AlignCenter, keys_);
+}
+
+CommandBar::CommandBar(const Context& context, QWidget* parent)
+    : QWidget(parent), context_(context) {
+    row_ = new QHBoxLayout(this);
+    row_->setContentsMargins(size::inside, size::gap - 1, size::inside, size::gap - 1);
+    row_->setSpacing(size::gap);
+    compare_ = button({}, QKeySequence(Qt::CTRL | Qt::Key_Return));
+    compare_->setObjectName(u"primary"_s);
+    start_ = button(tr("Start"), {});
+    pause_ = button(tr("Pause"), QKeySequence(Qt::Key_Space));
+    step_ = button(tr("Step"), QKeySequence(Qt::Key_S));
+    stop_ = button(tr("Stop"), {});
+    row_->addStretch();
+    device_ = chip(tr("Device"));
+    seen_ = chip(tr("Steps seen"));
+    applied_ = chip(tr("Updates applied"));
+    skipped_ = chip(tr("Steps skipped"));
+    Commands* commands = context_.commands;
+    connect(compare_, &QPushButton::clicked, commands, &Commands::compare);
+    connect(start_, &QPushButton::clicked, commands, &Commands::start);
+    connect(pause_, &QPushButton::clicked, commands, &Commands::togglePause);
+    connect(step_, &QPushButton::clicked, commands, &Commands::step);
+    connect(stop_, &QPushButton::clicked, commands, &Commands::stop);
+    connect(commands, &Commands::buttonsChanged, this, &CommandBar::refreshButtons);
+    connect(commands, &Commands::started, pause_, qOverload<>(&QWidget::setFocus));
+    connect(context_.feed, &EventFeed::figuresDue, this, &CommandBar::refreshCounters);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &CommandBar::refreshCounters);
+    connect(context_.theme, &Theme::changed, this, &CommandBar::dress);
+    inspectDevice();
+    dress();
+    refreshButtons();
+    refreshCounters();
+}
+
+void CommandBar::focusPrimary() { compare_->setFocus(Qt::OtherFocusReason); }
+
+KeyButton* CommandBar::button(const QString& text, const QKeySequence& key) {
+    auto* made = new KeyButton(context_.theme, text, key, this);
+    made->setMinimumHeight(size::control);
+    made->setAutoDefault(true);  // Return presses it where it has the focus
+    row_->addWidget(made);
+    return made;
+}
+
+QLabel* CommandBar::chip(const QString& name) {
+    auto* made = new QLabel(this);
+    made->setObjectName(u"chip"_s);
+    made->setTextFormat(Qt::RichText);
+    made->setAccessibleName(name);
+    made->setFixedHeight(22);
+    row_->addWidget(made);
+    return made;
+}
+
+QString CommandBar::compareText() const {
+    QStringList titles;
+    for (const QString& preset : context_.settings->comparison()) {
+        for (const auto& info : engine::precisions()) {
+            if (QString::fromStdString(info.preset) == preset) titles << engineText(info.title);
+        }
+    }
+    if (titles.size() > 2) return tr("Compare %1 precisions").arg(titles.size());
+    return tr("Compare %1").arg(titles.join(u" · "_s));
+}
+
+void CommandBar::dress() {
+    const bool resumes = context_.commands->buttons().pauseResumes;
+    compare_->setIcon(accentIcon(*context_.theme, u"compare"_s));
+    start_->setIcon(themedIcon(*context_.theme, u"start"_s));
+    pause_->setIcon(themedIcon(*context_.theme, resumes ? u"start"_s : u"pause"_s));
+    step_->setIcon(themedIcon(*context_.theme, u"step"_s));
+    stop_->setIcon(themedIcon(*context_.theme, u"stop"_s));
+}
+
+void CommandBar::refreshButtons() {
+    const ButtonStates states = context_.commands->buttons();
+    compare_->setText(compareText());
+    pause_->setText(states.pauseResumes ? tr("Resume") : tr("Pause"));
+    const std::tuple<KeyButton*, const ButtonState*, QString> all[] = {
+        {compare_, &states.compare,
+         tr("Train the same network in each of these precisions, side by side")},
+        {start_, &states.start, tr("Train one run with the settings")},
+        {pause_, &states.pause,
+         states.pauseResumes ? tr("Go on") : tr("Pause after the step in flight")},
+        {step_, &states.step, tr("One step, then pause")},
+        {stop_, &states.stop, tr("Stop after the step in flight; the run is kept")}};
+    for (const auto& [made, state, help] : all) {
+        made->setEnabled(state->enabled);
+        const QString keys = made->keys();
+        const QString tip = state->enabled ? help : state->why;
+        made->setToolTip(keys.isEmpty() ? tip : tip + u" ("_s + keys + u')');
+        made->setAccessibleDescription(tip);
+    }
+    dress();
+}
+
+void CommandBar::refreshCounters() {
+    const auto tracks = context_.feed->tracks();
+    const auto track = focusTrack(tracks);
+    const bool some = track && track->rows() > 0;
+    const auto row = some ? track->latest() : engine::StepRecord{};
+    const std::int64_t skips = row.step - row.updates;
+    const auto words = [](const QString& name, std::int64_t value) {
+        return name + u" <b>"_s + count(value) + u"</b>"_s;
+    };
+    seen_->setText(words(tr("Seen"), row.step));
+    applied_->setText(words(tr("Applied"), row.updates));
+    skipped_->setText(words(tr("Skipped"), skips));
+    restyle(skipped_, "alarm", skips > 0);
+    QString all = track ? tr("Steps of %1").arg(trackTitle(*track)) : QString();
+    for (const auto& other : tracks) {
+        if (other == track || other->rows() == 0) continue;
+        const auto its = other->latest();
+        all += u'\n' + tr("%1: %2 seen, %3 applied, %4 skipped")
+                           .arg(trackTitle(*other), count(its.step), count(its.updates),
+                                count(its.step - its.updates));
+    }
+    for (auto* label : {seen_, applied_, skipped_}) label->setToolTip(all);
+}
+
+void CommandBar::inspectDevice() {
+    device_->setText(tr("looking at the machine…"));
+    inBackground(
+        this, [] { return engine::inspect_machine(); },
+        [this](const engine::MachineReport& machine) {
+            const QString name = machine.cuda_present ? u"CUDA"_s : u"CPU"_s;
+            const QString bf16 = machine.bf16_native ? tr("bf16 native") : tr("bf16 by conversion");
+            const QString fp16 = machine.fp16_native ? tr("fp16 native") : tr("fp16 by conversion");
+            device_->setText(u"<span style='color:%1'>●</span> %2"_s.arg(
+                context_.theme->tokens().good.name(), u"%1 · %2 · %3"_s.arg(name, bf16, fp16)));
+            QString tip = tr("%1, %2 cores, %3 of memory")
+                              .arg(QString::fromStdString(machine.cpu))
+                              .arg(machine.cores)
+                              .arg(bytes(machine.memory_bytes));
+            if (!machine.cuda_note.empty()) tip += u'\n' + engineText(machine.cuda_note);
+            for (const auto& pay : machine.precisions) {
+                tip +=
+                    u'\n' + QString::fromStdString(pay.precision) + u": "_s + engineText(pay.why);
+            }
+            device_->setToolTip(tip);
+        });
+}
+
+}  // namespace ui

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QWidget>
+
+#include "context.h"
+
+namespace ui {
+
+/// A button that shows its key in a small cap behind the text.
+class KeyButton final : public QPushButton {
+    Q_OBJECT
+public:
+    KeyButton(const Theme* theme, const QString& text, const QKeySequence& key, QWidget* parent);
+    QString keys() const { return keys_; }
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    int capWidth() const;
+    const Theme* theme_;
+    QString keys_;
+};
+
+/// The five buttons, the device and the counters of steps.
+class CommandBar final : public QWidget {
+    Q_OBJECT
+public:
+    explicit CommandBar(const Context& context, QWidget* parent = nullptr);
+    void focusPrimary();
+
+private:
+    KeyButton* button(const QString& text, const QKeySequence& key);
+    QLabel* chip(const QString& name);
+    void dress();
+    void refreshButtons();
+    void refreshCounters();
+    void inspectDevice();
+    QString compareText() const;
+
+    Context context_;
+    QHBoxLayout* row_;
+    KeyButton* compare_;
+    KeyButton* start_;
+    KeyButton* pause_;
+    KeyButton* step_;
+    KeyButton* stop_;
+    QLabel* device_;
+    QLabel* seen_;
+    QLabel* applied_;
+    QLabel* skipped_;
+};
+
+}  // namespace ui

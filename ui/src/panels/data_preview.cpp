@@ -1,0 +1,145 @@
+#include "panels/data_preview.h"
+
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QMenu>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "background.h"
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "models/settings_model.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int pictureCount = 8;
+
+const engine::DatasetInfo* datasetInfo(const std::string& kind) {
+    for (const auto& info : engine::datasets()) {
+        if (info.kind == kind) return &info;
+    }
+    return nullptr;
+}
+
+struct Answer {
+    engine::DatasetPreview preview;
+    engine::Message problem;
+};
+
+Answer look(const engine::DatasetConfig& dataset, std::int64_t seed) {
+    try {
+        return {engine::preview_dataset(dataset, seed, pictureCount), {}};
+    } catch (const engine::Error& error) {
+        return {{}, error.message()};
+    } catch (const std::exception& error) {
+        return {{}, engine::Message(error.what())};
+    }
+}
+
+QPixmap strip(const std::vector<engine::DatasetPreview::Thumbnail>& thumbnails, qreal scale) {
+    const int cell = size::thumbnail;
+    const int step = cell + 3;
+    QPixmap pixmap(QSize(step * static_cast<int>(thumbnails.size()), cell) * scale);
+    pixmap.setDevicePixelRatio(scale);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    int x = 0;
+    for (const auto& t : thumbnails) {
+        const QImage image(t.rgb.data(), t.width, t.height, t.width * 3, QImage::Format_RGB888);
+        painter.drawImage(QRect(x, 0, cell, cell), image);
+        x += step;
+    }
+    return pixmap;
+}
+
+}  // namespace
+
+DataPreview::DataPreview(const Context& context, QWidget* parent)
+    : QWidget(parent), context_(context) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 2, 0, 2);
+    column->setSpacing(size::grid);
+    pictures_ = new QLabel(this);
+    pictures_->setFixedHeight(size::thumbnail);
+    pictures_->setAccessibleName(tr("Samples of the data set"));
+    counts_ = makeLabel({}, "dim", this);
+    counts_->setFont(Theme::caption());
+    counts_->setWordWrap(true);
+    counts_->setTextFormat(Qt::RichText);
+    connect(counts_, &QLabel::linkActivated, this, [this] { choosePath(); });
+    column->addWidget(pictures_);
+    column->addWidget(counts_);
+    connect(context_.settings, &SettingsModel::changed, this, &DataPreview::ask);
+    ask();
+}
+
+void DataPreview::choosePath() {
+    QMenu menu;
+    menu.addAction(tr("Choose a folder…"))->setData(true);
+    menu.addAction(tr("Choose a file…"))->setData(false);
+    const QAction* chosen = menu.exec(QCursor::pos());
+    if (chosen == nullptr) return;
+    const QString from = context_.settings->text(u"dataset.path"_s);
+    const QString path =
+        chosen->data().toBool()
+            ? QFileDialog::getExistingDirectory(this, tr("Folder of the data set"), from)
+            : QFileDialog::getOpenFileName(this, tr("File of the data set"), from);
+    if (!path.isEmpty()) context_.settings->set(u"dataset.path"_s, path);
+}
+
+void DataPreview::ask() {
+    const auto& config = context_.settings->config();
+    QString key = QString::fromStdString(config.dataset.kind) + u'|' +
+                  QString::number(config.dataset.train_limit) + u'|' + QString::number(config.seed);
+    for (const auto& path : config.dataset.path) key += u'|' + QString::fromStdString(path);
+    if (key == asked_) return;
+    asked_ = key;
+    const auto* info = datasetInfo(config.dataset.kind);
+    if (info != nullptr && !info->needs.empty() && config.dataset.path.empty()) {
+        showProblem(engineText(info->needs));
+        return;
+    }
+    counts_->setText(tr("Reading…"));
+    inBackground(
+        this, [dataset = config.dataset, seed = config.seed] { return look(dataset, seed); },
+        [this, key](const Answer& answer) {
+            if (key != asked_) return;  // the settings have moved on
+            if (answer.problem.empty()) {
+                show(answer.preview);
+            } else {
+                showProblem(engineText(answer.problem));
+            }
+        });
+}
+
+void DataPreview::show(const engine::DatasetPreview& preview) {
+    pictures_->setVisible(!preview.thumbnails.empty());
+    if (!preview.thumbnails.empty()) {
+        pictures_->setPixmap(strip(preview.thumbnails, devicePixelRatioF()));
+    }
+    QString text =
+        tr("%1 train · %2 test · %3 classes")
+            .arg(count(preview.train_samples), count(preview.test_samples), count(preview.classes));
+    if (!context_.settings->config().dataset.path.empty()) {
+        text += u" · <a href='#'>"_s + tr("change path") + u"</a>"_s;
+    }
+    restyle(counts_, "role", u"dim"_s);
+    counts_->setText(text);
+}
+
+void DataPreview::showProblem(const QString& text) {
+    pictures_->hide();
+    restyle(counts_, "role", u"caution"_s);
+    counts_->setText(text.toHtmlEscaped() + u" <a href='#'>"_s + tr("Choose…") + u"</a>"_s);
+}
+
+}  // namespace ui

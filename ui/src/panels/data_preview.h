@@ -1,0 +1,31 @@
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+
+#include "context.h"
+#include "engine/dataset_preview.h"
+
+namespace ui {
+
+/// What the chosen data set holds: a few samples, the counts, and where its files are. Reads off
+/// the GUI thread.
+class DataPreview final : public QWidget {
+    Q_OBJECT
+public:
+    explicit DataPreview(const Context& context, QWidget* parent = nullptr);
+    /// Asks for the file or folder of the data set.
+    void choosePath();
+
+private:
+    void ask();
+    void show(const engine::DatasetPreview& preview);
+    void showProblem(const QString& text);
+
+    Context context_;
+    QLabel* pictures_;
+    QLabel* counts_;
+    QString asked_;  ///< settings that the preview was asked for
+};
+
+}  // namespace ui

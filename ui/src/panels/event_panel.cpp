@@ -1,0 +1,178 @@
+#include "panels/event_panel.h"
+
+#include <QMenu>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QToolButton>
+
+#include "plots/plot_link.h"
+#include "text/format.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int stepWidth = 46;
+constexpr int textLeft = stepWidth + 26;
+
+/// Step, mark, what happened; what it means in dim words below.
+class EventDelegate final : public QStyledItemDelegate {
+public:
+    EventDelegate(const Theme* theme, QObject* parent)
+        : QStyledItemDelegate(parent), theme_(theme) {}
+
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
+        return {120, 3 * option.fontMetrics.height() + 10};
+    }
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option,
+               const QModelIndex& index) const override {
+        const Tokens& t = theme_->tokens();
+        const QRect area = option.rect;
+        painter->save();
+        if ((option.state & QStyle::State_Selected) != 0) {
+            painter->fillRect(area, blend(t.panel, t.accent, 0.16));
+        }
+        painter->setPen(t.grid);
+        painter->drawLine(area.bottomLeft(), area.bottomRight());
+        const int line = option.fontMetrics.height();
+        const auto step = index.data(EventModel::StepRole).toLongLong();
+        painter->setPen(t.dim);
+        painter->setFont(option.font);
+        if (step > 0) {
+            painter->drawText(QRect(area.left() + 4, area.top() + 5, stepWidth, line),
+                              Qt::AlignRight, count(step));
+        }
+        const auto [icon, color] = mark(index, t);
+        painter->drawPixmap(area.left() + stepWidth + 9, area.top() + 5 + (line - 12) / 2,
+                            iconPixmap(icon, color, 12, painter->device()->devicePixelRatioF()));
+        const QRect text(area.left() + textLeft, area.top() + 5, area.width() - textLeft - 8,
+                         3 * line);
+        const QString what = index.data(EventModel::WhatRole).toString();
+        const QString meaning = index.data(EventModel::MeaningRole).toString();
+        const int lines = option.fontMetrics.horizontalAdvance(what) > text.width() ? 2 : 1;
+        painter->setPen(t.text);
+        painter->drawText(text, Qt::TextWordWrap, what);
+        painter->setPen(t.dim);
+        painter->setFont(Theme::caption());
+        const QRect below = text.adjusted(0, lines * line, 0, 0);
+        painter->drawText(
+            below, lines == 1 ? Qt::TextWordWrap : Qt::TextSingleLine,
+            lines == 1
+                ? meaning
+                : QFontMetrics(painter->font()).elidedText(meaning, Qt::ElideRight, below.width()));
+        painter->restore();
+    }
+
+private:
+    std::pair<QString, QColor> mark(const QModelIndex& index, const Tokens& t) const {
+        const QColor run =
+            theme_->precision(index.data(EventModel::PrecisionRole).toString().toStdString());
+        switch (static_cast<EventKind>(index.data(EventModel::KindRole).toInt())) {
+            case EventKind::grown:
+                return {u"grown"_s, t.good};
+            case EventKind::skipped:
+                return {u"skipped"_s, t.bad};
+            case EventKind::warning:
+                return {u"warning"_s, t.caution};
+            case EventKind::failed:
+                return {u"error"_s, t.bad};
+            case EventKind::epoch:
+            case EventKind::started:
+            case EventKind::done:
+                break;
+        }
+        return {u"dot"_s, run};
+    }
+
+    const Theme* theme_;
+};
+
+}  // namespace
+
+EventPanel::EventPanel(const Context& context, QWidget* parent)
+    : QListView(parent), context_(context) {
+    model_ = new EventModel(this);
+    filter_ = new EventFilter(this);
+    filter_->setSourceModel(model_);
+    setModel(filter_);
+    setItemDelegate(new EventDelegate(context_.theme, this));
+    setUniformItemSizes(true);
+    setVerticalScrollMode(ScrollPerPixel);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setAccessibleName(tr("What happened"));
+    setMinimumHeight(80);
+    model_->follow(context_.feed);
+    connect(this, &QListView::clicked, this, &EventPanel::choose);
+    connect(this, &QListView::activated, this, &EventPanel::choose);
+    connect(selectionModel(), &QItemSelectionModel::currentChanged, this,
+            [this](const QModelIndex& now) {
+                if (hasFocus()) choose(now);
+            });
+    connect(context_.link, &PlotLink::selectedChanged, this, &EventPanel::follow);
+    connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+}
+
+void EventPanel::furnish(ui::Panel* panel) {
+    auto* chooser = new QToolButton(panel);
+    chooser->setProperty("role", u"dim"_s);
+    chooser->setPopupMode(QToolButton::InstantPopup);
+    chooser->setAccessibleName(tr("Which events are shown"));
+    chooser->setLayoutDirection(Qt::RightToLeft);
+    chooser->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    chooser->setIconSize({10, 10});
+    chooser->setIcon(themedIcon(*context_.theme, u"down"_s));
+    connect(context_.theme, &Theme::changed, chooser,
+            [this, chooser] { chooser->setIcon(themedIcon(*context_.theme, u"down"_s)); });
+    auto* menu = new QMenu(chooser);
+    const std::pair<QString, EventFilter::Show> choices[] = {
+        {tr("all"), EventFilter::Show::all},
+        {tr("skips"), EventFilter::Show::skips},
+        {tr("loss scale"), EventFilter::Show::scale},
+        {tr("epochs"), EventFilter::Show::epochs}};
+    for (const auto& [name, show] : choices) {
+        connect(menu->addAction(name), &QAction::triggered, this,
+                [this, chooser, name = name, show = show] {
+                    filter_->setShow(show);
+                    chooser->setText(name);
+                });
+    }
+    chooser->setText(choices[0].first);
+    chooser->setMenu(menu);
+    panel->addToHead(chooser);
+}
+
+void EventPanel::choose(const QModelIndex& index) {
+    const auto step = index.data(EventModel::StepRole).toLongLong();
+    if (step > 0) context_.link->select(step);
+}
+
+void EventPanel::follow(std::int64_t step) {
+    const QModelIndex now = currentIndex();
+    if (now.isValid() && now.data(EventModel::StepRole).toLongLong() == step) return;
+    // Newest first, so steps fall: the row is found by halving.
+    int low = 0;
+    int high = filter_->rowCount();
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (filter_->index(middle, 0).data(EventModel::StepRole).toLongLong() > step) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const QModelIndex hit = filter_->index(low, 0);
+    if (hit.isValid() && hit.data(EventModel::StepRole).toLongLong() == step) {
+        setCurrentIndex(hit);
+    } else {
+        clearSelection();
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,147 @@
+#include "panels/history_panel.h"
+
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QMenu>
+#include <QUrl>
+
+#include "background.h"
+#include "commands.h"
+#include "models/run_list_model.h"
+#include "models/settings_model.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
+    : QTreeView(parent), context_(context), model_(new RunListModel(context.theme, this)) {
+    setModel(model_);
+    setRootIsDecorated(false);
+    setUniformRowHeights(true);
+    setHeaderHidden(true);
+    setSelectionMode(ExtendedSelection);
+    setSelectionBehavior(SelectRows);
+    setContextMenuPolicy(Qt::CustomContextMenu);
+    setTextElideMode(Qt::ElideRight);
+    setMinimumHeight(60);
+    setAccessibleName(tr("Run history"));
+    header()->setStretchLastSection(false);
+    header()->setMinimumSectionSize(30);
+    header()->setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
+    header()->setSectionResizeMode(RunListModel::AccuracyColumn, QHeaderView::ResizeToContents);
+    header()->setSectionResizeMode(RunListModel::StateColumn, QHeaderView::ResizeToContents);
+    connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+        if (!filling_) showChosen();
+    });
+    connect(this, &QTreeView::customContextMenuRequested, this, &HistoryPanel::openMenu);
+    connect(context_.feed, &EventFeed::stateChanged, this, &HistoryPanel::reload);
+    connect(context_.feed, &EventFeed::storeChanged, this, &HistoryPanel::reload);
+    connect(context_.feed, &EventFeed::eventArrived, this,
+            [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                if (std::holds_alternative<engine::RunDone>(event)) reload();
+            });
+    connect(context_.commands, &Commands::runOpened, this, &HistoryPanel::openFolder);
+    connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+    reload();
+}
+
+void HistoryPanel::reload() {
+    if (!context_.feed->store()) return;
+    if (reloading_) {
+        again_ = true;
+        return;
+    }
+    reloading_ = true;
+    inBackground(
+        this,
+        [store = context_.feed->store()]() -> std::vector<engine::RunSummary> {
+            try {
+                return store->list();
+            } catch (const std::exception&) {
+                return {};  // the store said so when it was opened
+            }
+        },
+        [this](std::vector<engine::RunSummary> runs) {
+            reloading_ = false;
+            filling_ = true;
+            std::vector<std::string> kept;
+            for (const auto& run : chosen()) kept.push_back(run.run);
+            model_->setRuns(std::move(runs));
+            for (const auto& run : kept) {
+                const int row = model_->rowOf(run);
+                if (row < 0) continue;
+                selectionModel()->select(model_->index(row, 0),
+                                         QItemSelectionModel::Select | QItemSelectionModel::Rows);
+            }
+            filling_ = false;
+            if (std::exchange(again_, false)) reload();
+        });
+}
+
+std::vector<engine::RunSummary> HistoryPanel::chosen() const {
+    std::vector<engine::RunSummary> runs;
+    auto rows = selectionModel()->selectedRows();
+    // Oldest first: the first of a comparison is its baseline.
+    std::sort(rows.begin(), rows.end(),
+              [](const auto& a, const auto& b) { return a.row() > b.row(); });
+    for (const auto& index : rows) runs.push_back(model_->run(index.row()));
+    return runs;
+}
+
+void HistoryPanel::showChosen() {
+    try {
+        context_.feed->showStored(chosen());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void HistoryPanel::openFolder(const QString& folder) {
+    const QString name = QFileInfo(folder).canonicalFilePath();
+    for (int row = 0; row < model_->rowCount(); ++row) {
+        const auto path = QString::fromStdString(model_->run(row).folder.string());
+        if (QFileInfo(path).canonicalFilePath() == name) {
+            setCurrentIndex(model_->index(row, 0));
+            return;
+        }
+    }
+    context_.commands->report(
+        {tr("The run in %1 is not in the history.").arg(folder),
+         tr("Move its folder under %1, then rebuild the history in the Run menu.")
+             .arg(QString::fromStdString(context_.feed->store()->root().string())),
+         engine::ErrorCode::data, true});
+}
+
+void HistoryPanel::openMenu(const QPoint& at) {
+    const QModelIndex index = indexAt(at);
+    if (!index.isValid()) return;
+    const engine::RunSummary run = model_->run(index.row());
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    connect(menu->addAction(tr("Use its settings")), &QAction::triggered, this,
+            [this, run] { context_.settings->load(run.config); });
+    connect(menu->addAction(tr("Export steps as CSV…")), &QAction::triggered, this,
+            [this, run] { exportRun(run); });
+    connect(menu->addAction(tr("Open its folder")), &QAction::triggered, this, [run] {
+        QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
+    });
+    menu->popup(viewport()->mapToGlobal(at));
+}
+
+void HistoryPanel::exportRun(const engine::RunSummary& run) {
+    const QString file = QFileDialog::getSaveFileName(this, tr("Export steps as CSV"),
+                                                      QString::fromStdString(run.run) + u".csv"_s,
+                                                      tr("CSV files (*.csv)"));
+    if (file.isEmpty()) return;
+    try {
+        engine::export_csv(run.folder, file.toStdString());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+}  // namespace ui

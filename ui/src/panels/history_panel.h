@@ -1,0 +1,36 @@
+#pragma once
+
+#include <QTreeView>
+
+#include "context.h"
+#include "engine/run_store.h"
+
+namespace ui {
+
+class RunListModel;
+
+/// The runs on disk. Selecting some lays them over one another; the menu exports, opens the folder
+/// and takes the settings over.
+class HistoryPanel final : public QTreeView {
+    Q_OBJECT
+public:
+    explicit HistoryPanel(const Context& context, QWidget* parent = nullptr);
+    /// Reads the list anew, off the GUI thread.
+    void reload();
+    /// Shows the run whose folder this is.
+    void openFolder(const QString& folder);
+
+private:
+    std::vector<engine::RunSummary> chosen() const;
+    void showChosen();
+    void openMenu(const QPoint& at);
+    void exportRun(const engine::RunSummary& run);
+
+    Context context_;
+    RunListModel* model_;
+    bool reloading_ = false;
+    bool again_ = false;
+    bool filling_ = false;
+};
+
+}  // namespace ui

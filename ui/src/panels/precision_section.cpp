@@ -1,0 +1,112 @@
+#include "panels/precision_section.h"
+
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "engine/catalog.h"
+#include "models/settings_model.h"
+#include "text/language.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "widgets/bit_strip.h"
+#include "widgets/flow_layout.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
+    : QWidget(parent), context_(context) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(1);
+    row_ = new QWidget(this);
+    new FlowLayout(row_, size::grid);
+    column->addWidget(row_);
+    column->addSpacing(size::grid);
+    column->addWidget(new BitStrip(context_.theme, u"FP32"_s, 8, 23, this));
+    column->addWidget(new BitStrip(context_.theme, u"FP16"_s, 5, 10, this));
+    bf16_ = new BitStrip(context_.theme, u"BF16"_s, 8, 7, this);
+    column->addWidget(bf16_);
+    auto* legend = makeLabel(tr("sign · exponent (range) · fraction (precision)"), "dim", this);
+    legend->setFont(Theme::caption());
+    column->addWidget(legend);
+    connect(context_.settings, &SettingsModel::changed, this, &PrecisionSection::refresh);
+    connect(context_.theme, &Theme::changed, this, &PrecisionSection::refresh);
+    refresh();
+}
+
+void PrecisionSection::refresh() {
+    while (auto* item = row_->layout()->takeAt(0)) {
+        item->widget()->deleteLater();
+        delete item;
+    }
+    const QStringList presets = context_.settings->comparison();
+    for (const QString& preset : presets) addChip(preset);
+    addPlus();
+    bf16_->setVisible(presets.contains(u"amp-bf16"_s) ||
+                      context_.settings->text(u"precision.preset"_s) == u"amp-bf16"_s);
+}
+
+void PrecisionSection::addChip(const QString& preset) {
+    auto* chip = new QToolButton(row_);
+    chip->setObjectName(u"chip"_s);
+    chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    chip->setIconSize({12, 12});
+    chip->setIcon(
+        iconPixmap(u"dot"_s, context_.theme->precision(preset.toStdString()), size::icon, 2));
+    for (const auto& info : engine::precisions()) {
+        if (QString::fromStdString(info.preset) != preset) continue;
+        chip->setText(engineText(info.title));
+        chip->setToolTip(u"<p>"_s + engineText(info.summary).toHtmlEscaped() + u"</p>"_s);
+    }
+    chip->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(chip);
+    auto* baseline = menu->addAction(tr("Make it the baseline"));
+    connect(baseline, &QAction::triggered, this, [this, preset] {
+        QStringList all = context_.settings->comparison();
+        all.removeAll(preset);
+        all.prepend(preset);
+        context_.settings->setComparison(all);
+    });
+    auto* remove = menu->addAction(tr("Remove from the comparison"));
+    remove->setEnabled(context_.settings->comparison().size() > 1);
+    connect(remove, &QAction::triggered, this, [this, preset] {
+        QStringList all = context_.settings->comparison();
+        all.removeAll(preset);
+        context_.settings->setComparison(all);
+    });
+    chip->setMenu(menu);
+    row_->layout()->addWidget(chip);
+}
+
+void PrecisionSection::addPlus() {
+    QList<QPair<QString, QString>> missing;
+    for (const auto& info : engine::precisions()) {
+        const QString preset = QString::fromStdString(info.preset);
+        if (!context_.settings->comparison().contains(preset)) {
+            missing.append({preset, engineText(info.title)});
+        }
+    }
+    if (missing.isEmpty()) return;
+    auto* plus = new QToolButton(row_);
+    plus->setObjectName(u"chip"_s);
+    plus->setIcon(themedIcon(*context_.theme, u"add"_s));
+    plus->setIconSize({12, 12});
+    plus->setAccessibleName(tr("Add a precision to the comparison"));
+    plus->setToolTip(plus->accessibleName());
+    plus->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(plus);
+    for (const auto& [preset, title] : missing) {
+        connect(menu->addAction(title), &QAction::triggered, this, [this, preset = preset] {
+            context_.settings->setComparison(QStringList(context_.settings->comparison())
+                                             << preset);
+        });
+    }
+    plus->setMenu(menu);
+    row_->layout()->addWidget(plus);
+}
+
+}  // namespace ui

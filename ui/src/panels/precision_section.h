@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QWidget>
+
+#include "context.h"
+
+namespace ui {
+
+/// Which precisions Compare runs, as chips that can be added and removed, and the bits of the
+/// number formats that they use.
+class PrecisionSection final : public QWidget {
+    Q_OBJECT
+public:
+    explicit PrecisionSection(const Context& context, QWidget* parent = nullptr);
+
+private:
+    void refresh();
+    void addChip(const QString& preset);
+    void addPlus();
+
+    Context context_;
+    QWidget* row_;
+    QWidget* bf16_;
+};
+
+}  // namespace ui

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <QStackedWidget>
+#include <memory>
+#include <vector>
+
+#include "context.h"
+
+class QHBoxLayout;
+class QLabel;
+class QTableWidget;
+
+namespace ui {
+
+class RunTrack;
+
+/// One card a run: its name in its colour, loss, test accuracy, samples/s and peak memory. At most
+/// four abreast, a table beyond. Before the first start, the cards of the comparison to come.
+class RunCards final : public QStackedWidget {
+    Q_OBJECT
+public:
+    explicit RunCards(const Context& context, QWidget* parent = nullptr);
+
+private:
+    struct Card {
+        std::shared_ptr<RunTrack> track;
+        QLabel* note = nullptr;
+        QLabel* loss = nullptr;
+        QLabel* accuracy = nullptr;
+        QLabel* speed = nullptr;
+        QLabel* peak = nullptr;
+    };
+    void rebuild();
+    void refresh();
+    QWidget* makeCard(const QString& title, const QColor& color, Card& card);
+    void fillTable();
+
+    Context context_;
+    QWidget* row_;
+    QHBoxLayout* cards_;
+    QTableWidget* table_;
+    std::vector<Card> shown_;
+};
+
+/// "AMP FP16", or "AMP FP16 · 12" where the precision is on screen more than once.
+QString trackTitle(const RunTrack& track);
+
+}  // namespace ui

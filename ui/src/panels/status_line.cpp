@@ -1,0 +1,160 @@
+#include "panels/status_line.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+#include <QFile>
+#include <QHBoxLayout>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/event_text.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::RunState;
+
+namespace {
+
+/// Seconds of CPU time that the program has used.
+double cpuSeconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::int64_t residentBytes() {
+    QFile file(u"/proc/self/statm"_s);
+    if (!file.open(QIODevice::ReadOnly)) return 0;
+    const auto parts = file.readAll().split(' ');
+    return parts.size() > 1 ? parts[1].toLongLong() * sysconf(_SC_PAGESIZE) : 0;
+}
+
+std::int64_t machineBytes() {
+    return std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+}
+
+struct Progress {
+    double share = 0;  ///< NaN: unknown
+    double secondsLeft = 0;
+};
+
+Progress progressOf(const TrackList& tracks) {
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    double planned = 0;
+    double did = 0;
+    double left = 0;
+    for (const auto& track : tracks) {
+        if (track->plannedSteps() == 0) return {unknown, unknown};
+        const auto rows = static_cast<double>(track->rows());
+        const bool over = track->state() == RunState::done || track->state() == RunState::failed;
+        const double all = over ? rows : std::max(rows, static_cast<double>(track->plannedSteps()));
+        planned += all;
+        did += rows;
+        if (!over) left += (all - rows) * track->pace().stepMs * 1e-3;
+    }
+    return {planned > 0 ? did / planned : unknown, left};
+}
+
+}  // namespace
+
+StatusLine::StatusLine(const Context& context, QWidget* parent)
+    : QWidget(parent), context_(context) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(size::inside, 2, size::inside, 4);
+    row->setSpacing(size::inside);
+    const auto add = [&](const char* role) {
+        auto* label = makeLabel({}, role, this);
+        row->addWidget(label);
+        return label;
+    };
+    phase_ = add(nullptr);
+    bar_ = new QProgressBar(this);
+    bar_->setTextVisible(false);
+    bar_->setFixedWidth(200);
+    bar_->setRange(0, 1000);
+    bar_->setAccessibleName(tr("Progress"));
+    row->addWidget(bar_);
+    left_ = add(nullptr);
+    stepTime_ = add("dim");
+    speed_ = add("dim");
+    load_ = add("dim");
+    memory_ = add("dim");
+    row->addStretch();
+    saved_ = add("dim");
+    connect(context_.feed, &EventFeed::figuresDue, this, &StatusLine::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &StatusLine::refresh);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &StatusLine::refresh);
+    machine_.setInterval(1000);
+    connect(&machine_, &QTimer::timeout, this, &StatusLine::refreshMachine);
+    machine_.start();
+    wall_.start();
+    cpuBefore_ = cpuSeconds();
+    refresh();
+    refreshMachine();
+}
+
+QString StatusLine::phase() const {
+    const RunState state = context_.feed->state();
+    const auto tracks = context_.feed->tracks();
+    QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
+    const auto track = focusTrack(tracks);
+    const bool training =
+        state == RunState::training || state == RunState::paused || state == RunState::evaluating;
+    if (track && training && track->rows() > 0) {
+        const auto epochs = track->config().epochs;
+        text += u' ' +
+                tr("epoch %1 of %2").arg(std::min(track->latest().epoch + 1, epochs)).arg(epochs);
+    }
+    return text;
+}
+
+void StatusLine::refresh() {
+    phase_->setText(phase());
+    const auto tracks = context_.feed->tracks();
+    const RunState state = context_.feed->state();
+    const bool running = context_.feed->live() && state != RunState::idle &&
+                         state != RunState::done && state != RunState::failed;
+    bar_->setVisible(running);
+    left_->setVisible(running);
+    const auto track = focusTrack(tracks);
+    const bool measured = track && track->rows() > 1;
+    stepTime_->setText(measured ? tr("%1 a step").arg(milliseconds(track->pace().stepMs))
+                                : QString());
+    speed_->setText(measured ? tr("%1 samples/s").arg(significant(track->pace().samplesPerS))
+                             : QString());
+    if (!running) return;
+    const Progress progress = progressOf(tracks);
+    const bool known = !std::isnan(progress.share);
+    bar_->setRange(0, known ? 1000 : 0);
+    if (known) bar_->setValue(static_cast<int>(progress.share * 1000));
+    const QString time = std::isfinite(progress.secondsLeft) && known
+                             ? tr("%1 left").arg(duration(progress.secondsLeft))
+                             : tr("time left unknown");
+    left_->setText(known ? percent(progress.share) + u" · "_s + time : time);
+}
+
+void StatusLine::refreshMachine() {
+    if (!isVisible() || window()->isMinimized()) return;
+    const double cpu = cpuSeconds();
+    const double seconds = static_cast<double>(wall_.restart()) * 1e-3;
+    if (seconds > 0) load_->setText(tr("CPU %1 %").arg(qRound((cpu - cpuBefore_) / seconds * 100)));
+    cpuBefore_ = cpu;
+    memory_->setText(tr("memory %1 of %2").arg(bytes(residentBytes()), bytes(machineBytes())));
+    const auto tracks = context_.feed->tracks();
+    const bool written = context_.feed->live() && !tracks.empty() && tracks.front()->rows() > 0;
+    const double since = context_.feed->sinceLastRow();
+    saved_->setText(!written     ? QString()
+                    : since < 60 ? tr("saved %1 s ago").arg(since, 0, 'f', 1)
+                                 : tr("all steps saved"));
+    saved_->setToolTip(tr("Every step is written to the run's folder as it ends."));
+}
+
+}  // namespace ui

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QProgressBar>
+#include <QTimer>
+#include <QWidget>
+
+#include "context.h"
+
+namespace ui {
+
+/// Phase, progress, time left, step time, samples/s, CPU, memory and when the record was last
+/// written.
+class StatusLine final : public QWidget {
+    Q_OBJECT
+public:
+    explicit StatusLine(const Context& context, QWidget* parent = nullptr);
+
+private:
+    void refresh();
+    void refreshMachine();
+    QString phase() const;
+
+    Context context_;
+    QLabel* phase_;
+    QProgressBar* bar_;
+    QLabel* left_;
+    QLabel* stepTime_;
+    QLabel* speed_;
+    QLabel* load_;
+    QLabel* memory_;
+    QLabel* saved_;
+    QTimer machine_;
+    QElapsedTimer wall_;
+    double cpuBefore_ = 0;
+};
+
+}  // namespace ui

@@ -1,0 +1,184 @@
+#include "panels/step_panel.h"
+
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "panels/run_cards.h"
+#include "plots/plot_link.h"
+#include "text/event_text.h"
+#include "text/format.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const engine::ScaleChanged* scaleEventAt(const RunTrack& track, std::int64_t step) {
+    const auto& events = track.events();
+    for (auto it = events.rbegin(); it != events.rend(); ++it) {
+        const auto* scale = std::get_if<engine::ScaleChanged>(&*it);
+        if (scale != nullptr && scale->step == step) return scale;
+        if (scale != nullptr && scale->step < step) break;  // they come in order
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    auto* scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::NoFocus);
+    outer->addWidget(scroll);
+    auto* inside = new QWidget(scroll);
+    inside->setObjectName(u"sections"_s);
+    scroll->setWidget(inside);
+    auto* column = new QVBoxLayout(inside);
+    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    column->setSpacing(size::gap);
+    reason_ = new QLabel(this);
+    reason_->setWordWrap(true);
+    reason_->setTextFormat(Qt::RichText);
+    reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(reason_);
+    box_ = new QFrame(this);
+    box_->setObjectName(u"box"_s);
+    table_ = new QFormLayout(box_);
+    table_->setContentsMargins(size::gap, 6, size::gap, 6);
+    table_->setHorizontalSpacing(size::gap);
+    table_->setVerticalSpacing(2);
+    table_->setLabelAlignment(Qt::AlignRight);
+    column->addWidget(box_);
+    column->addStretch();
+    connect(context_.link, &PlotLink::selectedChanged, this, &StepPanel::refresh);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &StepPanel::refresh);
+    connect(context_.feed, &EventFeed::figuresDue, this, &StepPanel::refreshHead);
+    connect(context_.theme, &Theme::changed, this, &StepPanel::refresh);
+}
+
+void StepPanel::furnish(Panel* panel) {
+    panel_ = panel;
+    soFar_ = makeLabel({}, "dim");
+    soFar_->setFont(Theme::caption());
+    panel->addToHead(soFar_);
+    const auto button = [&](const QString& icon, const QString& name, int direction) {
+        auto* made = new QToolButton(panel);
+        made->setIcon(themedIcon(*context_.theme, icon));
+        made->setIconSize({12, 12});
+        made->setToolTip(name);
+        made->setAccessibleName(name);
+        connect(made, &QToolButton::clicked, this, [this, direction] { walk(direction); });
+        connect(context_.theme, &Theme::changed, made,
+                [this, made, icon] { made->setIcon(themedIcon(*context_.theme, icon)); });
+        panel->addToHead(made);
+        return made;
+    };
+    back_ = button(u"previous"_s, tr("Previous skipped step"), -1);
+    forth_ = button(u"next"_s, tr("Next skipped step"), 1);
+    refresh();
+}
+
+void StepPanel::walk(int direction) {
+    const auto track = focusTrack(context_.feed->tracks());
+    if (!track) return;
+    const auto& skips = track->series(Figure::skipped);
+    const std::int64_t at = context_.link->selected() - 1;
+    std::int64_t found = -1;
+    if (direction < 0) {
+        found = skips.previousAbove0(at < 0 ? skips.size() - 1 : at - 1);
+    } else {
+        found = skips.nextAbove0(at + 1);
+    }
+    if (found >= 0) context_.link->select(found + 1);
+}
+
+void StepPanel::refreshHead() {
+    const auto track = focusTrack(context_.feed->tracks());
+    const std::int64_t rows = track ? track->rows() : 0;
+    std::int64_t skipped = 0;
+    if (rows > 0) {
+        const auto last = track->latest();
+        skipped = last.step - last.updates;
+    }
+    soFar_->setText(skipped > 0 ? tr("%1 skipped so far").arg(count(skipped)) : QString());
+    back_->setEnabled(skipped > 0);
+    forth_->setEnabled(skipped > 0);
+}
+
+void StepPanel::refresh() {
+    refreshHead();
+    const auto track = focusTrack(context_.feed->tracks());
+    const std::int64_t step = context_.link->selected();
+    const Tokens& t = context_.theme->tokens();
+    while (table_->rowCount() > 0) table_->removeRow(0);
+    const bool there = track && step >= 1 && step <= track->rows();
+    box_->setVisible(there);
+    if (!there) {
+        panel_->setTitle(tr("Selected step"));
+        reason_->setText(u"<span style='color:%1'>%2</span>"_s.arg(
+            t.dim.name(),
+            tr("Click a step on a plot, or a line under What happened: here it says why the "
+               "step went as it did.")));
+        return;
+    }
+    const engine::StepRecord row = track->at(step);
+    const double after = step < track->rows() ? static_cast<double>(track->at(step + 1).loss_scale)
+                                              : std::numeric_limits<double>::quiet_NaN();
+    const StepReason why = explainStep(row, scaleEventAt(*track, step), after, track->hasScaler());
+    panel_->setTitle(row.found_inf != 0 ? tr("Skipped step %1").arg(count(step))
+                                        : tr("Step %1").arg(count(step)));
+    const QColor tone = why.tone == StepReason::Tone::good      ? t.good
+                        : why.tone == StepReason::Tone::caution ? t.caution
+                        : why.tone == StepReason::Tone::bad     ? t.bad
+                                                                : t.text;
+    reason_->setText(u"<b style='color:%1'>%2</b><br>%3"_s.arg(
+        tone.name(), why.headline.toHtmlEscaped(), why.body.toHtmlEscaped()));
+    fillTable(*track, step);
+}
+
+void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
+    const engine::StepRecord row = track.at(step);
+    const auto add = [this](const QString& name, const QString& value) {
+        auto* label = makeLabel(name, "dim");
+        label->setFont(Theme::caption());
+        auto* figure = makeLabel(value);
+        figure->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        figure->setWordWrap(true);
+        figure->setAccessibleName(name);
+        table_->addRow(label, figure);
+    };
+    const auto number = [](float value) { return significant(static_cast<double>(value)); };
+    add(tr("run"), trackTitle(track));
+    add(tr("loss"), number(row.loss));
+    if (track.hasScaler()) {
+        add(tr("scale"), powerOfTwo(static_cast<double>(row.loss_scale)));
+        add(tr("could bear"), std::isnan(row.scale_ceiling)
+                                  ? tr("unknown: lost to the overflow")
+                                  : significant(static_cast<double>(row.scale_ceiling)));
+        add(tr("clean steps"), count(row.growth_tracker));
+    }
+    add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));
+    if (!std::isnan(row.f16_zero_share)) {
+        add(tr("in FP16"), tr("%1 zero, %2 subnormal, %3 overflow")
+                               .arg(percent(static_cast<double>(row.f16_zero_share)),
+                                    percent(static_cast<double>(row.f16_subnormal_share)),
+                                    percent(static_cast<double>(row.f16_overflow_share))));
+    }
+    add(tr("learning rate"), number(row.lr));
+    add(tr("time"),
+        tr("%1: data %2, forward %3, backward %4, optimizer %5")
+            .arg(milliseconds(static_cast<double>(row.step_ms)), number(row.data_ms),
+                 number(row.forward_ms), number(row.backward_ms), number(row.optimizer_ms)));
+}
+
+}  // namespace ui

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QFormLayout>
+#include <QLabel>
+#include <QToolButton>
+#include <QWidget>
+#include <memory>
+
+#include "context.h"
+#include "engine/event.h"
+
+namespace ui {
+
+class Panel;
+class RunTrack;
+
+/// The selected step: why it went as it did, in plain words, and its record. ‹ › walk from skip to
+/// skip.
+class StepPanel final : public QWidget {
+    Q_OBJECT
+public:
+    explicit StepPanel(const Context& context, QWidget* parent = nullptr);
+    /// Puts title and the walking buttons into the head.
+    void furnish(Panel* panel);
+
+private:
+    void refresh();
+    void refreshHead();
+    void walk(int direction);
+    void fillTable(const RunTrack& track, std::int64_t step);
+
+    Context context_;
+    Panel* panel_ = nullptr;
+    QLabel* reason_;
+    QFrame* box_;
+    QFormLayout* table_;
+    QLabel* soFar_ = nullptr;
+    QToolButton* back_ = nullptr;
+    QToolButton* forth_ = nullptr;
+};
+
+}  // namespace ui

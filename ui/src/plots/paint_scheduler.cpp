@@ -1,0 +1,91 @@
+#include "plots/paint_scheduler.h"
+
+#include <QThread>
+#include <algorithm>
+#include <cmath>
+
+namespace ui {
+
+namespace {
+
+constexpr double budget = 0.03;
+constexpr qint64 frame = 16;
+constexpr qint64 touchLasts = 300;
+
+}  // namespace
+
+double pauseAfter(double cost, double share, int cores) { return cost / (share * cores) - cost; }
+
+PaintScheduler::PaintScheduler(QObject* parent)
+    : QObject(parent), cores_(std::max(1, QThread::idealThreadCount())) {
+    clock_.start();
+    timer_.setSingleShot(true);
+    connect(&timer_, &QTimer::timeout, this, &PaintScheduler::paintOne);
+}
+
+void PaintScheduler::add(Paintable* plot) { plots_.push_back({plot}); }
+
+void PaintScheduler::remove(Paintable* plot) {
+    std::erase_if(plots_, [plot](const Due& due) { return due.plot == plot; });
+}
+
+void PaintScheduler::request(Paintable* plot) {
+    for (auto& entry : plots_) {
+        if (entry.plot == plot) entry.due = true;
+    }
+    arm();
+}
+
+void PaintScheduler::touch() {
+    touchedUntil_ = clock_.elapsed() + touchLasts;
+    arm();
+}
+
+bool PaintScheduler::touched() const { return clock_.elapsed() < touchedUntil_; }
+
+void PaintScheduler::charge(double ms) {
+    spent_ += ms;
+    arm();  // a plot that was hidden may have come into view
+    if (!saving_) return;
+    allowed_ = std::max(allowed_, clock_.elapsed()) +
+               static_cast<qint64>(std::ceil(pauseAfter(ms, budget, cores_)));
+}
+
+double PaintScheduler::takeShare() {
+    const qint64 now = clock_.elapsed();
+    const double share = now > shareSince_ ? spent_ / static_cast<double>(now - shareSince_) : 0.0;
+    shareSince_ = now;
+    spent_ = 0;
+    return share / cores_;
+}
+
+void PaintScheduler::arm() {
+    const bool any = std::any_of(plots_.begin(), plots_.end(),
+                                 [](const Due& d) { return d.due && d.plot->visible(); });
+    if (!any) return;
+    const qint64 now = clock_.elapsed();
+    const qint64 wait = touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, 2000);
+    if (!timer_.isActive() || timer_.remainingTime() > wait) timer_.start(static_cast<int>(wait));
+}
+
+void PaintScheduler::paintOne() {
+    Due* next = nullptr;
+    for (auto& entry : plots_) {
+        if (!entry.due || !entry.plot->visible()) continue;
+        if (next == nullptr || entry.painted < next->painted) next = &entry;
+    }
+    if (next == nullptr) return;
+    next->due = false;
+    const qint64 start = clock_.nsecsElapsed();
+    next->painted = start;
+    next->plot->paintNow();
+    const double cost = static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
+    spent_ += cost;
+    const qint64 now = clock_.elapsed();
+    // Four plots in turn, each at the screen's rate, when nothing has to be saved.
+    const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame / 4.0;
+    allowed_ = (saving_ ? std::max(allowed_, now) : now) + static_cast<qint64>(std::ceil(pause));
+    arm();
+}
+
+}  // namespace ui

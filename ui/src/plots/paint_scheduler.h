@@ -1,0 +1,65 @@
+#pragma once
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <vector>
+
+namespace ui {
+
+/// Something that is painted when its turn comes.
+class Paintable {
+public:
+    virtual ~Paintable() = default;
+    /// False while nobody can see it: it then stays due and costs nothing.
+    virtual bool visible() const = 0;
+    virtual void paintNow() = 0;
+};
+
+/// Milliseconds to wait after a paint that took `cost` ms, so that painting stays within `share` of
+/// `cores` cores.
+double pauseAfter(double cost, double share, int cores);
+
+/// Paints one plot per turn of the event loop, the one that waited longest first, within 3 % of the
+/// machine's CPU time while the CPU trains (design.md, D13); at the screen's rate otherwise, and
+/// while the user touches a plot. GUI thread.
+class PaintScheduler final : public QObject {
+    Q_OBJECT
+public:
+    explicit PaintScheduler(QObject* parent = nullptr);
+
+    void add(Paintable* plot);
+    void remove(Paintable* plot);
+    /// New data or another view: paint when there is time.
+    void request(Paintable* plot);
+    /// The user drags, zooms or hovers: the next moments go at the screen's rate.
+    void touch();
+    /// While true, painting keeps to its budget.
+    void setSaving(bool saving) { saving_ = saving; }
+    /// Other painting of the window, in ms, that counts against the same budget.
+    void charge(double ms);
+    /// Share of the machine's CPU time that painting took since the last call.
+    double takeShare();
+
+private:
+    struct Due {
+        Paintable* plot;
+        bool due = false;
+        qint64 painted = 0;
+    };
+    void paintOne();
+    void arm();
+    bool touched() const;
+
+    std::vector<Due> plots_;
+    QTimer timer_;
+    QElapsedTimer clock_;
+    qint64 allowed_ = 0;  ///< ms on clock_ from when the next paint may start
+    qint64 touchedUntil_ = 0;
+    qint64 shareSince_ = 0;
+    double spent_ = 0;
+    bool saving_ = false;
+    int cores_;
+};
+
+}  // namespace ui

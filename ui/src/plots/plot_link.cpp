@@ -1,0 +1,56 @@
+#include "plots/plot_link.h"
+
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr double narrowest = 8;  // steps
+
+}  // namespace
+
+void PlotLink::setEnd(double end) {
+    if (end == end_) return;
+    end_ = end;
+    if (fitted_) emit rangeChanged();
+}
+
+void PlotLink::zoom(double low, double high) {
+    low = std::max(0.0, low);
+    high = std::min(high, end_);
+    if (high - low < narrowest) high = low + narrowest;
+    if (low <= 0 && high >= end_) {
+        fit();
+        return;
+    }
+    low_ = low;
+    high_ = high;
+    fitted_ = false;
+    emit rangeChanged();
+}
+
+void PlotLink::zoomAround(double x, double factor) {
+    zoom(x - (x - low()) * factor, x + (high() - x) * factor);
+}
+
+void PlotLink::fit() {
+    if (fitted_) return;
+    fitted_ = true;
+    emit rangeChanged();
+}
+
+void PlotLink::hover(std::int64_t step) {
+    if (step == hovered_) return;
+    hovered_ = step;
+    emit crosshairChanged();
+}
+
+void PlotLink::select(std::int64_t step) {
+    if (step == selected_) return;
+    selected_ = step;
+    emit crosshairChanged();
+    emit selectedChanged(step);
+}
+
+}  // namespace ui

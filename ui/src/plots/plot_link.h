@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QObject>
+#include <cstdint>
+
+namespace ui {
+
+/// What all plots share: the visible steps, the crosshair and the selected step. GUI thread.
+class PlotLink final : public QObject {
+    Q_OBJECT
+public:
+    explicit PlotLink(QObject* parent = nullptr) : QObject(parent) {}
+
+    /// Visible steps [low, high].
+    double low() const { return fitted_ ? 0 : low_; }
+    double high() const { return fitted_ ? end_ : high_; }
+    bool fitted() const { return fitted_; }
+    /// Last step of the axis when all is shown: the planned end of the longest run.
+    void setEnd(double end);
+    double end() const { return end_; }
+    void zoom(double low, double high);
+    /// Zooms by a factor around x; < 1 goes in.
+    void zoomAround(double x, double factor);
+    void fit();
+
+    /// Step under the crosshair, 0: none.
+    std::int64_t hovered() const { return hovered_; }
+    void hover(std::int64_t step);
+    /// Step selected in the list of events, on a plot or by the keys; 0: none.
+    std::int64_t selected() const { return selected_; }
+    void select(std::int64_t step);
+    /// The hovered step, else the selected one.
+    std::int64_t crosshair() const { return hovered_ > 0 ? hovered_ : selected_; }
+
+signals:
+    void rangeChanged();
+    void crosshairChanged();
+    void selectedChanged(std::int64_t step);
+
+private:
+    double low_ = 0;
+    double high_ = 0;
+    double end_ = 100;
+    bool fitted_ = true;
+    std::int64_t hovered_ = 0;
+    std::int64_t selected_ = 0;
+};
+
+}  // namespace ui

@@ -1,0 +1,187 @@
+#include "plots/plot_overlay.h"
+
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int rugHeight = 9;
+
+double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
+double py(const QCustomPlot* plot, double y) { return plot->yAxis->coordToPixel(y); }
+
+}  // namespace
+
+SceneBack::SceneBack(QCustomPlot* plot, const PlotScene* scene)
+    : QCPLayerable(plot, u"grid"_s), scene_(scene) {}
+
+void SceneBack::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+    painter->setAntialiasing(false);
+}
+
+void SceneBack::draw(QCPPainter* painter) {
+    const QRect area = mParentPlot->axisRect()->rect();
+    painter->setClipRect(area);
+    QBrush hatch(blend(scene_->tokens.panel, scene_->tokens.dim, 0.45), Qt::BDiagPattern);
+    for (std::size_t i = 0; i + 1 < scene_->unknown.size(); i += 2) {
+        const double left = px(mParentPlot, scene_->unknown[i]);
+        const double right = px(mParentPlot, scene_->unknown[i + 1]);
+        painter->fillRect(QRectF(left, area.top(), std::max(1.0, right - left), area.height()),
+                          hatch);
+    }
+    painter->setPen(QPen(scene_->tokens.line, 1));
+    for (const double epoch : scene_->epochs) {
+        const double x = px(mParentPlot, epoch);
+        painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
+    }
+}
+
+SceneFront::SceneFront(QCustomPlot* plot, const PlotScene* scene)
+    : QCPLayerable(plot, u"legend"_s), scene_(scene) {}
+
+void SceneFront::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+    painter->setAntialiasing(true);
+}
+
+void SceneFront::draw(QCPPainter* painter) {
+    const QRect area = mParentPlot->axisRect()->rect();
+    painter->setFont(Theme::caption());
+    if (!scene_->emptyText.isEmpty()) {
+        painter->setPen(scene_->tokens.dim);
+        painter->drawText(area.adjusted(24, 8, -24, -8), Qt::AlignCenter | Qt::TextWordWrap,
+                          scene_->emptyText);
+    }
+    painter->setClipRect(area);
+    drawRug(painter, area);
+    for (const auto& dot : scene_->dots) {
+        painter->setPen(QPen(dot.color, 2));
+        painter->setBrush(scene_->tokens.panel);
+        painter->drawEllipse(QPointF(px(mParentPlot, dot.x), py(mParentPlot, dot.y)), 4, 4);
+    }
+    drawFlaws(painter, area);
+    drawLabels(painter, area);
+}
+
+void SceneFront::drawRug(QCPPainter* painter, const QRect& area) const {
+    if (scene_->rug.empty()) return;
+    painter->setAntialiasing(false);
+    QList<QLineF> ticks;
+    for (const double step : scene_->rug) {
+        const double x = std::floor(px(mParentPlot, step));
+        ticks << QLineF(x, area.bottom() - rugHeight, x, area.bottom() - 1);
+    }
+    painter->setPen(QPen(scene_->tokens.bad, 2));
+    painter->drawLines(ticks);
+    painter->setAntialiasing(true);
+    if (scene_->circled > 0) {
+        painter->setPen(QPen(scene_->tokens.bad, 1.5));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawEllipse(
+            QPointF(px(mParentPlot, scene_->circled), area.bottom() - rugHeight / 2.0), 6, 6);
+    }
+    const QFontMetrics metrics(painter->font());
+    const QRect name(area.right() - metrics.horizontalAdvance(scene_->rugName) - 4,
+                     area.bottom() - rugHeight - metrics.height() - 2,
+                     metrics.horizontalAdvance(scene_->rugName) + 4, metrics.height());
+    painter->setPen(scene_->tokens.bad);
+    painter->drawText(name, Qt::AlignRight, scene_->rugName);
+}
+
+void SceneFront::drawFlaws(QCPPainter* painter, const QRect& area) const {
+    // One mark for NaN (a cross) and for each infinity (a triangle at the edge it left by).
+    for (const auto& flaw : scene_->flaws) {
+        const double x = px(mParentPlot, flaw.where.x);
+        painter->setPen(QPen(flaw.color, 1.5));
+        painter->setBrush(flaw.color);
+        if (flaw.where.nan) {
+            const double y = area.top() + 6;
+            painter->drawLine(QPointF(x - 3, y - 3), QPointF(x + 3, y + 3));
+            painter->drawLine(QPointF(x - 3, y + 3), QPointF(x + 3, y - 3));
+        }
+        if (flaw.where.up) {
+            const double y = area.top() + 2;
+            painter->drawPolygon(QPolygonF({{x, y}, {x - 4, y + 7}, {x + 4, y + 7}}));
+        }
+        if (flaw.where.down) {
+            const double y = area.bottom() - 2;
+            painter->drawPolygon(QPolygonF({{x, y}, {x - 4, y - 7}, {x + 4, y - 7}}));
+        }
+    }
+}
+
+void SceneFront::drawLabels(QCPPainter* painter, const QRect& area) const {
+    const QFontMetrics metrics(painter->font());
+    std::vector<double> wanted;
+    for (const auto& label : scene_->labels) wanted.push_back(py(mParentPlot, label.y));
+    const auto placed = spreadLabels(wanted, metrics.height(), area.top(), area.bottom());
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+        const auto& label = scene_->labels[i];
+        const int width = metrics.horizontalAdvance(label.text) + 8;
+        QRectF box(px(mParentPlot, label.x) + 4, placed[i] - metrics.height() / 2.0, width,
+                   metrics.height());
+        if (box.right() > area.right()) {
+            // No room behind the curve's end: on a piece of background, before it.
+            box.moveRight(area.right());
+            QColor paper = scene_->tokens.panel;
+            paper.setAlphaF(0.85f);
+            painter->fillRect(box, paper);
+        }
+        painter->setPen(label.color);
+        painter->drawText(box, Qt::AlignLeft | Qt::AlignVCenter, label.text);
+    }
+}
+
+SceneCrosshair::SceneCrosshair(QCustomPlot* plot, const PlotScene* scene)
+    : QCPLayerable(plot, u"overlay"_s), scene_(scene) {}
+
+void SceneCrosshair::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+    painter->setAntialiasing(true);
+}
+
+void SceneCrosshair::draw(QCPPainter* painter) {
+    const QRect area = mParentPlot->axisRect()->rect();
+    painter->setClipRect(area);
+    if (!scene_->dragged.isEmpty()) {
+        QColor fill = scene_->tokens.accent;
+        fill.setAlphaF(0.15f);
+        painter->fillRect(scene_->dragged, fill);
+    }
+    if (scene_->crosshair <= 0) return;
+    const double x = px(mParentPlot, scene_->crosshair);
+    if (x < area.left() || x > area.right()) return;
+    painter->setAntialiasing(false);
+    painter->setPen(QPen(scene_->tokens.dim, 1, Qt::DashLine));
+    painter->drawLine(QPointF(std::floor(x), area.top()), QPointF(std::floor(x), area.bottom()));
+    painter->setAntialiasing(true);
+    if (!scene_->readout.isEmpty()) drawReadout(painter, area, x);
+}
+
+void SceneCrosshair::drawReadout(QCPPainter* painter, const QRect& area, double x) const {
+    painter->setFont(Theme::caption());
+    const QFontMetrics metrics(painter->font());
+    int width = 0;
+    for (const auto& [text, color] : scene_->readout) {
+        width = std::max(width, metrics.horizontalAdvance(text));
+    }
+    const int line = metrics.height() + 1;
+    QRectF box(x + 8, area.top() + 6, width + 16,
+               line * static_cast<int>(scene_->readout.size()) + 10);
+    if (box.right() > area.right()) box.moveRight(x - 8);
+    if (box.left() < area.left()) box.moveLeft(area.left() + 2);
+    painter->setPen(QPen(scene_->tokens.line, 1));
+    QColor paper = scene_->tokens.panel;
+    paper.setAlphaF(0.94f);
+    painter->setBrush(paper);
+    painter->drawRoundedRect(box, size::fieldRadius, size::fieldRadius);
+    QRectF row(box.left() + 8, box.top() + 5, width + 2, line);
+    for (const auto& [text, color] : scene_->readout) {
+        painter->setPen(color);
+        painter->drawText(row, Qt::AlignLeft | Qt::AlignVCenter, text);
+        row.translate(0, line);
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <qcustomplot.h>
+
+#include <vector>
+
+#include "plots/polyline.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+/// What a plot draws beside its curves, in axis coordinates; filled before each paint.
+struct PlotScene {
+    struct Label {
+        QString text;
+        QColor color;
+        double x;
+        double y;
+    };
+    struct Dot {
+        double x;
+        double y;
+        QColor color;
+    };
+    struct Flaw {  ///< NaN or an infinity of a curve
+        NonFinite where;
+        QColor color;
+    };
+    Tokens tokens;
+    std::vector<double> epochs;   ///< last steps of epochs
+    std::vector<double> rug;      ///< skipped steps
+    std::vector<double> unknown;  ///< pairs: from, to where the band is not known
+    std::vector<Dot> dots;
+    std::vector<Flaw> flaws;
+    std::vector<Label> labels;
+    QString rugName;
+    QString emptyText;
+    double circled = 0;  ///< skipped step that is selected; 0: none
+    double crosshair = 0;
+    QList<QPair<QString, QColor>> readout;
+    QRectF dragged;  ///< pixels
+};
+
+/// Vertical lines at the epochs' ends and the hatch where the band is unknown; behind the curves.
+class SceneBack final : public QCPLayerable {
+public:
+    SceneBack(QCustomPlot* plot, const PlotScene* scene);
+
+private:
+    void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+    void draw(QCPPainter* painter) override;
+    const PlotScene* scene_;
+};
+
+/// Dots, marks, rug, names at the curves' ends, the sentence of an empty plot; before the curves.
+class SceneFront final : public QCPLayerable {
+public:
+    SceneFront(QCustomPlot* plot, const PlotScene* scene);
+
+private:
+    void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+    void draw(QCPPainter* painter) override;
+    void drawRug(QCPPainter* painter, const QRect& area) const;
+    void drawFlaws(QCPPainter* painter, const QRect& area) const;
+    void drawLabels(QCPPainter* painter, const QRect& area) const;
+    const PlotScene* scene_;
+};
+
+/// Crosshair, read-out and the area being dragged, on a buffer of their own: moving them does not
+/// paint the curves again.
+class SceneCrosshair final : public QCPLayerable {
+public:
+    SceneCrosshair(QCustomPlot* plot, const PlotScene* scene);
+
+private:
+    void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
+    void draw(QCPPainter* painter) override;
+    void drawReadout(QCPPainter* painter, const QRect& area, double x) const;
+    const PlotScene* scene_;
+};
+
+}  // namespace ui

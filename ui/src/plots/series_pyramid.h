@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace ui {
+
+/// Rows of a series taken together. min, max, last and mean are over the finite values; they are
+/// meaningless while finite is 0, `last` too.
+struct Bucket {
+    float min = 0;
+    float max = 0;
+    float last = 0;  ///< newest finite value
+    float mean = 0;
+    std::uint32_t finite : 29 = 0;
+    std::uint32_t nan : 1 = 0;
+    std::uint32_t up : 1 = 0;    ///< holds +infinity
+    std::uint32_t down : 1 = 0;  ///< holds -infinity
+
+    void add(double value);
+    void add(const Bucket& later);
+};
+
+/// Min/max summary of a growing series, so that drawing costs by pixels and not by rows (design.md,
+/// D13). Level k holds one Bucket for each base << k rows: 0.31 bytes a row in all. The rows
+/// themselves stay where they are and are read through `source` when a query needs single ones.
+class SeriesPyramid {
+public:
+    /// Fills `out` with rows [first, first + out.size()); asked only for rows that were appended.
+    using Source = std::function<void(std::int64_t first, std::span<double> out)>;
+    static constexpr std::int64_t base = 128;
+
+    explicit SeriesPyramid(Source source);
+
+    /// The next rows. O(1) a row, amortised.
+    void append(std::span<const double> values);
+    std::int64_t size() const { return size_; }
+    /// Bytes held.
+    std::size_t memory() const;
+
+    /// `width` rows each, a power of two; column i covers rows [first + i * width, ...), the last
+    /// one perhaps fewer. first is a multiple of width, so that columns keep still while the series
+    /// grows.
+    struct Columns {
+        std::int64_t first = 0;
+        std::int64_t width = 1;
+        std::vector<Bucket> buckets;
+    };
+    /// Rows [first, last) in at least `count` columns where there are as many rows, and at most
+    /// about twice as many. No row is left out, so a one-row spike is in some bucket.
+    Columns columns(std::int64_t first, std::int64_t last, std::int64_t count) const;
+    /// Rows [first, last) as one.
+    Bucket total(std::int64_t first, std::int64_t last) const;
+    /// The newest row in [0, from] or oldest in [from, size) with a value above 0; -1: none.
+    std::int64_t previousAbove0(std::int64_t from) const;
+    std::int64_t nextAbove0(std::int64_t from) const;
+
+private:
+    void close();
+    Columns rawColumns(std::int64_t first, std::int64_t last, std::int64_t width) const;
+    Bucket block(std::int64_t index, std::size_t level) const;
+
+    Source source_;
+    std::int64_t size_ = 0;
+    Bucket open_;  ///< rows since the last full base bucket
+    std::vector<std::vector<Bucket>> levels_;
+    mutable std::vector<double> rows_;  ///< scratch
+};
+
+}  // namespace ui

@@ -1,0 +1,24 @@
+#include "ui/run_window.h"
+
+#include <QTimer>
+
+#include "application.h"
+#include "commands.h"
+
+static void initResources() {
+    Q_INIT_RESOURCE(ui);
+    Q_INIT_RESOURCE(translations);
+}
+
+namespace ui {
+
+int run_window(int& argc, char** argv) {
+    initResources();
+    Application application(argc, argv);
+    application.openWindow();
+    // After the first paint: opening the store reads the disk.
+    QTimer::singleShot(0, &application, [&application] { application.openFirst(); });
+    return Application::exec();
+}
+
+}  // namespace ui

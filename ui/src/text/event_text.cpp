@@ -1,0 +1,208 @@
+#include "text/event_text.h"
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "text/format.h"
+#include "text/language.h"
+
+namespace ui {
+
+using engine::ScaleChanged;
+
+namespace {
+
+struct EventWords {
+    Q_DECLARE_TR_FUNCTIONS(EventWords)
+public:
+    static EventText scale(const ScaleChanged& e);
+    static EventText epoch(const engine::EpochDone& e);
+    static EventText done(const engine::RunDone& e);
+    static EventText started(const engine::RunStarted& e);
+    static QString health(ScaleChanged::Kind kind);
+    static QString state(engine::RunState state);
+    static QString reason(engine::DoneReason reason);
+    static StepReason skipped(const engine::StepRecord& row, const ScaleChanged* scale,
+                              double after);
+    static StepReason applied(const engine::StepRecord& row, const ScaleChanged* scale,
+                              bool scaled);
+};
+
+QString EventWords::health(ScaleChanged::Kind kind) {
+    switch (kind) {
+        case ScaleChanged::Kind::skipped_calibrating:
+            return tr("Calibrating: early skips are how the scale finds its place.");
+        case ScaleChanged::Kind::skipped_normal:
+            return tr("Normal: the scale touched its upper edge.");
+        case ScaleChanged::Kind::skipped_persistent:
+            return tr("Persistent: a lower scale cannot mend a NaN of the forward pass.");
+        case ScaleChanged::Kind::grown:
+            break;
+    }
+    return {};
+}
+
+EventText EventWords::scale(const ScaleChanged& e) {
+    const double from = static_cast<double>(e.from);
+    const double to = static_cast<double>(e.to);
+    if (e.kind == ScaleChanged::Kind::grown) {
+        return {EventKind::grown,
+                e.step,
+                tr("%1 clean steps: scale %2 → %3.")
+                    .arg(count(e.clean_steps), powerOfTwo(from), powerOfTwo(to)),
+                {}};
+    }
+    const QString what =
+        e.to < e.from
+            ? tr("Skipped: a gradient overflowed. Scale %1 → %2.")
+                  .arg(powerOfTwo(from), powerOfTwo(to))
+            : tr("Skipped: a gradient overflowed. The scale stays at %1.").arg(powerOfTwo(from));
+    return {EventKind::skipped, e.step, what, health(e.kind)};
+}
+
+EventText EventWords::epoch(const engine::EpochDone& e) {
+    QString what = tr("Epoch %1 done.").arg(e.epoch);
+    if (!std::isnan(e.test_accuracy))
+        what += u' ' + tr("Test accuracy %1.").arg(percent(e.test_accuracy));
+    QString meaning = tr("Training loss %1").arg(significant(e.train_loss));
+    if (!std::isnan(e.test_loss)) meaning += tr(", test loss %1").arg(significant(e.test_loss));
+    return {EventKind::epoch, e.step, what, meaning + tr(", %1 s.").arg(significant(e.seconds))};
+}
+
+EventText EventWords::started(const engine::RunStarted& e) {
+    return {
+        EventKind::started, 0,
+        tr("Run %1 started on %2.")
+            .arg(QString::fromStdString(e.run), QString::fromStdString(e.device)),
+        tr("%1 parameters, %2 training samples.").arg(count(e.parameters), count(e.train_samples))};
+}
+
+EventText EventWords::done(const engine::RunDone& e) {
+    QString meaning = tr("%1 steps, %2 skipped").arg(count(e.steps), count(e.skipped));
+    if (!std::isnan(e.test_accuracy))
+        meaning += tr(", test accuracy %1").arg(percent(e.test_accuracy));
+    return {EventKind::done, e.steps, reason(e.reason), meaning + tr(".")};
+}
+
+QString EventWords::reason(engine::DoneReason reason) {
+    switch (reason) {
+        case engine::DoneReason::epochs:
+            return tr("Finished: all epochs are done.");
+        case engine::DoneReason::max_steps:
+            return tr("Finished: the step limit is reached.");
+        case engine::DoneReason::stopped:
+            return tr("Stopped on request. The run is kept.");
+        case engine::DoneReason::failed:
+            return tr("Ended by an error.");
+    }
+    return {};
+}
+
+QString EventWords::state(engine::RunState state) {
+    switch (state) {
+        case engine::RunState::idle:
+            return tr("Ready");
+        case engine::RunState::preparing:
+            return tr("Preparing");
+        case engine::RunState::training:
+            return tr("Training");
+        case engine::RunState::paused:
+            return tr("Paused");
+        case engine::RunState::evaluating:
+            return tr("Evaluating");
+        case engine::RunState::stopping:
+            return tr("Stopping");
+        case engine::RunState::done:
+            return tr("Done");
+        case engine::RunState::failed:
+            return tr("Failed");
+    }
+    return {};
+}
+
+StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged* scale,
+                               double after) {
+    StepReason out;
+    const double used = static_cast<double>(row.loss_scale);
+    const bool forward = !std::isfinite(row.loss);
+    const bool persistent =
+        scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_persistent;
+    if (forward) {
+        out = {StepReason::Tone::bad, tr("The forward pass already broke."),
+               tr("The loss itself is %1, so no loss scale can mend it. Look for too large inputs, "
+                  "weights or learning rate.")
+                   .arg(significant(static_cast<double>(row.loss)))};
+    } else if (persistent) {
+        out = {
+            StepReason::Tone::bad, tr("Skip after skip: not the scale."),
+            tr("Several steps in a row broke although the scale fell. A lower scale cannot mend a "
+               "NaN of the forward pass.")};
+    } else {
+        const bool early =
+            scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_calibrating;
+        out = {StepReason::Tone::good,
+               early ? tr("Benign: the scale is finding its place.")
+                     : tr("Benign: the scale was too large."),
+               tr("At %1 a gradient left what FP16 can hold (it ends at 65,504).")
+                   .arg(powerOfTwo(used))};
+    }
+    out.body += u' ' + tr("The weights were left as they were.");
+    if (!std::isnan(after) && after < used) {
+        out.body += u' ' + tr("The scale went down to %1.").arg(powerOfTwo(after));
+    }
+    return out;
+}
+
+StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged* scale,
+                               bool scaled) {
+    if (!std::isfinite(row.loss)) {
+        return {StepReason::Tone::bad, tr("The loss is not a number that can be used."),
+                tr("It is %1, and nothing checks gradients here: the weights took it over.")
+                    .arg(significant(static_cast<double>(row.loss)))};
+    }
+    if (scale != nullptr && scale->kind == ScaleChanged::Kind::grown) {
+        return {StepReason::Tone::good, tr("Applied, and the scale grew."),
+                tr("%1 clean steps filled the growth interval: the scale goes from %2 to %3.")
+                    .arg(count(scale->clean_steps), powerOfTwo(static_cast<double>(scale->from)),
+                         powerOfTwo(static_cast<double>(scale->to)))};
+    }
+    if (row.lost_update_share > 0.25f) {
+        return {StepReason::Tone::caution, tr("Applied, but many updates were lost."),
+                tr("%1 of the weight updates are smaller than half a unit of their FP16 weight and "
+                   "rounded to no change.")
+                    .arg(percent(static_cast<double>(row.lost_update_share)))};
+    }
+    if (!scaled)
+        return {StepReason::Tone::neutral, tr("Applied."), tr("This run needs no loss scale.")};
+    return {StepReason::Tone::neutral, tr("Applied."),
+            tr("All gradients were finite, so the weights moved.")};
+}
+
+}  // namespace
+
+EventText describeEvent(const engine::Event& event) {
+    if (const auto* scale = std::get_if<ScaleChanged>(&event)) return EventWords::scale(*scale);
+    if (const auto* epoch = std::get_if<engine::EpochDone>(&event))
+        return EventWords::epoch(*epoch);
+    if (const auto* start = std::get_if<engine::RunStarted>(&event))
+        return EventWords::started(*start);
+    if (const auto* done = std::get_if<engine::RunDone>(&event)) return EventWords::done(*done);
+    if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {
+        return {EventKind::warning, warning->step, engineText(warning->message), {}};
+    }
+    if (const auto* failed = std::get_if<engine::RunFailed>(&event)) {
+        return {EventKind::failed, 0, engineText(failed->message), engineText(failed->hint)};
+    }
+    return {};
+}
+
+StepReason explainStep(const engine::StepRecord& row, const ScaleChanged* scale, double after,
+                       bool hasScaler) {
+    return row.found_inf != 0 ? EventWords::skipped(row, scale, after)
+                              : EventWords::applied(row, scale, hasScaler);
+}
+
+QString stateText(engine::RunState state) { return EventWords::state(state); }
+QString reasonText(engine::DoneReason reason) { return EventWords::reason(reason); }
+
+}  // namespace ui

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <QString>
+
+#include "engine/event.h"
+#include "engine/step_record.h"
+
+namespace ui {
+
+/// What something that happened is: decides icon and colour, and the filter of the list.
+enum class EventKind { grown, skipped, epoch, started, done, warning, failed };
+
+/// An event in plain words: what happened, then what it means.
+struct EventText {
+    EventKind kind = EventKind::started;
+    std::int64_t step = 0;  ///< 0: belongs to no step
+    QString what;
+    QString meaning;
+};
+
+/// Words for an event; an empty `what` for events that the list does not show (changes of state).
+EventText describeEvent(const engine::Event& event);
+
+/// Why a step went as it did, for the panel of the selected step.
+struct StepReason {
+    enum class Tone { good, neutral, caution, bad };
+    Tone tone = Tone::neutral;
+    QString headline;
+    QString body;
+};
+/// `scale`: the event of this step's skip or growth, or null; `after`: the scale of the next step,
+/// NaN if there is none yet.
+StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged* scale,
+                       double after, bool hasScaler);
+
+QString stateText(engine::RunState state);
+QString reasonText(engine::DoneReason reason);
+
+}  // namespace ui

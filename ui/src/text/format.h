@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QString>
+#include <cstdint>
+
+namespace ui {
+
+/// Figures as the window writes them. All give "–" for NaN ("not measured").
+
+/// "1,204"
+QString count(std::int64_t value);
+/// Three significant digits, thousands separated: "0.312", "13,200", "1.2e-05"; "∞".
+QString significant(double value, int digits = 3);
+/// "88.4 %" of a share in [0, 1].
+QString percent(double share);
+/// "⁻²⁴"
+QString superscript(int value);
+/// "2¹⁶" for a power of two, else significant().
+QString powerOfTwo(double value);
+/// "61 MB", "1.4 GB"
+QString bytes(std::int64_t value);
+/// "0:19", "1:02:03"
+QString duration(double seconds);
+/// "9.7 ms", "1.2 s"
+QString milliseconds(double ms);
+
+}  // namespace ui

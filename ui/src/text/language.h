@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTranslator>
+#include <memory>
+#include <vector>
+
+#include "engine/message.h"
+
+namespace ui {
+
+/// An English text of the engine (a catalog's title or help) in the window's language.
+QString engineText(const std::string& english);
+/// A sentence of the engine: its text is looked up and the arguments filled in, in order, or where
+/// the translation says {0}, {1}.
+QString engineText(const engine::Message& message);
+
+/// The window's language: installs the translations that are compiled into the program. GUI thread.
+class Language final : public QObject {
+    Q_OBJECT
+public:
+    explicit Language(QObject* parent = nullptr);
+    ~Language() override;
+
+    /// "" follows the system; else "en" or "zh_CN".
+    QString choice() const { return choice_; }
+    void setChoice(const QString& choice);
+
+signals:
+    /// All texts must be made anew.
+    void changed();
+
+private:
+    void install();
+
+    QString choice_;
+    std::vector<std::unique_ptr<QTranslator>> translators_;
+};
+
+}  // namespace ui

@@ -1,0 +1,51 @@
+#include "theme/icons.h"
+
+#include <QFile>
+#include <QPainter>
+#include <QSvgRenderer>
+
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QIcon inColors(const QString& name, const QColor& normal, const QColor& disabled) {
+    QIcon icon;
+    for (const qreal scale : {1.0, 2.0, 3.0}) {
+        icon.addPixmap(iconPixmap(name, normal, size::icon, scale), QIcon::Normal);
+        icon.addPixmap(iconPixmap(name, disabled, size::icon, scale), QIcon::Disabled);
+    }
+    return icon;
+}
+
+}  // namespace
+
+QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal scale) {
+    QFile file(u":/icons/"_s + name + u".svg"_s);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    QByteArray svg = file.readAll();
+    svg.replace("currentColor", color.name().toLatin1());
+    QSvgRenderer renderer(svg);
+    QPixmap pixmap(QSize(size, size) * scale);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    renderer.render(&painter);
+    painter.end();
+    pixmap.setDevicePixelRatio(scale);
+    return pixmap;
+}
+
+QIcon themedIcon(const Theme& theme, const QString& name) {
+    const Tokens& t = theme.tokens();
+    return inColors(name, t.text, blend(t.panel, t.dim, 0.65));
+}
+
+QIcon accentIcon(const Theme& theme, const QString& name) {
+    const Tokens& t = theme.tokens();
+    return inColors(name, t.onAccent, blend(t.panel, t.dim, 0.65));
+}
+
+}  // namespace ui

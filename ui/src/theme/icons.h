@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QColor>
+#include <QIcon>
+#include <QPixmap>
+#include <QString>
+
+namespace ui {
+
+class Theme;
+
+/// A drawn icon of resources/icons in one colour. Throws nothing; an unknown name gives an empty
+/// one.
+QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal scale);
+
+/// The same in the theme's text colour, dim where disabled.
+QIcon themedIcon(const Theme& theme, const QString& name);
+/// In the colour of text on the accent.
+QIcon accentIcon(const Theme& theme, const QString& name);
+
+}  // namespace ui

@@ -1,0 +1,150 @@
+#include "theme/style_sheet.h"
+
+#include <QList>
+#include <QPair>
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// @name stands for a token; one source for both themes.
+constexpr auto windowRules = R"(
+QMainWindow, QDialog { background: @window; }
+QMainWindow::separator { width: @gappx; height: @gappx; background: transparent; }
+QMenuBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 1px 4px; }
+QMenuBar::item { padding: 4px 8px; border-radius: @fieldRadiuspx; background: transparent; }
+QMenuBar::item:selected { background: @hover; }
+QMenu { background: @panel; border: 1px solid @line; padding: 4px; }
+QMenu::item { padding: 4px 24px 4px 24px; border-radius: @fieldRadiuspx; }
+QMenu::item:selected { background: @selected; color: @text; }
+QMenu::item:disabled { color: @faint; }
+QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
+QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 0; spacing: 0; }
+QToolBar[role="margin"] { background: transparent; border: none; }
+QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px; }
+QStatusBar { background: @panel; border-top: 1px solid @line; }
+QStatusBar::item { border: none; }
+)";
+
+constexpr auto controlRules = R"(
+QPushButton { background: @field; border: 1px solid @line; border-radius: @fieldRadiuspx;
+    padding: 4px 10px; color: @text; }
+QPushButton:hover { background: @hover; }
+QPushButton:pressed { background: @pressed; }
+QPushButton:focus { border: 1px solid @accent; }
+QPushButton:disabled { color: @faint; background: @panel; }
+QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 600; }
+QPushButton#primary:hover { background: @accentHover; }
+QPushButton#primary:focus { border: 2px solid @focusRing; padding: 3px 9px; }
+QPushButton#primary:disabled { background: @panel; border-color: @line; color: @faint; }
+QToolButton { background: transparent; border: 1px solid transparent; border-radius: @fieldRadiuspx;
+    padding: 1px; color: @text; }
+QToolButton:hover, QToolButton:open { background: @hover; }
+QToolButton:focus { border: 1px solid @accent; }
+QToolButton:checked { background: @selected; }
+QToolButton::menu-indicator { image: none; }
+QToolButton#chip { background: @field; border: 1px solid @line; border-radius: 9px; padding: 1px 7px; }
+QToolButton#chip:hover { background: @hover; }
+QToolButton#chip:focus { border-color: @accent; }
+QLabel#chip { background: @field; border: 1px solid @line; border-radius: 10px; padding: 1px 9px; }
+QLabel#chip[alarm="true"] { border-color: @bad; color: @bad; background: @badTint; }
+QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px solid @line;
+    border-radius: @fieldRadiuspx; padding: 2px 8px; min-height: 19px; color: @text;
+    selection-background-color: @accent; selection-color: @onAccent; }
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus { border: 1px solid @accent; background: @panel; }
+QLineEdit[changed="true"], QComboBox[changed="true"] { border: 1px solid @accent; }
+QLineEdit[refused="true"], QComboBox[refused="true"] { border: 1px solid @bad; background: @badTint; }
+QLineEdit:disabled, QComboBox:disabled { color: @dim; background: @panel; }
+QComboBox::drop-down { border: none; width: 20px; }
+QComboBox::down-arrow { image: url(:/icons/down.svg); width: 10px; height: 10px; }
+QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; padding: 4px;
+    selection-background-color: @selected; selection-color: @text; outline: none; }
+QCheckBox { spacing: 6px; }
+QCheckBox:focus { color: @accent; }
+QProgressBar { background: @line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
+QProgressBar::chunk { background: @accent; border-radius: 3px; }
+QTabBar { qproperty-drawBase: 0; background: transparent; }
+QTabBar::tab { background: transparent; border: none; padding: 3px 8px; color: @dim;
+    border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
+QTabBar::tab:focus { color: @accent; }
+)";
+
+constexpr auto panelRules = R"(
+QWidget#panelHead { background: @panel; border: 1px solid @line;
+    border-top-left-radius: @panelRadiuspx; border-top-right-radius: @panelRadiuspx; }
+QWidget#panelBody { background: @panel; border: 1px solid @line; border-top: none;
+    border-bottom-left-radius: @panelRadiuspx; border-bottom-right-radius: @panelRadiuspx; }
+QFrame#card { background: @panel; border: 1px solid @line; border-radius: @panelRadiuspx; }
+QFrame#message { background: @badTint; border: 1px solid @bad; border-radius: @panelRadiuspx; }
+QFrame#message[tone="note"] { background: @noteTint; border-color: @accent; }
+QFrame#box { background: @panel; border: 1px solid @line; border-radius: @fieldRadiuspx; }
+QFrame#rule { background: @line; border: none; max-height: 1px; min-height: 1px; }
+QFrame#help { background: @panel; border: 1px solid @line; border-radius: @panelRadiuspx; }
+QLabel { background: transparent; }
+QLabel[role="dim"], QToolButton[role="dim"] { color: @dim; }
+QLabel[role="caution"] { color: @caution; }
+QLabel[role="good"] { color: @good; }
+QLabel[role="bad"] { color: @bad; }
+QPushButton[role="label"] { border: 1px solid transparent; padding: 2px 0; color: @dim; text-align: left;
+    background: transparent; }
+QPushButton[role="label"]:hover { color: @accent; }
+QPushButton[role="label"]:focus { border: 1px solid @accent; }
+QToolButton[role="link"] { color: @accent; border: 1px solid transparent; padding: 0; }
+QToolButton[role="link"]:hover { text-decoration: underline; background: transparent; }
+QToolButton[role="link"]:focus { border: 1px solid @accent; }
+QScrollArea, QScrollArea > QWidget > QWidget#sections { background: transparent; border: none; }
+QListView, QTreeView, QTableView { background: transparent; border: none; outline: none;
+    selection-background-color: @selected; selection-color: @text; }
+QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 2px; }
+QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
+QTreeView:focus, QListView:focus { border: 1px solid @accent; border-radius: @fieldRadiuspx; }
+QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
+    padding: 3px 6px; }
+QScrollBar:vertical { background: transparent; width: 10px; margin: 1px; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 1px; }
+QScrollBar::handle { background: @thumb; border-radius: 4px; min-height: 24px; min-width: 24px; }
+QScrollBar::handle:hover { background: @dim; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+)";
+
+}  // namespace
+
+QString styleSheet(const Tokens& t, bool dark) {
+    const QColor strong = dark ? t.text : t.window;
+    QList<QPair<QString, QString>> values = {
+        {u"accentHover"_s, blend(t.accent, strong, 0.15).name()},
+        {u"focusRing"_s, blend(t.accent, t.text, 0.6).name()},
+        {u"onAccent"_s, t.onAccent.name()},
+        {u"accent"_s, t.accent.name()},
+        {u"window"_s, t.window.name()},
+        {u"panelRadius"_s, QString::number(size::panelRadius)},
+        {u"panel"_s, t.panel.name()},
+        {u"fieldRadius"_s, QString::number(size::fieldRadius)},
+        {u"field"_s, t.field.name()},
+        {u"hover"_s, blend(t.panel, t.accent, 0.10).name()},
+        {u"pressed"_s, blend(t.panel, t.accent, 0.20).name()},
+        {u"selected"_s, blend(t.panel, t.accent, 0.16).name()},
+        {u"thumb"_s, blend(t.line, t.dim, 0.35).name()},
+        {u"noteTint"_s, blend(t.panel, t.accent, 0.07).name()},
+        {u"badTint"_s, blend(t.panel, t.bad, 0.07).name()},
+        {u"bad"_s, t.bad.name()},
+        {u"good"_s, t.good.name()},
+        {u"caution"_s, t.caution.name()},
+        {u"line"_s, t.line.name()},
+        {u"grid"_s, t.grid.name()},
+        {u"gap"_s, QString::number(size::gap)},
+        {u"text"_s, t.text.name()},
+        {u"dim"_s, t.dim.name()},
+        {u"faint"_s, blend(t.panel, t.dim, 0.65).name()},
+    };
+    QString sheet = QString::fromLatin1(windowRules) + QString::fromLatin1(controlRules) +
+                    QString::fromLatin1(panelRules);
+    for (const auto& [name, value] : values) sheet.replace(u'@' + name, value);
+    return sheet;
+}
+
+}  // namespace ui

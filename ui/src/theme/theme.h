@@ -1,0 +1,46 @@
+#pragma once
+
+#include <QFont>
+#include <QObject>
+#include <QPalette>
+
+#include "theme/tokens.h"
+
+namespace ui {
+
+/// Which tokens are in force, and the palette, style sheet and fonts made from them. GUI thread.
+class Theme final : public QObject {
+    Q_OBJECT
+public:
+    enum class Choice { system, light, dark };
+
+    /// Reads the system's palette before it is replaced.
+    explicit Theme(QObject* parent = nullptr);
+
+    const Tokens& tokens() const { return tokens_; }
+    bool isDark() const { return dark_; }
+    Choice choice() const { return choice_; }
+    void setChoice(Choice choice);
+
+    /// Colour of a precision preset, the same everywhere.
+    QColor precision(const std::string& preset) const;
+    /// One step smaller than the interface font.
+    static QFont caption();
+    static QFont bold();
+    /// Digits of one width, for figures that change.
+    static QFont figures();
+
+signals:
+    void changed();
+
+private:
+    void apply();
+    bool systemIsDark() const;
+
+    QPalette system_;
+    Tokens tokens_;
+    Choice choice_ = Choice::system;
+    bool dark_ = false;
+};
+
+}  // namespace ui

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <QString>
+
+class QWidget;
+
+namespace ui {
+
+/// The short page of a field ("scaler.growth_interval"): what it is, its default, how it is written
+/// in a settings file and on the command line, and more on ideas that a newcomer meets there. As
+/// HTML.
+QString helpPage(const QString& path, const QString& defaultText);
+
+/// Opens a page as a card below a widget; a click elsewhere or Esc closes it.
+void showHelp(QWidget* below, const QString& html);
+
+}  // namespace ui

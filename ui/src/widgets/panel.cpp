@@ -1,0 +1,131 @@
+#include "widgets/panel.h"
+
+#include <QEvent>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "theme/icons.h"
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* body,
+             QWidget* parent)
+    : QDockWidget(title, parent), theme_(theme), body_(body) {
+    setObjectName(name);
+    setAccessibleName(title);
+    head_ = new QWidget(this);
+    head_->setObjectName(u"panelHead"_s);
+    head_->setAttribute(Qt::WA_StyledBackground);
+    head_->setFixedHeight(size::head + 2);
+    head_->installEventFilter(this);
+    row_ = new QHBoxLayout(head_);
+    row_->setContentsMargins(size::inside - 2, 0, size::grid, 0);
+    row_->setSpacing(size::gap);
+    row_->addStrut(size::head + 2);  // a dock asks the layout for the height, not the widget
+    title_ = makeLabel(title);
+    title_->setFont(Theme::bold());
+    note_ = makeLabel({}, "dim");
+    note_->setFont(Theme::caption());
+    note_->setMinimumWidth(0);
+    note_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    row_->addWidget(title_);
+    row_->addWidget(note_, 1);
+    setTitleBarWidget(head_);
+
+    auto* frame = new QWidget(this);
+    frame->setObjectName(u"panelBody"_s);
+    frame->setAttribute(Qt::WA_StyledBackground);
+    auto* inside = new QVBoxLayout(frame);
+    inside->setContentsMargins(1, 0, 1, size::grid);
+    inside->setSpacing(0);
+    inside->addWidget(body_);
+    setWidget(frame);
+    connect(theme_, &Theme::changed, this, &Panel::dress);
+}
+
+void Panel::setTitle(const QString& title) {
+    title_->setText(title);
+    setWindowTitle(title);
+}
+
+void Panel::setNote(const QString& note) {
+    note_->setText(note);
+    note_->setToolTip(note);
+}
+
+void Panel::addToHead(QWidget* widget) {
+    int at = row_->count();
+    for (const auto& [button, icon] : tools_) at = std::min(at, row_->indexOf(button));
+    row_->insertWidget(at, widget);
+}
+
+void Panel::fillHead(QWidget* widget) {
+    note_->hide();
+    title_->hide();
+    row_->insertWidget(0, widget, 1);
+}
+
+QToolButton* Panel::tool(const QString& icon, const QString& name) {
+    auto* button = new QToolButton(head_);
+    button->setAccessibleName(name);
+    button->setToolTip(name);
+    button->setIconSize({13, 13});
+    row_->addWidget(button);
+    tools_.append({button, icon});
+    dress();
+    return button;
+}
+
+void Panel::makeExpandable() {
+    expandable_ = true;
+    connect(tool(u"expand"_s, tr("Fill the centre (Esc returns)")), &QToolButton::clicked, this,
+            &Panel::expandRequested);
+}
+
+QMenu* Panel::menu() {
+    if (menu_ == nullptr) {
+        menu_ = new QMenu(this);
+        auto* button = tool(u"more"_s, tr("More"));
+        button->setPopupMode(QToolButton::InstantPopup);
+        button->setMenu(menu_);
+    }
+    return menu_;
+}
+
+void Panel::dress() {
+    for (const auto& [button, icon] : tools_) button->setIcon(themedIcon(*theme_, icon));
+}
+
+bool Panel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == head_ && event->type() == QEvent::MouseButtonDblClick && expandable_) {
+        emit expandRequested();
+        return true;
+    }
+    return QDockWidget::eventFilter(watched, event);
+}
+
+QLabel* makeLabel(const QString& text, const char* role, QWidget* parent) {
+    auto* label = new QLabel(text, parent);
+    if (role != nullptr) label->setProperty("role", QString::fromLatin1(role));
+    return label;
+}
+
+QToolButton* makeLink(const QString& text, QWidget* parent) {
+    auto* link = new QToolButton(parent);
+    link->setText(text);
+    link->setProperty("role", u"link"_s);
+    link->setCursor(Qt::PointingHandCursor);
+    return link;
+}
+
+void restyle(QWidget* widget, const char* property, const QVariant& value) {
+    if (widget->property(property) == value) return;
+    widget->setProperty(property, value);
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
+}
+
+}  // namespace ui

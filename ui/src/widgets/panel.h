@@ -1,0 +1,62 @@
+#pragma once
+
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+
+namespace ui {
+
+class Theme;
+
+/// A dock that looks as the window's panels do: a head with title, a dim word and tools, and a body
+/// with rounded corners. It can be hidden, moved and floated. Owns `body`.
+class Panel final : public QDockWidget {
+    Q_OBJECT
+public:
+    /// `name` identifies it in the remembered layout.
+    Panel(Theme* theme, const QString& name, const QString& title, QWidget* body,
+          QWidget* parent = nullptr);
+
+    void setTitle(const QString& title);
+    void setNote(const QString& note);
+    /// Puts a widget into the head, left of the tools.
+    void addToHead(QWidget* widget);
+    /// In place of the title's note: takes the free width of the head.
+    void fillHead(QWidget* widget);
+    /// Adds ⤢, which asks to fill the centre, as does a double click on the head.
+    void makeExpandable();
+    /// The menu behind ⋯.
+    QMenu* menu();
+    QWidget* body() const { return body_; }
+
+signals:
+    void expandRequested();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    QToolButton* tool(const QString& icon, const QString& name);
+    void dress();
+
+    Theme* theme_;
+    QWidget* body_;
+    QWidget* head_;
+    QHBoxLayout* row_;
+    QLabel* title_;
+    QLabel* note_;
+    QList<QPair<QToolButton*, QString>> tools_;
+    QMenu* menu_ = nullptr;
+    bool expandable_ = false;
+};
+
+/// A label in the words' dim colour ("dim", "caution", "good", "bad").
+QLabel* makeLabel(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
+/// A button that looks as a link.
+QToolButton* makeLink(const QString& text, QWidget* parent = nullptr);
+/// Applies the style sheet anew after a property that it asks for has changed.
+void restyle(QWidget* widget, const char* property, const QVariant& value);
+
+}  // namespace ui
