@@ -1,0 +1,116 @@
+#include "ui/event_feed.h"
+
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/error.h"
+#include "feed/run_track.h"
+
+namespace ui {
+namespace {
+
+using engine::Command;
+using engine::RunState;
+
+engine::RunConfig quick(const char* precision) {
+    const auto parsed = engine::parse_run_config(
+        R"({"dataset": {"kind": "spirals", "train_limit": 256, "test_limit": 64}, "model": {"kind": "mlp"},
+            "batch_size": 32, "epochs": 3, "scaler": {"preset": "classroom"}})",
+        {std::string("precision.preset=") + precision});
+    EXPECT_TRUE(parsed.errors.empty());
+    return parsed.config;
+}
+
+struct EventFeedTest : testing::Test {
+    void SetUp() override {
+        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
+    }
+    bool runUntil(RunState state) {
+        return QTest::qWaitFor([&] { return feed.state() == state; }, 30'000);
+    }
+    QTemporaryDir folder;
+    EventFeed feed;
+};
+
+TEST(CombinedState, IsTheLiveliest) {
+    EXPECT_EQ(combined({}), RunState::idle);
+    EXPECT_EQ(combined({RunState::done, RunState::training}), RunState::training);
+    EXPECT_EQ(combined({RunState::paused, RunState::training}), RunState::training);
+    EXPECT_EQ(combined({RunState::paused, RunState::done}), RunState::paused);
+    EXPECT_EQ(combined({RunState::done, RunState::failed}), RunState::done);
+    EXPECT_EQ(combined({RunState::failed, RunState::failed}), RunState::failed);
+    EXPECT_EQ(combined({RunState::idle, RunState::done}), RunState::idle);
+}
+
+TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
+    std::size_t epochs = 0;
+    QObject::connect(&feed, &EventFeed::eventArrived, &feed,
+                     [&](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                         epochs += std::holds_alternative<engine::EpochDone>(event) ? 1 : 0;
+                     });
+    feed.open({quick("fp32"), quick("amp-fp16")});
+    feed.post(Command::start);
+    ASSERT_TRUE(runUntil(RunState::done));
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return feed.tracks()[0]->rows() == 24 && feed.tracks()[1]->rows() == 24; }));
+    EXPECT_EQ(epochs, 6u);
+    EXPECT_FALSE(feed.tracks()[0]->hasScaler());
+    EXPECT_TRUE(feed.tracks()[1]->hasScaler());
+    EXPECT_EQ(feed.tracks()[1]->done()->steps, 24);
+}
+
+TEST_F(EventFeedTest, GoesStepByStep) {
+    feed.open({quick("amp-fp16")});
+    feed.post(Command::step);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 1; }, 30'000));
+    ASSERT_TRUE(runUntil(RunState::paused));
+    feed.post(Command::step);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 2; }, 30'000));
+    feed.post(Command::stop);
+    ASSERT_TRUE(runUntil(RunState::done));
+}
+
+TEST_F(EventFeedTest, EndsWhileTraining) {
+    auto other = std::make_unique<EventFeed>();
+    other->setStore(feed.store());
+    auto config = quick("amp-fp16");
+    config.epochs = 100'000;
+    other->open({config, config});
+    other->post(Command::start);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return other->tracks()[0]->rows() > 10; }, 30'000));
+    other.reset();  // joins; a hang would be the failure
+}
+
+TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
+    feed.open({quick("fp32"), quick("amp-fp16")});
+    feed.post(Command::start);
+    ASSERT_TRUE(runUntil(RunState::done));
+    EventFeed later;
+    later.setStore(feed.store());
+    const auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 2u);
+    later.showStored(runs);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return later.tracks()[0]->rows() == 24 && later.tracks()[1]->rows() == 24; }));
+    EXPECT_EQ(later.tracks()[0]->epochs().size(), 3u);
+    later.showStored({});
+    EXPECT_TRUE(later.tracks().empty());
+}
+
+TEST(EventFeed, RefusesToRunWithoutAPlaceForRuns) {
+    EventFeed feed;
+    EXPECT_THROW(feed.open({engine::RunConfig{}}), engine::Error);
+}
+
+TEST_F(EventFeedTest, RefusesSettingsThatCannotRun) {
+    engine::RunConfig bad;
+    bad.batch_size = 0;
+    EXPECT_THROW(feed.open({bad}), engine::Error);
+    EXPECT_TRUE(feed.tracks().empty());
+}
+
+}  // namespace
+}  // namespace ui

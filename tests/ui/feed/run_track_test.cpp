@@ -1,0 +1,91 @@
+#include "feed/run_track.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ui {
+namespace {
+
+std::vector<engine::StepRecord> rows(int count) {
+    std::vector<engine::StepRecord> out;
+    for (int i = 1; i <= count; ++i) {
+        engine::StepRecord row{};
+        row.step = i;
+        row.updates = i - i / 10;
+        row.samples = 128 * i;
+        row.elapsed_s = 0.01 * i;
+        row.loss = 1.f / static_cast<float>(i);
+        row.loss_scale = 1024;
+        row.found_inf = i % 10 == 0 ? 1 : 0;
+        row.scale_ceiling = std::numeric_limits<float>::quiet_NaN();
+        out.push_back(row);
+    }
+    return out;
+}
+
+TEST(RunTrack, ReadsEveryRowIntoEverySeries) {
+    RunTrack track("1", {});
+    track.setSource(listSource(rows(5000)));
+    EXPECT_FALSE(track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever)));
+    EXPECT_EQ(track.rows(), 5000);
+    EXPECT_EQ(track.series(Figure::loss).total(0, 1).max, 1.f);
+    EXPECT_EQ(track.series(Figure::skipped).nextAbove0(0), 9);
+    EXPECT_EQ(track.series(Figure::ceiling).total(0, 5000).finite, 0u);
+    EXPECT_EQ(track.latest().step, 5000);
+    EXPECT_EQ(track.at(10).found_inf, 1);
+}
+
+TEST(RunTrack, LeavesRowsForTheNextTurnWhenTimeIsUp) {
+    RunTrack track("1", {});
+    track.setSource(listSource(rows(5000)));
+    EXPECT_TRUE(track.catchUp(QDeadlineTimer(0)));
+    EXPECT_EQ(track.rows(), 0);
+}
+
+TEST(RunTrack, MeasuresItsPaceOverTheLastSecond) {
+    RunTrack track("1", {});
+    track.setSource(listSource(rows(500)));
+    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
+    EXPECT_NEAR(track.pace().stepMs, 10, 1e-9);
+    EXPECT_NEAR(track.pace().samplesPerS, 12800, 1e-6);
+}
+
+TEST(RunTrack, FoldsEventsIntoItsState) {
+    RunTrack track("", {});
+    engine::RunStarted started{};
+    started.run = "12";
+    started.steps_planned = 158;
+    track.apply(started);
+    track.apply(engine::StateChanged{"12", engine::RunState::training});
+    EXPECT_EQ(track.run(), "12");
+    EXPECT_EQ(track.plannedSteps(), 158);
+    EXPECT_EQ(track.state(), engine::RunState::training);
+}
+
+TEST(RunTrack, KeepsFewOfVeryManyEpochsAndAlwaysTheLast) {
+    RunTrack track("1", {});
+    for (int i = 1; i <= 100'003; ++i) {
+        engine::EpochDone epoch{};
+        epoch.epoch = i;
+        track.apply(epoch);
+    }
+    EXPECT_LE(track.epochs().size(), 1024u);
+    EXPECT_GE(track.epochs().size(), 256u);
+    EXPECT_EQ(track.epochs().back().epoch, 100'003);
+    EXPECT_LE(track.events().size(), 4000u);
+}
+
+TEST(FocusTrack, IsTheLastRunWithAScaler) {
+    engine::RunConfig fp32;
+    fp32.precision.preset = "fp32";
+    const auto a = std::make_shared<RunTrack>("1", fp32);
+    const auto b = std::make_shared<RunTrack>("2", engine::RunConfig{});
+    EXPECT_EQ(focusTrack({a, b}), b);
+    EXPECT_EQ(focusTrack({b, a}), b);
+    EXPECT_EQ(focusTrack({a}), a);
+    EXPECT_EQ(focusTrack({}), nullptr);
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,113 @@
+#include "models/settings_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+
+#include "engine/catalog.h"
+#include "engine/error.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+TEST(SettingsModel, BeginsWithTheDefaultComparison) {
+    const SettingsModel model;
+    EXPECT_EQ(model.config(), engine::default_comparison());
+    EXPECT_EQ(model.comparison(), (QStringList{u"fp32"_s, u"amp-fp16"_s}));
+    EXPECT_TRUE(model.errors().empty());
+}
+
+TEST(SettingsModel, SetsAnyFieldByItsPath) {
+    SettingsModel model;
+    model.set(u"optimizer.lr"_s, u"0.125"_s);
+    model.set(u"batch_size"_s, u" 64 "_s);
+    model.set(u"deterministic"_s, u"false"_s);
+    EXPECT_EQ(model.config().optimizer.lr, 0.125);
+    EXPECT_EQ(model.config().batch_size, 64);
+    EXPECT_FALSE(model.config().deterministic);
+    EXPECT_EQ(model.text(u"optimizer.lr"_s), u"0.125"_s);
+    EXPECT_TRUE(model.isChanged(u"optimizer.lr"_s));
+    model.reset(u"optimizer.lr"_s);
+    EXPECT_FALSE(model.isChanged(u"optimizer.lr"_s));
+    EXPECT_EQ(model.config().optimizer.lr, 0.05);
+}
+
+TEST(SettingsModel, KeepsARefusedTextBesideTheLastGoodValue) {
+    SettingsModel model;
+    for (const auto& [path, text] :
+         {std::pair{u"batch_size"_s, u"0"_s}, std::pair{u"optimizer.lr"_s, u"nan"_s},
+          std::pair{u"scaler.growth_factor"_s, u"1"_s}, std::pair{u"epochs"_s, u"many"_s}}) {
+        model.set(path, text);
+        EXPECT_EQ(model.text(path), text);
+        EXPECT_FALSE(model.errorAt(path).isEmpty()) << path.toStdString();
+    }
+    EXPECT_EQ(model.errors().size(), 4u);
+    EXPECT_EQ(model.config().batch_size, 128);
+    EXPECT_TRUE(engine::validate(model.config()).empty());
+    model.set(u"batch_size"_s, u"32"_s);
+    EXPECT_EQ(model.errors().size(), 3u);
+    EXPECT_EQ(model.config().batch_size, 32);
+}
+
+TEST(SettingsModel, TakesAScalersValuesFromItsPreset) {
+    SettingsModel model;
+    EXPECT_EQ(model.text(u"scaler.growth_interval"_s), u"25"_s);
+    EXPECT_FALSE(model.isChanged(u"scaler.growth_interval"_s));
+    model.set(u"scaler.preset"_s, u"production"_s);
+    EXPECT_EQ(model.text(u"scaler.growth_interval"_s), u"2000"_s);
+    model.set(u"scaler.growth_interval"_s, u"100"_s);
+    EXPECT_TRUE(model.isChanged(u"scaler.growth_interval"_s));
+    EXPECT_EQ(model.defaultText(u"scaler.growth_interval"_s), u"2000"_s);
+}
+
+TEST(SettingsModel, HasATextForEveryFieldOfTheCatalog) {
+    SettingsModel model;
+    QSignalSpy changed(&model, &SettingsModel::changed);
+    for (const auto& field : engine::fields()) {
+        const QString path = QString::fromStdString(field.path);
+        const QString text = model.text(path);
+        model.set(path, text);
+        EXPECT_EQ(model.text(path), text) << field.path;
+    }
+    EXPECT_EQ(changed.count(), 0);
+}
+
+TEST(SettingsModel, MakesTheComparisonsRunsDifferInPrecisionAlone) {
+    SettingsModel model;
+    model.setComparison({u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s});
+    const auto configs = model.comparisonConfigs();
+    ASSERT_EQ(configs.size(), 3u);
+    EXPECT_EQ(engine::differing_fields(configs[0], configs[2]),
+              std::vector<std::string>{"precision.preset"});
+}
+
+TEST(SettingsModel, ReadsBackWhatItWrote) {
+    QTemporaryDir folder;
+    const QString file = folder.filePath(u"s.json"_s);
+    SettingsModel model;
+    model.set(u"epochs"_s, u"7"_s);
+    model.saveFile(file);
+    SettingsModel other;
+    other.loadFile(file);
+    EXPECT_EQ(other.config(), model.config());
+}
+
+TEST(SettingsModel, RefusesAFileThatIsNotSettings) {
+    QTemporaryDir folder;
+    const QString file = folder.filePath(u"s.json"_s);
+    QFile out(file);
+    ASSERT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write("{\"batch_sise\": 3}");
+    out.close();
+    SettingsModel model;
+    EXPECT_THROW(model.loadFile(file), engine::Error);
+    EXPECT_THROW(model.loadFile(folder.filePath(u"none.json"_s)), engine::Error);
+    EXPECT_EQ(model.config(), engine::default_comparison());
+}
+
+}  // namespace
+}  // namespace ui

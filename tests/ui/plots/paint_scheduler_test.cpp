@@ -1,0 +1,76 @@
+#include "plots/paint_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <QCoreApplication>
+#include <QEventLoop>
+#include <QTimer>
+
+namespace ui {
+namespace {
+
+struct Fake : Paintable {
+    Fake(std::vector<int>* log, int id) : log_(log), id_(id) {}
+    bool visible() const override { return shown; }
+    void paintNow() override { log_->push_back(id_); }
+    bool shown = true;
+
+private:
+    std::vector<int>* log_;
+    int id_;
+};
+
+void runFor(int ms) {
+    QEventLoop loop;
+    QTimer::singleShot(ms, &loop, &QEventLoop::quit);
+    loop.exec();
+}
+
+TEST(PaintBudget, LeavesTheShareOfTheMachineThatItSays) {
+    // 6 ms of paint on two cores at 3 %: one paint in 100 ms.
+    EXPECT_DOUBLE_EQ(6 + pauseAfter(6, 0.03, 2), 100);
+}
+
+TEST(PaintScheduler, PaintsEachPlotOnceHoweverOftenItWasAskedFor) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    Fake a(&log, 1);
+    Fake b(&log, 2);
+    scheduler.add(&a);
+    scheduler.add(&b);
+    for (int i = 0; i < 100; ++i) {
+        scheduler.request(&a);
+        scheduler.request(&b);
+    }
+    runFor(100);
+    EXPECT_EQ(log, (std::vector<int>{1, 2}));
+}
+
+TEST(PaintScheduler, LeavesHiddenPlotsAloneUntilTheyShow) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    Fake plot(&log, 1);
+    plot.shown = false;
+    scheduler.add(&plot);
+    scheduler.request(&plot);
+    runFor(50);
+    EXPECT_TRUE(log.empty());
+    plot.shown = true;
+    scheduler.request(&plot);
+    runFor(50);
+    EXPECT_EQ(log, std::vector<int>{1});
+}
+
+TEST(PaintScheduler, ForgetsAPlotThatIsGone) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    Fake plot(&log, 1);
+    scheduler.add(&plot);
+    scheduler.request(&plot);
+    scheduler.remove(&plot);
+    runFor(50);
+    EXPECT_TRUE(log.empty());
+}
+
+}  // namespace
+}  // namespace ui

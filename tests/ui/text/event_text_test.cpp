@@ -1,0 +1,93 @@
+#include "text/event_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "text/language.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::ScaleChanged;
+
+const float nan = std::numeric_limits<float>::quiet_NaN();
+
+ScaleChanged skip(ScaleChanged::Kind kind) {
+    return {.run = "1", .step = 412, .kind = kind, .from = 65536, .to = 32768, .clean_steps = 7};
+}
+
+TEST(EventText, SaysWhatASkipDidToTheScale) {
+    const EventText text = describeEvent(skip(ScaleChanged::Kind::skipped_normal));
+    EXPECT_EQ(text.what, u"Skipped: a gradient overflowed. Scale 2¹⁶ → 2¹⁵."_s);
+    EXPECT_EQ(text.step, 412);
+    EXPECT_EQ(text.kind, EventKind::skipped);
+}
+
+TEST(EventText, TellsCalibratingNormalAndPersistentApart) {
+    const auto meaning = [](ScaleChanged::Kind kind) { return describeEvent(skip(kind)).meaning; };
+    EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_calibrating).startsWith(u"Calibrating"_s));
+    EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_normal).startsWith(u"Normal"_s));
+    EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_persistent).startsWith(u"Persistent"_s));
+}
+
+TEST(EventText, CountsTheCleanStepsBeforeAGrowth) {
+    const EventText text = describeEvent(ScaleChanged{.run = "1",
+                                                      .step = 100,
+                                                      .kind = ScaleChanged::Kind::grown,
+                                                      .from = 65536,
+                                                      .to = 131072,
+                                                      .clean_steps = 100});
+    EXPECT_EQ(text.what, u"100 clean steps: scale 2¹⁶ → 2¹⁷."_s);
+}
+
+TEST(EventText, LeavesOutChangesOfState) {
+    EXPECT_TRUE(
+        describeEvent(engine::StateChanged{"1", engine::RunState::training}).what.isEmpty());
+}
+
+TEST(StepReason, CallsASkipWithAFiniteLossBenign) {
+    engine::StepRecord row{};
+    row.loss = 0.3f;
+    row.loss_scale = 131072;
+    row.found_inf = 1;
+    const auto event = skip(ScaleChanged::Kind::skipped_normal);
+    const StepReason why = explainStep(row, &event, 65536, true);
+    EXPECT_EQ(why.tone, StepReason::Tone::good);
+    EXPECT_TRUE(why.body.contains(u"2¹⁶"_s));
+}
+
+TEST(StepReason, BlamesTheForwardPassForANaNLoss) {
+    engine::StepRecord row{};
+    row.loss = nan;
+    row.loss_scale = 65536;
+    row.found_inf = 1;
+    EXPECT_EQ(explainStep(row, nullptr, 32768, true).tone, StepReason::Tone::bad);
+    row.found_inf = 0;  // no scaler: nothing stopped the update
+    EXPECT_EQ(explainStep(row, nullptr, 1, false).tone, StepReason::Tone::bad);
+}
+
+TEST(StepReason, PointsAtLostUpdates) {
+    engine::StepRecord row{};
+    row.loss = 1;
+    row.lost_update_share = 0.6f;
+    EXPECT_EQ(explainStep(row, nullptr, 1, false).tone, StepReason::Tone::caution);
+}
+
+TEST(EngineText, FillsArgumentsInOrder) {
+    EXPECT_EQ(engineText(engine::msg("{} of {}", 1, 2)), u"1 of 2"_s);
+    EXPECT_EQ(engineText(engine::msg("plain")), u"plain"_s);
+    engine::Message short_of_one("a {} b {}");
+    short_of_one.args = {"x"};
+    EXPECT_EQ(engineText(short_of_one), u"a x b {}"_s);
+}
+
+TEST(EngineText, FillsNumberedArgumentsWhereATranslationTurnsThem) {
+    engine::Message turned("{1} of {0}");
+    turned.args = {"a", "b"};
+    EXPECT_EQ(engineText(turned), u"b of a"_s);
+}
+
+}  // namespace
+}  // namespace ui

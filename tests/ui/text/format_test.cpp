@@ -1,0 +1,47 @@
+#include "text/format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+TEST(Format, SeparatesThousands) {
+    EXPECT_EQ(count(0), u"0"_s);
+    EXPECT_EQ(count(999), u"999"_s);
+    EXPECT_EQ(count(1204), u"1,204"_s);
+    EXPECT_EQ(count(-1234567), u"-1,234,567"_s);
+}
+
+TEST(Format, GivesThreeSignificantDigits) {
+    EXPECT_EQ(significant(0.3124), u"0.312"_s);
+    EXPECT_EQ(significant(2.3456), u"2.35"_s);
+    EXPECT_EQ(significant(13214), u"13,200"_s);
+    EXPECT_EQ(significant(0), u"0"_s);
+    EXPECT_EQ(significant(1.25e-6), u"1.25e-06"_s);
+    EXPECT_EQ(significant(std::numeric_limits<double>::quiet_NaN()), u"–"_s);
+    EXPECT_EQ(significant(-std::numeric_limits<double>::infinity()), u"−∞"_s);
+}
+
+TEST(Format, WritesPowersOfTwoAsPowersAndNothingElse) {
+    EXPECT_EQ(powerOfTwo(65536), u"2¹⁶"_s);
+    EXPECT_EQ(powerOfTwo(1), u"2⁰"_s);
+    EXPECT_EQ(powerOfTwo(0.25), u"2⁻²"_s);
+    EXPECT_EQ(powerOfTwo(1000), u"1,000"_s);
+    EXPECT_EQ(powerOfTwo(0), u"0"_s);
+}
+
+TEST(Format, WritesTimesAndSizes) {
+    EXPECT_EQ(duration(19.4), u"0:19"_s);
+    EXPECT_EQ(duration(3723), u"1:02:03"_s);
+    EXPECT_EQ(duration(std::numeric_limits<double>::infinity()), u"–"_s);
+    EXPECT_EQ(bytes(61'000'000), u"61.0 MB"_s);
+    EXPECT_EQ(bytes(24'000'000'000), u"24.0 GB"_s);
+    EXPECT_EQ(milliseconds(9.72), u"9.72 ms"_s);
+}
+
+}  // namespace
+}  // namespace ui

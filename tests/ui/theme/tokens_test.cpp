@@ -1,0 +1,105 @@
+#include "theme/tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace ui {
+namespace {
+
+double linear(double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); }
+
+double luminance(const QColor& c) {
+    return 0.2126 * linear(c.redF()) + 0.7152 * linear(c.greenF()) + 0.0722 * linear(c.blueF());
+}
+
+/// WCAG 2: (lighter + 0.05) / (darker + 0.05).
+double contrast(const QColor& a, const QColor& b) {
+    const double la = luminance(a);
+    const double lb = luminance(b);
+    return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+std::vector<std::pair<const char*, QColor>> curves(const Tokens& t) {
+    return {{"fp32", t.fp32},      {"amp-fp16", t.ampFp16},   {"amp-bf16", t.ampBf16},
+            {"o2-fp16", t.o2Fp16}, {"pure-fp16", t.pureFp16}, {"tf32", t.tf32}};
+}
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+
+/// Machado, Oliveira and Fernandes 2009, severity 1: what someone without one kind of cone sees.
+const std::pair<const char*, Matrix> deficiencies[] = {{"protanopia",
+                                                        {{{0.152286, 1.052583, -0.204868},
+                                                          {0.114503, 0.786281, 0.099216},
+                                                          {-0.003882, -0.048116, 1.051998}}}},
+                                                       {"deuteranopia",
+                                                        {{{0.367322, 0.860646, -0.227968},
+                                                          {0.280085, 0.672501, 0.047413},
+                                                          {-0.011820, 0.042940, 0.968881}}}},
+                                                       {"tritanopia",
+                                                        {{{1.255528, -0.076749, -0.178779},
+                                                          {-0.078411, 0.930809, 0.147602},
+                                                          {0.004733, 0.691367, 0.303900}}}}};
+
+std::array<double, 3> lab(const QColor& color, const Matrix& m) {
+    const double rgb[] = {linear(color.redF()), linear(color.greenF()), linear(color.blueF())};
+    double s[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        s[i] = std::clamp(m[i][0] * rgb[0] + m[i][1] * rgb[1] + m[i][2] * rgb[2], 0.0, 1.0);
+    }
+    const auto f = [](double v) { return v > 0.008856 ? std::cbrt(v) : 7.787 * v + 16.0 / 116; };
+    const double x = f((0.4124 * s[0] + 0.3576 * s[1] + 0.1805 * s[2]) / 0.9505);
+    const double y = f(0.2126 * s[0] + 0.7152 * s[1] + 0.0722 * s[2]);
+    const double z = f((0.0193 * s[0] + 0.1192 * s[1] + 0.9505 * s[2]) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+double distance(const QColor& a, const QColor& b, const Matrix& m) {
+    const auto la = lab(a, m);
+    const auto lb = lab(b, m);
+    return std::hypot(la[0] - lb[0], la[1] - lb[1], la[2] - lb[2]);
+}
+
+TEST(Tokens, KeepTextReadable) {
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (const QColor& paper : {t.panel, t.field, t.window}) {
+            EXPECT_GE(contrast(t.text, paper), 4.5);
+            EXPECT_GE(contrast(t.dim, paper), 4.5);
+        }
+        for (const QColor& words : {t.accent, t.bad, t.good, t.caution}) {
+            EXPECT_GE(contrast(words, t.panel), 4.5);
+        }
+        EXPECT_GE(contrast(t.onAccent, t.accent), 4.5);
+    }
+}
+
+TEST(Tokens, KeepCurvesVisible) {
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (const auto& [name, color] : curves(t))
+            EXPECT_GE(contrast(color, t.panel), 3.0) << name;
+    }
+}
+
+// The comparisons that the program offers by itself: FP32 against each other precision.
+TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (const auto& [kind, matrix] : deficiencies) {
+            for (const auto& [name, color] : curves(t)) {
+                if (color == t.fp32) continue;
+                EXPECT_GE(distance(t.fp32, color, matrix), 10.0) << kind << " " << name;
+            }
+        }
+    }
+}
+
+TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (const auto& [kind, matrix] : deficiencies) {
+            EXPECT_GE(distance(t.bad, t.good, matrix), 10.0) << kind;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace ui

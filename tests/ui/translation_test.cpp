@@ -1,0 +1,157 @@
+// No text that a user can see lacks its Chinese: those of the window are found by its translation
+// file, those of the engine by its catalogs and by the msg("...") literals of its sources.
+#include <gtest/gtest.h>
+
+#include <QDirIterator>
+#include <QFile>
+#include <QRegularExpression>
+#include <QTranslator>
+#include <QXmlStreamReader>
+
+#include "engine/catalog.h"
+#include "engine/machine.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+const QString root = QStringLiteral(HALFTONE_SOURCE_DIR);
+
+QString readAll(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QStringList sources(const QString& folder) {
+    QStringList files;
+    QDirIterator it(root + u'/' + folder, {u"*.cpp"_s, u"*.h"_s}, QDir::Files,
+                    QDirIterator::Subdirectories);
+    while (it.hasNext()) files << it.next();
+    return files;
+}
+
+/// The string literal that begins at `at`, neighbours joined and escapes resolved; empty if there
+/// is none.
+QString literalAt(const QString& code, qsizetype at) {
+    static const QRegularExpression piece(u"\\G\\s*\"((?:[^\"\\\\]|\\\\.)*)\""_s);
+    QString out;
+    for (auto m = piece.match(code, at); m.hasMatch(); m = piece.match(code, m.capturedEnd())) {
+        out += m.captured(1);
+    }
+    return out.replace(u"\\\""_s, u"\""_s).replace(u"\\n"_s, u"\n"_s).replace(u"\\\\"_s, u"\\"_s);
+}
+
+QStringList literalsAfter(const QString& code, const QRegularExpression& call) {
+    QStringList found;
+    for (auto it = call.globalMatch(code); it.hasNext();) {
+        const QString text = literalAt(code, it.next().capturedEnd());
+        if (!text.isEmpty()) found << text;
+    }
+    return found;
+}
+
+struct Translations {
+    QTranslator engine;
+    QTranslator ui;
+    Translations() {
+        EXPECT_TRUE(engine.load(u":/i18n/engine_zh_CN.qm"_s));
+        EXPECT_TRUE(ui.load(u":/i18n/ui_zh_CN.qm"_s));
+    }
+    bool knows(const std::string& text) const {
+        return text.empty() || !engine.translate("engine", text.c_str()).isEmpty();
+    }
+};
+
+TEST(Translation, CoversTheEnginesCatalogs) {
+    const Translations zh;
+    std::vector<std::string> texts;
+    for (const auto& i : engine::datasets())
+        texts.insert(texts.end(), {i.title, i.summary, i.needs});
+    for (const auto& i : engine::models()) {
+        texts.insert(texts.end(), {i.title, i.summary});
+        for (const auto& option : i.options) texts.push_back(option.help);
+    }
+    for (const auto& i : engine::precisions()) texts.insert(texts.end(), {i.title, i.summary});
+    for (const auto& i : engine::scaler_presets()) texts.insert(texts.end(), {i.title, i.summary});
+    for (const auto& i : engine::optimizers()) texts.insert(texts.end(), {i.title, i.summary});
+    for (const auto& i : engine::fields()) texts.insert(texts.end(), {i.label, i.help, i.unit});
+    ASSERT_FALSE(texts.empty());
+    for (const auto& text : texts) EXPECT_TRUE(zh.knows(text)) << text;
+}
+
+TEST(Translation, CoversEveryMessageOfTheEngineThatTheWindowCanShow) {
+    const Translations zh;
+    static const QRegularExpression call(u"\\bmsg\\(|\\bMessage\\("_s);
+    int found = 0;
+    for (const auto& folder : {u"engine/src/data"_s, u"engine/src/store"_s, u"engine/src/train"_s,
+                               u"engine/src/models"_s, u"ui/src"_s}) {
+        for (const QString& file : sources(folder)) {
+            for (const QString& text : literalsAfter(readAll(file), call)) {
+                ++found;
+                EXPECT_TRUE(zh.knows(text.toStdString()))
+                    << file.toStdString() << ": " << text.toStdString();
+            }
+        }
+    }
+    EXPECT_GT(found, 20);
+}
+
+TEST(Translation, CoversTheMachineReport) {
+    const Translations zh;
+    const auto machine = engine::inspect_machine();
+    EXPECT_TRUE(zh.knows(machine.cuda_note.text)) << machine.cuda_note.text;
+    for (const auto& pay : machine.precisions) EXPECT_TRUE(zh.knows(pay.why.text)) << pay.why.text;
+}
+
+/// Texts of the window's translation file, by source text; empty translation where it is
+/// unfinished.
+QMap<QString, QString> translated() {
+    QMap<QString, QString> out;
+    QFile file(root + u"/resources/i18n/ui_zh_CN.ts"_s);
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    QXmlStreamReader xml(&file);
+    QString source;
+    while (!xml.atEnd()) {
+        xml.readNext();
+        if (!xml.isStartElement()) continue;
+        if (xml.name() == u"source"_s) source = xml.readElementText();
+        if (xml.name() != u"translation"_s) continue;
+        const QString type = xml.attributes().value(u"type"_s).toString();
+        const QString text = xml.readElementText();
+        if (type.isEmpty()) out[source] = text;
+    }
+    return out;
+}
+
+TEST(Translation, CoversEveryTextOfTheWindow) {
+    static const QRegularExpression call(
+        u"\\btr\\(|QT_TRANSLATE_NOOP\\(\"\\w+\",|\\btranslate\\(\"(?!engine)\\w+\","_s);
+    const auto known = translated();
+    int found = 0;
+    for (const QString& file : sources(u"ui/src"_s)) {
+        for (const QString& text : literalsAfter(readAll(file), call)) {
+            ++found;
+            EXPECT_FALSE(known.value(text).isEmpty())
+                << file.toStdString() << ": " << text.toStdString();
+        }
+    }
+    EXPECT_GT(found, 150);
+}
+
+TEST(Translation, KeepsThePlacesForArguments) {
+    static const QRegularExpression place(u"%\\d"_s);
+    const auto known = translated();
+    for (auto it = known.cbegin(); it != known.cend(); ++it) {
+        const auto places = [](const QString& text) {
+            QStringList all;
+            for (auto m = place.globalMatch(text); m.hasNext();) all << m.next().captured();
+            all.sort();
+            return all;
+        };
+        EXPECT_EQ(places(it.key()), places(it.value())) << it.key().toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace ui

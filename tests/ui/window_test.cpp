@@ -1,0 +1,133 @@
+#include "main_window.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QLineEdit>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "commands.h"
+#include "feed/run_track.h"
+#include "models/settings_model.h"
+#include "panels/plot_panels.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/panel.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+/// A window with all that it stands on.
+struct WindowTest : testing::Test {
+    WindowTest() {
+        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
+        window = std::make_unique<MainWindow>(context);
+        window->resize(1440, 900);
+        window->QWidget::show();
+        QTest::qWait(50);
+    }
+    ~WindowTest() override {
+        window.reset();
+        QThreadPool::globalInstance()->waitForDone();
+    }
+
+    QTemporaryDir folder;
+    Theme theme;
+    Language language;
+    EventFeed feed;
+    SettingsModel settings;
+    Commands commands{&feed, &settings};
+    PlotLink link;
+    PaintScheduler scheduler;
+    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
+    std::unique_ptr<MainWindow> window;
+};
+
+TEST_F(WindowTest, GivesEveryControlANameForScreenReaders) {
+    for (const auto* widget : window->findChildren<QWidget*>()) {
+        if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(u"qt_"_s))
+            continue;
+        const auto* button = qobject_cast<const QAbstractButton*>(widget);
+        const bool named =
+            !widget->accessibleName().isEmpty() || (button != nullptr && !button->text().isEmpty());
+        const bool part =
+            widget->parentWidget()->inherits("QAbstractItemView") ||
+            widget->parentWidget()->inherits("QComboBox") || widget->inherits("QScrollBar") ||
+            widget->parentWidget()->inherits("QTabBar") || widget->inherits("QTabBar");
+        EXPECT_TRUE(named || part) << widget->metaObject()->className() << " in "
+                                   << widget->parentWidget()->metaObject()->className();
+    }
+}
+
+TEST_F(WindowTest, DescribesEveryPlotInWords) {
+    const auto plots = window->findChildren<LinePlot*>();
+    ASSERT_EQ(plots.size(), 4);
+    QTest::qWait(200);
+    for (const auto* plot : plots) EXPECT_FALSE(plot->accessibleDescription().isEmpty());
+}
+
+TEST_F(WindowTest, FoldsTheRightColumnBelow1280Pixels) {
+    auto* step = window->findChild<QDockWidget*>(u"step"_s);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
+    window->resize(1270, 800);
+    QTest::qWait(20);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::BottomDockWidgetArea);
+    window->resize(1440, 900);
+    QTest::qWait(20);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
+}
+
+TEST_F(WindowTest, LetsOnePlotFillTheCentreUntilEscape) {
+    auto* loss = qobject_cast<Panel*>(window->findChild<QDockWidget*>(u"loss"_s));
+    auto* scale = window->findChild<QDockWidget*>(u"scale"_s);
+    emit loss->expandRequested();
+    EXPECT_TRUE(loss->isVisible());
+    EXPECT_FALSE(scale->isVisible());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    EXPECT_TRUE(scale->isVisible());
+}
+
+TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {
+    auto* bar = window->findChild<QFrame*>(u"message"_s);
+    ASSERT_NE(bar, nullptr);
+    EXPECT_FALSE(bar->isVisible());
+    commands.openPath(folder.path() + u"/nothing-here"_s);
+    EXPECT_TRUE(bar->isVisible());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    EXPECT_FALSE(bar->isVisible());
+}
+
+TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
+    settings.load(
+        engine::parse_run_config(
+            R"({"dataset": {"kind": "spirals", "train_limit": 256}, "model": {"kind": "mlp"},
+                          "batch_size": 32, "epochs": 2, "scaler": {"preset": "classroom"}})")
+            .config,
+        {u"fp32"_s, u"amp-fp16"_s});
+    auto* compare = window->findChild<QAbstractButton*>(u"primary"_s);
+    ASSERT_NE(compare, nullptr);
+    EXPECT_TRUE(compare->isEnabled());
+    compare->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 16; }));
+    link.select(3);
+    EXPECT_EQ(window->findChild<QDockWidget*>(u"step"_s)->windowTitle(), u"Step 3"_s);
+}
+
+TEST_F(WindowTest, IsMadeAnewInAnotherLanguageWithoutLosingTheRuns) {
+    feed.open({engine::RunConfig{}});
+    language.setChoice(u"zh_CN"_s);
+    window = std::make_unique<MainWindow>(context);
+    EXPECT_EQ(window->findChild<QDockWidget*>(u"settings"_s)->windowTitle(), u"设置"_s);
+    EXPECT_EQ(feed.tracks().size(), 1u);
+    language.setChoice(u"en"_s);
+}
+
+}  // namespace
+}  // namespace ui
