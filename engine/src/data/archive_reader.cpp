@@ -1,8 +1,13 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <exception>
+#include <memory>
+#include <new>
+#include <string_view>
 #include <vector>
 
 #include "data/byte_reader.h"

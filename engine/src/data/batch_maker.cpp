@@ -1,6 +1,8 @@
 #include "data/batch_maker.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "data/philox.h"
 #include "engine/error.h"

@@ -21,7 +21,7 @@ struct CifarFormat {
         label_classes;  ///< of each label byte; the last is the class that counts
 
     std::int64_t classes() const { return label_classes.back(); }
-    std::size_t record_bytes() const { return label_classes.size() + 3 * 32 * 32; }
+    std::size_t record_bytes() const { return label_classes.size() + 3072; }
 };
 const CifarFormat& cifar10_format();   ///< one label byte
 const CifarFormat& cifar100_format();  ///< coarse and fine label; the fine one is used

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
+#include <utility>
 
 #include "data/cifar.h"
 #include "engine/error.h"
@@ -54,13 +55,13 @@ public:
     }
 
     DatasetPair finish(const std::string& folder) {
-        for (const auto* set : {&train_, &test_}) {
-            if (set->size() > 0) continue;
-            throw Error(ErrorCode::data,
-                        msg("{}: no {} set of {} here", folder,
-                            set == &train_ ? "training" : "test", format_.title),
+        const auto refuse = [&](Message message) {
+            throw Error(ErrorCode::data, std::move(message),
                         msg("Looked for {}.", wanted_cifar(format_).looked_for));
-        }
+        };
+        if (train_.size() == 0)
+            refuse(msg("{}: no training set of {} here", folder, format_.title));
+        if (test_.size() == 0) refuse(msg("{}: no test set of {} here", folder, format_.title));
         return make_image_datasets(std::move(train_), std::move(test_), class_names());
     }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "data/glyph_strokes.h"
 
@@ -11,6 +12,7 @@ namespace engine {
 namespace {
 
 constexpr int side = GlyphDataset::side;
+constexpr float middle = side / 2.0F;
 constexpr std::size_t pixel_count = std::size_t{side} * side;
 
 /// Numbers of one image in a row, so that adding a property does not renumber the others' words by
@@ -46,8 +48,8 @@ public:
         xy_ = (cosine * shear - sine) * height;
         yx_ = sine * width;
         yy_ = (sine * shear + cosine) * height;
-        centre_x_ = draws.between(side / 2 - 3.0F, side / 2 + 3.0F);
-        centre_y_ = draws.between(side / 2 - 3.0F, side / 2 + 3.0F);
+        centre_x_ = draws.between(middle - 3, middle + 3);
+        centre_y_ = draws.between(middle - 3, middle + 3);
     }
 
     GlyphPoint operator()(GlyphPoint point) const {
@@ -81,7 +83,8 @@ public:
                 const float along = std::clamp((px * dx + py * dy) * scale, 0.0F, 1.0F);
                 const float ex = px - along * dx;
                 const float ey = py - along * dy;
-                float& nearest = squared_[static_cast<std::size_t>(y * side + x)];
+                float& nearest =
+                    squared_[static_cast<std::size_t>(y) * side + static_cast<std::size_t>(x)];
                 nearest = std::min(nearest, ex * ex + ey * ey);
             }
         }

@@ -1,7 +1,10 @@
 #include "data/glyph_strokes.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <numbers>
+#include <utility>
 
 namespace engine {
 namespace {

@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "data/byte_reader.h"
 #include "data/cifar.h"
@@ -18,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t recognised_bytes = 32 * 3074;
+constexpr std::size_t recognised_bytes = std::size_t{32} * 3074;
 
 std::vector<std::uint8_t> beginning(ByteReader& reader, std::size_t count) {
     std::vector<std::uint8_t> bytes(count);
@@ -126,7 +129,7 @@ std::string recognise_path(const std::string& path) {
         if (is_run(path)) return "run";
         if (is_settings(path)) return "settings";
         for (const auto* format : {&cifar100_format(), &cifar10_format()}) {
-            if (const std::string kind = recognise_cifar(path, *format); !kind.empty()) return kind;
+            if (std::string kind = recognise_cifar(path, *format); !kind.empty()) return kind;
         }
         return recognise_idx(path);
     } catch (const Error&) {
