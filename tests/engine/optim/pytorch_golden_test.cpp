@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "amp/grad_scaler.h"
+#include "optim_support.h"
+#include "store/safetensors.h"
+
+// SGD, AdamW and GradScaler against PyTorch's own, from the file that tests/peer/optim_golden.py
+// writes.
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr int updates = 20;
+constexpr int tensors = 2;
+
+class Golden {
+public:
+    Golden()
+        : file_(SafetensorsFile::open(std::filesystem::path(HALFTONE_GOLDEN_DIR) /
+                                      "optim.safetensors")) {}
+
+    json setting(const std::string& name) const { return json::parse(file_.metadata().at(name)); }
+    bool has(const std::string& name) const { return file_.find(name) != nullptr; }
+    Tensor tensor(const std::string& name) const {
+        const TensorEntry* entry = file_.find(name);
+        if (entry == nullptr) throw std::out_of_range(name);
+        Shape shape;
+        for (const auto size : entry->shape) shape.push_back(size);
+        const Tensor t = Tensor::empty(shape, entry->dtype == "F64" ? DType::f64 : DType::f32);
+        EXPECT_EQ(entry->bytes.size(), t.bytes());
+        std::memcpy(t.data(), entry->bytes.data(), t.bytes());
+        return t;
+    }
+
+private:
+    SafetensorsFile file_;
+};
+
+std::unique_ptr<Optimizer> make_optimizer(const json& v, const std::vector<Parameter>& parameters,
+                                          bool scaling_aware = false) {
+    const OptimizerOptions options{.scaling_aware = scaling_aware};
+    if (v.at("kind") == "sgd") {
+        return std::make_unique<Sgd>(parameters,
+                                     SgdOptions{.lr = v.at("lr"),
+                                                .momentum = v.value("momentum", 0.0),
+                                                .dampening = v.value("dampening", 0.0),
+                                                .weight_decay = v.value("weight_decay", 0.0),
+                                                .nesterov = v.value("nesterov", false)},
+                                     options);
+    }
+    return std::make_unique<AdamW>(parameters,
+                                   AdamWOptions{.lr = v.at("lr"),
+                                                .beta1 = v.value("beta1", 0.9),
+                                                .beta2 = v.value("beta2", 0.999),
+                                                .eps = v.value("eps", 1e-8),
+                                                .weight_decay = v.value("weight_decay", 0.01)},
+                                   options);
+}
+
+std::vector<Parameter> start_weights(const Golden& golden, DType dtype) {
+    std::vector<Parameter> parameters;
+    for (int k = 0; k < tensors; ++k) {
+        const Tensor start = golden.tensor("w." + std::to_string(k));
+        Tensor w = Tensor::of(start.values(), start.shape(), dtype);
+        w.set_requires_grad(true);
+        parameters.push_back({"w" + std::to_string(k), w});
+    }
+    return parameters;
+}
+
+Tensor gradient(const Golden& golden, int update, int k, DType dtype, double scale = 1) {
+    const Tensor g = golden.tensor("g." + std::to_string(update) + "." + std::to_string(k));
+    auto values = g.values();
+    for (auto& value : values) value *= scale;
+    return Tensor::of(values, g.shape(), dtype);
+}
+
+void expect_near(const Tensor& ours, const Tensor& theirs, double tolerance,
+                 const std::string& what) {
+    ASSERT_TRUE(ours.shape() == theirs.shape()) << what;
+    const auto a = ours.values(), b = theirs.values();
+    for (std::size_t i = 0; i < a.size(); ++i)
+        ASSERT_NEAR(a[i], b[i], tolerance) << what << " element " << i;
+}
+
+/// Values reach a magnitude of 8. In 20 updates either side rounds at most 10 times an update, each
+/// time by half a unit of that, and what one update got wrong weighs up to 1 / (1 - 0.9) = 10 times
+/// in a momentum buffer, of which a 16th (lr) reaches the weight.
+double tolerance_of(DType dtype) {
+    const double half_unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+    return 2 * updates * 10 * 8 * half_unit;
+}
+
+TEST(OptimizerGolden, FollowsPyTorchOver20Updates) {
+    const Golden golden;
+    for (const json& variant : golden.setting("variants")) {
+        for (const DType dtype : {DType::f32, DType::f64}) {
+            const std::string prefix =
+                variant.at("name").get<std::string>() + "." + name(dtype) + ".";
+            const double tolerance = tolerance_of(dtype);
+            const auto parameters = start_weights(golden, dtype);
+            const auto optimizer = make_optimizer(variant, parameters);
+            for (int update = 0; update < updates; ++update) {
+                for (int k = 0; k < tensors; ++k)
+                    parameters[static_cast<std::size_t>(k)].tensor.set_grad(
+                        gradient(golden, update, k, dtype));
+                optimizer->step();
+                if (update > 0) continue;
+                for (int k = 0; k < tensors; ++k)
+                    expect_near(parameters[static_cast<std::size_t>(k)].tensor,
+                                golden.tensor(prefix + "first." + std::to_string(k)),
+                                tolerance / updates, prefix + "first");
+            }
+            for (int k = 0; k < tensors; ++k) {
+                const auto at = static_cast<std::size_t>(k);
+                expect_near(parameters[at].tensor, golden.tensor(prefix + "w." + std::to_string(k)),
+                            tolerance, prefix + "w");
+                for (const auto& [state, value] : optimizer->state(at)) {
+                    expect_near(value, golden.tensor(prefix + state + "." + std::to_string(k)),
+                                tolerance, prefix + state);
+                }
+            }
+        }
+    }
+}
+
+TEST(OptimizerGolden, HasTheStateThatPyTorchHas) {
+    const Golden golden;
+    for (const json& variant : golden.setting("variants")) {
+        const auto parameters = start_weights(golden, DType::f32);
+        const auto optimizer = make_optimizer(variant, parameters);
+        for (const auto& parameter : parameters)
+            parameter.tensor.set_grad(Tensor::zeros(parameter.tensor.shape(), DType::f32));
+        optimizer->step();
+        const std::string prefix = variant.at("name").get<std::string>() + ".f32.";
+        std::size_t expected = 0;
+        for (const char* state : {"momentum_buffer", "exp_avg", "exp_avg_sq"})
+            expected += golden.has(prefix + state + ".0") ? 1 : 0;
+        EXPECT_EQ(optimizer->state(0).size(), expected) << prefix;
+    }
+}
+
+TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
+    const Golden golden;
+    const json scaler_settings = golden.setting("scaler");
+    const std::vector<int> spoiled = scaler_settings.at("spoiled");
+    for (const json& variant : golden.setting("variants")) {
+        for (const bool aware : {false, true}) {
+            const std::string prefix = "scaled." + variant.at("name").get<std::string>() + ".";
+            const auto parameters = start_weights(golden, DType::f32);
+            const auto optimizer = make_optimizer(variant, parameters, aware);
+            GradScaler scaler({.init_scale = scaler_settings.at("init_scale"),
+                               .growth_factor = scaler_settings.at("growth_factor"),
+                               .backoff_factor = scaler_settings.at("backoff_factor"),
+                               .growth_interval = scaler_settings.at("growth_interval")});
+            scaler.scale(Tensor::zeros({}, DType::f32));
+            const auto scales = golden.tensor(prefix + "scales").values();
+            for (int update = 0; update < updates; ++update) {
+                for (int k = 0; k < tensors; ++k)
+                    parameters[static_cast<std::size_t>(k)].tensor.set_grad(
+                        gradient(golden, update, k, DType::f32, scaler.loss_scale()));
+                if (std::find(spoiled.begin(), spoiled.end(), update) != spoiled.end())
+                    parameters[1].tensor.grad().data_as<float>()[2 * 4 + 1] =
+                        std::numeric_limits<float>::infinity();
+                scaler.step(*optimizer);
+                scaler.update();
+                ASSERT_EQ(scaler.loss_scale(), scales[static_cast<std::size_t>(update)])
+                    << prefix << " update " << update;
+            }
+            EXPECT_EQ(optimizer->steps(), updates - static_cast<std::int64_t>(spoiled.size()));
+            for (int k = 0; k < tensors; ++k)
+                expect_near(parameters[static_cast<std::size_t>(k)].tensor,
+                            golden.tensor(prefix + "w." + std::to_string(k)),
+                            tolerance_of(DType::f32), prefix + "w");
+        }
+    }
+}
+
+}  // namespace
+}  // namespace engine

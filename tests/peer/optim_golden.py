@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Writes golden/optim.safetensors: PyTorch's optimizers and its GradScaler over 20 updates of two small tensors.
+
+w.K              initial weights (K: 0, 1), on a grid of 2^-7, so that every type holds them
+g.T.K            gradients of update T, on the same grid
+NAME.DTYPE.w.K   weights after the last update; DTYPE f32 or f64
+NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq
+NAME.DTYPE.first.K   weights after the first update
+scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
+
+The metadata's `variants` is the list of settings as JSON; `scaler` holds the scaler's settings and the spoiled updates.
+Learning rates are powers of two: they are the same number in f32 and f64.
+"""
+
+import json
+import pathlib
+import sys
+
+import safetensors.torch
+import torch
+
+UPDATES = 20
+SHAPES = ((5,), (3, 4))
+VARIANTS = (
+    {"name": "sgd", "kind": "sgd", "lr": 2**-4},
+    {"name": "sgd_decay", "kind": "sgd", "lr": 2**-4, "weight_decay": 0.01},
+    {"name": "sgd_momentum", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "weight_decay": 0.0005},
+    {"name": "sgd_dampening", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "dampening": 0.3},
+    {"name": "sgd_nesterov", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "weight_decay": 0.01, "nesterov": True},
+    {"name": "adamw", "kind": "adamw", "lr": 2**-7},
+    {"name": "adamw_no_decay", "kind": "adamw", "lr": 2**-7, "weight_decay": 0.0},
+    {"name": "adamw_other", "kind": "adamw", "lr": 2**-7, "beta1": 0.8, "beta2": 0.95, "eps": 1e-3, "weight_decay": 0.1},
+)
+SCALER = {"init_scale": 1024.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 3, "spoiled": [4, 5, 11]}
+
+
+def make_optimizer(variant, weights):
+    settings = {k: v for k, v in variant.items() if k not in ("name", "kind")}
+    if variant["kind"] == "sgd":
+        return torch.optim.SGD(weights, **settings)
+    betas = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.999))
+    return torch.optim.AdamW(weights, betas=betas, **settings)
+
+
+def draw(generator):
+    return [torch.randint(-128, 128, shape, generator=generator) / 128 for shape in SHAPES]
+
+
+def run(variant, start, grads, dtype, out):
+    weights = [w.to(dtype, copy=True).requires_grad_() for w in start]
+    optimizer = make_optimizer(variant, weights)
+    prefix = f"{variant['name']}.{'f64' if dtype == torch.float64 else 'f32'}"
+    for t, gradients in enumerate(grads):
+        for w, g in zip(weights, gradients):
+            w.grad = g.to(dtype)
+        optimizer.step()
+        if t == 0:
+            out.update({f"{prefix}.first.{k}": w.detach().clone() for k, w in enumerate(weights)})
+    for k, w in enumerate(weights):
+        out[f"{prefix}.w.{k}"] = w.detach().clone()
+        for name in ("momentum_buffer", "exp_avg", "exp_avg_sq"):
+            if optimizer.state[w].get(name) is not None:
+                out[f"{prefix}.{name}.{k}"] = optimizer.state[w][name].clone()
+
+
+def run_scaled(variant, start, grads, out):
+    weights = [w.clone().requires_grad_() for w in start]
+    optimizer = make_optimizer(variant, weights)
+    settings = {k: v for k, v in SCALER.items() if k != "spoiled"}
+    scaler = torch.amp.GradScaler("cpu", **settings)
+    scaler.scale(torch.zeros(()))
+    scales = []
+    for t, gradients in enumerate(grads):
+        for w, g in zip(weights, gradients):
+            w.grad = g * scaler.get_scale()
+        if t in SCALER["spoiled"]:
+            weights[1].grad[2, 1] = torch.inf
+        scaler.step(optimizer)
+        scaler.update()
+        scales.append(scaler.get_scale())
+    prefix = f"scaled.{variant['name']}"
+    out.update({f"{prefix}.w.{k}": w.detach().clone() for k, w in enumerate(weights)})
+    out[f"{prefix}.scales"] = torch.tensor(scales)
+
+
+def main():
+    generator = torch.Generator().manual_seed(17)
+    start = draw(generator)
+    grads = [draw(generator) for _ in range(UPDATES)]
+    out = {f"w.{k}": w.clone() for k, w in enumerate(start)}
+    out.update({f"g.{t}.{k}": g for t, gradients in enumerate(grads) for k, g in enumerate(gradients)})
+    for variant in VARIANTS:
+        for dtype in (torch.float32, torch.float64):
+            run(variant, start, grads, dtype, out)
+        run_scaled(variant, start, grads, out)
+    path = pathlib.Path(__file__).resolve().parent / "golden" / "optim.safetensors"
+    metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "torch": torch.__version__}
+    safetensors.torch.save_file(out, path, metadata=metadata)
+    print(f"{len(out)} tensors, {path.stat().st_size / 1e3:.1f} kB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
