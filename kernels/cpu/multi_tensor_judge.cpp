@@ -57,23 +57,29 @@ using DD = hn::ScalableTag<double>;
 using VD = hn::Vec<DD>;
 using VI = hn::Vec<DI>;
 
-/// sum += the squares of all lanes, in double, where the square of no f32 overflows or vanishes.
-HWY_INLINE void add_squares(VF v, VD& sum) {
+/// Sum of squares in double, where the square of no f32 overflows or vanishes. Two sums, so that
+/// one addition need not wait for the other.
+struct Squares {
+    VD low, high;
+
+    HWY_INLINE void add(VF v) {
 #if HWY_TARGET == HWY_SCALAR
-    const VD low = hn::PromoteTo(DD(), v);
+        const VD d = hn::PromoteTo(DD(), v);
+        low = hn::MulAdd(d, d, low);
 #else
-    const hn::Half<DF> half;
-    const VD low = hn::PromoteTo(DD(), hn::LowerHalf(half, v));
-    const VD high = hn::PromoteTo(DD(), hn::UpperHalf(half, v));
-    sum = hn::MulAdd(high, high, sum);
+        const hn::Half<DF> half;
+        const VD below = hn::PromoteTo(DD(), hn::LowerHalf(half, v));
+        const VD above = hn::PromoteTo(DD(), hn::UpperHalf(half, v));
+        low = hn::MulAdd(below, below, low);
+        high = hn::MulAdd(above, above, high);
 #endif
-    sum = hn::MulAdd(low, low, sum);
-}
+    }
+};
 
 /// Tally of at most piece_size elements: lane counters of 32 bits cannot overflow.
 struct VectorTally {
     VI above_zero, above_flushed, normal, infinite, largest;
-    VD sum_squares;
+    Squares squares;
 
     VectorTally()  // spelled out: an implicit one would be compiled for the baseline
         : above_zero(hn::Zero(DI())),
@@ -81,7 +87,7 @@ struct VectorTally {
           normal(hn::Zero(DI())),
           infinite(hn::Zero(DI())),
           largest(hn::Zero(DI())),
-          sum_squares(hn::Zero(DD())) {}
+          squares{hn::Zero(DD()), hn::Zero(DD())} {}
 
     HWY_INLINE void add(VF v) {
         const DI i32;
@@ -95,7 +101,7 @@ struct VectorTally {
         count(normal, first_normal - 1);
         count(infinite, first_infinite - 1);
         largest = hn::Max(largest, bits);
-        add_squares(v, sum_squares);
+        squares.add(v);
     }
 
     Tally total() const {
@@ -108,7 +114,7 @@ struct VectorTally {
         t.normal = sum(normal);
         t.infinite = sum(infinite);
         t.largest = static_cast<std::uint32_t>(hn::GetLane(hn::MaxOfLanes(DI(), largest)));
-        t.sum_squares = hn::GetLane(hn::SumOfLanes(DD(), sum_squares));
+        t.sum_squares = hn::GetLane(hn::SumOfLanes(DD(), hn::Add(squares.low, squares.high)));
         return t;
     }
 };

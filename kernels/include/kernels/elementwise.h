@@ -51,7 +51,8 @@ using Cast = void(Array y, ConstArray x, Stream stream);
 
 /// y[i] = op(x[i]); y of x's dtype (floating; neg, abs, sign, square also i64, i32); y may alias x.
 /// f16, bf16 and f32 compute in f32 and round once; f64 in f64. exp, log, tanh ...: at most 2 f32
-/// units in the last place from the exact value before that rounding.
+/// units in the last place from the exact value before that rounding. sign of NaN is 0, relu of NaN
+/// is NaN. Integers wrap around.
 using Unary = void(Array y, ConstArray x, UnaryOp op, Stream stream);
 
 /// y[i] = op(a[i], b[i]); all of one dtype (floating; add ... minimum also i64, i32). a or b may

@@ -29,8 +29,8 @@ using MultiTensorJudge = void(Judgement* judgement, std::span<const ConstArray> 
 using MultiTensorUnscale = void(std::span<const Array> grads, float inv_scale, float* found_inf,
                                 Stream stream);
 
-/// Device scalars of an update; null pointers mean the neutral value. Nothing is written when
-/// *found_inf != 0.
+/// Device scalars of an update; null pointers mean the neutral value. When *found_inf != 0 nothing
+/// is written but zeros to the counts.
 struct UpdateScalars {
     const float* lr = nullptr;  ///< required
     const float* grad_scale =
