@@ -1,6 +1,7 @@
 #include "core/memory.h"
 
 #include <bit>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -18,6 +19,8 @@ thread_local MemoryUse current_use = MemoryUse::activations;
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes) {
     if (bytes <= 256) return (bytes + 63) / 64 * 64;
+    // No machine has this; rounding it up could wrap around to a size that there is.
+    if (bytes > std::numeric_limits<std::ptrdiff_t>::max()) return bytes;
     const std::size_t step = std::bit_floor(bytes) / 4;
     return (bytes + step - 1) / step * step;
 }

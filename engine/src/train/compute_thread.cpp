@@ -39,6 +39,7 @@ struct ComputeThread::Impl {
         bool any = false;
         for (std::size_t i = 0; auto turn = begin(i); ++i) {
             any = turn->run_turn() || any;
+            turn.reset();  // before remove() may return: its caller frees the turn, not this thread
             end();
         }
         return any;

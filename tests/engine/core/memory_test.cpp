@@ -1,0 +1,206 @@
+#include "core/memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "core/tensor.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kib = 1024;
+
+/// Fresh books for the calling thread.
+struct Books {
+    std::shared_ptr<MemoryBooks> books = std::make_shared<MemoryBooks>();
+    BooksScope scope{books};
+};
+
+TEST(MemoryBooks, BookABlockUnderItsUseWhileItLives) {
+    const Books here;
+    {
+        const UseScope use(MemoryUse::optimizer);
+        const Block block(4 * kib, {});
+        EXPECT_EQ(here.books->bytes(MemoryUse::optimizer), 4 * kib);
+        EXPECT_EQ(here.books->total(), 4 * kib);
+    }
+    EXPECT_EQ(here.books->bytes(MemoryUse::optimizer), 0);
+    EXPECT_EQ(here.books->total(), 0);
+    EXPECT_EQ(here.books->peak(), 4 * kib);
+}
+
+TEST(MemoryBooks, TakeActivationsForGrantedAndScopesNest) {
+    const Books here;
+    const Block first(kib, {});
+    {
+        const UseScope outer(MemoryUse::weights);
+        const Block second(kib, {});
+        {
+            const UseScope inner(MemoryUse::gradients);
+            const Block third(kib, {});
+            EXPECT_EQ(here.books->bytes(MemoryUse::gradients), kib);
+        }
+        const Block fourth(kib, {});
+        EXPECT_EQ(here.books->bytes(MemoryUse::weights), 2 * kib);
+    }
+    const Block fifth(kib, {});
+    EXPECT_EQ(here.books->bytes(MemoryUse::activations), 2 * kib);
+}
+
+TEST(MemoryBooks, OfTwoRunsAreApart) {
+    const Books outer;
+    const auto other = std::make_shared<MemoryBooks>();
+    const Block mine(kib, {});
+    {
+        const BooksScope scope(other);
+        const Block theirs(2 * kib, {});
+        EXPECT_EQ(other->total(), 2 * kib);
+    }
+    EXPECT_EQ(other->total(), 0);
+    EXPECT_EQ(outer.books->total(), kib);
+    EXPECT_EQ(outer.books->peak(), kib);
+}
+
+TEST(MemoryBooks, StillHoldABlockThatOutlivesItsScope) {
+    const auto books = std::make_shared<MemoryBooks>();
+    std::unique_ptr<Block> block;
+    {
+        const BooksScope scope(books);
+        block = std::make_unique<Block>(kib, Device{});
+    }
+    const Books elsewhere;
+    EXPECT_EQ(books->total(), kib);
+    std::thread([&] { block.reset(); }).join();
+    EXPECT_EQ(books->total(), 0);
+    EXPECT_EQ(elsewhere.books->peak(), 0);
+}
+
+TEST(MemoryBooks, KeepTheHighestTotalAsPeak) {
+    const Books here;
+    auto big = std::make_unique<Block>(64 * kib, Device{});
+    { const Block small(4 * kib, {}); }
+    big.reset();
+    const Block later(8 * kib, {});
+    EXPECT_EQ(here.books->peak(), 68 * kib);
+    EXPECT_EQ(here.books->total(), 8 * kib);
+}
+
+TEST(MemoryBooks, MoveARebookedBlockWithoutTouchingTheTotal) {
+    const Books here;
+    {
+        Block block(kib, {});
+        block.rebook(MemoryUse::gradients);
+        block.rebook(MemoryUse::gradients);
+        EXPECT_EQ(here.books->bytes(MemoryUse::gradients), kib);
+        EXPECT_EQ(here.books->bytes(MemoryUse::activations), 0);
+        EXPECT_EQ(here.books->total(), kib);
+        EXPECT_EQ(here.books->peak(), kib);
+    }
+    EXPECT_EQ(here.books->bytes(MemoryUse::gradients), 0);
+}
+
+TEST(MemoryBooks, BalanceWhenSeveralThreadsBook) {
+    const auto books = std::make_shared<MemoryBooks>();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&books, t] {
+            const BooksScope scope(books);
+            const UseScope use(static_cast<MemoryUse>(t));
+            for (int i = 0; i < 500; ++i) {
+                const Block block(static_cast<std::size_t>(kib * (1 + i % 3)), {});
+                std::memset(block.data(), t, block.bytes());
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(books->total(), 0);
+    for (int i = 0; i < memory_uses; ++i) EXPECT_EQ(books->bytes(static_cast<MemoryUse>(i)), 0);
+    EXPECT_GE(books->peak(), 3 * kib);
+    EXPECT_LE(books->peak(), 4 * 3 * kib);
+}
+
+TEST(MemoryBooks, CountATensorAndItsViewsOnce) {
+    const Books here;
+    const Tensor t = Tensor::zeros({256}, DType::f32);
+    const Tensor view = t.detach();
+    EXPECT_EQ(here.books->total(), kib);
+}
+
+TEST(MemoryBooks, NameEveryUse) {
+    std::vector<std::string> names;
+    for (int i = 0; i < memory_uses; ++i) names.emplace_back(name(static_cast<MemoryUse>(i)));
+    EXPECT_THAT(names, testing::ElementsAre("weights", "masters", "gradients", "optimizer",
+                                            "activations", "cast cache", "workspace"));
+}
+
+TEST(Block, IsAlignedAndAtLeastAsLargeAsAskedFor) {
+    for (const std::size_t bytes : {0, 1, 63, 64, 65, 255, 257, 1000, 100000, 5000000}) {
+        const Block block(bytes, {});
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u) << bytes;
+        EXPECT_EQ(block.bytes(), bytes);
+        std::memset(block.data(), 1, bytes);
+    }
+}
+
+TEST(Block, ReusesFreedMemoryUntilItIsGivenBack) {
+    release_cached_memory();
+    const void* before = nullptr;
+    {
+        const Block block(123456, {});
+        before = block.data();
+    }
+    {
+        const Block block(123400, {});  // of the same class
+        EXPECT_EQ(block.data(), before);
+    }
+    EXPECT_GE(release_cached_memory(), 123456u);
+    EXPECT_EQ(release_cached_memory(), 0u);
+}
+
+/// The error of asking for far too much, with some of the books in use.
+TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
+    const Books here;
+    const UseScope use(MemoryUse::weights);
+    const Block held(std::size_t{3} << 20, {});
+    for (const std::size_t bytes : {std::size_t{1} << 50, std::numeric_limits<std::size_t>::max(),
+                                    std::numeric_limits<std::size_t>::max() - 100}) {
+        try {
+            const Block block(bytes, {});
+            FAIL() << "no machine has that much";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::memory);
+            EXPECT_THAT(error.what(), HasSubstr(std::to_string(bytes >> 20) + " MiB"));
+            EXPECT_THAT(error.what(), HasSubstr("weights 3 MiB"));
+            EXPECT_THAT(error.hint().str(), HasSubstr("smaller batch"));
+        }
+        EXPECT_EQ(here.books->total(), 3 << 20) << "a refused block is not booked";
+    }
+}
+
+TEST(Block, OutOfMemoryLeavesTheThreadAbleToGoOn) {
+    EXPECT_THROW(Block(std::size_t{1} << 50, {}), Error);
+    const Block block(kib, {});
+    std::memset(block.data(), 0, block.bytes());
+}
+
+TEST(Block, OfADeviceThatIsNotThereIsRefused) {
+    try {
+        const Block block(kib, {Device::Kind::cuda, 1});
+        FAIL() << "this build has no CUDA";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::device);
+        EXPECT_THAT(error.what(), HasSubstr("cuda:1"));
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,233 @@
+#include "engine/compute_thread.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace engine {
+namespace {
+
+/// Runs a function a turn and counts.
+class Counted final : public Turn {
+public:
+    explicit Counted(std::function<bool(int)> act) : act_(std::move(act)) {}
+    bool run_turn() override {
+        const bool more = act_(calls());
+        {
+            const std::lock_guard lock(mutex_);
+            ++calls_;
+            thread_ = std::this_thread::get_id();
+        }
+        changed_.notify_all();
+        return more;
+    }
+    int calls() {
+        const std::lock_guard lock(mutex_);
+        return calls_;
+    }
+    std::thread::id thread() {
+        const std::lock_guard lock(mutex_);
+        return thread_;
+    }
+    void wait_for(int calls) {
+        std::unique_lock lock(mutex_);
+        ASSERT_TRUE(
+            changed_.wait_for(lock, std::chrono::seconds(60), [&] { return calls_ >= calls; }));
+    }
+
+private:
+    std::function<bool(int)> act_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int calls_ = 0;
+    std::thread::id thread_;
+};
+
+/// A flag that threads wait for.
+class Gate {
+public:
+    void open() {
+        {
+            const std::lock_guard lock(mutex_);
+            open_ = true;
+        }
+        changed_.notify_all();
+    }
+    void wait() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return open_; });
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool open_ = false;
+};
+
+TEST(ComputeThread, StartsAndEndsWithoutWork) { const ComputeThread thread; }
+
+TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
+    constexpr int rounds = 200;
+    Gate all_there;
+    std::atomic<int> inside{0}, overlaps{0};
+    std::vector<int> order;  // written by the compute thread alone
+    const auto work = [&](int id) {
+        return [&, id](int calls) {
+            all_there.wait();
+            if (++inside > 1) ++overlaps;
+            order.push_back(id);
+            --inside;
+            return calls + 1 < rounds;
+        };
+    };
+    const auto a = std::make_shared<Counted>(work(0)), b = std::make_shared<Counted>(work(1));
+    {
+        ComputeThread thread;
+        thread.add(a);
+        thread.add(b);
+        all_there.open();
+        a->wait_for(rounds);
+        b->wait_for(rounds);
+        EXPECT_EQ(a->thread(), b->thread());
+        EXPECT_NE(a->thread(), std::this_thread::get_id());
+    }
+    EXPECT_EQ(overlaps, 0);
+    // Both were there before the first turn ended, so they alternate while both have work.
+    for (std::size_t i = 0; i < 2 * rounds - 2; ++i) EXPECT_EQ(order[i], i % 2) << "turn " << i;
+}
+
+TEST(ComputeThread, AsksAnIdleTurnAgainAfterWake) {
+    const auto idle = std::make_shared<Counted>([](int) { return false; });
+    ComputeThread thread;
+    thread.add(idle);
+    for (int calls = 1; calls < 20; ++calls) {
+        idle->wait_for(calls);
+        thread.wake();
+    }
+    idle->wait_for(20);
+}
+
+TEST(ComputeThread, LeavesAnIdleTurnAloneUntilWake) {
+    const auto idle = std::make_shared<Counted>([](int) { return false; });
+    ComputeThread thread;
+    thread.add(idle);
+    idle->wait_for(1);
+    // One more call may follow from add(), which counts as a wake of its own.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const int settled = idle->calls();
+    EXPECT_LE(settled, 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(idle->calls(), settled);
+}
+
+TEST(ComputeThread, KeepsAWakeThatComesDuringTheTurn) {
+    ComputeThread thread;
+    const auto self_waking = std::make_shared<Counted>([&](int calls) {
+        if (calls < 10) thread.wake();
+        return false;
+    });
+    thread.add(self_waking);
+    self_waking->wait_for(11);
+    thread.remove(self_waking.get());
+}
+
+TEST(ComputeThread, RemoveWaitsForTheRunningTurnAndIsFinal) {
+    Gate entered, leave;
+    std::atomic<bool> ended{false};
+    const auto slow = std::make_shared<Counted>([&](int) {
+        entered.open();
+        leave.wait();
+        ended = true;
+        return true;
+    });
+    ComputeThread thread;
+    thread.add(slow);
+    entered.wait();
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        leave.open();
+    });
+    thread.remove(slow.get());
+    EXPECT_TRUE(ended);
+    later.join();
+    slow->wait_for(1);
+    thread.wake();
+    const auto other = std::make_shared<Counted>([](int) { return false; });
+    thread.add(other);
+    other->wait_for(1);
+    EXPECT_EQ(slow->calls(), 1);
+}
+
+TEST(ComputeThread, HoldsNothingOfATurnAfterRemove) {
+    ComputeThread thread;
+    for (int i = 0; i < 200; ++i) {
+        auto turn = std::make_shared<Counted>([](int) { return true; });
+        const std::weak_ptr<Counted> watched = turn;
+        thread.add(turn);
+        turn->wait_for(1);
+        thread.remove(turn.get());
+        turn.reset();
+        EXPECT_TRUE(watched.expired());
+    }
+}
+
+TEST(ComputeThread, RemovingWhatIsNotThereIsHarmless) {
+    ComputeThread thread;
+    const Counted never([](int) { return false; });
+    thread.remove(&never);
+    const auto turn = std::make_shared<Counted>([](int) { return false; });
+    thread.add(turn);
+    thread.remove(turn.get());
+    thread.remove(turn.get());
+}
+
+TEST(ComputeThread, GoesOnWithTheOthersWhenOneIsRemoved) {
+    ComputeThread thread;
+    const auto stays = std::make_shared<Counted>([](int) { return true; });
+    const auto goes = std::make_shared<Counted>([](int) { return true; });
+    thread.add(goes);
+    thread.add(stays);
+    goes->wait_for(5);
+    thread.remove(goes.get());
+    const int before = stays->calls();
+    stays->wait_for(before + 5);
+    thread.remove(stays.get());
+}
+
+TEST(ComputeThread, EndsWhileTurnsStillHaveWork) {
+    const auto endless = std::make_shared<Counted>([](int) { return true; });
+    {
+        ComputeThread thread;
+        thread.add(endless);
+        endless->wait_for(3);
+    }
+    const int calls = endless->calls();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(endless->calls(), calls);
+}
+
+TEST(ComputeThread, IsSafeWhenManyThreadsAddWakeAndRemove) {
+    ComputeThread thread;
+    std::vector<std::thread> users;
+    for (int user = 0; user < 4; ++user) {
+        users.emplace_back([&] {
+            for (int i = 0; i < 50; ++i) {
+                const auto turn = std::make_shared<Counted>([](int calls) { return calls < 3; });
+                thread.add(turn);
+                thread.wake();
+                turn->wait_for(2);
+                thread.remove(turn.get());
+            }
+        });
+    }
+    for (auto& user : users) user.join();
+}
+
+}  // namespace
+}  // namespace engine
