@@ -16,6 +16,7 @@ bf16 autocast) is measured in the same way beside it.
 import argparse
 import math
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -66,6 +67,7 @@ def engine_step(binary, folder, model, indices, precision, data):
     safetensors.torch.save_file({k: v.contiguous() for k, v in model.state_dict().items()}, weights)
     cifar.write_order(order, [indices])
     dump.unlink(missing_ok=True)
+    shutil.rmtree(folder / "run", ignore_errors=True)
     output = halftone.run(binary, "train", *cifar.train_settings(data, precision, len(indices)),
                           "--set", f"dataset.order={order}", "--set", f"model.init_from={weights}",
                           "--set", "max_steps=1", "--set", "dataset.test_limit=64",
