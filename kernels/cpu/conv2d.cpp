@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
 #include "cpu/dnnl_ops.h"
 #include "cpu/gemm_scratch.h"
@@ -18,19 +19,28 @@ std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) *
 /// its, and weight gradients of large images. Measured on Zen 4.
 bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
     if (direction == ConvDirection::forward) return s.c <= 8 && s.k <= 16;
-    return direction == ConvDirection::weight_gradient && s.c >= 3 && s.c <= 64 &&
-           s.oh() * s.ow() >= 256;
+    if (direction == ConvDirection::data_gradient) return s.c >= 2 && s.c <= 8;
+    return s.c >= 3 && s.c <= 64 && s.oh() * s.ow() >= 256;
 }
 
 /// The same for 16-bit types that oneDNN has no arithmetic for: tiles convert what they read while
 /// it is in the cache, where the way through oneDNN's f32 converts whole tensors. That way wins for
-/// small images with many channels, and for data gradients with a stride.
+/// small images with many channels.
 bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     if (direction == ConvDirection::forward) return s.c <= 128 || s.r * s.s == 1;
     const std::int64_t pixels = s.oh() * s.ow();
-    if (direction == ConvDirection::data_gradient)
-        return s.stride_h == 1 && s.stride_w == 1 && pixels >= 256;
-    return s.c >= 3 && pixels >= 64 && weight_size(s) <= 300000;
+    if (direction == ConvDirection::weight_gradient)
+        return s.c >= 3 && pixels >= 64 && weight_size(s) <= 300000;
+    if (s.c <= 8) return true;
+    return s.stride_h == 1 && s.stride_w == 1 ? pixels >= 256 : s.c <= 64 || s.r * s.s == 1;
+}
+
+/// By our tiles.
+void own_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape) {
+    if (shape.stride_h > 1 || shape.stride_w > 1 || shape.c <= 8)
+        conv2d_data_gradient_scattered(dx, dy, w, shape);
+    else
+        conv2d_data_gradient_tiled(dx, dy, w, shape);
 }
 
 float* converted(Scratch kind, const void* data, DType dtype, std::int64_t size) {
@@ -92,7 +102,7 @@ void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dSha
     if (dx.size == 0) return;
     const ConvOperands operands{dx.data, argument(w), argument(dy)};
     if (!by_library(ConvDirection::data_gradient, dx.dtype, operands, shape))
-        conv2d_data_gradient_tiled(dx, dy, w, shape);
+        own_data_gradient(dx, dy, w, shape);
 }
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,

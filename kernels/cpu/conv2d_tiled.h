@@ -4,7 +4,7 @@
 
 namespace kernels::cpu {
 
-/// The contract of the three convolution kernels by our own tiles, for every dtype and shape. A
+/// The contract of the three convolution kernels by our own tiles, for every dtype. A
 /// band of the input is copied into scratch with its padding, in the type computed in (f32; f64 for
 /// f64), and the tiles read its windows there: no column matrix is built. A forward or data
 /// gradient sum runs over all its terms in one register; a weight gradient sums each band in f32
@@ -12,8 +12,7 @@ namespace kernels::cpu {
 /// channels, of f64, and of all that a library would send to reference code.
 void conv2d_forward_tiled(Array y, ConstArray x, ConstArray w, ConstArray bias,
                           const Conv2dShape& shape);
-/// For a stride above 1 this inserts zeros between the elements of dy: stride_h * stride_w times
-/// the arithmetic that is needed.
+/// Only for strides of 1.
 void conv2d_data_gradient_tiled(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape);
 void conv2d_weight_gradient_tiled(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& shape);
 

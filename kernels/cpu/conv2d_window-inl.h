@@ -23,12 +23,11 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 
 /// out (images, out_h, out_w, filters) from in (images, in_h, in_w, channels): output row i reads
-/// rows i * stride - pad + tap * dilation of the input with `spread` - 1 zeros between its
-/// elements. A negative pad drops rows.
+/// rows i * stride - pad + tap * dilation of the input. A negative pad drops rows.
 struct Window {
     std::int64_t images, channels, in_h, in_w, filters, out_h, out_w;
     std::int64_t r, s, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
-    std::int64_t spread_h, spread_w, groups;
+    std::int64_t groups;
 
     std::int64_t padded_w() const { return (out_w - 1) * stride_w + (s - 1) * dilation_w + 1; }
     std::int64_t padded_h(std::int64_t rows) const {
@@ -37,30 +36,42 @@ struct Window {
 };
 
 inline Window forward_window(const Conv2dShape& s) {
-    return {s.n,     s.c,          s.h,          s.w,        s.k,        s.oh(),
-            s.ow(),  s.r,          s.s,          s.stride_h, s.stride_w, s.pad_h,
-            s.pad_w, s.dilation_h, s.dilation_w, 1,          1,          s.groups};
+    return {.images = s.n,
+            .channels = s.c,
+            .in_h = s.h,
+            .in_w = s.w,
+            .filters = s.k,
+            .out_h = s.oh(),
+            .out_w = s.ow(),
+            .r = s.r,
+            .s = s.s,
+            .stride_h = s.stride_h,
+            .stride_w = s.stride_w,
+            .pad_h = s.pad_h,
+            .pad_w = s.pad_w,
+            .dilation_h = s.dilation_h,
+            .dilation_w = s.dilation_w,
+            .groups = s.groups};
 }
 
+/// The data gradient of a convolution without stride: dy under the weights turned round.
 inline Window data_gradient_window(const Conv2dShape& s) {
-    return {s.n,
-            s.k,
-            s.oh(),
-            s.ow(),
-            s.c,
-            s.h,
-            s.w,
-            s.r,
-            s.s,
-            1,
-            1,
-            (s.r - 1) * s.dilation_h - s.pad_h,
-            (s.s - 1) * s.dilation_w - s.pad_w,
-            s.dilation_h,
-            s.dilation_w,
-            s.stride_h,
-            s.stride_w,
-            s.groups};
+    return {.images = s.n,
+            .channels = s.k,
+            .in_h = s.oh(),
+            .in_w = s.ow(),
+            .filters = s.c,
+            .out_h = s.h,
+            .out_w = s.w,
+            .r = s.r,
+            .s = s.s,
+            .stride_h = 1,
+            .stride_w = 1,
+            .pad_h = (s.r - 1) * s.dilation_h - s.pad_h,
+            .pad_w = (s.s - 1) * s.dilation_w - s.pad_w,
+            .dilation_h = s.dilation_h,
+            .dilation_w = s.dilation_w,
+            .groups = s.groups};
 }
 
 /// Rows [first, first + rows) of one output image.
@@ -112,15 +123,6 @@ void copy_padded_row(T* dst, const S* from, const Window& window) {
         std::fill(dst, dst + width * channels, T{0});
         return;
     }
-    if (window.spread_w > 1) {
-        std::fill(dst, dst + width * channels, T{0});
-        for (std::int64_t x = 0; x < window.in_w; ++x) {
-            const std::int64_t to = x * window.spread_w + window.pad_w;
-            if (to >= 0 && to < width)
-                convert_run(dst + to * channels, from + x * channels, channels);
-        }
-        return;
-    }
     const std::int64_t begin = std::clamp<std::int64_t>(window.pad_w, 0, width);
     const std::int64_t end = std::clamp<std::int64_t>(window.pad_w + window.in_w, begin, width);
     std::fill(dst, dst + begin * channels, T{0});
@@ -136,8 +138,7 @@ PaddedBand<T> copy_padded(const S* in, const Window& window, const Band& band) {
     const std::int64_t rows = window.padded_h(band.rows);
     if constexpr (std::is_same_v<S, T>) {
         // Nothing to add or convert: read where it lies.
-        const bool spread = window.spread_h > 1 || window.spread_w > 1;
-        if (!spread && window.pad_w == 0 && first >= 0 && first + rows <= window.in_h &&
+        if (window.pad_w == 0 && first >= 0 && first + rows <= window.in_h &&
             window.padded_w() <= window.in_w)
             return {image + first * window.in_w * window.channels, window.in_w * window.channels,
                     window.channels};
@@ -146,10 +147,8 @@ PaddedBand<T> copy_padded(const S* in, const Window& window, const Band& band) {
     T* dst = scratch<T>(Scratch::conv_image, static_cast<std::size_t>(rows * row));
     for (std::int64_t i = 0; i < rows; ++i) {
         const std::int64_t at = first + i;
-        const bool inside =
-            at >= 0 && at % window.spread_h == 0 && at / window.spread_h < window.in_h;
-        const S* from =
-            inside ? image + at / window.spread_h * window.in_w * window.channels : nullptr;
+        const bool inside = at >= 0 && at < window.in_h;
+        const S* from = inside ? image + at * window.in_w * window.channels : nullptr;
         copy_padded_row(dst + i * row, from, window);
     }
     return {dst, row, window.channels};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
 #include "kernels/parallel.h"
 #include "kernels/sum_tolerance.h"
@@ -84,7 +85,10 @@ constexpr Kernels tiled = {
         cpu::conv2d_forward_tiled(y, x, w, bias, shape);
     },
     [](Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape, Stream) {
-        cpu::conv2d_data_gradient_tiled(dx, dy, w, shape);
+        if (shape.stride_h == 1 && shape.stride_w == 1)
+            cpu::conv2d_data_gradient_tiled(dx, dy, w, shape);
+        else
+            cpu::conv2d_data_gradient_scattered(dx, dy, w, shape);
     },
     [](Array dw, Array dbias, ConstArray dy, ConstArray x, const Conv2dShape& shape, Stream) {
         cpu::conv2d_weight_gradient_tiled(dw, dy, x, shape);
@@ -121,6 +125,12 @@ struct Problem {
         }
     }
 
+    void check_scatter() const {
+        Buffer dx(dtype, input_size(shape));
+        cpu::conv2d_data_gradient_scattered(dx, dy, w, shape);
+        expect_sums(dx, dx_sums, "scattered dx");
+    }
+
     void check(const Kernels& run) const {
         Buffer y(dtype, output_size(shape)), dx(dtype, input_size(shape));
         Buffer dw(dtype, weight_size(shape)), dbias(dtype, shape.k);
@@ -148,7 +158,10 @@ void check(DType dtype, const Conv2dShape& shape) {
     SCOPED_TRACE(to_string(dtype, shape));
     const Problem problem(dtype, shape);
     problem.check(chosen);
-    on_every_target([&] { problem.check(tiled); });
+    on_every_target([&] {
+        problem.check(tiled);
+        problem.check_scatter();
+    });
 }
 
 TEST(Conv2d, AgreesWithDoubleForThePlainThreeByThree) {
