@@ -68,7 +68,8 @@ TensorMap read_tensors(const std::filesystem::path& path) {
     std::string header(length, '\0');
     file.read(header.data(), static_cast<std::streamsize>(length));
     TensorMap tensors;
-    for (const auto& [name, entry] : nlohmann::json::parse(header).items()) {
+    const auto entries = nlohmann::json::parse(header);
+    for (const auto& [name, entry] : entries.items()) {
         if (name == "__metadata__") continue;
         const auto begin = entry["data_offsets"][0].get<std::uint64_t>();
         const auto end = entry["data_offsets"][1].get<std::uint64_t>();

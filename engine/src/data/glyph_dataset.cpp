@@ -114,9 +114,9 @@ std::array<float, 256> normal_quantiles() {
         double low = -4;
         double high = 4;
         for (int step = 0; step < 50; ++step) {
-            const double middle = (low + high) / 2;
-            const bool below = .5 * std::erfc(-middle / std::numbers::sqrt2) < share;
-            (below ? low : high) = middle;
+            const double between = (low + high) / 2;
+            const bool below = .5 * std::erfc(-between / std::numbers::sqrt2) < share;
+            (below ? low : high) = between;
         }
         table[i] = static_cast<float>(low);
     }

@@ -83,7 +83,9 @@ TEST(SeriesPyramid, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
             at += columns.width;
         }
         EXPECT_LE(columns.first, first);
-        if (first < std::min(last, size)) EXPECT_GE(at, std::min(last, size));
+        if (first < std::min(last, size)) {
+            EXPECT_GE(at, std::min(last, size));
+        }
     }
 }
 
