@@ -15,7 +15,8 @@ refuse() {  # FILE:LINE TEXT RULE
 }
 
 is_qt() { [[ $1 =~ ^Q[A-Za-z]|^qcustomplot ]]; }
-is_cuda() { [[ $1 =~ ^(cuda|cublas|cudnn|nccl|nvrtc|nvtx|cub/|thrust/) ]]; }
+# cuda_absent/ is ours: what stands in for kernels/cuda where there is no CUDA.
+is_cuda() { [[ $1 =~ ^(cuda|cublas|cudnn|nccl|nvrtc|nvtx|cub/|thrust/) && $1 != cuda_absent/* ]]; }
 is_compute_library() { [[ $1 =~ ^(hwy/|oneapi/|dnnl|cblas|openblas|omp\.h) ]]; }
 # A header that exists only among another layer's private files.
 is_engine_internal() { [[ -e engine/src/$1 && ! -e ui/src/$1 && ! -e app/$1 ]]; }

@@ -8,10 +8,11 @@ failures=0
 
 make_good_tree() {
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree"/{kernels/{include/kernels,cpu,cuda},engine/{include/engine,src/ops},ui/{include/ui,src/panels},app,tests/engine}
+    mkdir -p "$tree"/{kernels/{include/kernels,cpu,cuda,cuda_absent},engine/{include/engine,src/ops},ui/{include/ui,src/panels},app,tests/engine}
     echo '#include <cstdint>' >"$tree/kernels/include/kernels/gemm.h"
     printf '#include "kernels/gemm.h"\n#include <oneapi/dnnl/dnnl.hpp>\n' >"$tree/kernels/cpu/gemm.cpp"
     echo '#include <cuda_runtime.h>' >"$tree/kernels/cuda/gemm.cu"
+    printf '#include "cuda_absent/absent.h"\n' >"$tree/kernels/cuda_absent/gemm.cpp"
     echo '#include <string>' >"$tree/engine/include/engine/session.h"
     printf '#include "engine/session.h"\n' >"$tree/engine/src/ops/linear.h"
     printf '#include "ops/linear.h"\n#include "kernels/gemm.h"\n' >"$tree/engine/src/ops/linear.cpp"
