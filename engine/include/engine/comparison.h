@@ -41,10 +41,10 @@ struct ComparisonRow {
     MeanSpread last_test_loss;
     MeanSpread best_test_accuracy;
     MeanSpread last_test_accuracy;
-    MeanSpread step_ms;
+    MeanSpread step_ms;  ///< median over a run's latest steps
     MeanSpread samples_per_s;
     double speed_up = 0;    ///< over the first precision: its step_ms by this one's
-    double peak_bytes = 0;  ///< means over the seeds, as those below
+    double peak_bytes = 0;  ///< in training; means over the seeds, as those below
     double updates = 0;
     double skipped = 0;
     double growths = 0;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/comparison.h"
+#include "store/recent_median.h"
 
 namespace engine {
 namespace {
@@ -39,11 +40,19 @@ double last_of(const std::vector<double>& values) {
     return values.empty() ? unknown : values.back();
 }
 
-/// From the record: its time is training alone, and it is there for a run that was stopped, too.
+/// A typical step, as the verdict takes it: a pause of the machine does not count against a
+/// precision. The mean where a run is too short to have a typical step.
 double step_ms(const FinishedRun& run) {
+    const double typical = recent_median(run.record, &StepRecord::step_ms);
     const std::int64_t rows = run.record.size();
-    if (rows == 0) return unknown;
+    if (!std::isnan(typical) || rows == 0) return typical;
     return run.record.row(rows - 1).elapsed_s * 1e3 / static_cast<double>(rows);
+}
+
+/// In training: evaluation keeps nothing for backward, and has no precision that saves.
+double peak_bytes(const FinishedRun& run) {
+    const std::int64_t rows = run.record.size();
+    return rows == 0 ? unknown : static_cast<double>(run.record.row(rows - 1).peak_bytes);
 }
 
 ComparisonRow row_of(const ComparedRuns& compared) {
@@ -61,8 +70,7 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     row.step_ms = over(step_ms);
     row.samples_per_s = over([](const FinishedRun& run) { return run.done.samples_per_s; });
     const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
-    row.peak_bytes =
-        mean([](const FinishedRun& run) { return static_cast<double>(run.done.peak_bytes); });
+    row.peak_bytes = mean(peak_bytes);
     row.updates =
         mean([](const FinishedRun& run) { return static_cast<double>(run.done.updates); });
     row.skipped =

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "engine/catalog.h"
+#include "store/recent_median.h"
 #include "train/loss_gap.h"
 
 namespace engine {
@@ -19,6 +20,13 @@ std::string figure(double value) {
     } else {
         std::snprintf(text, sizeof text, "%.3g", value);
     }
+    return text;
+}
+
+/// "1.00" and not "1": how near to equal is the point.
+std::string ratio(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", value);
     return text;
 }
 
@@ -102,7 +110,7 @@ Message step_evidence(const LossGap& gap, const Cost& cost, const std::string& n
     }
     return msg(
         "Losses {} apart, noise over steps {} (one seed ran). {} is {}× as fast in {}× the memory.",
-        figure(gap.size()), figure(gap.noise), name, figure(cost.speed), figure(cost.memory));
+        figure(gap.size()), figure(gap.noise), name, ratio(cost.speed), ratio(cost.memory));
 }
 
 /// A gap beyond noise that is small beside the loss itself.
@@ -115,7 +123,7 @@ Message lag_evidence(const LossGap& gap, const Cost& cost, const std::string& na
     return msg(
         "Losses {} apart, steadily but only {} % of the loss (one seed ran). {} is {}× as fast in "
         "{}× the memory.",
-        figure(gap.size()), share, name, figure(cost.speed), figure(cost.memory));
+        figure(gap.size()), share, name, ratio(cost.speed), ratio(cost.memory));
 }
 
 Message seed_evidence(const Accuracies& tests, const Cost& cost, const std::string& name) {
@@ -127,7 +135,7 @@ Message seed_evidence(const Accuracies& tests, const Cost& cost, const std::stri
     return msg(
         "Test accuracies {} points apart, noise over seeds {} points. {} is {}× as fast in {}× the "
         "memory.",
-        apart, noise, name, figure(cost.speed), figure(cost.memory));
+        apart, noise, name, ratio(cost.speed), ratio(cost.memory));
 }
 
 /// Why a run in 16-bit weights stands still.

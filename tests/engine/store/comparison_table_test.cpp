@@ -22,12 +22,13 @@ FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, doub
         StepRecord row{};
         row.step = i;
         row.elapsed_s = seconds * static_cast<double>(i) / static_cast<double>(steps);
+        row.step_ms = static_cast<float>(seconds * 1e3 / static_cast<double>(steps));
+        row.peak_bytes = 5'000'000;
         writer.append(row);
     }
     FinishedRun run;
     run.record = writer.reader();
     run.done.samples_per_s = 1000;
-    run.done.peak_bytes = 5'000'000;
     run.done.updates = steps - 1;
     run.done.skipped = 1;
     run.growths = 2;
@@ -46,9 +47,26 @@ TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
     EXPECT_EQ(rows[0].best_test_accuracy.mean, 0.84);
     EXPECT_EQ(rows[0].last_test_accuracy.mean, 0.82);
     EXPECT_DOUBLE_EQ(rows[0].step_ms.mean, 4);
+    EXPECT_EQ(rows[0].peak_bytes, 5e6);
     EXPECT_DOUBLE_EQ(rows[0].speed_up, 1);
     EXPECT_DOUBLE_EQ(rows[1].speed_up, 2);
     EXPECT_EQ(rows[1].updates, 9);
+}
+
+TEST(Comparison, APauseOfTheMachineDoesNotCountAgainstAPrecision) {
+    TempDir dir;
+    std::filesystem::create_directories(dir / "a");
+    auto writer = StepRecordWriter::create(dir / "a");
+    for (std::int64_t i = 1; i <= 40; ++i) {
+        StepRecord row{};
+        row.step = i;
+        row.step_ms = i == 30 ? 60000 : 2;
+        row.elapsed_s = (i >= 30 ? 60 : 0) + 0.002 * static_cast<double>(i);
+        writer.append(row);
+    }
+    FinishedRun run;
+    run.record = writer.reader();
+    EXPECT_EQ(compare_runs({{"fp32", {run}}})[0].step_ms.mean, 2);
 }
 
 TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {

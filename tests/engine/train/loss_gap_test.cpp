@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "made_record.h"
+#include "store/recent_median.h"
 
 namespace engine {
 namespace {
