@@ -9,6 +9,9 @@
 #include "engine/verdict.h"
 #include "follow.h"
 #include "settings.h"
+#ifdef HALFTONE_HAS_UI
+#include "ui/report.h"
+#endif
 
 namespace app {
 namespace {
@@ -19,6 +22,7 @@ struct CompareArguments {
     std::string precisions = "fp32,amp-fp16";
     std::int64_t seeds = 1;
     std::string out;
+    std::string report;
     bool json = false;
 };
 
@@ -48,7 +52,7 @@ std::vector<std::string> read_precisions(const std::string& text, const engine::
     return names;
 }
 
-void print_verdicts(const std::vector<engine::ComparedRuns>& compared) {
+std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& compared) {
     const auto figures = [](const engine::ComparedRuns& runs) {
         std::vector<double> accuracies;
         for (const auto& run : runs.runs) accuracies.push_back(run.done.test_accuracy);
@@ -56,14 +60,35 @@ void print_verdicts(const std::vector<engine::ComparedRuns>& compared) {
         return engine::RunFigures{runs.precision, last.record, last.test_losses,
                                   last.test_accuracies, engine::mean_and_spread(accuracies).spread};
     };
-    for (std::size_t i = 1; i < compared.size(); ++i) {
-        const engine::Verdict verdict =
-            engine::judge(figures(compared.front()), figures(compared[i]));
+    std::vector<engine::Verdict> verdicts;
+    for (std::size_t i = 1; i < compared.size(); ++i)
+        verdicts.push_back(engine::judge(figures(compared.front()), figures(compared[i])));
+    return verdicts;
+}
+
+void print(const std::vector<engine::ComparedRuns>& compared,
+           const std::vector<engine::Verdict>& verdicts) {
+    std::cout << '\n' << engine::comparison_table(engine::compare_runs(compared));
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
         std::cout << '\n'
-                  << compared[i].precision << " against " << compared.front().precision << ": "
-                  << verdict.headline.str() << ' ' << verdict.evidence.str() << '\n';
+                  << compared[i + 1].precision << " against " << compared.front().precision << ": "
+                  << verdicts[i].headline.str() << ' ' << verdicts[i].evidence.str() << '\n';
     }
 }
+
+#ifdef HALFTONE_HAS_UI
+void write_report(const std::vector<engine::ComparedRuns>& compared,
+                  const std::vector<engine::Verdict>& verdicts, const CompareArguments& args,
+                  const std::shared_ptr<engine::RunStore>& store) {
+    ui::ReportContent content;
+    for (const auto& runs : compared) {
+        for (const auto& run : runs.runs) content.runs.push_back(run.done.run);
+    }
+    content.verdicts = verdicts;
+    ui::write_report(store, content, args.report);
+    if (!args.json) std::cout << "\nReport: " << args.report << "/report.html\n";
+}
+#endif
 
 /// How the runs of a seed ended.
 struct SeedEnd {
@@ -121,10 +146,12 @@ int compare(const CompareArguments& args) {
     }
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
-    if (!args.json && all_ran) {
-        std::cout << '\n' << engine::comparison_table(engine::compare_runs(compared));
-        print_verdicts(compared);
-    }
+    if (!all_ran) return end.exit_code;
+    const auto verdicts = judge_all(compared);
+    if (!args.json) print(compared, verdicts);
+#ifdef HALFTONE_HAS_UI
+    if (!args.report.empty()) write_report(compared, verdicts, args, store);
+#endif
     return end.exit_code;
 }
 
@@ -144,6 +171,10 @@ void add_compare(CLI::App& cli, int* exit_code) {
     command->add_option("--seeds", args->seeds, "Seeds, from the settings' one on")
         ->check(CLI::PositiveNumber);
     command->add_option("--out", args->out, "Folder for the runs, one folder a precision");
+#ifdef HALFTONE_HAS_UI
+    command->add_option("--report", args->report,
+                        "Folder for a report: plots as PNG and a page, report.html");
+#endif
     command->add_flag("--json", args->json, "One JSON object a line on standard output");
     command->callback([args, exit_code] { *exit_code = compare(*args); });
 }

@@ -20,5 +20,6 @@ if [[ $# -gt 0 ]]; then
 elif [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
     exec "$program"
 fi
-echo "No display here: training the default comparison in this terminal (any display opens the window)."
-exec "$program" compare
+echo "No display here: training the default comparison in this terminal. Its plots and its report go to"
+echo "halftone-report/ (where there is a display, this opens the window)."
+exec "$program" compare --report halftone-report

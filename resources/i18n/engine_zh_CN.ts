@@ -585,10 +585,6 @@
         <translation>{}:{} 字节不是 {} 记录(每条 {} 字节)的整数倍:文件被截断或过长</translation>
     </message>
     <message>
-        <source>{}: no {} set of {} here</source>
-        <translation>{}:这里没有 {} 集({})</translation>
-    </message>
-    <message>
         <source>Looked for {}.</source>
         <translation>查找了 {}。</translation>
     </message>
@@ -1324,5 +1320,33 @@
         <source>Choose a folder that you may write to.</source>
         <translation>请选择一个可写的文件夹。</translation>
     </message>
+    <message>
+        <source>{}: no training set of {} here</source>
+        <translation>{}:这里没有 {} 的训练集</translation>
+    </message>
+    <message>
+        <source>{}: no test set of {} here</source>
+        <translation>{}:这里没有 {} 的测试集</translation>
+    </message>
+    <message>
+        <source>must be a value such as {}</source>
+        <translation>必须是类似 {} 的值</translation>
+    </message>
+    <message>
+        <source>must be sizes of layers, from 1 to {}</source>
+        <translation>必须是各层的大小,取值 1 到 {}</translation>
+    </message>
+    <message>
+        <source>{} has no options</source>
+        <translation>{} 没有选项</translation>
+    </message>
+    <message>
+        <source>there is no such option of {}; it has {}</source>
+        <translation>{} 没有这个选项;可用的有 {}</translation>
+    </message>
+        <message>
+            <source>There is no run {}.</source>
+            <translation>没有名为 {} 的运行。</translation>
+        </message>
 </context>
 </TS>

@@ -313,6 +313,81 @@
         </message>
     </context>
     <context>
+        <name>ReportPage</name>
+        <message>
+            <source>Halftone: training report</source>
+            <translation>Halftone：训练报告</translation>
+        </message>
+        <message>
+            <source>run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>seed</source>
+            <translation>随机种子</translation>
+        </message>
+        <message>
+            <source>test loss</source>
+            <translation>测试损失</translation>
+        </message>
+        <message>
+            <source>test accuracy</source>
+            <translation>测试准确率</translation>
+        </message>
+        <message>
+            <source>time per step</source>
+            <translation>每步用时</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>peak memory</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <source>steps</source>
+            <translation>步数</translation>
+        </message>
+        <message>
+            <source>updates</source>
+            <translation>更新次数</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>growths</source>
+            <translation>增长次数</translation>
+        </message>
+        <message>
+            <source>Loss scale: %1</source>
+            <translation>损失缩放：%1</translation>
+        </message>
+        <message>
+            <source>step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>what happened</source>
+            <translation>发生了什么</translation>
+        </message>
+        <message>
+            <source>what it means</source>
+            <translation>意味着什么</translation>
+        </message>
+        <message>
+            <source>and %1 more</source>
+            <translation>另有 %1 项</translation>
+        </message>
+        <message>
+            <source>Settings: %1</source>
+            <translation>设置：%1</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::Application</name>
         <message>
             <source>Folder for runs</source>
@@ -517,6 +592,14 @@
             <source>epochs</source>
             <translation>轮次</translation>
         </message>
+        <message>
+            <source>Nothing of this kind has happened yet.</source>
+            <translation>还没有发生这类事件。</translation>
+        </message>
+        <message>
+            <source>Skipped steps, growths of the scale and finished epochs will be told here.</source>
+            <translation>跳过的步、缩放值的增长和完成的轮次会记录在这里。</translation>
+        </message>
     </context>
     <context>
         <name>ui::FieldLabel</name>
@@ -559,6 +642,10 @@
             <source>CSV files (*.csv)</source>
             <translation>CSV 文件 (*.csv)</translation>
         </message>
+        <message>
+            <source>Every run is kept and listed here. Select some to lay them over one another.</source>
+            <translation>每次运行都会保存并列在这里。选中多个即可叠加对比。</translation>
+        </message>
     </context>
     <context>
         <name>ui::LinePlot</name>
@@ -573,6 +660,12 @@
         <message>
             <source>%1: %2 steps, from %3 to %4, now %5.</source>
             <translation>%1:%2 步,范围 %3 到 %4,当前 %5。</translation>
+        </message>
+        <message>
+            <source>overflows
+above</source>
+            <translation>其上
+会溢出</translation>
         </message>
     </context>
     <context>

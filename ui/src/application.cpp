@@ -13,6 +13,7 @@
 #include "models/settings_model.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
+#include "resources.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -24,12 +25,11 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int titleBar = 40;          // pixels that a window manager may add above
 constexpr qint64 samePause = 30'000;  // ns: pieces of work nearer than that are one turn
 
 int& named(int& argc) {
-    // Before QSettings and QApplication, which look at them.
-    QCoreApplication::setOrganizationName(u"halftone"_s);
-    QCoreApplication::setApplicationName(u"Halftone"_s);
+    nameProgram();
     return argc;
 }
 
@@ -155,6 +155,13 @@ void Application::openWindow() {
     }
     window_ = std::make_unique<MainWindow>(context_);
     connect(window_.get(), &MainWindow::runsFolderWanted, this, &Application::chooseRunsFolder);
+    // A first start on a small screen: nothing of the window lies beyond its edge.
+    const QSize room = window_->screen()->availableSize();
+    const bool fits =
+        window_->width() <= room.width() && window_->height() + titleBar <= room.height();
+    if (!fits && !QSettings().contains(u"window/geometry"_s)) {
+        window_->setWindowState(Qt::WindowMaximized);
+    }
     window_->QWidget::show();
 }
 

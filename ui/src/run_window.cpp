@@ -4,11 +4,7 @@
 
 #include "application.h"
 #include "commands.h"
-
-static void initResources() {
-    Q_INIT_RESOURCE(ui);
-    Q_INIT_RESOURCE(translations);
-}
+#include "resources.h"
 
 namespace ui {
 

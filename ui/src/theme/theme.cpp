@@ -55,6 +55,8 @@ Theme::Theme(QObject* parent) : QObject(parent), system_(QGuiApplication::palett
     apply();
 }
 
+Theme::Theme(Choice fixed) : system_(QGuiApplication::palette()), choice_(fixed) { apply(); }
+
 void Theme::setChoice(Choice choice) {
     choice_ = choice;
     QSettings().setValue(u"theme"_s, static_cast<int>(choice));
@@ -110,7 +112,7 @@ QFont Theme::figures() {
 #if QT_VERSION >= QT_VERSION_CHECK(6, 7, 0)
     font.setFeature("tnum", 1);
 #endif
-    font.setPointSizeF(font.pointSizeF() * 1.1);
+    font.setPointSizeF(font.pointSizeF() * 1.2);
     return font;
 }
 

@@ -14,8 +14,10 @@ class Theme final : public QObject {
 public:
     enum class Choice { system, light, dark };
 
-    /// Reads the system's palette before it is replaced.
+    /// The remembered choice. Reads the system's palette before it is replaced.
     explicit Theme(QObject* parent = nullptr);
+    /// One theme whatever was chosen: for pictures on paper.
+    explicit Theme(Choice fixed);
 
     const Tokens& tokens() const { return tokens_; }
     bool isDark() const { return dark_; }

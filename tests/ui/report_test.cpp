@@ -1,0 +1,108 @@
+#include "ui/report.h"
+
+#include <gtest/gtest.h>
+
+#include <QDir>
+#include <QFile>
+#include <QImage>
+#include <QTemporaryDir>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "engine/compute_thread.h"
+#include "engine/error.h"
+#include "engine/session.h"
+#include "theme/tokens.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+/// Trains a small net for a few steps, with a scale that grows often.
+std::string train(const std::shared_ptr<engine::RunStore>& store, const std::string& precision) {
+    engine::RunConfig config;
+    config.dataset.kind = "spirals";
+    config.model.kind = "mlp";
+    config.precision.preset = precision;
+    config.scaler.preset = "classroom";
+    config.scaler.growth_interval = 5;
+    config.max_steps = 30;
+    engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
+    session.post(engine::Command::start);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (session.state() != engine::RunState::done &&
+           std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(session.state(), engine::RunState::done);
+    return session.run();
+}
+
+QString readAll(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+bool holds(const QImage& image, const QColor& color) {
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            if (image.pixelColor(x, y) == color) return true;
+        }
+    }
+    return false;
+}
+
+class Report : public testing::Test {
+protected:
+    QTemporaryDir dir_;
+    std::shared_ptr<engine::RunStore> store_ =
+        std::make_shared<engine::RunStore>(dir_.path().toStdString() + "/runs");
+    QString folder_ = dir_.path() + u"/report"_s;
+
+    void write(const ReportContent& content) {
+        write_report(store_, content, folder_.toStdString());
+    }
+};
+
+TEST_F(Report, DrawsBothRunsAndWritesWhatThePageShows) {
+    engine::Verdict verdict;
+    verdict.headline = engine::msg("Same result so far.");
+    write({{train(store_, "fp32"), train(store_, "amp-fp16")}, {verdict}});
+    const QString page = readAll(folder_ + u"/report.html"_s);
+    for (const QString& text : {u"Same result so far."_s, u"FP32"_s, u"AMP FP16"_s, u"30"_s,
+                                u"growth_interval"_s, u"loss-scale.png"_s}) {
+        EXPECT_TRUE(page.contains(text)) << text.toStdString();
+    }
+    const Tokens t = lightTokens();
+    for (const QString& name : {u"loss.png"_s, u"accuracy.png"_s, u"gradient-norm.png"_s}) {
+        const QImage plot(folder_ + u'/' + name);
+        ASSERT_FALSE(plot.isNull()) << name.toStdString();
+        EXPECT_TRUE(holds(plot, t.fp32)) << name.toStdString();
+        EXPECT_TRUE(holds(plot, t.ampFp16)) << name.toStdString();
+    }
+    const QImage scale(folder_ + u"/loss-scale.png"_s);
+    EXPECT_TRUE(holds(scale, t.ampFp16));
+    EXPECT_FALSE(holds(scale, t.fp32)) << "a run without a scaler has no scale";
+}
+
+TEST_F(Report, NamesARunThatIsNotThere) {
+    EXPECT_THROW(write({{"no-such-run"}, {}}), engine::Error);
+}
+
+TEST_F(Report, SaysWhichFileCannotBeWritten) {
+    const auto run = train(store_, "fp32");
+    QFile file(folder_);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));  // a file where the folder should be
+    try {
+        write({{run}, {}});
+        FAIL() << "nothing can be written there";
+    } catch (const engine::Error& error) {
+        EXPECT_EQ(error.code(), engine::ErrorCode::io);
+        EXPECT_NE(std::string(error.what()).find(folder_.toStdString()), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace ui

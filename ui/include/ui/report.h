@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/run_store.h"
+#include "engine/verdict.h"
+
+namespace ui {
+
+/// What a report is about.
+struct ReportContent {
+    std::vector<std::string> runs;  ///< in the store, the baseline first
+    std::vector<engine::Verdict> verdicts;
+};
+
+/// Writes report.html and its plots (loss.png, accuracy.png, loss-scale.png, gradient-norm.png) of
+/// stored runs into `folder`, which is made if it is absent; files of those names are replaced. In
+/// the window's language, light, without a display. Throws engine::Error(io) if a file cannot be
+/// written, and Error(data) for a run that is not in the store.
+void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportContent& content,
+                  const std::filesystem::path& folder);
+
+}  // namespace ui

@@ -1,0 +1,119 @@
+#include "ui/report.h"
+
+#include <QApplication>
+#include <QSaveFile>
+
+#include "engine/error.h"
+#include "panels/plot_panels.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+#include "report/report_page.h"
+#include "resources.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::msg;
+
+namespace {
+
+constexpr QSize plotSize{1000, 340};
+
+/// Qt draws text only where an application is; one without a screen will do.
+std::unique_ptr<QApplication> applicationWithoutScreen() {
+    if (QCoreApplication::instance() != nullptr) return nullptr;
+    static int argc = 1;
+    static char name[] = "halftone";
+    static char* argv[] = {name, nullptr};
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    initResources();
+    nameProgram();
+    return std::make_unique<QApplication>(argc, argv);
+}
+
+[[noreturn]] void refuse(const std::filesystem::path& file) {
+    throw engine::Error(engine::ErrorCode::io, msg("{}: cannot be written.", file.string()),
+                        msg("Choose a folder that you may write to."));
+}
+
+std::vector<engine::RunSummary> find(const engine::RunStore& store,
+                                     const std::vector<std::string>& runs) {
+    std::vector<engine::RunSummary> found;
+    for (const auto& run : runs) {
+        const auto summary = store.find(run);
+        if (!summary) throw engine::Error(engine::ErrorCode::data, msg("There is no run {}.", run));
+        found.push_back(*summary);
+    }
+    return found;
+}
+
+/// What plots need of the window, without one.
+class Stage {
+public:
+    Stage(std::shared_ptr<engine::RunStore> store, const std::vector<engine::RunSummary>& runs) {
+        feed_.setStore(std::move(store));
+        feed_.showStored(runs);
+        std::int64_t end = 1;
+        for (const auto& track : feed_.tracks()) {
+            while (track->catchUp(QDeadlineTimer(1000))) continue;
+            end = std::max(end, track->rows());
+        }
+        link_.setEnd(static_cast<double>(end));
+    }
+
+    TrackList tracks() const { return feed_.tracks(); }
+
+    ReportPlot draw(const PlotSpec& spec, const QString& name,
+                    const std::filesystem::path& folder) {
+        Context context;
+        context.theme = &theme_;
+        context.feed = &feed_;
+        context.link = &link_;
+        context.scheduler = &scheduler_;
+        PlotPanel panel(context, {spec});
+        panel.resize(plotSize);
+        panel.plot()->resize(plotSize);
+        panel.plot()->setViewport(QRect({0, 0}, plotSize));  // unseen widgets get no resize event
+        panel.plot()->replot();
+        const auto file = folder / name.toStdString();
+        if (!panel.plot()->exportTo(QString::fromStdString(file.string()))) refuse(file);
+        return {name, spec.title, spec.note};
+    }
+
+private:
+    Theme theme_{Theme::Choice::light};
+    Language language_;
+    PlotLink link_;
+    PaintScheduler scheduler_;
+    EventFeed feed_;
+};
+
+void writePage(const std::filesystem::path& path, const QString& page) {
+    QSaveFile file(QString::fromStdString(path.string()));
+    const QByteArray bytes = page.toUtf8();
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit()) {
+        refuse(path);
+    }
+}
+
+}  // namespace
+
+void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportContent& content,
+                  const std::filesystem::path& folder) {
+    const auto application = applicationWithoutScreen();
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) refuse(folder);
+    Stage stage(store, find(*store, content.runs));
+    const std::vector<ReportPlot> plots = {
+        stage.draw(lossSpec(), u"loss.png"_s, folder),
+        stage.draw(accuracySpec(), u"accuracy.png"_s, folder),
+        stage.draw(lossScaleSpec(), u"loss-scale.png"_s, folder),
+        stage.draw(fourthPlaceSpecs().front(), u"gradient-norm.png"_s, folder)};
+    writePage(folder / "report.html", reportPage(stage.tracks(), content.verdicts, plots));
+}
+
+}  // namespace ui

@@ -1,0 +1,149 @@
+#include "report/report_page.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QLocale>
+#include <cmath>
+
+#include "panels/run_cards.h"
+#include "text/event_text.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int mostEvents = 60;
+
+QString styles(const Tokens& t) {
+    return u"body{font:15px/1.5 system-ui,sans-serif;color:%1;background:%2;max-width:1100px;"
+           "margin:24px auto;padding:0 16px}"
+           "h1{font-size:24px}h2{font-size:17px;margin-top:28px}"
+           "table{border-collapse:collapse;background:%3}"
+           "th,td{border:1px solid %4;padding:4px 10px;text-align:right;"
+           "font-variant-numeric:tabular-nums}"
+           "th:first-child,td:first-child{text-align:left}"
+           "img{width:100%;border:1px solid %4;border-radius:8px;background:%3}"
+           "pre{background:%3;border:1px solid %4;padding:8px;overflow:auto}"
+           "p.note{color:%5;margin-top:2px}"_s.arg(t.text.name(), t.window.name(), t.panel.name(),
+                                                   t.line.name(), t.dim.name());
+}
+
+QString row(const QStringList& cells, const char* tag) {
+    QString out = u"<tr>"_s;
+    for (const QString& cell : cells) {
+        out += u"<%1>%2</%1>"_s.arg(QString::fromLatin1(tag), cell.toHtmlEscaped());
+    }
+    return out + u"</tr>\n"_s;
+}
+
+std::int64_t growths(const RunTrack& track) {
+    std::int64_t found = 0;
+    for (std::int64_t step = 2; step <= track.rows(); ++step) {
+        found += track.at(step).loss_scale > track.at(step - 1).loss_scale ? 1 : 0;
+    }
+    return found;
+}
+
+/// The parts of the page that have words.
+struct ReportPage {
+    Q_DECLARE_TR_FUNCTIONS(ReportPage)
+public:
+    static QString head();
+    static QStringList figures(const RunTrack& track);
+    static QString table(const TrackList& tracks);
+    static QString scaleEvents(const RunTrack& track);
+    static QString settings(const RunTrack& track);
+};
+
+QString ReportPage::head() {
+    return u"<!doctype html>\n<html lang=\"%1\"><head><meta charset=\"utf-8\">\n"
+           "<title>%2</title>\n<style>%3</style></head><body>\n<h1>%2</h1>\n"
+           "<p class=note>%4</p>\n"_s.arg(
+               QLocale().bcp47Name(), tr("Halftone: training report"), styles(lightTokens()),
+               QLocale()
+                   .toString(QDateTime::currentDateTime(), QLocale::LongFormat)
+                   .toHtmlEscaped());
+}
+
+QStringList ReportPage::figures(const RunTrack& track) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const bool evaluated = !track.epochs().empty();
+    const auto last = track.latest();
+    const double stepMs = last.elapsed_s * 1e3 / static_cast<double>(track.rows());
+    return {trackTitle(track),
+            QString::number(track.config().seed),
+            significant(evaluated ? track.epochs().back().test_loss : nan),
+            percent(evaluated ? track.epochs().back().test_accuracy : nan),
+            milliseconds(stepMs),
+            significant(track.done() ? track.done()->samples_per_s : nan),
+            bytes(last.peak_bytes),
+            count(track.rows()),
+            count(last.updates),
+            count(track.rows() - last.updates),
+            count(growths(track))};
+}
+
+QString ReportPage::table(const TrackList& tracks) {
+    QString out = u"<table>\n"_s + row({tr("run"), tr("seed"), tr("test loss"), tr("test accuracy"),
+                                        tr("time per step"), tr("samples/s"), tr("peak memory"),
+                                        tr("steps"), tr("updates"), tr("skipped"), tr("growths")},
+                                       "th");
+    for (const auto& track : tracks) {
+        out += track->rows() > 0 ? row(figures(*track), "td") : row({trackTitle(*track)}, "td");
+    }
+    return out + u"</table>\n"_s;
+}
+
+QString ReportPage::scaleEvents(const RunTrack& track) {
+    QString out;
+    int shown = 0;
+    int left = 0;
+    for (const auto& event : track.events()) {
+        if (!std::holds_alternative<engine::ScaleChanged>(event)) continue;
+        if (shown == mostEvents) {
+            ++left;
+            continue;
+        }
+        ++shown;
+        const EventText text = describeEvent(event);
+        out += row({count(text.step), text.what, text.meaning}, "td");
+    }
+    if (out.isEmpty()) return {};
+    out = u"<h2>%1</h2>\n<table>\n"_s.arg(
+              tr("Loss scale: %1").arg(trackTitle(track)).toHtmlEscaped()) +
+          row({tr("step"), tr("what happened"), tr("what it means")}, "th") + out + u"</table>\n"_s;
+    if (left > 0) out += u"<p class=note>%1</p>\n"_s.arg(tr("and %1 more").arg(count(left)));
+    return out;
+}
+
+QString ReportPage::settings(const RunTrack& track) {
+    return u"<details><summary>%1</summary><pre>%2</pre></details>\n"_s.arg(
+        tr("Settings: %1").arg(trackTitle(track)).toHtmlEscaped(),
+        QString::fromStdString(engine::to_json(track.config())).toHtmlEscaped());
+}
+
+}  // namespace
+
+QString reportPage(const TrackList& tracks, const std::vector<engine::Verdict>& verdicts,
+                   const std::vector<ReportPlot>& plots) {
+    QString page = ReportPage::head();
+    for (const auto& verdict : verdicts) {
+        page += u"<p><b>%1</b> %2</p>\n"_s.arg(engineText(verdict.headline).toHtmlEscaped(),
+                                               engineText(verdict.evidence).toHtmlEscaped());
+    }
+    page += ReportPage::table(tracks);
+    for (const ReportPlot& plot : plots) {
+        page += u"<h2>%1</h2>\n<img src=\"%2\" alt=\"%1\">\n<p class=note>%3</p>\n"_s.arg(
+            plot.title.toHtmlEscaped(), plot.file, plot.note.toHtmlEscaped());
+    }
+    for (const auto& track : tracks) page += ReportPage::scaleEvents(*track);
+    for (const auto& track : tracks) page += ReportPage::settings(*track);
+    return page + u"</body></html>\n"_s;
+}
+
+}  // namespace ui
