@@ -159,8 +159,14 @@ TensorList minimum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, 
     return extremum_gradient(dy, less(a, b), equal(a, b));
 }
 
-TensorList pow_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
+/// x in the type of the gradient where that is wider: what is computed from one operand alone, like
+/// b - 1, must not be rounded to a 16-bit operand's type inside an f32 gradient.
+Tensor widened(const Tensor& x, const Tensor& dy) { return to(x, promote(x.dtype(), dy.dtype())); }
+
+TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& exponent,
+                        const Saved& saved) {
     TensorList grads(2);
+    const Tensor a = widened(base, dy), b = widened(exponent, dy);
     const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
     if (saved.wants(0)) {
         const Tensor slope = mul(dy, mul(b, pow(a, add(b, -1.0))));
@@ -175,7 +181,9 @@ TensorList pow_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, cons
     return grads;
 }
 
-TensorList atan2_gradient(const Tensor& dy, const Tensor& y, const Tensor& x, const Saved& saved) {
+TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& base,
+                          const Saved& saved) {
+    const Tensor y = widened(side, dy), x = widened(base, dy);
     const Tensor scaled = div(dy, add(mul(x, x), mul(y, y)));
     return {saved.wants(0) ? mul(scaled, x) : Tensor(),
             saved.wants(1) ? neg(mul(scaled, y)) : Tensor()};

@@ -107,11 +107,12 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
         if (low) y = maximum(y, number_beside(x, *low));
         if (high) y = minimum(y, number_beside(x, *high));
     }
+    // At a bound itself any slope from 0 to 1 is right; PyTorch takes the smallest, as relu does.
     return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
         const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
         Tensor dx = dy;
-        if (low) dx = where(greater_equal(saved[0], number_beside(saved[0], *low)), dx, zero);
-        if (high) dx = where(less_equal(saved[0], number_beside(saved[0], *high)), dx, zero);
+        if (low) dx = where(greater(saved[0], number_beside(saved[0], *low)), dx, zero);
+        if (high) dx = where(less(saved[0], number_beside(saved[0], *high)), dx, zero);
         return dx;
     });
 }

@@ -89,6 +89,29 @@ TEST(Elementwise, PowHasNoSlopeInItsExponentAtZeroToTheZeroAndNoneOfItsBaseToThe
     EXPECT_EQ(b.grad().values()[0], 0);
 }
 
+TEST(Elementwise, ClampLetsNoGradientThroughAtItsBounds) {
+    Tensor x = Tensor::of({0, 0.5, 1, -1, 2, NAN}, {6});
+    x.set_requires_grad(true);
+    backward(sum(clamp(x, 0, 1)));
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{0, 1, 0, 0, 0, 0}));
+}
+
+TEST(Elementwise, A16BitOperandDoesNotCoarsenTheGradientOfAnF32One) {
+    // 2^-9 - 1 and (1 + 2^-7)^2 have more bits than bf16 holds.
+    Tensor a = Tensor::of({3}, {1}), b = Tensor::of({1.0 / 512}, {1}, DType::bf16);
+    a.set_requires_grad(true);
+    b.set_requires_grad(true);
+    backward(sum(pow(a, b)));
+    const double slope = 1.0 / 512 * std::pow(3.0, 1.0 / 512 - 1);
+    EXPECT_NEAR(a.grad().item(), slope, 1e-6 * slope);
+
+    Tensor y = Tensor::of({1.0078125}, {1}, DType::bf16), x = Tensor::of({3}, {1});
+    x.set_requires_grad(true);
+    backward(sum(atan2(y, x)));
+    const double by_x = -1.0078125 / (9 + 1.0078125 * 1.0078125);
+    EXPECT_NEAR(x.grad().item(), by_x, 1e-6 * -by_x);
+}
+
 TEST(Elementwise, ShapesThatDoNotBroadcastAreNamed) {
     try {
         add(Tensor::zeros({2, 3}, DType::f32), Tensor::zeros({4}, DType::f32));
