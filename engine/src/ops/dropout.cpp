@@ -10,6 +10,7 @@ namespace engine {
 namespace {
 
 TensorList run_dropout(const OpArguments& args) {
+    if (!args.flag("training", true)) return {args.at(0)};
     return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
 }
 
@@ -36,7 +37,7 @@ void check_probability(double p) {
 
 const OpInfo dropout_info{"dropout",
                           CastPolicy::none,
-                          "dropout(x, mask; p)",
+                          "dropout(x, mask; p, training)",
                           2,
                           "Not on the list: keeps values or drops them in its input's type.",
                           run_dropout};

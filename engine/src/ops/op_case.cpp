@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "ops/catalog.h"
 #include "ops/layout.h"
+#include "ops/signature.h"
 
 namespace engine {
 namespace {
@@ -152,6 +153,7 @@ TensorMap run_op_case(const OpCase& request, const TensorMap& file) {
     if (!info)
         throw Error(ErrorCode::value, "there is no op " + request.op, "`halftone ops` lists them.");
     const Arguments args = arguments_of(request, file);
+    check_against_signature(*info, args.call);
     const TensorList outputs = call(*info, request, args.call);
     TensorMap results;
     for (std::size_t i = 0; i < outputs.size(); ++i)

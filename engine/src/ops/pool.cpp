@@ -22,8 +22,6 @@ Pair pair(const OpArguments& args, const char* attr, std::int64_t otherwise) {
 }
 
 Pool2dOptions options_of(const OpArguments& args) {
-    if (args.has("divisor_override"))
-        throw Error(ErrorCode::value, "avg_pool2d: divisor_override is not here");
     Pool2dOptions options{pair(args, "kernel_size", 2),
                           {},
                           pair(args, "padding", 0),

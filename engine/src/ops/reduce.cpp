@@ -26,7 +26,13 @@ TensorList run_norm(const OpArguments& args) {
                  args.number("p", 2))};
 }
 TensorList run_argmax(const OpArguments& args) {
-    return {argmax(args.at(0), args.integer("dim", -1), args.flag("keepdim", false))};
+    const Tensor& x = args.at(0);
+    const bool keepdim = args.flag("keepdim", false);
+    if (args.has("dim")) return {argmax(x, args.integer("dim", 0), keepdim)};
+    // Without a dimension it is the place in row-major order.
+    Shape ones;
+    for (int i = 0; keepdim && i < x.rank(); ++i) ones.push_back(1);
+    return {reshape(argmax(reshape(x, {x.numel()}), 0, false), ones)};
 }
 
 /// Which dimensions a reduction takes away, and the shapes that follow.
@@ -131,7 +137,7 @@ const OpInfo norm_info{"norm",
                        "Squares leave fp16 above 256, so the norm is written in fp32.",
                        run_norm};
 const OpInfo argmax_info{
-    "argmax",  CastPolicy::none, "argmax(x; dim, keepdim)", 0, "An index has no type to lose.",
+    "argmax",  CastPolicy::none, "argmax(x; dim?, keepdim)", 0, "An index has no type to lose.",
     run_argmax};
 
 Tensor sum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {

@@ -19,6 +19,13 @@ TensorList run(const OpArguments& args) {
     return {op(args.at(0))};
 }
 
+TensorList run_gelu(const OpArguments& args) {
+    const std::string form = args.text("approximate", "none");
+    if (form != "none")
+        throw Error(ErrorCode::value, "gelu: approximate is none here, not " + form);
+    return {gelu(args.at(0))};
+}
+
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 constexpr const char* leaves_f16 =
     "Its result or its slope leaves fp16's range quickly, so it runs in fp32.";
@@ -137,7 +144,7 @@ const OpInfo square_info{
 const OpInfo tanh_info{"tanh", CastPolicy::none, "tanh(x)", 2, no_entry, run<tanh>};
 const OpInfo sigmoid_info{"sigmoid", CastPolicy::none, "sigmoid(x)", 2, no_entry, run<sigmoid>};
 const OpInfo relu_info{"relu", CastPolicy::none, "relu(x)", 2, no_entry, run<relu>};
-const OpInfo gelu_info{"gelu", CastPolicy::none, "gelu(x)", 2, no_entry, run<gelu>};
+const OpInfo gelu_info{"gelu", CastPolicy::none, "gelu(x; approximate)", 2, no_entry, run_gelu};
 
 Tensor neg(const Tensor& x) {
     return record(neg_info, {x}, compute(neg_info, x, UnaryOp::neg), {},

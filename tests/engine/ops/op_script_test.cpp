@@ -145,6 +145,26 @@ TEST_F(OpScript, InputsThatDoNotFitTheCallAreErrors) {
     EXPECT_NE(line_.find("tpu"), std::string::npos);
 }
 
+TEST_F(OpScript, ArgumentsThatTheSignatureDoesNotNameAreRefused) {
+    const TensorMap one{{"0", numbers({1, 2}, {2})}};
+    run(R"("op":"div","attrs":{"other":2,"rounding_mode":"floor"})", one);
+    EXPECT_NE(line_.find("rounding_mode"), std::string::npos) << line_;
+    run(R"("op":"gelu","attrs":{"approximate":"tanh"})", one);
+    EXPECT_NE(line_.find("not tanh"), std::string::npos) << line_;
+    run(R"("op":"relu")", {{"0", numbers({1}, {1})}, {"1", numbers({1}, {1})}});
+    EXPECT_NE(line_.find("no tensor argument 1"), std::string::npos) << line_;
+    // What is null or false asks for nothing.
+    const auto out = run(R"("op":"relu","attrs":{"inplace":false,"dtype":null})", one);
+    EXPECT_EQ(out.at("output").values(), (std::vector<double>{1, 2}));
+}
+
+TEST_F(OpScript, ArgmaxWithoutADimensionCountsThroughAllElements) {
+    const TensorMap one{{"0", numbers({1, 5, 7, 2, 7, 0}, {2, 3})}};
+    EXPECT_EQ(run(R"("op":"argmax")", one).at("output").item(), 2);
+    const auto kept = run(R"("op":"argmax","attrs":{"keepdim":true})", one).at("output");
+    EXPECT_EQ(kept.shape(), (Shape{1, 1}));
+}
+
 TEST_F(OpScript, EveryTypeSurvivesAFile) {
     TensorMap all;
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,
