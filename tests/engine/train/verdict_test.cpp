@@ -53,7 +53,8 @@ TEST(Verdict, CallsAGapWithinTheSpreadOverStepsTheSameResultAndSaysHowItKnows) {
     EXPECT_EQ(verdict.tone, VerdictTone::good);
     EXPECT_THAT(verdict.evidence.str(), HasSubstr("noise over steps 0.1"));
     EXPECT_THAT(verdict.evidence.str(), HasSubstr("(one seed ran)"));
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("AMP FP16 is 2× as fast in 0.5× the memory."));
+    EXPECT_THAT(verdict.evidence.str(),
+                HasSubstr("AMP FP16 is 2.00× as fast in 0.50× the memory."));
 }
 
 TEST(Verdict, GivesNoSpeedForARunOfAFewSteps) {
@@ -117,9 +118,10 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     const Verdict same = judge(baseline, other);
     EXPECT_EQ(same.headline.str(), "No difference beyond seed noise.");
     EXPECT_EQ(same.tone, VerdictTone::good);
-    EXPECT_EQ(same.evidence.str(),
-              "Test accuracies 0.5 points apart, noise over seeds 1.13 points. AMP FP16 is 2× as "
-              "fast in 0.5× the memory.");
+    EXPECT_EQ(
+        same.evidence.str(),
+        "Test accuracies 0.5 points apart, noise over seeds 1.13 points. AMP FP16 is 2.00× as "
+        "fast in 0.50× the memory.");
 
     other.test_accuracies = {0.86};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");

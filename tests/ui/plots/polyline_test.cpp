@@ -51,11 +51,16 @@ TEST(Polyline, DrawsALevelScaleWithTwoPointsAndAStepWithTwoMore) {
     EXPECT_EQ(line.y, (QVector<double>{4, 4, 8, 8}));
 }
 
-TEST(Polyline, AveragesTheLastRowsOfTheWindow) {
-    const Polyline line = trailingMean(columnsOf({1, 2, 3, 4}), 2, 0);
-    EXPECT_EQ(line.y, (QVector<double>{1, 1.5, 2.5, 3.5}));
-    const Polyline later = trailingMean(columnsOf({1, 2, 3, 4}), 2, 3);
-    EXPECT_EQ(later.y, (QVector<double>{2.5, 3.5}));  // the lead-in counts and is not drawn
+TEST(Polyline, AveragesTheRowsAroundEachColumn) {
+    const Polyline line = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 0, 9);
+    EXPECT_EQ(line.y, (QVector<double>{1.5, 2, 3, 4, 4.5}));
+    const Polyline inside = centredMean(columnsOf({1, 2, 3, 4, 5}), 3, 3, 4);
+    EXPECT_EQ(inside.y, (QVector<double>{3, 4}));  // the rows beside count and are not drawn
+}
+
+TEST(Polyline, AveragesOnAsBeforeAfterOneHugeValue) {
+    const Polyline line = centredMean(columnsOf({1, 1e30, 1, 1, 1}), 3, 4, 5);
+    EXPECT_EQ(line.y, (QVector<double>{1, 1}));
 }
 
 TEST(Polyline, AveragesAtLeast20RowsAndARoundNumberOfThem) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "engine/catalog.h"
 
 namespace ui {
 namespace {
@@ -81,16 +84,27 @@ TEST(Tokens, KeepCurvesVisible) {
     }
 }
 
+/// A run can have it: o2-fp16 and tf32 have their colours already and come later. Under red-green
+/// blindness o2-fp16 is near fp32, so its curves will need their own dash beside FP32.
+bool offered(const std::string& preset) {
+    const auto& all = engine::precisions();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const auto& info) { return info.preset == preset; });
+}
+
 // The comparisons that the program offers by itself: FP32 against each other precision.
 TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
+    int compared = 0;
     for (const Tokens& t : {lightTokens(), darkTokens()}) {
         for (const auto& [kind, matrix] : deficiencies) {
             for (const auto& [name, color] : curves(t)) {
-                if (color == t.fp32) continue;
+                if (color == t.fp32 || !offered(name)) continue;
+                ++compared;
                 EXPECT_GE(distance(t.fp32, color, matrix), 10.0) << kind << " " << name;
             }
         }
     }
+    EXPECT_EQ(compared, 2 * 3 * 3);  // themes, deficiencies, precisions beside fp32
 }
 
 TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {

@@ -58,9 +58,12 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
                             engine::msg("Choose one that you may write to."));
     }
     if (!thread_) thread_ = std::make_shared<engine::ComputeThread>();
+    engine::SessionOptions options;
+    options.pause_when_disk_full = true;  // somebody is there to make room and go on
     try {
         for (const auto& config : configs) {
-            sessions_.push_back(std::make_unique<engine::Session>(config, thread_, store_));
+            sessions_.push_back(
+                std::make_unique<engine::Session>(config, thread_, store_, options));
             live_.push_back(std::make_shared<RunTrack>(std::string(), config));
         }
     } catch (...) {

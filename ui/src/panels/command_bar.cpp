@@ -87,7 +87,6 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     connect(step_, &QPushButton::clicked, commands, &Commands::step);
     connect(stop_, &QPushButton::clicked, commands, &Commands::stop);
     connect(commands, &Commands::buttonsChanged, this, &CommandBar::refreshButtons);
-    connect(commands, &Commands::started, pause_, qOverload<>(&QWidget::setFocus));
     connect(context_.feed, &EventFeed::figuresDue, this, &CommandBar::refreshCounters);
     connect(context_.feed, &EventFeed::tracksChanged, this, &CommandBar::refreshCounters);
     connect(context_.theme, &Theme::changed, this, &CommandBar::dress);
@@ -149,6 +148,11 @@ void CommandBar::refreshButtons() {
          states.pauseResumes ? tr("Go on") : tr("Pause after the step in flight")},
         {step_, &states.step, tr("One step, then pause")},
         {stop_, &states.stop, tr("Stop after the step in flight; the run is kept")}};
+    // First what opens, then what closes: the focus stays within these buttons.
+    for (const auto& [made, state, help] : all) {
+        if (state->enabled) made->setEnabled(true);
+    }
+    keepFocus(states);
     for (const auto& [made, state, help] : all) {
         made->setEnabled(state->enabled);
         const QString keys = made->keys();
@@ -157,6 +161,21 @@ void CommandBar::refreshButtons() {
         made->setAccessibleDescription(tip);
     }
     dress();
+}
+
+void CommandBar::keepFocus(const ButtonStates& next) {
+    const std::pair<KeyButton*, const ButtonState*> all[] = {{compare_, &next.compare},
+                                                             {start_, &next.start},
+                                                             {pause_, &next.pause},
+                                                             {step_, &next.step},
+                                                             {stop_, &next.stop}};
+    const bool leaves = std::any_of(std::begin(all), std::end(all), [](const auto& each) {
+        return each.first->hasFocus() && !each.second->enabled;
+    });
+    if (!leaves) return;
+    for (auto* heir : {pause_, compare_}) {
+        if (heir->isEnabled()) return heir->setFocus(Qt::OtherFocusReason);
+    }
 }
 
 void CommandBar::refreshCounters() {

@@ -5,6 +5,7 @@
 #include <QPushButton>
 #include <QWidget>
 
+#include "button_states.h"
 #include "context.h"
 
 namespace ui {
@@ -38,6 +39,9 @@ private:
     QLabel* chip(const QString& name);
     void dress();
     void refreshButtons();
+    /// Hands the focus on from a button that closes: to Pause while something runs, else to
+    /// Compare.
+    void keepFocus(const ButtonStates& next);
     void refreshCounters();
     void inspectDevice();
     QString compareText() const;

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int stepWidth = 46;
 constexpr int textLeft = stepWidth + 26;
+constexpr int rowPadding = 5;
 
 /// Step, mark, what happened; what it means in dim words below.
 class EventDelegate final : public QStyledItemDelegate {
@@ -27,8 +28,23 @@ public:
     EventDelegate(const Theme* theme, QObject* parent)
         : QStyledItemDelegate(parent), theme_(theme) {}
 
-    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
-        return {120, 3 * option.fontMetrics.height() + 10};
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        const auto* list = qobject_cast<const QAbstractItemView*>(option.widget);
+        const int width = textWidth(list != nullptr ? list->viewport()->width() : 0);
+        const QString what = index.data(EventModel::WhatRole).toString();
+        const QString meaning = index.data(EventModel::MeaningRole).toString();
+        // Thousands of rows say much the same: each wording is measured once.
+        if (width != measuredAt_ || option.font != measuredIn_) heights_.clear();
+        measuredAt_ = width;
+        measuredIn_ = option.font;
+        const QString both = what + u'\n' + meaning;
+        const auto known = heights_.constFind(both);
+        if (known != heights_.cend()) return {120, *known};
+        if (heights_.size() > 4000) heights_.clear();
+        const int height = 2 * rowPadding + textHeight(what, width, option.font) +
+                           textHeight(meaning, width, Theme::caption());
+        heights_.insert(both, height);
+        return {120, height};
     }
 
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
@@ -46,31 +62,32 @@ public:
         painter->setPen(t.dim);
         painter->setFont(option.font);
         if (step > 0) {
-            painter->drawText(QRect(area.left() + 4, area.top() + 5, stepWidth, line),
+            painter->drawText(QRect(area.left() + 4, area.top() + rowPadding, stepWidth, line),
                               Qt::AlignRight, count(step));
         }
         const auto [icon, color] = mark(index, t);
-        painter->drawPixmap(area.left() + stepWidth + 9, area.top() + 5 + (line - 12) / 2,
+        painter->drawPixmap(area.left() + stepWidth + 9, area.top() + rowPadding + (line - 12) / 2,
                             iconPixmap(icon, color, 12, painter->device()->devicePixelRatioF()));
-        const QRect text(area.left() + textLeft, area.top() + 5, area.width() - textLeft - 8,
-                         3 * line);
+        const QRect text(area.left() + textLeft, area.top() + rowPadding, textWidth(area.width()),
+                         area.height() - rowPadding);
         const QString what = index.data(EventModel::WhatRole).toString();
-        const QString meaning = index.data(EventModel::MeaningRole).toString();
-        const int lines = option.fontMetrics.horizontalAdvance(what) > text.width() ? 2 : 1;
         painter->setPen(t.text);
         painter->drawText(text, Qt::TextWordWrap, what);
         painter->setPen(t.dim);
         painter->setFont(Theme::caption());
-        const QRect below = text.adjusted(0, lines * line, 0, 0);
-        painter->drawText(
-            below, lines == 1 ? Qt::TextWordWrap : Qt::TextSingleLine,
-            lines == 1
-                ? meaning
-                : QFontMetrics(painter->font()).elidedText(meaning, Qt::ElideRight, below.width()));
+        painter->drawText(text.adjusted(0, textHeight(what, text.width(), option.font), 0, 0),
+                          Qt::TextWordWrap, index.data(EventModel::MeaningRole).toString());
         painter->restore();
     }
 
 private:
+    static int textWidth(int row) { return std::max(80, row - textLeft - 8); }
+
+    static int textHeight(const QString& text, int width, const QFont& font) {
+        if (text.isEmpty()) return 0;
+        return QFontMetrics(font).boundingRect(0, 0, width, 1000, Qt::TextWordWrap, text).height();
+    }
+
     std::pair<QString, QColor> mark(const QModelIndex& index, const Tokens& t) const {
         const QColor run =
             theme_->precision(index.data(EventModel::PrecisionRole).toString().toStdString());
@@ -92,6 +109,9 @@ private:
     }
 
     const Theme* theme_;
+    mutable QHash<QString, int> heights_;  ///< by words, at measuredAt_ and in measuredIn_
+    mutable int measuredAt_ = 0;
+    mutable QFont measuredIn_;
 };
 
 }  // namespace
@@ -103,7 +123,7 @@ EventPanel::EventPanel(const Context& context, QWidget* parent)
     filter_->setSourceModel(model_);
     setModel(filter_);
     setItemDelegate(new EventDelegate(context_.theme, this));
-    setUniformItemSizes(true);
+    setResizeMode(Adjust);  // words wrap anew
     setVerticalScrollMode(ScrollPerPixel);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("What happened"));
@@ -146,6 +166,16 @@ void EventPanel::furnish(ui::Panel* panel) {
     chooser->setText(choices[0].first);
     chooser->setMenu(menu);
     panel->addToHead(chooser);
+}
+
+void EventPanel::paintEvent(QPaintEvent* event) {
+    QListView::paintEvent(event);
+    if (filter_->rowCount() > 0) return;
+    paintEmpty(viewport(), *context_.theme,
+               model_->rowCount() > 0
+                   ? tr("Nothing of this kind has happened yet.")
+                   : tr("Skipped steps, growths of the scale and finished epochs will be told "
+                        "here."));
 }
 
 void EventPanel::choose(const QModelIndex& index) {

@@ -17,6 +17,9 @@ public:
     /// Puts the filter into the head.
     void furnish(ui::Panel* panel);  // QFrame has a Panel too
 
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
 private:
     void choose(const QModelIndex& index);
     void follow(std::int64_t step);

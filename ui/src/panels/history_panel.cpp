@@ -12,6 +12,7 @@
 #include "models/settings_model.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -90,6 +91,13 @@ std::vector<engine::RunSummary> HistoryPanel::chosen() const {
               [](const auto& a, const auto& b) { return a.row() > b.row(); });
     for (const auto& index : rows) runs.push_back(model_->run(index.row()));
     return runs;
+}
+
+void HistoryPanel::paintEvent(QPaintEvent* event) {
+    QTreeView::paintEvent(event);
+    if (model_->rowCount() > 0) return;
+    paintEmpty(viewport(), *context_.theme,
+               tr("Every run is kept and listed here. Select some to lay them over one another."));
 }
 
 void HistoryPanel::showChosen() {

@@ -20,6 +20,9 @@ public:
     /// Shows the run whose folder this is.
     void openFolder(const QString& folder);
 
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
 private:
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();

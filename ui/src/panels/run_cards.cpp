@@ -94,7 +94,7 @@ QWidget* RunCards::makeCard(const QString& title, const QColor& color, Card& car
     auto* frame = new QFrame(row_);
     frame->setObjectName(u"card"_s);
     auto* line = new QHBoxLayout(frame);
-    line->setContentsMargins(size::inside, 6, size::inside, 6);
+    line->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     line->setSpacing(size::inside);
     auto* names = new QVBoxLayout;
     names->setSpacing(0);
@@ -160,7 +160,7 @@ void RunCards::rebuild() {
     setCurrentWidget(tracks.size() > abreast ? static_cast<QWidget*>(table_) : row_);
     const int line =
         QFontMetrics(Theme::caption()).height() + QFontMetrics(Theme::figures()).height();
-    setFixedHeight(tracks.size() > abreast ? 160 : line + 14);
+    setFixedHeight(tracks.size() > abreast ? 160 : line + 2 * size::gap + 2);
     refresh();
 }
 

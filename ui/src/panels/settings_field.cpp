@@ -1,5 +1,6 @@
 #include "panels/settings_field.h"
 
+#include <QAbstractItemView>
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -82,6 +83,8 @@ void SettingsField::take(QWidget* editor) {
     const auto* info = fieldInfo(path_);
     editor->setAccessibleName(info != nullptr ? engineText(info->label) : path_);
     if (info != nullptr) editor->setAccessibleDescription(engineText(info->help));
+    // The list that drops down takes the focus, so it is announced as well.
+    if (combo_ != nullptr) combo_->view()->setAccessibleName(editor->accessibleName());
     layout()->addWidget(editor);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(editor, &QWidget::customContextMenuRequested, this, &SettingsField::openMenu);

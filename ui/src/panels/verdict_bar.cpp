@@ -112,7 +112,10 @@ void VerdictBar::show(const engine::Verdict& verdict) {
 void VerdictBar::showWords(const QString& icon, const QColor& color, const QString& headline,
                            const QString& evidence) {
     icon_->setPixmap(iconPixmap(icon, color, size::icon, 2.0));
-    const QString text = u"<b>%1</b> %2"_s.arg(headline.toHtmlEscaped(), evidence.toHtmlEscaped());
+    const QString text =
+        u"<b>%1</b> <span style='font-size:%2pt'>%3</span>"_s.arg(headline.toHtmlEscaped())
+            .arg(Theme::caption().pointSizeF())
+            .arg(evidence.toHtmlEscaped());
     if (text_->text() == text) return;
     text_->setText(text);
     setAccessibleName(headline + u' ' + evidence);

@@ -120,7 +120,8 @@ QCPRange roundRange(double low, double high, AxisKind kind) {
                     std::exp2(std::ceil(std::log2(high)) + 1)};
         case AxisKind::log:
             if (!(high > 0) || !std::isfinite(high)) return {0.1, 5};
-            low = std::max(low, high / 1e6);
+            // Far below the rest a value would flatten the curve; 0 has no place at all.
+            low = low > 0 ? std::max(low, high * 1e-12) : high * 1e-6;
             return {roundTo125(low * 0.999, false), roundTo125(high * 1.001, true)};
         case AxisKind::linear:
         case AxisKind::bytes:

@@ -19,7 +19,7 @@ LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWid
     setPlottingHint(QCP::phFastPolylines, true);
     xAxis->setTicker(makeStepTicker());
     axisRect()->setAutoMargins(QCP::msLeft | QCP::msBottom);
-    axisRect()->setMargins(QMargins(8, 10, 12, 4));
+    axisRect()->setMargins(QMargins(8, 10, size::inside, 4));
     new SceneBack(this, &scene_);
     new SceneFront(this, &scene_);
     new SceneCrosshair(this, &scene_);
@@ -116,7 +116,11 @@ void LinePlot::makeGraphs() {
     for (int i = 0; i < graphCount(); ++i) graph(i)->setSelectable(QCP::stNone);
 }
 
-void LinePlot::dataGrew() { scheduler_->request(this); }
+void LinePlot::dataGrew() {
+    // The first points do not wait for the budget: nothing was to be seen until now.
+    if (!scene_.emptyText.isEmpty() && longest() > 0) scheduler_->touch();
+    scheduler_->request(this);
+}
 
 bool LinePlot::visible() const {
     return isVisible() && !window()->isMinimized() && window()->windowHandle() != nullptr &&
@@ -146,6 +150,7 @@ void LinePlot::refresh() {
     for (std::size_t i = 0; i < content_.curves.size(); ++i) refreshCurve(i, first, last);
     refreshBand(first, last);
     refreshRug(first, last);
+    makeRoomForNames();
     fitY(first, last);
     updateCrosshair();
     describe();
@@ -164,10 +169,11 @@ void LinePlot::refreshCurve(std::size_t index, std::int64_t first, std::int64_t 
     if (look_.smooth) {
         const std::int64_t window = smoothingWindow(shown.width);
         const auto lead = std::max<std::int64_t>(0, first - window);
-        const auto count = (last - lead) / shown.width;
-        const Polyline mean = trailingMean(
-            curve.data->columns(lead, last, std::max<std::int64_t>(1, std::min(count, 4 * wanted))),
-            window, static_cast<double>(first));
+        const auto count = (last + window - lead) / shown.width;
+        const Polyline mean =
+            centredMean(curve.data->columns(lead, last + window,
+                                            std::max<std::int64_t>(1, std::min(count, 4 * wanted))),
+                        window, static_cast<double>(first), static_cast<double>(last));
         front_[index]->setData(mean.x, mean.y, true);
         if (window != window_) emit smoothingChanged(window_ = window);
     } else {
@@ -179,15 +185,42 @@ void LinePlot::refreshCurve(std::size_t index, std::int64_t first, std::int64_t 
 void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     const std::int64_t end = std::min(last, curve.data->size());
     if (end == 0) return;
-    const auto window = look_.smooth ? std::max<std::int64_t>(1, window_) : 1;
+    // Half a window: there the curve in front ends.
+    const auto window = look_.smooth ? std::max<std::int64_t>(1, window_ / 2) : 1;
     const Bucket tail = curve.data->total(end - window, end);
     if (tail.finite == 0) return;
     scene_.labels.push_back({curve.name, curve.color, static_cast<double>(end),
                              static_cast<double>(look_.smooth ? tail.mean : tail.last)});
 }
 
+void LinePlot::refreshBandLabel(const Curve& ceiling, std::int64_t last) {
+    const std::int64_t end = std::min(last, ceiling.data->size());
+    const Bucket tail = ceiling.data->total(end - std::min<std::int64_t>(end, 20), end);
+    if (tail.finite == 0) return;
+    // In two lines: it is wider than the names of curves, for which there is room.
+    for (const QString& line : tr("overflows\nabove").split(u'\n')) {
+        scene_.labels.push_back(
+            {line, theme_->tokens().dim, static_cast<double>(end), static_cast<double>(tail.mean)});
+    }
+}
+
+void LinePlot::makeRoomForNames() {
+    const QFontMetrics metrics(Theme::caption());
+    int widest = 0;
+    for (const auto& label : scene_.labels) {
+        widest = std::max(widest, metrics.horizontalAdvance(label.text));
+    }
+    const int room = widest > 0 ? widest + size::inside : size::inside;
+    const int right = std::min(room, width() / 3);
+    QMargins margins = axisRect()->margins();
+    if (margins.right() == right) return;
+    margins.setRight(right);
+    axisRect()->setMargins(margins);
+}
+
 void LinePlot::refreshBand(std::int64_t first, std::int64_t last) {
     scene_.unknown.clear();
+    if (content_.ceilings.size() == 1) refreshBandLabel(content_.ceilings.front(), last);
     for (std::size_t i = 0; i < content_.ceilings.size(); ++i) {
         const auto shown =
             content_.ceilings[i].data->columns(first, last, std::max(16, axisRect()->width() / 2));

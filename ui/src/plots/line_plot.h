@@ -94,6 +94,9 @@ private:
     void refreshBand(std::int64_t first, std::int64_t last);
     void refreshRug(std::int64_t first, std::int64_t last);
     void refreshLabel(const Curve& curve, std::int64_t last);
+    void refreshBandLabel(const Curve& ceiling, std::int64_t last);
+    /// Keeps a margin on the right in which the names at the curves' ends find room.
+    void makeRoomForNames();
     void fitY(std::int64_t first, std::int64_t last);
     void updateCrosshair();
     void describe();

@@ -9,6 +9,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int rugHeight = 9;
+constexpr int labelGap = 5;
 
 double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
 double py(const QCustomPlot* plot, double y) { return plot->yAxis->coordToPixel(y); }
@@ -54,15 +55,20 @@ void SceneFront::draw(QCPPainter* painter) {
         painter->drawText(area.adjusted(24, 8, -24, -8), Qt::AlignCenter | Qt::TextWordWrap,
                           scene_->emptyText);
     }
-    painter->setClipRect(area);
+    // A mark at the very edge is shown whole.
+    painter->setClipRect(area.adjusted(-6, -2, 6, 2));
     drawRug(painter, area);
     for (const auto& dot : scene_->dots) {
+        const QPointF at(px(mParentPlot, dot.x), py(mParentPlot, dot.y));
+        if (at.x() < area.left() || at.x() > area.right() + 1) continue;
         painter->setPen(QPen(dot.color, 2));
         painter->setBrush(scene_->tokens.panel);
-        painter->drawEllipse(QPointF(px(mParentPlot, dot.x), py(mParentPlot, dot.y)), 4, 4);
+        painter->drawEllipse(at, 4, 4);
     }
     drawFlaws(painter, area);
+    painter->setClipRect(mParentPlot->rect());
     drawLabels(painter, area);
+    drawRugName(painter, area);
 }
 
 void SceneFront::drawRug(QCPPainter* painter, const QRect& area) const {
@@ -82,12 +88,15 @@ void SceneFront::drawRug(QCPPainter* painter, const QRect& area) const {
         painter->drawEllipse(
             QPointF(px(mParentPlot, scene_->circled), area.bottom() - rugHeight / 2.0), 6, 6);
     }
+}
+
+void SceneFront::drawRugName(QCPPainter* painter, const QRect& area) const {
+    if (scene_->rug.empty()) return;
     const QFontMetrics metrics(painter->font());
-    const QRect name(area.right() - metrics.horizontalAdvance(scene_->rugName) - 4,
-                     area.bottom() - rugHeight - metrics.height() - 2,
-                     metrics.horizontalAdvance(scene_->rugName) + 4, metrics.height());
     painter->setPen(scene_->tokens.bad);
-    painter->drawText(name, Qt::AlignRight, scene_->rugName);
+    painter->drawText(QRect(area.right() + labelGap, area.bottom() - metrics.height() + 2,
+                            mParentPlot->width() - area.right() - labelGap, metrics.height()),
+                      Qt::AlignLeft | Qt::AlignVCenter, scene_->rugName);
 }
 
 void SceneFront::drawFlaws(QCPPainter* painter, const QRect& area) const {
@@ -116,21 +125,20 @@ void SceneFront::drawLabels(QCPPainter* painter, const QRect& area) const {
     const QFontMetrics metrics(painter->font());
     std::vector<double> wanted;
     for (const auto& label : scene_->labels) wanted.push_back(py(mParentPlot, label.y));
-    const auto placed = spreadLabels(wanted, metrics.height(), area.top(), area.bottom());
+    // The name of the rug has the lowest place.
+    const int low = area.bottom() - (scene_->rug.empty() ? 0 : metrics.height());
+    const auto placed = spreadLabels(wanted, metrics.height(), area.top(), low);
     for (std::size_t i = 0; i < placed.size(); ++i) {
         const auto& label = scene_->labels[i];
-        const int width = metrics.horizontalAdvance(label.text) + 8;
-        QRectF box(px(mParentPlot, label.x) + 4, placed[i] - metrics.height() / 2.0, width,
-                   metrics.height());
-        if (box.right() > area.right()) {
-            // No room behind the curve's end: on a piece of background, before it.
-            box.moveRight(area.right());
-            QColor paper = scene_->tokens.panel;
-            paper.setAlphaF(0.85f);
-            painter->fillRect(box, paper);
-        }
+        const double end = std::min(px(mParentPlot, label.x), double(area.right()));
+        // The margin is as wide as the widest name, but no wider than a third of the plot.
+        const int width = std::min(metrics.horizontalAdvance(label.text),
+                                   mParentPlot->width() - area.right() - labelGap);
+        const QRectF box(end + labelGap, placed[i] - metrics.height() / 2.0, width + 1,
+                         metrics.height());
         painter->setPen(label.color);
-        painter->drawText(box, Qt::AlignLeft | Qt::AlignVCenter, label.text);
+        painter->drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
+                          metrics.elidedText(label.text, Qt::ElideRight, width + 1));
     }
 }
 

@@ -61,6 +61,7 @@ private:
     void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
     void draw(QCPPainter* painter) override;
     void drawRug(QCPPainter* painter, const QRect& area) const;
+    void drawRugName(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
     void drawLabels(QCPPainter* painter, const QRect& area) const;
     const PlotScene* scene_;

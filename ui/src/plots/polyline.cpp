@@ -72,23 +72,26 @@ Polyline stairs(const SeriesPyramid::Columns& columns) {
     return line;
 }
 
-Polyline trailingMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX) {
+Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
+                     double toX) {
     Polyline line;
-    const auto span = static_cast<std::size_t>(std::max<std::int64_t>(1, window / columns.width));
-    double sum = 0;
-    double weight = 0;
-    for (std::size_t i = 0; i < columns.buckets.size(); ++i) {
-        const Bucket& in = columns.buckets[i];
-        sum += static_cast<double>(in.mean) * in.finite;
-        weight += in.finite;
-        if (i >= span) {
-            const Bucket& out = columns.buckets[i - span];
-            sum -= static_cast<double>(out.mean) * out.finite;
-            weight -= out.finite;
+    const auto all = std::ssize(columns.buckets);
+    const auto span = std::max<std::int64_t>(1, window / columns.width);
+    const std::int64_t ahead = (span - 1) / 2;
+    for (std::int64_t i = 0; i < all; ++i) {
+        const double x = columnX(columns, static_cast<std::size_t>(i));
+        if (x < fromX || x > toX) continue;
+        // Summed anew for each point: what a running sum loses to one huge value stays lost.
+        double sum = 0;
+        double weight = 0;
+        const std::int64_t from = std::max<std::int64_t>(0, i + ahead + 1 - span);
+        for (std::int64_t at = from; at < std::min(all, i + ahead + 1); ++at) {
+            const Bucket& b = columns.buckets[static_cast<std::size_t>(at)];
+            sum += static_cast<double>(b.mean) * b.finite;
+            weight += b.finite;
         }
-        const double x = columnX(columns, i);
-        if (x < fromX) continue;
-        push(line, x, in.finite == 0 || weight <= 0 ? nan : sum / weight);
+        const bool gap = columns.buckets[static_cast<std::size_t>(i)].finite == 0;
+        push(line, x, gap ? nan : sum / weight);
     }
     return line;
 }

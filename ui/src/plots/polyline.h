@@ -23,9 +23,11 @@ Polyline envelope(const SeriesPyramid::Columns& columns);
 /// A staircase: level from one value to the next, with each column's extremes.
 Polyline stairs(const SeriesPyramid::Columns& columns);
 
-/// Mean of the last `window` rows at each column from x >= fromX on; columns before serve as
-/// lead-in. A column without a finite value breaks the line.
-Polyline trailingMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX);
+/// Mean of `window` rows around each column with fromX <= x <= toX, of those that there are at the
+/// ends: it lies within the curve and does not trail behind. Columns beyond serve as lead-in and
+/// lead-out. A column without a finite value breaks the line.
+Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
+                     double toX);
 
 /// Rows averaged in front when a column holds `width` rows: 20, or four columns where that is more,
 /// rounded up to 1, 2 or 5 times a power of ten.

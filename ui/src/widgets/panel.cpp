@@ -1,6 +1,7 @@
 #include "widgets/panel.h"
 
 #include <QEvent>
+#include <QPainter>
 #include <QStyle>
 #include <QVBoxLayout>
 
@@ -105,6 +106,14 @@ bool Panel::eventFilter(QObject* watched, QEvent* event) {
         return true;
     }
     return QDockWidget::eventFilter(watched, event);
+}
+
+void paintEmpty(QWidget* area, const Theme& theme, const QString& sentence) {
+    QPainter painter(area);
+    painter.setPen(theme.tokens().dim);
+    painter.setFont(Theme::caption());
+    painter.drawText(area->rect().adjusted(size::inside, size::gap, -size::inside, -size::gap),
+                     Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, sentence);
 }
 
 QLabel* makeLabel(const QString& text, const char* role, QWidget* parent) {
