@@ -10,7 +10,7 @@
     </message>
     <message>
         <source>Drawn digits and letters with noise, made from the seed; nothing to download.</source>
-        <translation>由种子生成的带噪声的手绘数字和字母,无需下载。</translation>
+        <translation>由种子生成的带噪声的手绘数字和字母，无需下载。</translation>
     </message>
     <message>
         <source>Spirals</source>
@@ -18,7 +18,7 @@
     </message>
     <message>
         <source>Points of two interleaved spirals, made from the seed; for the smallest networks.</source>
-        <translation>由种子生成的两条交错螺旋上的点,适合最小的网络。</translation>
+        <translation>由种子生成的两条交错螺旋上的点，适合最小的网络。</translation>
     </message>
     <message>
         <source>MNIST</source>
@@ -26,11 +26,11 @@
     </message>
     <message>
         <source>70,000 handwritten digits, 28 x 28 grey.</source>
-        <translation>70,000 张手写数字,28 x 28 灰度。</translation>
+        <translation>70,000 张手写数字，28 x 28 灰度。</translation>
     </message>
     <message>
         <source>The folder with the four IDX files (train-images-idx3-ubyte and so on, plain or .gz).</source>
-        <translation>包含四个 IDX 文件的文件夹(train-images-idx3-ubyte 等,可为 .gz)。</translation>
+        <translation>包含四个 IDX 文件的文件夹（train-images-idx3-ubyte 等，可为 .gz）。</translation>
     </message>
     <message>
         <source>Fashion-MNIST</source>
@@ -38,7 +38,7 @@
     </message>
     <message>
         <source>70,000 pictures of clothes, 28 x 28 grey.</source>
-        <translation>70,000 张服饰图片,28 x 28 灰度。</translation>
+        <translation>70,000 张服饰图片，28 x 28 灰度。</translation>
     </message>
     <message>
         <source>CIFAR-10</source>
@@ -46,11 +46,11 @@
     </message>
     <message>
         <source>60,000 photographs of ten things, 32 x 32 in colour.</source>
-        <translation>60,000 张照片,十类物体,32 x 32 彩色。</translation>
+        <translation>60,000 张照片，十类物体，32 x 32 彩色。</translation>
     </message>
     <message>
         <source>The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or cifar-10-binary.tar.gz.</source>
-        <translation>二进制版本的文件夹(data_batch_1.bin 等,也可为 .gz 或 .xz),或 cifar-10-binary.tar.gz。</translation>
+        <translation>二进制版本的文件夹（data_batch_1.bin 等，也可为 .gz 或 .xz），或 cifar-10-binary.tar.gz。</translation>
     </message>
     <message>
         <source>CIFAR-100</source>
@@ -58,11 +58,11 @@
     </message>
     <message>
         <source>60,000 photographs of a hundred things, 32 x 32 in colour.</source>
-        <translation>60,000 张照片,一百类物体,32 x 32 彩色。</translation>
+        <translation>60,000 张照片，一百类物体，32 x 32 彩色。</translation>
     </message>
     <message>
         <source>The folder of the binary version (train.bin and test.bin, also .gz, .xz or in parts), or cifar-100-binary.tar.gz.</source>
-        <translation>二进制版本的文件夹(train.bin 和 test.bin,也可为 .gz、.xz 或分卷),或 cifar-100-binary.tar.gz。</translation>
+        <translation>二进制版本的文件夹（train.bin 和 test.bin，也可为 .gz、.xz 或分卷），或 cifar-100-binary.tar.gz。</translation>
     </message>
     <message>
         <source>MLP</source>
@@ -70,11 +70,11 @@
     </message>
     <message>
         <source>Fully connected layers with ReLU between them: the smallest network that learns.</source>
-        <translation>全连接层之间加 ReLU:能学习的最小网络。</translation>
+        <translation>全连接层之间加 ReLU：能学习的最小网络。</translation>
     </message>
     <message>
         <source>Sizes of the hidden layers, first to last.</source>
-        <translation>各隐藏层的大小,从前到后。</translation>
+        <translation>各隐藏层的大小，从前到后。</translation>
     </message>
     <message>
         <source>LeNet</source>
@@ -82,7 +82,7 @@
     </message>
     <message>
         <source>Two convolutions and three fully connected layers: trains in seconds on small images.</source>
-        <translation>两个卷积层和三个全连接层:在小图片上几秒即可训练。</translation>
+        <translation>两个卷积层和三个全连接层：在小图片上几秒即可训练。</translation>
     </message>
     <message>
         <source>ResNet-18</source>
@@ -90,7 +90,7 @@
     </message>
     <message>
         <source>Eighteen layers with shortcuts and batch norm, with the stem for 32 x 32 images.</source>
-        <translation>带残差连接和批归一化的十八层网络,输入端适配 32 x 32 图片。</translation>
+        <translation>带残差连接和批归一化的十八层网络，输入端适配 32 x 32 图片。</translation>
     </message>
     <message>
         <source>FP32</source>
@@ -98,7 +98,7 @@
     </message>
     <message>
         <source>Everything in 32-bit floats: the baseline that the other precisions are judged by.</source>
-        <translation>全部使用 32 位浮点:衡量其他精度的基准。</translation>
+        <translation>全部使用 32 位浮点：衡量其他精度的基准。</translation>
     </message>
     <message>
         <source>AMP FP16</source>
@@ -106,7 +106,7 @@
     </message>
     <message>
         <source>Matrix products and convolutions run in 16-bit floats, weights stay in fp32, and the loss is scaled so that small gradients survive.</source>
-        <translation>矩阵乘法和卷积用 16 位浮点计算,权重保持 fp32,并对损失进行缩放以保住小梯度。</translation>
+        <translation>矩阵乘法和卷积用 16 位浮点计算，权重保持 fp32，并对损失进行缩放以保住小梯度。</translation>
     </message>
     <message>
         <source>AMP BF16</source>
@@ -114,7 +114,7 @@
     </message>
     <message>
         <source>As AMP FP16, but in bfloat16: the range of fp32 with 8 bits of precision, so no loss scaling is needed.</source>
-        <translation>与 AMP FP16 相同,但使用 bfloat16:范围与 fp32 相同,精度为 8 位,因此不需要损失缩放。</translation>
+        <translation>与 AMP FP16 相同，但使用 bfloat16：范围与 fp32 相同，精度为 8 位，因此不需要损失缩放。</translation>
     </message>
     <message>
         <source>Pure FP16</source>
@@ -122,7 +122,7 @@
     </message>
     <message>
         <source>Weights, batch norm and updates in fp16 as well, without loss scaling: shows what breaks without mixed precision.</source>
-        <translation>权重、批归一化和更新也用 fp16,且没有损失缩放:展示不用混合精度会出什么问题。</translation>
+        <translation>权重、批归一化和更新也用 fp16，且没有损失缩放：展示不用混合精度会出什么问题。</translation>
     </message>
     <message>
         <source>Production</source>
@@ -130,7 +130,7 @@
     </message>
     <message>
         <source>The values of PyTorch: the scale doubles after 2000 steps in a row without overflow.</source>
-        <translation>PyTorch 的取值:连续 2000 步无溢出后缩放因子加倍。</translation>
+        <translation>PyTorch 的取值：连续 2000 步无溢出后缩放因子加倍。</translation>
     </message>
     <message>
         <source>Classroom</source>
@@ -138,7 +138,7 @@
     </message>
     <message>
         <source>The scale doubles after only 25 clean steps, so that growth and overflow can be watched in a short run; not for production, where it would skip too many steps.</source>
-        <translation>连续 25 步无溢出缩放因子就加倍,短时间内即可观察增长与溢出;不用于生产,否则会跳过太多步。</translation>
+        <translation>连续 25 步无溢出缩放因子就加倍，短时间内即可观察增长与溢出；不用于生产，否则会跳过太多步。</translation>
     </message>
     <message>
         <source>SGD</source>
@@ -146,7 +146,7 @@
     </message>
     <message>
         <source>Steps along the gradient, smoothed by momentum: the usual choice for image models.</source>
-        <translation>沿梯度前进并用动量平滑:图像模型的常用选择。</translation>
+        <translation>沿梯度前进并用动量平滑：图像模型的常用选择。</translation>
     </message>
     <message>
         <source>AdamW</source>
@@ -154,7 +154,7 @@
     </message>
     <message>
         <source>Gives every weight its own step size from the history of its gradients, with decay apart from the gradient: good without much tuning.</source>
-        <translation>根据梯度历史为每个权重确定步长,权重衰减与梯度分开:不需太多调参即可用。</translation>
+        <translation>根据梯度历史为每个权重确定步长，权重衰减与梯度分开：不需太多调参即可用。</translation>
     </message>
     <message>
         <source>Data set</source>
@@ -162,7 +162,7 @@
     </message>
     <message>
         <source>What the model learns from; spirals and glyphs are made here, the others are read from files on your disk.</source>
-        <translation>模型学习的内容;双螺旋和字形在本机生成,其他从磁盘文件读取。</translation>
+        <translation>模型学习的内容；双螺旋和字形在本机生成，其他从磁盘文件读取。</translation>
     </message>
     <message>
         <source>Path</source>
@@ -170,7 +170,7 @@
     </message>
     <message>
         <source>The folder or file that holds the data set, packed or not; several parts can be given as a list.</source>
-        <translation>存放数据集的文件夹或文件,可以是压缩包;多个部分可写成列表。</translation>
+        <translation>存放数据集的文件夹或文件，可以是压缩包；多个部分可写成列表。</translation>
     </message>
     <message>
         <source>Augment</source>
@@ -178,7 +178,7 @@
     </message>
     <message>
         <source>Shows each training image shifted by a few pixels and mirrored at random, so that the model learns the object and not its place.</source>
-        <translation>训练图片随机平移几个像素并随机镜像,使模型学到的是物体而不是它的位置。</translation>
+        <translation>训练图片随机平移几个像素并随机镜像，使模型学到的是物体而不是它的位置。</translation>
     </message>
     <message>
         <source>Normalize</source>
@@ -186,7 +186,7 @@
     </message>
     <message>
         <source>Brings the inputs to mean 0 and spread 1, which keeps gradients in a healthy range.</source>
-        <translation>把输入变为均值 0、标准差 1,使梯度保持在健康的范围。</translation>
+        <translation>把输入变为均值 0、标准差 1，使梯度保持在健康的范围。</translation>
     </message>
     <message>
         <source>Training limit</source>
@@ -194,7 +194,7 @@
     </message>
     <message>
         <source>Uses only the first so many training samples, for a quick try; 0 uses all.</source>
-        <translation>只用前若干个训练样本,便于快速尝试;0 表示全部。</translation>
+        <translation>只用前若干个训练样本，便于快速尝试；0 表示全部。</translation>
     </message>
     <message>
         <source>samples</source>
@@ -206,7 +206,7 @@
     </message>
     <message>
         <source>Evaluates only on the first so many test samples; 0 uses all.</source>
-        <translation>只用前若干个测试样本评估;0 表示全部。</translation>
+        <translation>只用前若干个测试样本评估；0 表示全部。</translation>
     </message>
     <message>
         <source>Order file</source>
@@ -214,11 +214,11 @@
     </message>
     <message>
         <source>A file with the sample numbers of one batch a line, to replay exactly the batches of another program; empty shuffles by the seed.</source>
-        <translation>每行一个批次的样本编号,用于精确重放另一程序的批次;留空则按种子打乱。</translation>
+        <translation>每行一个批次的样本编号，用于精确重放另一程序的批次；留空则按种子打乱。</translation>
     </message>
     <message>
         <source>The network to train; a small one shows the same effects as a big one, only sooner.</source>
-        <translation>要训练的网络;小网络与大网络现象相同,只是更快看到。</translation>
+        <translation>要训练的网络；小网络与大网络现象相同，只是更快看到。</translation>
     </message>
     <message>
         <source>Model</source>
@@ -230,7 +230,7 @@
     </message>
     <message>
         <source>Settings of the model's own, such as the sizes of its hidden layers.</source>
-        <translation>模型自身的设置,例如隐藏层的大小。</translation>
+        <translation>模型自身的设置，例如隐藏层的大小。</translation>
     </message>
     <message>
         <source>Start from</source>
@@ -238,7 +238,7 @@
     </message>
     <message>
         <source>A safetensors file with the weights to start from; empty starts from random weights drawn by the seed.</source>
-        <translation>作为起点的 safetensors 权重文件;留空则由种子随机初始化。</translation>
+        <translation>作为起点的 safetensors 权重文件；留空则由种子随机初始化。</translation>
     </message>
     <message>
         <source>Precision</source>
@@ -246,7 +246,7 @@
     </message>
     <message>
         <source>In which number formats the model computes and keeps its weights; the five settings below open it up.</source>
-        <translation>模型用哪些数值格式计算和保存权重;下面五项可分别设置。</translation>
+        <translation>模型用哪些数值格式计算和保存权重；下面五项可分别设置。</translation>
     </message>
     <message>
         <source>Weights</source>
@@ -254,7 +254,7 @@
     </message>
     <message>
         <source>The format the model's weights are kept in; in fp16 an update smaller than half a step of the weight is lost.</source>
-        <translation>权重的保存格式;用 fp16 时,小于权重最小间隔一半的更新会丢失。</translation>
+        <translation>权重的保存格式；用 fp16 时，小于权重最小间隔一半的更新会丢失。</translation>
     </message>
     <message>
         <source>Autocast</source>
@@ -262,7 +262,7 @@
     </message>
     <message>
         <source>The format that matrix products and convolutions are computed in, while delicate operations stay in fp32.</source>
-        <translation>矩阵乘法和卷积的计算格式,敏感的运算仍用 fp32。</translation>
+        <translation>矩阵乘法和卷积的计算格式，敏感的运算仍用 fp32。</translation>
     </message>
     <message>
         <source>Batch norm</source>
@@ -270,7 +270,7 @@
     </message>
     <message>
         <source>The format of the batch norm's statistics and parameters, which lose accuracy first in fp16.</source>
-        <translation>批归一化的统计量和参数的格式,它们在 fp16 中最先损失精度。</translation>
+        <translation>批归一化的统计量和参数的格式，它们在 fp16 中最先损失精度。</translation>
     </message>
     <message>
         <source>Master weights</source>
@@ -278,7 +278,7 @@
     </message>
     <message>
         <source>Keeps an fp32 copy of fp16 weights, so that small updates add up instead of being lost.</source>
-        <translation>为 fp16 权重保留一份 fp32 副本,使微小的更新能够累积而不丢失。</translation>
+        <translation>为 fp16 权重保留一份 fp32 副本，使微小的更新能够累积而不丢失。</translation>
     </message>
     <message>
         <source>Loss scaling</source>
@@ -286,7 +286,7 @@
     </message>
     <message>
         <source>Multiplies the loss before the backward pass so that small fp16 gradients do not become 0: dynamic adapts the scale, static keeps it and never skips a step.</source>
-        <translation>在反向传播前放大损失,使很小的 fp16 梯度不会变为 0:dynamic 会调整缩放因子,static 保持不变且从不跳过。</translation>
+        <translation>在反向传播前放大损失，使很小的 fp16 梯度不会变为 0：dynamic 会调整缩放因子，static 保持不变且从不跳过。</translation>
     </message>
     <message>
         <source>Scaler preset</source>
@@ -294,7 +294,7 @@
     </message>
     <message>
         <source>production is what real training uses; classroom moves the scale often enough to watch in a short run.</source>
-        <translation>production 用于实际训练;classroom 让缩放因子变化得足够频繁,便于短时间观察。</translation>
+        <translation>production 用于实际训练；classroom 让缩放因子变化得足够频繁，便于短时间观察。</translation>
     </message>
     <message>
         <source>Initial scale</source>
@@ -302,7 +302,7 @@
     </message>
     <message>
         <source>The loss scale of the first step; too high only costs a few skipped steps until it has come down.</source>
-        <translation>第一步的缩放因子;过高只会多跳过几步,直到它降下来。</translation>
+        <translation>第一步的缩放因子；过高只会多跳过几步，直到它降下来。</translation>
     </message>
     <message>
         <source>Growth factor</source>
@@ -310,7 +310,7 @@
     </message>
     <message>
         <source>The scale is multiplied by this after a full interval of steps without overflow.</source>
-        <translation>连续一个增长间隔无溢出后,缩放因子乘以该系数。</translation>
+        <translation>连续一个增长间隔无溢出后，缩放因子乘以该系数。</translation>
     </message>
     <message>
         <source>Back-off factor</source>
@@ -318,7 +318,7 @@
     </message>
     <message>
         <source>The scale is multiplied by this after a step whose gradients overflowed; that step is skipped.</source>
-        <translation>某步梯度溢出后,缩放因子乘以该系数,并跳过这一步。</translation>
+        <translation>某步梯度溢出后，缩放因子乘以该系数，并跳过这一步。</translation>
     </message>
     <message>
         <source>Growth interval</source>
@@ -326,7 +326,7 @@
     </message>
     <message>
         <source>So many steps in a row without overflow until the scale grows again.</source>
-        <translation>连续这么多步无溢出后,缩放因子再次增大。</translation>
+        <translation>连续这么多步无溢出后，缩放因子再次增大。</translation>
     </message>
     <message>
         <source>steps</source>
@@ -338,7 +338,7 @@
     </message>
     <message>
         <source>Training fails with an explanation if the scale would fall below this; 0 means no floor.</source>
-        <translation>缩放因子若低于该值,训练会中止并给出说明;0 表示没有下限。</translation>
+        <translation>缩放因子若低于该值，训练会中止并给出说明；0 表示没有下限。</translation>
     </message>
     <message>
         <source>Ceiling</source>
@@ -346,7 +346,7 @@
     </message>
     <message>
         <source>The scale never grows above this; 0 means no ceiling.</source>
-        <translation>缩放因子不会超过该值;0 表示没有上限。</translation>
+        <translation>缩放因子不会超过该值；0 表示没有上限。</translation>
     </message>
     <message>
         <source>Optimizer</source>
@@ -362,7 +362,7 @@
     </message>
     <message>
         <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.001 with adamw.</source>
-        <translation>每步走多远:太大则损失跳动或变为 NaN,太小则没有进展;默认 0.05,adamw 默认 0.001。</translation>
+        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，adamw 默认 0.001。</translation>
     </message>
     <message>
         <source>Momentum</source>
@@ -370,7 +370,7 @@
     </message>
     <message>
         <source>How much of the previous direction is kept at each step of SGD: 0 is none, 0.9 is usual.</source>
-        <translation>SGD 每步保留多少先前的方向:0 为不保留,常用 0.9。</translation>
+        <translation>SGD 每步保留多少先前的方向：0 为不保留，常用 0.9。</translation>
     </message>
     <message>
         <source>Nesterov</source>
@@ -378,7 +378,7 @@
     </message>
     <message>
         <source>Looks ahead along the momentum before it steps, which often converges a little faster.</source>
-        <translation>先沿动量方向前瞻再更新,常常收敛得略快。</translation>
+        <translation>先沿动量方向前瞻再更新，常常收敛得略快。</translation>
     </message>
     <message>
         <source>Weight decay</source>
@@ -386,7 +386,7 @@
     </message>
     <message>
         <source>Pulls every weight a little towards 0 at each step, against overfitting; 0.0005 unless given, 0.01 with adamw.</source>
-        <translation>每步把权重略微拉向 0,防止过拟合;默认 0.0005,adamw 默认 0.01。</translation>
+        <translation>每步把权重略微拉向 0，防止过拟合；默认 0.0005，adamw 默认 0.01。</translation>
     </message>
     <message>
         <source>Beta 1</source>
@@ -394,7 +394,7 @@
     </message>
     <message>
         <source>How slowly AdamW's running mean of the gradients forgets: 0.9 looks back about 10 steps.</source>
-        <translation>AdamW 梯度滑动平均遗忘的快慢:0.9 约回看 10 步。</translation>
+        <translation>AdamW 梯度滑动平均遗忘的快慢：0.9 约回看 10 步。</translation>
     </message>
     <message>
         <source>Beta 2</source>
@@ -402,7 +402,7 @@
     </message>
     <message>
         <source>How slowly AdamW's running mean of the squared gradients forgets: 0.999 looks back about 1000 steps.</source>
-        <translation>AdamW 梯度平方滑动平均遗忘的快慢:0.999 约回看 1000 步。</translation>
+        <translation>AdamW 梯度平方滑动平均遗忘的快慢：0.999 约回看 1000 步。</translation>
     </message>
     <message>
         <source>Epsilon</source>
@@ -410,7 +410,7 @@
     </message>
     <message>
         <source>A small number added to AdamW's divisor so that a weight without gradient does not leap.</source>
-        <translation>加到 AdamW 分母上的小数,避免没有梯度的权重突变。</translation>
+        <translation>加到 AdamW 分母上的小数，避免没有梯度的权重突变。</translation>
     </message>
     <message>
         <source>Schedule</source>
@@ -418,7 +418,7 @@
     </message>
     <message>
         <source>How the learning rate moves over the run: constant keeps it, cosine lets it fall to 0 in a smooth curve; only applied updates count, skipped steps do not.</source>
-        <translation>学习率如何变化:constant 保持不变,cosine 平滑降到 0;只计已生效的更新,跳过的步不算。</translation>
+        <translation>学习率如何变化：constant 保持不变，cosine 平滑降到 0；只计已生效的更新，跳过的步不算。</translation>
     </message>
     <message>
         <source>Clip gradients</source>
@@ -426,7 +426,7 @@
     </message>
     <message>
         <source>Limits the gradients after unscaling: norm shortens all of them together, value cuts off each number by itself.</source>
-        <translation>在取消缩放之后限制梯度:norm 整体缩短,value 逐个截断。</translation>
+        <translation>在取消缩放之后限制梯度：norm 整体缩短，value 逐个截断。</translation>
     </message>
     <message>
         <source>Clip at</source>
@@ -434,7 +434,7 @@
     </message>
     <message>
         <source>The largest norm, or the largest magnitude of one number, that gradients keep.</source>
-        <translation>梯度允许的最大范数,或单个数的最大绝对值。</translation>
+        <translation>梯度允许的最大范数，或单个数的最大绝对值。</translation>
     </message>
     <message>
         <source>Batch size</source>
@@ -442,7 +442,7 @@
     </message>
     <message>
         <source>How many samples one gradient is the mean of: larger is smoother and faster by the sample, but takes more memory.</source>
-        <translation>一次梯度是多少个样本的平均:越大越平滑、单个样本越快,但占用更多内存。</translation>
+        <translation>一次梯度是多少个样本的平均：越大越平滑、单个样本越快，但占用更多内存。</translation>
     </message>
     <message>
         <source>Accumulate</source>
@@ -450,7 +450,7 @@
     </message>
     <message>
         <source>Adds up the gradients of so many batches before one step, to act like a larger batch in the same memory.</source>
-        <translation>累加多个批次的梯度后再更新一步,用同样的内存达到更大批量的效果。</translation>
+        <translation>累加多个批次的梯度后再更新一步，用同样的内存达到更大批量的效果。</translation>
     </message>
     <message>
         <source>batches</source>
@@ -474,7 +474,7 @@
     </message>
     <message>
         <source>Ends the run after so many steps; 0 means no limit.</source>
-        <translation>达到这么多步后结束;0 表示不限。</translation>
+        <translation>达到这么多步后结束；0 表示不限。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -482,7 +482,7 @@
     </message>
     <message>
         <source>The number that all randomness is drawn from: the same seed gives the same weights, order and noise again.</source>
-        <translation>所有随机性的来源:相同的种子得到相同的初始权重、顺序和噪声。</translation>
+        <translation>所有随机性的来源：相同的种子得到相同的初始权重、顺序和噪声。</translation>
     </message>
     <message>
         <source>Device</source>
@@ -490,7 +490,7 @@
     </message>
     <message>
         <source>Where the model computes; auto takes the first GPU, else the CPU.</source>
-        <translation>在哪里计算;auto 选第一块 GPU,没有则用 CPU。</translation>
+        <translation>在哪里计算；auto 选第一块 GPU，没有则用 CPU。</translation>
     </message>
     <message>
         <source>Threads</source>
@@ -498,7 +498,7 @@
     </message>
     <message>
         <source>How many CPU cores compute; 0 takes all, and results repeat bit for bit only with the same number.</source>
-        <translation>使用多少个 CPU 核心;0 表示全部。只有线程数相同,结果才逐位一致。</translation>
+        <translation>使用多少个 CPU 核心；0 表示全部。只有线程数相同，结果才逐位一致。</translation>
     </message>
     <message>
         <source>threads</source>
@@ -510,19 +510,19 @@
     </message>
     <message>
         <source>Uses only methods that give the same bits in every run, even where a faster one exists.</source>
-        <translation>只使用每次运行逐位一致的算法,即使有更快的算法。</translation>
+        <translation>只使用每次运行逐位一致的算法，即使有更快的算法。</translation>
     </message>
     <message>
         <source>{}: not a whole tar archive</source>
-        <translation>{}:不是完整的 tar 归档</translation>
+        <translation>{}：不是完整的 tar 归档</translation>
     </message>
     <message>
         <source>Get the file again; it was probably not copied or downloaded to its end.</source>
-        <translation>请重新获取文件;可能没有完整复制或下载。</translation>
+        <translation>请重新获取文件；可能没有完整复制或下载。</translation>
     </message>
     <message>
         <source>dataset.augment: true: these data are not images</source>
-        <translation>dataset.augment: true:这些数据不是图片</translation>
+        <translation>dataset.augment: true：这些数据不是图片</translation>
     </message>
     <message>
         <source>Switch augmentation off for this data set.</source>
@@ -530,15 +530,15 @@
     </message>
     <message>
         <source>{}: damaged: its {} data do not unpack</source>
-        <translation>{}:已损坏:其中的 {} 数据无法解压</translation>
+        <translation>{}：已损坏：其中的 {} 数据无法解压</translation>
     </message>
     <message>
         <source>{}: cut short: its {} data end too early</source>
-        <translation>{}:不完整:其中的 {} 数据提前结束</translation>
+        <translation>{}：不完整：其中的 {} 数据提前结束</translation>
     </message>
     <message>
         <source>{}: cannot be read: {}</source>
-        <translation>{}:无法读取:{}</translation>
+        <translation>{}：无法读取：{}</translation>
     </message>
     <message>
         <source>Look at the permissions of the file and at the disk.</source>
@@ -546,7 +546,7 @@
     </message>
     <message>
         <source>{}: no such file</source>
-        <translation>{}:文件不存在</translation>
+        <translation>{}：文件不存在</translation>
     </message>
     <message>
         <source>Give the path of the file or of its folder.</source>
@@ -554,11 +554,11 @@
     </message>
     <message>
         <source>{}: not a file</source>
-        <translation>{}:不是文件</translation>
+        <translation>{}：不是文件</translation>
     </message>
     <message>
         <source>{}: the file is empty</source>
-        <translation>{}:文件为空</translation>
+        <translation>{}：文件为空</translation>
     </message>
     <message>
         <source>Get the binary version of {} again.</source>
@@ -566,23 +566,23 @@
     </message>
     <message>
         <source>{}: holds {}, not {}: its records are of {} bytes</source>
-        <translation>{}:内容是 {} 而不是 {}:每条记录 {} 字节</translation>
+        <translation>{}：内容是 {} 而不是 {}：每条记录 {} 字节</translation>
     </message>
     <message>
         <source>Set dataset.kind to {}, or give the path of {}.</source>
-        <translation>请把 dataset.kind 设为 {},或给出 {} 的路径。</translation>
+        <translation>请把 dataset.kind 设为 {}，或给出 {} 的路径。</translation>
     </message>
     <message>
         <source>{}: label {} of record {} is beyond the classes of {}</source>
-        <translation>{}:标签 {}(第 {} 条记录)超出了 {} 的类别数</translation>
+        <translation>{}：标签 {}（第 {} 条记录）超出了 {} 的类别数</translation>
     </message>
     <message>
         <source>{}: holds more than fits into memory</source>
-        <translation>{}:内容超出内存容量</translation>
+        <translation>{}：内容超出内存容量</translation>
     </message>
     <message>
         <source>{}: {} bytes are no whole number of {} records ({} bytes each): cut short or too long</source>
-        <translation>{}:{} 字节不是 {} 记录(每条 {} 字节)的整数倍:文件被截断或过长</translation>
+        <translation>{}：{} 字节不是 {} 记录（每条 {} 字节）的整数倍：文件被截断或过长</translation>
     </message>
     <message>
         <source>Looked for {}.</source>
@@ -594,7 +594,7 @@
     </message>
     <message>
         <source>{}: no path is given</source>
-        <translation>{}:没有给出路径</translation>
+        <translation>{}：没有给出路径</translation>
     </message>
     <message>
         <source>Set dataset.path to the folder with {}.</source>
@@ -602,83 +602,83 @@
     </message>
     <message>
         <source>{}: no such file or folder</source>
-        <translation>{}:文件或文件夹不存在</translation>
+        <translation>{}：文件或文件夹不存在</translation>
     </message>
     <message>
         <source>{}: no {} files here</source>
-        <translation>{}:这里没有 {} 文件</translation>
+        <translation>{}：这里没有 {} 文件</translation>
     </message>
     <message>
         <source>Get the four files again: images and labels, of the training and of the test set.</source>
-        <translation>请重新获取四个文件:训练集和测试集的图片与标签。</translation>
+        <translation>请重新获取四个文件：训练集和测试集的图片与标签。</translation>
     </message>
     <message>
         <source>{}: not an IDX file: it begins with {}, not with 00 00 08 0{}</source>
-        <translation>{}:不是 IDX 文件:开头是 {},而不是 00 00 08 0{}</translation>
+        <translation>{}：不是 IDX 文件：开头是 {}，而不是 00 00 08 0{}</translation>
     </message>
     <message>
         <source>{}: its numbers are of IDX type {}, not bytes (08)</source>
-        <translation>{}:数值的 IDX 类型为 {},不是字节(08)</translation>
+        <translation>{}：数值的 IDX 类型为 {}，不是字节（08）</translation>
     </message>
     <message>
         <source>{}: holds labels where images belong</source>
-        <translation>{}:应为图片,实际是标签</translation>
+        <translation>{}：应为图片，实际是标签</translation>
     </message>
     <message>
         <source>{}: holds images where labels belong</source>
-        <translation>{}:应为标签,实际是图片</translation>
+        <translation>{}：应为标签，实际是图片</translation>
     </message>
     <message>
         <source>{}: an IDX file of {} dimensions where {} belong</source>
-        <translation>{}:IDX 文件有 {} 维,应为 {} 维</translation>
+        <translation>{}：IDX 文件有 {} 维，应为 {} 维</translation>
     </message>
     <message>
         <source>{}: cut short: it ends in its header</source>
-        <translation>{}:不完整:在文件头处中断</translation>
+        <translation>{}：不完整：在文件头处中断</translation>
     </message>
     <message>
         <source>{}: holds no samples</source>
-        <translation>{}:没有样本</translation>
+        <translation>{}：没有样本</translation>
     </message>
     <message>
         <source>{}: its header promises {} samples, more than fit into memory</source>
-        <translation>{}:文件头声明有 {} 个样本,超出内存容量</translation>
+        <translation>{}：文件头声明有 {} 个样本，超出内存容量</translation>
     </message>
     <message>
         <source>{}: cut short: its header promises {} samples and {} are there</source>
-        <translation>{}:不完整:文件头声明 {} 个样本,实际有 {} 个</translation>
+        <translation>{}：不完整：文件头声明 {} 个样本，实际有 {} 个</translation>
     </message>
     <message>
         <source>{}: longer than the {} samples that its header promises</source>
-        <translation>{}:比文件头声明的 {} 个样本更长</translation>
+        <translation>{}：比文件头声明的 {} 个样本更长</translation>
     </message>
     <message>
         <source>{}: no {}-images-idx3-ubyte file here (nor .gz)</source>
-        <translation>{}:这里没有 {}-images-idx3-ubyte 文件(也没有 .gz)</translation>
+        <translation>{}：这里没有 {}-images-idx3-ubyte 文件（也没有 .gz）</translation>
     </message>
     <message>
         <source>{}: no {}-labels-idx1-ubyte file here (nor .gz)</source>
-        <translation>{}:这里没有 {}-labels-idx1-ubyte 文件(也没有 .gz)</translation>
+        <translation>{}：这里没有 {}-labels-idx1-ubyte 文件（也没有 .gz）</translation>
     </message>
     <message>
         <source>{}: {} files of {} images and {} of labels: a part is missing</source>
-        <translation>{}:{} 个 {} 图片文件,{} 个标签文件:缺少一部分</translation>
+        <translation>{}：{} 个 {} 图片文件，{} 个标签文件：缺少一部分</translation>
     </message>
     <message>
         <source>{} has {} images and {} has {} labels: they do not belong together</source>
-        <translation>{} 有 {} 张图片,{} 有 {} 个标签:二者不匹配</translation>
+        <translation>{} 有 {} 张图片，{} 有 {} 个标签：二者不匹配</translation>
     </message>
     <message>
         <source>{}: images of {} by {} pixels, where 28 by 28 belong</source>
-        <translation>{}:图片为 {} x {} 像素,应为 28 x 28</translation>
+        <translation>{}：图片为 {} x {} 像素，应为 28 x 28</translation>
     </message>
     <message>
         <source>{}: label {} of sample {} is beyond the {} classes</source>
-        <translation>{}:标签 {}(第 {} 个样本)超出了 {} 个类别</translation>
+        <translation>{}：标签 {}（第 {} 个样本）超出了 {} 个类别</translation>
     </message>
     <message>
         <source>dataset.kind: {} is not a data set of this version</source>
-        <translation>dataset.kind:{} 不是此版本支持的数据集</translation>
+        <translation>dataset.kind：{} 不是此版本支持的数据集</translation>
     </message>
     <message>
         <source>`halftone datasets` lists those that it reads.</source>
@@ -686,27 +686,27 @@
     </message>
     <message>
         <source>dataset.order takes a text file with one batch a line: sample indices from 0, separated by spaces.</source>
-        <translation>dataset.order 需要文本文件,每行一个批次:从 0 开始的样本编号,用空格分隔。</translation>
+        <translation>dataset.order 需要文本文件，每行一个批次：从 0 开始的样本编号，用空格分隔。</translation>
     </message>
     <message>
         <source>{}: over 1 GiB, too long for an order of samples</source>
-        <translation>{}:超过 1 GiB,作为样本顺序文件过长</translation>
+        <translation>{}：超过 1 GiB，作为样本顺序文件过长</translation>
     </message>
     <message>
         <source>{}: cannot be read</source>
-        <translation>{}:无法读取</translation>
+        <translation>{}：无法读取</translation>
     </message>
     <message>
         <source>{}, line {}: "{}" is not a whole number</source>
-        <translation>{},第 {} 行:“{}”不是整数</translation>
+        <translation>{}，第 {} 行：“{}”不是整数</translation>
     </message>
     <message>
         <source>{}, line {}: sample {} is outside 0 to {}</source>
-        <translation>{},第 {} 行:样本 {} 不在 0 到 {} 之间</translation>
+        <translation>{}，第 {} 行：样本 {} 不在 0 到 {} 之间</translation>
     </message>
     <message>
         <source>batch_size: {}: no full batch comes out of {} samples</source>
-        <translation>batch_size:{}:{} 个样本凑不满一个批次</translation>
+        <translation>batch_size：{}：{} 个样本凑不满一个批次</translation>
     </message>
     <message>
         <source>Take a smaller batch or more samples.</source>
@@ -714,23 +714,23 @@
     </message>
     <message>
         <source>{}, line {}: a batch without samples</source>
-        <translation>{},第 {} 行:批次中没有样本</translation>
+        <translation>{}，第 {} 行：批次中没有样本</translation>
     </message>
     <message>
         <source>{}: no sample index in it</source>
-        <translation>{}:其中没有样本编号</translation>
+        <translation>{}：其中没有样本编号</translation>
     </message>
     <message>
         <source>{}: the disk is full</source>
-        <translation>{}:磁盘已满</translation>
+        <translation>{}：磁盘已满</translation>
     </message>
     <message>
         <source>Free some space, or give another folder.</source>
-        <translation>请腾出空间,或换一个文件夹。</translation>
+        <translation>请腾出空间，或换一个文件夹。</translation>
     </message>
     <message>
         <source>{}: cannot be written: {}</source>
-        <translation>{}:无法写入:{}</translation>
+        <translation>{}：无法写入：{}</translation>
     </message>
     <message>
         <source>Give a folder that can be written.</source>
@@ -742,19 +742,55 @@
     </message>
     <message>
         <source>there is no such field; did you mean {}?</source>
-        <translation>没有这个字段;是否想写 {}?</translation>
+        <translation>没有这个字段；是否想写 {}？</translation>
     </message>
     <message>
         <source>must be an object with fields</source>
         <translation>必须是带字段的对象</translation>
     </message>
     <message>
-        <source>must be path=value, such as optimizer.lr=0.01</source>
-        <translation>必须是 路径=值,例如 optimizer.lr=0.01</translation>
+        <source>must be a whole number that fits into 64 bits</source>
+        <translation>必须是 64 位能表示的整数</translation>
     </message>
     <message>
-        <source>true or false</source>
-        <translation>true 或 false</translation>
+        <source>must be a number that fits into 64 bits</source>
+        <translation>必须是 64 位浮点数能表示的数</translation>
+    </message>
+    <message>
+        <source>must be a number, 0 or more, that fits into fp32</source>
+        <translation>必须是 fp32 能表示的不小于 0 的数</translation>
+    </message>
+    <message>
+        <source>Make the layers smaller.</source>
+        <translation>请减小各层的大小。</translation>
+    </message>
+    <message>
+        <source>The model's weights alone do not fit into the {} MiB of this machine.</source>
+        <translation>仅模型的权重就超出了本机的 {} MiB 内存。</translation>
+    </message>
+    <message>
+        <source>The model has {} parameters, which need {} MiB with their gradients and the optimizer's state; this machine has {} MiB.</source>
+        <translation>模型有 {} 个参数，连同梯度和优化器状态需要 {} MiB；本机有 {} MiB。</translation>
+    </message>
+    <message>
+        <source>Try a smaller model.</source>
+        <translation>请使用更小的模型。</translation>
+    </message>
+    <message>
+        <source>Try batch_size {}; accumulate makes up for the smaller batch.</source>
+        <translation>请将 batch_size 设为 {}；可以用 accumulate 弥补较小的批次。</translation>
+    </message>
+    <message>
+        <source>The samples of {} batches of {} take {} MiB each; this machine has {} MiB.</source>
+        <translation>{} 个批次（每批 {} 个样本）各占 {} MiB；本机有 {} MiB。</translation>
+    </message>
+    <message>
+        <source>must be path=value, such as optimizer.lr=0.01</source>
+        <translation>必须是 路径=值，例如 optimizer.lr=0.01</translation>
+    </message>
+    <message>
+        <source>must be true or false</source>
+        <translation>必须是 true 或 false</translation>
     </message>
     <message>
         <source>must be a whole number</source>
@@ -770,7 +806,7 @@
     </message>
     <message>
         <source>must be a path in quotes, or a list of them</source>
-        <translation>必须是带引号的路径,或其列表</translation>
+        <translation>必须是带引号的路径，或其列表</translation>
     </message>
     <message>
         <source>must be an object of options</source>
@@ -782,11 +818,11 @@
     </message>
     <message>
         <source>{}: the run history cannot be read or written: {}</source>
-        <translation>{}:无法读写运行历史:{}</translation>
+        <translation>{}：无法读写运行历史：{}</translation>
     </message>
     <message>
         <source>{}: not a step record</source>
-        <translation>{}:不是步记录</translation>
+        <translation>{}：不是步记录</translation>
     </message>
     <message>
         <source>Give the folder of a run.</source>
@@ -794,7 +830,7 @@
     </message>
     <message>
         <source>{}: a step record of version {}; this program reads version {}</source>
-        <translation>{}:步记录的版本为 {};本程序读取版本 {}</translation>
+        <translation>{}：步记录的版本为 {}；本程序读取版本 {}</translation>
     </message>
     <message>
         <source>Open it with the version of Halftone that wrote it.</source>
@@ -802,15 +838,15 @@
     </message>
     <message>
         <source>{}: the header of the step record is damaged</source>
-        <translation>{}:步记录的文件头已损坏</translation>
+        <translation>{}：步记录的文件头已损坏</translation>
     </message>
     <message>
         <source>Restore the file from a copy; the settings and events of the run are kept beside it.</source>
-        <translation>请从备份恢复该文件;该运行的设置和事件保存在旁边。</translation>
+        <translation>请从备份恢复该文件；该运行的设置和事件保存在旁边。</translation>
     </message>
     <message>
         <source>{}: not a precision</source>
-        <translation>{}:不是一种精度</translation>
+        <translation>{}：不是一种精度</translation>
     </message>
     <message>
         <source>The presets command lists the precisions.</source>
@@ -830,11 +866,11 @@
     </message>
     <message>
         <source>not JSON: {}</source>
-        <translation>不是 JSON:{}</translation>
+        <translation>不是 JSON：{}</translation>
     </message>
     <message>
         <source>not available in this version; allowed: {}</source>
-        <translation>此版本不支持;允许:{}</translation>
+        <translation>此版本不支持；允许：{}</translation>
     </message>
     <message>
         <source>must be one of {}</source>
@@ -842,7 +878,7 @@
     </message>
     <message>
         <source>must be one of {}; did you mean {}?</source>
-        <translation>必须是 {} 之一;是否想写 {}?</translation>
+        <translation>必须是 {} 之一；是否想写 {}？</translation>
     </message>
     <message>
         <source>must be a whole number from {} to {}</source>
@@ -862,7 +898,7 @@
     </message>
     <message>
         <source>must be a number from 0 to below 1</source>
-        <translation>必须是 0 到 1(不含 1)之间的数</translation>
+        <translation>必须是 0 到 1（不含 1）之间的数</translation>
     </message>
     <message>
         <source>a path in a list must not be empty</source>
@@ -878,19 +914,19 @@
     </message>
     <message>
         <source>must be false: {} holds points, and only images can be cropped and flipped</source>
-        <translation>必须为 false:{} 的数据是点,只有图片才能裁剪和翻转</translation>
+        <translation>必须为 false：{} 的数据是点，只有图片才能裁剪和翻转</translation>
     </message>
     <message>
         <source>does not take the data set {}; allowed with it: {}</source>
-        <translation>不能用于数据集 {};可用的有:{}</translation>
+        <translation>不能用于数据集 {}；可用的有：{}</translation>
     </message>
     <message>
         <source>is arithmetic of NVIDIA GPUs that the CPU does not have; allowed: {}</source>
-        <translation>是 NVIDIA GPU 的运算方式,CPU 没有;允许:{}</translation>
+        <translation>是 NVIDIA GPU 的运算方式，CPU 没有；允许：{}</translation>
     </message>
     <message>
         <source>not available in this version; allowed: false</source>
-        <translation>此版本不支持;允许:false</translation>
+        <translation>此版本不支持；允许：false</translation>
     </message>
     <message>
         <source>must be fp32 where precision.weights is fp32</source>
@@ -898,7 +934,7 @@
     </message>
     <message>
         <source>must be off or static where precision.weights is fp16: the unscaled gradients would be fp16 as well and underflow again</source>
-        <translation>precision.weights 为 fp16 时必须是 off 或 static:取消缩放后的梯度同样是 fp16,会再次下溢</translation>
+        <translation>precision.weights 为 fp16 时必须是 off 或 static：取消缩放后的梯度同样是 fp16，会再次下溢</translation>
     </message>
     <message>
         <source>must be a number above 0 that fits into fp32</source>
@@ -914,11 +950,11 @@
     </message>
     <message>
         <source>must be a number, 0 (no floor) or more, that fits into fp32</source>
-        <translation>必须是不小于 0(0 表示没有下限)且 fp32 能表示的数</translation>
+        <translation>必须是不小于 0（0 表示没有下限）且 fp32 能表示的数</translation>
     </message>
     <message>
         <source>must be a number, 0 (no ceiling) or more, that fits into fp32</source>
-        <translation>必须是不小于 0(0 表示没有上限)且 fp32 能表示的数</translation>
+        <translation>必须是不小于 0（0 表示没有上限）且 fp32 能表示的数</translation>
     </message>
     <message>
         <source>must not be above scaler.max_scale, {}</source>
@@ -926,7 +962,7 @@
     </message>
     <message>
         <source>must lie between scaler.min_scale, {}, and scaler.max_scale, {} (0: none)</source>
-        <translation>必须在 scaler.min_scale({})与 scaler.max_scale({})之间(0 表示没有)</translation>
+        <translation>必须在 scaler.min_scale（{}）与 scaler.max_scale（{}）之间（0 表示没有）</translation>
     </message>
     <message>
         <source>must be false where optimizer.momentum is 0</source>
@@ -934,11 +970,11 @@
     </message>
     <message>
         <source>must be auto, cpu, cuda or cuda:N, the number of the GPU</source>
-        <translation>必须是 auto、cpu、cuda 或 cuda:N(GPU 编号)</translation>
+        <translation>必须是 auto、cpu、cuda 或 cuda:N（GPU 编号）</translation>
     </message>
     <message>
         <source>{}: the folder for the run is not empty</source>
-        <translation>{}:运行文件夹不是空的</translation>
+        <translation>{}：运行文件夹不是空的</translation>
     </message>
     <message>
         <source>Give a new folder, or an empty one.</source>
@@ -946,35 +982,35 @@
     </message>
     <message>
         <source>{}: the run history is of a later version of this program</source>
-        <translation>{}:运行历史来自更新版本的程序</translation>
+        <translation>{}：运行历史来自更新版本的程序</translation>
     </message>
     <message>
         <source>Use that version, or keep the runs in another folder.</source>
-        <translation>请使用该版本,或把运行保存到另一个文件夹。</translation>
+        <translation>请使用该版本，或把运行保存到另一个文件夹。</translation>
     </message>
     <message>
         <source>The run history was damaged and was built again from the run folders; the old file is {}.</source>
-        <translation>运行历史已损坏,已根据各运行文件夹重建;旧文件为 {}。</translation>
+        <translation>运行历史已损坏，已根据各运行文件夹重建；旧文件为 {}。</translation>
     </message>
     <message>
         <source>{}: the run history is damaged</source>
-        <translation>{}:运行历史已损坏</translation>
+        <translation>{}：运行历史已损坏</translation>
     </message>
     <message>
         <source>Start the program again: it builds the history anew from the run folders.</source>
-        <translation>请重新启动程序:它会根据各运行文件夹重建历史。</translation>
+        <translation>请重新启动程序：它会根据各运行文件夹重建历史。</translation>
     </message>
     <message>
         <source>{}: there is no such run in the history</source>
-        <translation>{}:历史中没有这个运行</translation>
+        <translation>{}：历史中没有这个运行</translation>
     </message>
     <message>
         <source>{}: not a sound safetensors file: {}</source>
-        <translation>{}:不是完好的 safetensors 文件:{}</translation>
+        <translation>{}：不是完好的 safetensors 文件：{}</translation>
     </message>
     <message>
         <source>Save the weights again, or give another file.</source>
-        <translation>请重新保存权重,或给出另一个文件。</translation>
+        <translation>请重新保存权重，或给出另一个文件。</translation>
     </message>
     <message>
         <source>Give a safetensors file.</source>
@@ -1026,11 +1062,11 @@
     </message>
     <message>
         <source>tensor {} has {} bytes, which is not what its shape and type take</source>
-        <translation>张量 {} 有 {} 字节,与其形状和类型不符</translation>
+        <translation>张量 {} 有 {} 字节，与其形状和类型不符</translation>
     </message>
     <message>
         <source>tensor {} has no {}, a list of whole numbers</source>
-        <translation>张量 {} 缺少 {}(整数列表)</translation>
+        <translation>张量 {} 缺少 {}（整数列表）</translation>
     </message>
     <message>
         <source>tensor {} overlaps another</source>
@@ -1046,11 +1082,11 @@
     </message>
     <message>
         <source>safetensors: {} cannot be the name of another tensor</source>
-        <translation>safetensors:{} 不能作为另一个张量的名称</translation>
+        <translation>safetensors：{} 不能作为另一个张量的名称</translation>
     </message>
     <message>
         <source>safetensors: tensor {} of type {} has {} bytes, which do not fit its shape</source>
-        <translation>safetensors:张量 {}(类型 {})有 {} 字节,与其形状不符</translation>
+        <translation>safetensors：张量 {}（类型 {}）有 {} 字节，与其形状不符</translation>
     </message>
     <message>
         <source>it ends after {} bytes</source>
@@ -1058,15 +1094,15 @@
     </message>
     <message>
         <source>it claims a header of {} bytes and has {} in all</source>
-        <translation>声明文件头 {} 字节,而全部只有 {} 字节</translation>
+        <translation>声明文件头 {} 字节，而全部只有 {} 字节</translation>
     </message>
     <message>
         <source>{}: column {} of the step record has another type</source>
-        <translation>{}:步记录的列 {} 类型不同</translation>
+        <translation>{}：步记录的列 {} 类型不同</translation>
     </message>
     <message>
         <source>{}: the step record is cut off: the file is too short for its {} steps</source>
-        <translation>{}:步记录不完整:文件太短,放不下 {} 步</translation>
+        <translation>{}：步记录不完整：文件太短，放不下 {} 步</translation>
     </message>
     <message>
         <source>Restore the file from a copy.</source>
@@ -1074,31 +1110,31 @@
     </message>
     <message>
         <source>{}: cannot map the step record: {}</source>
-        <translation>{}:无法映射步记录:{}</translation>
+        <translation>{}：无法映射步记录：{}</translation>
     </message>
     <message>
         <source>{}: cannot open the step record: {}</source>
-        <translation>{}:无法打开步记录:{}</translation>
+        <translation>{}：无法打开步记录：{}</translation>
     </message>
     <message>
         <source>{}: not a step record: the file ends after {} bytes</source>
-        <translation>{}:不是步记录:文件只有 {} 字节</translation>
+        <translation>{}：不是步记录：文件只有 {} 字节</translation>
     </message>
     <message>
         <source>{} steps from {} asked for, the step record holds {}</source>
-        <translation>请求从第 {1} 步起的 {0} 步,而步记录只有 {2} 步</translation>
+        <translation>请求从第 {1} 步起的 {0} 步，而步记录只有 {2} 步</translation>
     </message>
     <message>
         <source>{}: the disk is full, the step record cannot grow</source>
-        <translation>{}:磁盘已满,步记录无法增长</translation>
+        <translation>{}：磁盘已满，步记录无法增长</translation>
     </message>
     <message>
         <source>Free some space, or give another folder for the run.</source>
-        <translation>请腾出空间,或为运行换一个文件夹。</translation>
+        <translation>请腾出空间，或为运行换一个文件夹。</translation>
     </message>
     <message>
         <source>{}: cannot write the step record: {}</source>
-        <translation>{}:无法写入步记录:{}</translation>
+        <translation>{}：无法写入步记录：{}</translation>
     </message>
     <message>
         <source>Give another folder for the run.</source>
@@ -1110,51 +1146,51 @@
     </message>
     <message>
         <source>No CUDA: this build is for the CPU alone.</source>
-        <translation>没有 CUDA:此版本仅用于 CPU。</translation>
+        <translation>没有 CUDA：此版本仅用于 CPU。</translation>
     </message>
     <message>
         <source>No CUDA: {}.</source>
-        <translation>没有 CUDA:{}。</translation>
+        <translation>没有 CUDA：{}。</translation>
     </message>
     <message>
         <source>CUDA devices: {}.</source>
-        <translation>CUDA 设备:{}。</translation>
+        <translation>CUDA 设备：{}。</translation>
     </message>
     <message>
         <source>The processor multiplies bf16 matrices natively (AMX), and activations take half the memory.</source>
-        <translation>处理器原生支持 bf16 矩阵乘法(AMX),激活值占用的内存减半。</translation>
+        <translation>处理器原生支持 bf16 矩阵乘法（AMX），激活值占用的内存减半。</translation>
     </message>
     <message>
         <source>The processor multiplies bf16 natively (AVX512_BF16), and activations take half the memory.</source>
-        <translation>处理器原生支持 bf16 乘法(AVX512_BF16),激活值占用的内存减半。</translation>
+        <translation>处理器原生支持 bf16 乘法（AVX512_BF16），激活值占用的内存减半。</translation>
     </message>
     <message>
         <source>No time saved: the processor has no bf16 instructions (AVX512_BF16 or AMX), so values are converted to fp32 and back. The numerics are the same, and activations take half the memory.</source>
-        <translation>不省时间:处理器没有 bf16 指令(AVX512_BF16 或 AMX),数值要转换为 fp32 再转回。数值结果相同,激活值占用的内存减半。</translation>
+        <translation>不省时间：处理器没有 bf16 指令（AVX512_BF16 或 AMX），数值要转换为 fp32 再转回。数值结果相同，激活值占用的内存减半。</translation>
     </message>
     <message>
         <source>No time saved: fp16 instructions are there (AVX512_FP16) but sum in fp16; as on a GPU, sums are kept in fp32, so values are converted to fp32 and back. Activations take half the memory.</source>
-        <translation>不省时间:处理器有 fp16 指令(AVX512_FP16),但用 fp16 累加;这里与 GPU 一样用 fp32 累加,数值要转换为 fp32 再转回。激活值占用的内存减半。</translation>
+        <translation>不省时间：处理器有 fp16 指令（AVX512_FP16），但用 fp16 累加；这里与 GPU 一样用 fp32 累加，数值要转换为 fp32 再转回。激活值占用的内存减半。</translation>
     </message>
     <message>
         <source>No time saved: the processor has no fp16 arithmetic, so values are converted to fp32 and back. The numerics are those of a GPU, and activations take half the memory.</source>
-        <translation>不省时间:处理器没有 fp16 运算,数值要转换为 fp32 再转回。数值结果与 GPU 相同,激活值占用的内存减半。</translation>
+        <translation>不省时间：处理器没有 fp16 运算，数值要转换为 fp32 再转回。数值结果与 GPU 相同，激活值占用的内存减半。</translation>
     </message>
     <message>
         <source>The baseline: every processor computes in fp32.</source>
-        <translation>基准:任何处理器都能用 fp32 计算。</translation>
+        <translation>基准：任何处理器都能用 fp32 计算。</translation>
     </message>
     <message>
         <source>TF32 is a mode of NVIDIA Tensor Cores and needs CUDA; a CPU does not have it.</source>
-        <translation>TF32 是 NVIDIA Tensor Core 的模式,需要 CUDA;CPU 没有。</translation>
+        <translation>TF32 是 NVIDIA Tensor Core 的模式，需要 CUDA；CPU 没有。</translation>
     </message>
     <message>
         <source>It is there to show what breaks: small updates vanish without fp32 master weights.</source>
-        <translation>用于展示会出什么问题:没有 fp32 主权重,微小的更新会消失。</translation>
+        <translation>用于展示会出什么问题：没有 fp32 主权重，微小的更新会消失。</translation>
     </message>
     <message>
         <source>The device {} cannot be used: {}.</source>
-        <translation>设备 {} 无法使用:{}。</translation>
+        <translation>设备 {} 无法使用：{}。</translation>
     </message>
     <message>
         <source>Set device to cpu or auto.</source>
@@ -1162,75 +1198,75 @@
     </message>
     <message>
         <source>The loss is {} at step {}: a value of the forward pass is not finite.</source>
-        <translation>损失为 {}(第 {} 步):前向传播中出现了非有限的值。</translation>
+        <translation>损失为 {}（第 {} 步）：前向传播中出现了非有限的值。</translation>
     </message>
     <message>
         <source>{} % of the weight updates vanish: they are smaller than half a unit of the 16-bit weights. Master weights in fp32 would keep them.</source>
-        <translation>{} % 的权重更新消失:它们小于 16 位权重最小单位的一半。fp32 主权重可以保留它们。</translation>
+        <translation>{} % 的权重更新消失：它们小于 16 位权重最小单位的一半。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>The loss scale fell to 0 at step {}: every step overflows.</source>
-        <translation>缩放因子在第 {} 步降到 0:每一步都溢出。</translation>
+        <translation>缩放因子在第 {} 步降到 0：每一步都溢出。</translation>
     </message>
     <message>
         <source>Look for a NaN in the data or the forward pass, or lower the learning rate.</source>
-        <translation>请检查数据或前向传播中是否有 NaN,或降低学习率。</translation>
+        <translation>请检查数据或前向传播中是否有 NaN，或降低学习率。</translation>
     </message>
     <message>
         <source>The loss scale fell through its floor of {} at step {}: the gradients overflow even there.</source>
-        <translation>缩放因子跌破下限 {}(第 {} 步):即使在下限梯度仍然溢出。</translation>
+        <translation>缩放因子跌破下限 {}（第 {} 步）：即使在下限梯度仍然溢出。</translation>
     </message>
     <message>
         <source>Lower scaler.min_scale or the learning rate, or train in bf16.</source>
-        <translation>请降低 scaler.min_scale 或学习率,或改用 bf16 训练。</translation>
+        <translation>请降低 scaler.min_scale 或学习率，或改用 bf16 训练。</translation>
     </message>
     <message>
         <source>The device failed: {}.</source>
-        <translation>设备出错:{}。</translation>
+        <translation>设备出错：{}。</translation>
     </message>
     <message>
         <source>Training cannot go on: {}.</source>
-        <translation>训练无法继续:{}。</translation>
+        <translation>训练无法继续：{}。</translation>
     </message>
     <message>
         <source>A verdict needs more steps and a test evaluation of both runs.</source>
-        <translation>还需要更多的步数,以及两次运行各一次测试评估。</translation>
+        <translation>还需要更多的步数，以及两次运行各一次测试评估。</translation>
     </message>
     <message>
         <source>After {} steps the losses are {} apart, noise over steps {}; a verdict needs a test evaluation of both runs.</source>
-        <translation>{} 步后两者损失相差 {},步间噪声为 {};还需要两次运行各一次测试评估。</translation>
+        <translation>{} 步后两者损失相差 {}，步间噪声为 {}；还需要两次运行各一次测试评估。</translation>
     </message>
     <message>
         <source>Losses {} apart, noise over steps {} (one seed ran).</source>
-        <translation>损失相差 {},步间噪声为 {}(只跑了一个种子)。</translation>
+        <translation>损失相差 {}，步间噪声为 {}（只跑了一个种子）。</translation>
     </message>
     <message>
         <source>Losses {} apart, noise over steps {} (one seed ran). {} is {}× as fast in {}× the memory.</source>
-        <translation>损失相差 {},步间噪声为 {}(只跑了一个种子)。{} 的速度为 {} 倍,内存为 {} 倍。</translation>
+        <translation>损失相差 {}，步间噪声为 {}（只跑了一个种子）。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
     </message>
     <message>
         <source>Losses {} apart, steadily but only {} % of the loss (one seed ran).</source>
-        <translation>损失稳定相差 {},但只占损失的 {} %(只跑了一个种子)。</translation>
+        <translation>损失稳定相差 {}，但只占损失的 {} %（只跑了一个种子）。</translation>
     </message>
     <message>
         <source>Losses {} apart, steadily but only {} % of the loss (one seed ran). {} is {}× as fast in {}× the memory.</source>
-        <translation>损失稳定相差 {},但只占损失的 {} %(只跑了一个种子)。{} 的速度为 {} 倍,内存为 {} 倍。</translation>
+        <translation>损失稳定相差 {}，但只占损失的 {} %（只跑了一个种子）。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
     </message>
     <message>
         <source>Test accuracies {} points apart, noise over seeds {} points.</source>
-        <translation>测试准确率相差 {} 个百分点,种子间噪声为 {} 个百分点。</translation>
+        <translation>测试准确率相差 {} 个百分点，种子间噪声为 {} 个百分点。</translation>
     </message>
     <message>
         <source>Test accuracies {} points apart, noise over seeds {} points. {} is {}× as fast in {}× the memory.</source>
-        <translation>测试准确率相差 {} 个百分点,种子间噪声为 {} 个百分点。{} 的速度为 {} 倍,内存为 {} 倍。</translation>
+        <translation>测试准确率相差 {} 个百分点，种子间噪声为 {} 个百分点。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
     </message>
     <message>
         <source>Most updates ({} %) are smaller than half a unit of the weights and vanish. Master weights in fp32 would keep them.</source>
-        <translation>大多数更新({} %)小于权重最小单位的一半而消失。fp32 主权重可以保留它们。</translation>
+        <translation>大多数更新（{} %）小于权重最小单位的一半而消失。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} apart, noise over steps {}. Master weights in fp32 would keep them.</source>
-        <translation>大多数更新({} %)小于权重最小单位的一半而消失:损失相差 {},步间噪声为 {}。fp32 主权重可以保留它们。</translation>
+        <translation>大多数更新（{} %）小于权重最小单位的一半而消失：损失相差 {}，步间噪声为 {}。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>{} parted at step {}.</source>
@@ -1258,7 +1294,7 @@
     </message>
     <message>
         <source>{} has the lower loss since step {}.</source>
-        <translation>{} 的损失更低(自第 {} 步起)。</translation>
+        <translation>{} 的损失更低（自第 {} 步起）。</translation>
     </message>
     <message>
         <source>Neither run learns any more.</source>
@@ -1274,7 +1310,7 @@
     </message>
     <message>
         <source>model.options.hidden must be a list of layer sizes, for instance [64, 64].</source>
-        <translation>model.options.hidden 必须是各层大小的列表,例如 [64, 64]。</translation>
+        <translation>model.options.hidden 必须是各层大小的列表，例如 [64，64]。</translation>
     </message>
     <message>
         <source>There is no model called {}.</source>
@@ -1282,11 +1318,11 @@
     </message>
     <message>
         <source>LeNet needs images of at least 16 x 16 pixels, not {} x {}.</source>
-        <translation>LeNet 需要至少 16 x 16 像素的图片,而不是 {} x {}。</translation>
+        <translation>LeNet 需要至少 16 x 16 像素的图片，而不是 {} x {}。</translation>
     </message>
     <message>
         <source>{} does not fit the model:{}.</source>
-        <translation>{} 与模型不匹配:{}。</translation>
+        <translation>{} 与模型不匹配：{}。</translation>
     </message>
     <message>
         <source>Use weights of the same model, with PyTorch's names.</source>
@@ -1302,7 +1338,7 @@
     </message>
     <message>
         <source>{}: cannot be opened.</source>
-        <translation>{}:无法打开。</translation>
+        <translation>{}：无法打开。</translation>
     </message>
     <message>
         <source>Check the name and that you may read it.</source>
@@ -1310,11 +1346,11 @@
     </message>
     <message>
         <source>{}: the setting {} is {}.</source>
-        <translation>{}:设置 {} 为 {}。</translation>
+        <translation>{}：设置 {} 为 {}。</translation>
     </message>
     <message>
         <source>{}: cannot be written.</source>
-        <translation>{}:无法写入。</translation>
+        <translation>{}：无法写入。</translation>
     </message>
     <message>
         <source>Choose a folder that you may write to.</source>
@@ -1322,11 +1358,11 @@
     </message>
     <message>
         <source>{}: no training set of {} here</source>
-        <translation>{}:这里没有 {} 的训练集</translation>
+        <translation>{}：这里没有 {} 的训练集</translation>
     </message>
     <message>
         <source>{}: no test set of {} here</source>
-        <translation>{}:这里没有 {} 的测试集</translation>
+        <translation>{}：这里没有 {} 的测试集</translation>
     </message>
     <message>
         <source>must be a value such as {}</source>
@@ -1334,7 +1370,7 @@
     </message>
     <message>
         <source>must be sizes of layers, from 1 to {}</source>
-        <translation>必须是各层的大小,取值 1 到 {}</translation>
+        <translation>必须是各层的大小，取值 1 到 {}</translation>
     </message>
     <message>
         <source>{} has no options</source>
@@ -1342,7 +1378,7 @@
     </message>
     <message>
         <source>there is no such option of {}; it has {}</source>
-        <translation>{} 没有这个选项;可用的有 {}</translation>
+        <translation>{} 没有这个选项；可用的有 {}</translation>
     </message>
         <message>
             <source>There is no run {}.</source>

@@ -5,11 +5,11 @@
         <name>ButtonStates</name>
         <message>
             <source>A run is under way. Stop it first.</source>
-            <translation>正在训练,请先停止。</translation>
+            <translation>正在训练，请先停止。</translation>
         </message>
         <message>
             <source>A setting is refused. See the findings under the settings.</source>
-            <translation>有设置不被接受,请看设置下方的检查结果。</translation>
+            <translation>有设置不被接受，请看设置下方的检查结果。</translation>
         </message>
         <message>
             <source>Nothing is running.</source>
@@ -17,38 +17,38 @@
         </message>
         <message>
             <source>Stopping: the step in flight ends first.</source>
-            <translation>正在停止:先完成当前这一步。</translation>
+            <translation>正在停止：先完成当前这一步。</translation>
         </message>
         <message>
             <source>Pause first, then go step by step.</source>
-            <translation>先暂停,再单步执行。</translation>
+            <translation>先暂停，再单步执行。</translation>
         </message>
     </context>
     <context>
         <name>EventWords</name>
         <message>
             <source>Calibrating: early skips are how the scale finds its place.</source>
-            <translation>校准中:开头的跳过是缩放因子在寻找合适的位置。</translation>
+            <translation>校准中：开头的跳过是缩放因子在寻找合适的位置。</translation>
         </message>
         <message>
             <source>Normal: the scale touched its upper edge.</source>
-            <translation>正常:缩放因子碰到了上限。</translation>
+            <translation>正常：缩放因子碰到了上限。</translation>
         </message>
         <message>
             <source>Persistent: a lower scale cannot mend a NaN of the forward pass.</source>
-            <translation>持续:前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
+            <translation>持续：前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
         </message>
         <message>
             <source>%1 clean steps: scale %2 → %3.</source>
-            <translation>连续 %1 步无溢出:缩放因子 %2 → %3。</translation>
+            <translation>连续 %1 步无溢出：缩放因子 %2 → %3。</translation>
         </message>
         <message>
             <source>Skipped: a gradient overflowed. Scale %1 → %2.</source>
-            <translation>跳过:梯度溢出。缩放因子 %1 → %2。</translation>
+            <translation>跳过：梯度溢出。缩放因子 %1 → %2。</translation>
         </message>
         <message>
             <source>Skipped: a gradient overflowed. The scale stays at %1.</source>
-            <translation>跳过:梯度溢出。缩放因子保持 %1。</translation>
+            <translation>跳过：梯度溢出。缩放因子保持 %1。</translation>
         </message>
         <message>
             <source>Epoch %1 done.</source>
@@ -64,11 +64,11 @@
         </message>
         <message>
             <source>, test loss %1</source>
-            <translation>,测试损失 %1</translation>
+            <translation>，测试损失 %1</translation>
         </message>
         <message>
             <source>, %1 s.</source>
-            <translation>,用时 %1 秒。</translation>
+            <translation>，用时 %1 秒。</translation>
         </message>
         <message>
             <source>Run %1 started on %2.</source>
@@ -76,15 +76,15 @@
         </message>
         <message>
             <source>%1 parameters, %2 training samples.</source>
-            <translation>%1 个参数,%2 个训练样本。</translation>
+            <translation>%1 个参数，%2 个训练样本。</translation>
         </message>
         <message>
             <source>%1 steps, %2 skipped</source>
-            <translation>%1 步,跳过 %2 步</translation>
+            <translation>%1 步，跳过 %2 步</translation>
         </message>
         <message>
             <source>, test accuracy %1</source>
-            <translation>,测试准确率 %1</translation>
+            <translation>，测试准确率 %1</translation>
         </message>
         <message>
             <source>.</source>
@@ -92,15 +92,15 @@
         </message>
         <message>
             <source>Finished: all epochs are done.</source>
-            <translation>完成:所有轮次都已训练。</translation>
+            <translation>完成：所有轮次都已训练。</translation>
         </message>
         <message>
             <source>Finished: the step limit is reached.</source>
-            <translation>完成:已达到步数上限。</translation>
+            <translation>完成：已达到步数上限。</translation>
         </message>
         <message>
             <source>Stopped on request. The run is kept.</source>
-            <translation>已按要求停止,运行记录已保留。</translation>
+            <translation>已按要求停止，运行记录已保留。</translation>
         </message>
         <message>
             <source>Ended by an error.</source>
@@ -144,27 +144,27 @@
         </message>
         <message>
             <source>The loss itself is %1, so no loss scale can mend it. Look for too large inputs, weights or learning rate.</source>
-            <translation>损失本身就是 %1,任何缩放因子都无法补救。请检查输入、权重或学习率是否过大。</translation>
+            <translation>损失本身就是 %1，任何缩放因子都无法补救。请检查输入、权重或学习率是否过大。</translation>
         </message>
         <message>
             <source>Skip after skip: not the scale.</source>
-            <translation>接连跳过:问题不在缩放因子。</translation>
+            <translation>接连跳过：问题不在缩放因子。</translation>
         </message>
         <message>
             <source>Several steps in a row broke although the scale fell. A lower scale cannot mend a NaN of the forward pass.</source>
-            <translation>缩放因子不断下降,仍连续多步出错。前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
+            <translation>缩放因子不断下降，仍连续多步出错。前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
         </message>
         <message>
             <source>Benign: the scale is finding its place.</source>
-            <translation>无害:缩放因子在寻找合适的位置。</translation>
+            <translation>无害：缩放因子在寻找合适的位置。</translation>
         </message>
         <message>
             <source>Benign: the scale was too large.</source>
-            <translation>无害:缩放因子偏大。</translation>
+            <translation>无害：缩放因子偏大。</translation>
         </message>
         <message>
             <source>At %1 a gradient left what FP16 can hold (it ends at 65,504).</source>
-            <translation>缩放因子为 %1 时,有梯度超出了 FP16 的范围(最大 65,504)。</translation>
+            <translation>缩放因子为 %1 时，有梯度超出了 FP16 的范围（最大 65,504）。</translation>
         </message>
         <message>
             <source>The weights were left as they were.</source>
@@ -180,23 +180,23 @@
         </message>
         <message>
             <source>It is %1, and nothing checks gradients here: the weights took it over.</source>
-            <translation>损失为 %1,而这里没有梯度检查:权重已受影响。</translation>
+            <translation>损失为 %1，而这里没有梯度检查：权重已受影响。</translation>
         </message>
         <message>
             <source>Applied, and the scale grew.</source>
-            <translation>已更新,缩放因子增大。</translation>
+            <translation>已更新，缩放因子增大。</translation>
         </message>
         <message>
             <source>%1 clean steps filled the growth interval: the scale goes from %2 to %3.</source>
-            <translation>连续 %1 步无溢出,达到增长间隔:缩放因子从 %2 变为 %3。</translation>
+            <translation>连续 %1 步无溢出，达到增长间隔：缩放因子从 %2 变为 %3。</translation>
         </message>
         <message>
             <source>Applied, but many updates were lost.</source>
-            <translation>已更新,但许多更新量丢失了。</translation>
+            <translation>已更新，但许多更新量丢失了。</translation>
         </message>
         <message>
             <source>%1 of the weight updates are smaller than half a unit of their FP16 weight and rounded to no change.</source>
-            <translation>%1 的权重更新量小于对应 FP16 权重最小单位的一半,舍入后没有变化。</translation>
+            <translation>%1 的权重更新量小于对应 FP16 权重最小单位的一半，舍入后没有变化。</translation>
         </message>
         <message>
             <source>Applied.</source>
@@ -208,26 +208,26 @@
         </message>
         <message>
             <source>All gradients were finite, so the weights moved.</source>
-            <translation>所有梯度都有限,权重已更新。</translation>
+            <translation>所有梯度都有限，权重已更新。</translation>
         </message>
     </context>
     <context>
         <name>HelpPage</name>
         <message>
             <source>FP16 has 5 exponent bits: numbers below 2⁻²⁴ become 0 and above 65,504 infinite. BF16 has the 8 exponent bits of FP32 and only 7 fraction bits. AMP keeps the weights in FP32 and runs matrix products and convolutions in the short format.</source>
-            <translation>FP16 有 5 位指数:小于 2⁻²⁴ 的数变为 0,大于 65,504 的数变为无穷。BF16 与 FP32 同为 8 位指数,但只有 7 位尾数。混合精度(AMP)用 FP32 保存权重,用短格式计算矩阵乘法和卷积。</translation>
+            <translation>FP16 有 5 位指数：小于 2⁻²⁴ 的数变为 0，大于 65,504 的数变为无穷。BF16 与 FP32 同为 8 位指数，但只有 7 位尾数。混合精度（AMP）用 FP32 保存权重，用短格式计算矩阵乘法和卷积。</translation>
         </message>
         <message>
             <source>Small gradients would become 0 in FP16. The loss is therefore multiplied by a scale before the backward pass and the gradients divided by it afterwards. If a gradient overflows, the step is skipped and the scale backs off; after a growth interval of clean steps it grows. A skipped step now and then is healthy.</source>
-            <translation>很小的梯度在 FP16 中会变为 0。因此在反向传播前把损失乘以缩放因子,之后再把梯度除以它。如果梯度溢出,就跳过这一步并减小缩放因子;连续若干步(增长间隔)无溢出后再增大。偶尔跳过一步是健康的。</translation>
+            <translation>很小的梯度在 FP16 中会变为 0。因此在反向传播前把损失乘以缩放因子，之后再把梯度除以它。如果梯度溢出，就跳过这一步并减小缩放因子；连续若干步（增长间隔）无溢出后再增大。偶尔跳过一步是健康的。</translation>
         </message>
         <message>
             <source>A schedule advances on applied updates: a skipped step does not use it up.</source>
-            <translation>学习率计划按已生效的更新推进:跳过的步不计入。</translation>
+            <translation>学习率计划按已生效的更新推进：跳过的步不计入。</translation>
         </message>
         <message>
             <source>Default: %1. On the command line:</source>
-            <translation>默认值:%1。命令行写法:</translation>
+            <translation>默认值：%1。命令行写法：</translation>
         </message>
     </context>
     <context>
@@ -261,7 +261,7 @@
         </message>
         <message>
             <source>The loss of every step will appear here, one curve a run.</source>
-            <translation>这里将显示每一步的损失,每次运行一条曲线。</translation>
+            <translation>这里将显示每一步的损失，每次运行一条曲线。</translation>
         </message>
         <message>
             <source>Accuracy</source>
@@ -269,11 +269,11 @@
         </message>
         <message>
             <source>Training accuracy will appear here as a line, test accuracy as dots.</source>
-            <translation>这里将以曲线显示训练准确率,以圆点显示测试准确率。</translation>
+            <translation>这里将以曲线显示训练准确率，以圆点显示测试准确率。</translation>
         </message>
         <message>
             <source>train line · test dots</source>
-            <translation>曲线为训练,圆点为测试</translation>
+            <translation>曲线为训练，圆点为测试</translation>
         </message>
         <message>
             <source>Loss scale</source>
@@ -281,7 +281,7 @@
         </message>
         <message>
             <source>The loss scale will climb here in steps; a skipped step is a red tick below.</source>
-            <translation>缩放因子将在这里逐级上升;下方的红色刻度是跳过的步。</translation>
+            <translation>缩放因子将在这里逐级上升；下方的红色刻度是跳过的步。</translation>
         </message>
         <message>
             <source>the band is where it may be</source>
@@ -293,7 +293,7 @@
         </message>
         <message>
             <source>The unscaled norm of all gradients will appear here.</source>
-            <translation>这里将显示全部梯度(未缩放)的范数。</translation>
+            <translation>这里将显示全部梯度（未缩放）的范数。</translation>
         </message>
         <message>
             <source>Samples/s</source>
@@ -301,7 +301,7 @@
         </message>
         <message>
             <source>Each run's own speed will appear here, without its neighbour's turns.</source>
-            <translation>这里将显示每次运行自身的速度,不含另一运行占用的时间。</translation>
+            <translation>这里将显示每次运行自身的速度，不含另一运行占用的时间。</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -398,7 +398,7 @@
         <name>ui::BitStrip</name>
         <message>
             <source>%1: 1 sign bit, %2 exponent bits, %3 fraction bits</source>
-            <translation>%1:1 位符号,%2 位指数,%3 位尾数</translation>
+            <translation>%1：1 位符号，%2 位指数，%3 位尾数</translation>
         </message>
     </context>
     <context>
@@ -469,7 +469,7 @@
         </message>
         <message>
             <source>Stop after the step in flight; the run is kept</source>
-            <translation>完成当前这一步后停止,运行记录保留</translation>
+            <translation>完成当前这一步后停止，运行记录保留</translation>
         </message>
         <message>
             <source>Seen</source>
@@ -489,7 +489,7 @@
         </message>
         <message>
             <source>%1: %2 seen, %3 applied, %4 skipped</source>
-            <translation>%1:已处理 %2,已更新 %3,跳过 %4</translation>
+            <translation>%1：已处理 %2，已更新 %3，跳过 %4</translation>
         </message>
         <message>
             <source>looking at the machine…</source>
@@ -513,7 +513,7 @@
         </message>
         <message>
             <source>%1, %2 cores, %3 of memory</source>
-            <translation>%1,%2 个核心,%3 内存</translation>
+            <translation>%1，%2 个核心，%3 内存</translation>
         </message>
     </context>
     <context>
@@ -524,7 +524,7 @@
         </message>
         <message>
             <source>It takes a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file in JSON, or the folder of a run.</source>
-            <translation>可以打开数据集(MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100)、JSON 设置文件或一次运行的文件夹。</translation>
+            <translation>可以打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、JSON 设置文件或一次运行的文件夹。</translation>
         </message>
     </context>
     <context>
@@ -620,7 +620,7 @@
         </message>
         <message>
             <source>Move its folder under %1, then rebuild the history in the Run menu.</source>
-            <translation>把它的文件夹移到 %1 下,再从“运行”菜单重建历史。</translation>
+            <translation>把它的文件夹移到 %1 下，再从“运行”菜单重建历史。</translation>
         </message>
         <message>
             <source>Use its settings</source>
@@ -659,7 +659,7 @@
         </message>
         <message>
             <source>%1: %2 steps, from %3 to %4, now %5.</source>
-            <translation>%1:%2 步,范围 %3 到 %4,当前 %5。</translation>
+            <translation>%1：%2 步，范围 %3 到 %4，当前 %5。</translation>
         </message>
         <message>
             <source>overflows
@@ -808,7 +808,7 @@ above</source>
         </message>
         <message>
             <source>Start one, or select one under Runs.</source>
-            <translation>请先开始训练,或在运行历史中选择一个。</translation>
+            <translation>请先开始训练，或在运行历史中选择一个。</translation>
         </message>
         <message>
             <source>Export steps as CSV</source>
@@ -844,15 +844,15 @@ above</source>
         </message>
         <message>
             <source>On a plot: ← →</source>
-            <translation>图上:← →</translation>
+            <translation>图上：← →</translation>
         </message>
         <message>
             <source>Select the step before or after; with Shift in larger strides</source>
-            <translation>选择前一步或后一步;按住 Shift 跨度更大</translation>
+            <translation>选择前一步或后一步；按住 Shift 跨度更大</translation>
         </message>
         <message>
             <source>On a plot: + − 0</source>
-            <translation>图上:+ − 0</translation>
+            <translation>图上：+ − 0</translation>
         </message>
         <message>
             <source>Zoom in, out, show all</source>
@@ -864,11 +864,11 @@ above</source>
         </message>
         <message>
             <source>Trains neural networks in mixed precision and shows what the loss scale does.</source>
-            <translation>用混合精度训练神经网络,并展示损失缩放的作用。</translation>
+            <translation>用混合精度训练神经网络，并展示损失缩放的作用。</translation>
         </message>
         <message>
             <source>Everything is computed on this machine; nothing is sent anywhere.</source>
-            <translation>一切都在本机计算,不会向外发送任何数据。</translation>
+            <translation>一切都在本机计算，不会向外发送任何数据。</translation>
         </message>
     </context>
     <context>
@@ -897,7 +897,7 @@ above</source>
         <name>ui::Panel</name>
         <message>
             <source>Fill the centre (Esc returns)</source>
-            <translation>铺满中央(Esc 返回)</translation>
+            <translation>铺满中央（Esc 返回）</translation>
         </message>
         <message>
             <source>More</source>
@@ -932,7 +932,7 @@ above</source>
         </message>
         <message>
             <source>%1 · raw behind, mean of %2 in front</source>
-            <translation>%1 · 淡线为原始值,粗线为 %2 步均值</translation>
+            <translation>%1 · 淡线为原始值，粗线为 %2 步均值</translation>
         </message>
         <message>
             <source>skipped</source>
@@ -944,7 +944,7 @@ above</source>
         </message>
         <message>
             <source>could bear: unknown</source>
-            <translation>可承受:未知</translation>
+            <translation>可承受：未知</translation>
         </message>
         <message>
             <source>could bear %1</source>
@@ -964,14 +964,14 @@ above</source>
         </message>
         <message>
             <source>Choose a folder that you may write to, and a name ending in .png, .svg or .pdf.</source>
-            <translation>请选择可写的文件夹,文件名以 .png、.svg 或 .pdf 结尾。</translation>
+            <translation>请选择可写的文件夹，文件名以 .png、.svg 或 .pdf 结尾。</translation>
         </message>
     </context>
     <context>
         <name>ui::PrecisionSection</name>
         <message>
             <source>sign · exponent (range) · fraction (precision)</source>
-            <translation>符号 · 指数(范围)· 尾数(精度)</translation>
+            <translation>符号 · 指数（范围）· 尾数（精度）</translation>
         </message>
         <message>
             <source>Make it the baseline</source>
@@ -1068,7 +1068,7 @@ above</source>
 %4 steps, %5 skipped
 started %6</source>
             <translation>%1 · %3 上的 %2
-%4 步,跳过 %5 步
+%4 步，跳过 %5 步
 开始于 %6</translation>
         </message>
     </context>
@@ -1076,11 +1076,11 @@ started %6</source>
         <name>ui::SettingsField</name>
         <message>
             <source>%1: allowed is %2</source>
-            <translation>%1:允许的值为 %2</translation>
+            <translation>%1：允许的值为 %2</translation>
         </message>
         <message>
             <source>Back to default (%1)</source>
-            <translation>恢复默认值(%1)</translation>
+            <translation>恢复默认值（%1）</translation>
         </message>
     </context>
     <context>
@@ -1111,11 +1111,11 @@ started %6</source>
         </message>
         <message>
             <source>The runs that Compare starts together; the first is the baseline.</source>
-            <translation>“对比”同时开始的运行;第一个为基准。</translation>
+            <translation>“对比”同时开始的运行；第一个为基准。</translation>
         </message>
         <message>
             <source>classroom, not for production</source>
-            <translation>教学预设,不用于生产</translation>
+            <translation>教学预设，不用于生产</translation>
         </message>
         <message>
             <source>Loss scaler</source>
@@ -1163,7 +1163,7 @@ started %6</source>
         </message>
         <message>
             <source>&lt;b&gt;%1&lt;/b&gt; is %2; allowed is %3.</source>
-            <translation>&lt;b&gt;%1&lt;/b&gt; 为 %2;允许的值:%3。</translation>
+            <translation>&lt;b&gt;%1&lt;/b&gt; 为 %2；允许的值：%3。</translation>
         </message>
         <message>
             <source>Show</source>
@@ -1172,6 +1172,10 @@ started %6</source>
         <message>
             <source>Back to default</source>
             <translation>恢复默认值</translation>
+        </message>
+        <message>
+            <source>what is this?</source>
+            <translation>这是什么？</translation>
         </message>
     </context>
     <context>
@@ -1182,7 +1186,7 @@ started %6</source>
         </message>
         <message>
             <source>epoch %1 of %2</source>
-            <translation>第 %1 轮,共 %2 轮</translation>
+            <translation>第 %1 轮，共 %2 轮</translation>
         </message>
         <message>
             <source>%1 a step</source>
@@ -1241,7 +1245,7 @@ started %6</source>
         </message>
         <message>
             <source>Click a step on a plot, or a line under What happened: here it says why the step went as it did.</source>
-            <translation>点击图上的某一步,或“事件”中的一行:这里会说明这一步的经过和原因。</translation>
+            <translation>点击图上的某一步，或“事件”中的一行：这里会说明这一步的经过和原因。</translation>
         </message>
         <message>
             <source>Skipped step %1</source>
@@ -1269,7 +1273,7 @@ started %6</source>
         </message>
         <message>
             <source>unknown: lost to the overflow</source>
-            <translation>未知:因溢出而丢失</translation>
+            <translation>未知：因溢出而丢失</translation>
         </message>
         <message>
             <source>clean steps</source>
@@ -1281,7 +1285,7 @@ started %6</source>
         </message>
         <message>
             <source>norm %1, largest %2</source>
-            <translation>范数 %1,最大值 %2</translation>
+            <translation>范数 %1，最大值 %2</translation>
         </message>
         <message>
             <source>in FP16</source>
@@ -1289,7 +1293,7 @@ started %6</source>
         </message>
         <message>
             <source>%1 zero, %2 subnormal, %3 overflow</source>
-            <translation>%1 为零,%2 次正规,%3 溢出</translation>
+            <translation>%1 为零，%2 次正规，%3 溢出</translation>
         </message>
         <message>
             <source>learning rate</source>
@@ -1301,7 +1305,7 @@ started %6</source>
         </message>
         <message>
             <source>%1: data %2, forward %3, backward %4, optimizer %5</source>
-            <translation>%1:数据 %2,前向 %3,反向 %4,优化器 %5</translation>
+            <translation>%1：数据 %2，前向 %3，反向 %4，优化器 %5</translation>
         </message>
     </context>
     <context>
@@ -1312,7 +1316,7 @@ started %6</source>
         </message>
         <message>
             <source>One run, nothing to compare it with.</source>
-            <translation>只有一次运行,没有可对比的对象。</translation>
+            <translation>只有一次运行，没有可对比的对象。</translation>
         </message>
         <message>
             <source>Compare trains the same network in both precisions, side by side.</source>
