@@ -1384,5 +1384,9 @@
             <source>There is no run {}.</source>
             <translation>没有名为 {} 的运行。</translation>
         </message>
+    <message>
+        <source>Try a smaller batch.</source>
+        <translation>请用更小的批量。</translation>
+    </message>
 </context>
 </TS>

@@ -111,7 +111,7 @@ void MainWindow::placeSides() {
     resizeDocks({panels_.settings, panels_.side.front()}, {size::sideColumn, size::sideColumn},
                 Qt::Horizontal);
     QList<QDockWidget*> column(panels_.side.begin(), panels_.side.end());
-    resizeDocks(column, {270, 340, 150}, Qt::Vertical);
+    resizeDocks(column, {320, 310, 140}, Qt::Vertical);
 }
 
 void MainWindow::placePlots() {

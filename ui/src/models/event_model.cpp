@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "feed/run_track.h"
+#include "text/run_title.h"
 #include "ui/event_feed.h"
 
 namespace ui {
@@ -17,8 +18,18 @@ void EventModel::follow(EventFeed* feed) {
     reset(feed->tracks());
 }
 
-void EventModel::add(const RunTrack& track, const engine::Event& event) {
+EventText EventModel::describe(const RunTrack& track, const engine::Event& event) const {
     EventText text = describeEvent(event);
+    const bool ofScaler = text.kind == EventKind::grown || text.kind == EventKind::skipped;
+    const bool ambiguous = ofScaler ? severalScaled_ : several_;
+    if (ambiguous && !text.what.isEmpty()) {
+        text.what = trackTitle(track) + QStringLiteral(" · ") + text.what;
+    }
+    return text;
+}
+
+void EventModel::add(const RunTrack& track, const engine::Event& event) {
+    EventText text = describe(track, event);
     if (text.what.isEmpty()) return;
     waiting_.push_back({std::move(text), QString::fromStdString(track.precision())});
     if (waiting_.size() > most) waiting_.pop_front();
@@ -41,9 +52,12 @@ void EventModel::reset(const std::vector<std::shared_ptr<RunTrack>>& tracks) {
     beginResetModel();
     shown_.clear();
     waiting_.clear();
+    several_ = tracks.size() > 1;
+    severalScaled_ = std::count_if(tracks.begin(), tracks.end(),
+                                   [](const auto& track) { return track->hasScaler(); }) > 1;
     for (const auto& track : tracks) {
         for (const auto& event : track->events()) {
-            EventText text = describeEvent(event);
+            EventText text = describe(*track, event);
             if (text.what.isEmpty()) continue;
             shown_.push_front({std::move(text), QString::fromStdString(track->precision())});
         }

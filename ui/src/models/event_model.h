@@ -37,8 +37,13 @@ private:
         EventText text;
         QString precision;
     };
-    std::deque<Entry> shown_;    ///< newest first
-    std::deque<Entry> waiting_;  ///< oldest first
+    /// In words, with the run's name where several are on screen.
+    EventText describe(const RunTrack& track, const engine::Event& event) const;
+
+    bool several_ = false;        ///< runs are on screen
+    bool severalScaled_ = false;  ///< runs with a loss scaler are
+    std::deque<Entry> shown_;     ///< newest first
+    std::deque<Entry> waiting_;   ///< oldest first
 };
 
 /// Shows all events or those of some kinds.

@@ -2,26 +2,14 @@
 
 #include <algorithm>
 
-#include "engine/catalog.h"
 #include "text/format.h"
-#include "text/language.h"
+#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-QString precisionTitle(const std::string& preset) {
-    for (const auto& info : engine::precisions()) {
-        if (info.preset == preset) return engineText(info.title);
-    }
-    return QString::fromStdString(preset);
-}
-
-}  // namespace
 
 void RunListModel::setRuns(std::vector<engine::RunSummary> runs) {
     beginResetModel();
@@ -55,6 +43,14 @@ QString RunListModel::text(const engine::RunSummary& run, int column) const {
     return tr("done");
 }
 
+QIcon RunListModel::dot(const engine::RunSummary& run) const {
+    const QPixmap drawn =
+        iconPixmap(u"dot"_s, theme_->precision(run.config.precision.preset), size::icon, 2.0);
+    QIcon icon(drawn);
+    icon.addPixmap(drawn, QIcon::Selected);  // or the style would tint it
+    return icon;
+}
+
 QString RunListModel::detail(const engine::RunSummary& run) const {
     return tr("%1 · %2 on %3\n%4 steps, %5 skipped\nstarted %6")
         .arg(QString::fromStdString(run.run), QString::fromStdString(run.config.model.kind),
@@ -72,8 +68,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
             return detail(run);
         case Qt::DecorationRole:
             if (index.column() != NameColumn) return {};
-            return iconPixmap(u"dot"_s, theme_->precision(run.config.precision.preset), size::icon,
-                              2.0);
+            return dot(run);
         case Qt::ForegroundRole:
             if (index.column() != StateColumn) return {};
             return QBrush(run.state == "failed" ? theme_->tokens().bad : theme_->tokens().dim);

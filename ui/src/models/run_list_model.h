@@ -28,6 +28,7 @@ public:
 
 private:
     QString text(const engine::RunSummary& run, int column) const;
+    QIcon dot(const engine::RunSummary& run) const;
     QString detail(const engine::RunSummary& run) const;
 
     const Theme* theme_;

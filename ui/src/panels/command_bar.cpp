@@ -134,6 +134,9 @@ void CommandBar::dress() {
     pause_->setIcon(themedIcon(*context_.theme, resumes ? u"start"_s : u"pause"_s));
     step_->setIcon(themedIcon(*context_.theme, u"step"_s));
     stop_->setIcon(themedIcon(*context_.theme, u"stop"_s));
+    if (deviceWords_.isEmpty()) return;
+    device_->setText(u"<span style='color:%1'>●</span> %2"_s.arg(
+        context_.theme->tokens().good.name(), deviceWords_));
 }
 
 void CommandBar::refreshButtons() {
@@ -210,8 +213,8 @@ void CommandBar::inspectDevice() {
             const QString name = machine.cuda_present ? u"CUDA"_s : u"CPU"_s;
             const QString bf16 = machine.bf16_native ? tr("bf16 native") : tr("bf16 by conversion");
             const QString fp16 = machine.fp16_native ? tr("fp16 native") : tr("fp16 by conversion");
-            device_->setText(u"<span style='color:%1'>●</span> %2"_s.arg(
-                context_.theme->tokens().good.name(), u"%1 · %2 · %3"_s.arg(name, bf16, fp16)));
+            deviceWords_ = u"%1 · %2 · %3"_s.arg(name, bf16, fp16);
+            dress();
             QString tip = tr("%1, %2 cores, %3 of memory")
                               .arg(QString::fromStdString(machine.cpu))
                               .arg(machine.cores)

@@ -54,6 +54,7 @@ private:
     KeyButton* step_;
     KeyButton* stop_;
     QLabel* device_;
+    QString deviceWords_;  ///< empty until the machine was looked at
     QLabel* seen_;
     QLabel* applied_;
     QLabel* skipped_;

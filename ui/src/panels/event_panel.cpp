@@ -2,6 +2,7 @@
 
 #include <QMenu>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QToolButton>
 
@@ -29,8 +30,7 @@ public:
         : QStyledItemDelegate(parent), theme_(theme) {}
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        const auto* list = qobject_cast<const QAbstractItemView*>(option.widget);
-        const int width = textWidth(list != nullptr ? list->viewport()->width() : 0);
+        const int width = textWidth(option);
         const QString what = index.data(EventModel::WhatRole).toString();
         const QString meaning = index.data(EventModel::MeaningRole).toString();
         // Thousands of rows say much the same: each wording is measured once.
@@ -68,7 +68,7 @@ public:
         const auto [icon, color] = mark(index, t);
         painter->drawPixmap(area.left() + stepWidth + 9, area.top() + rowPadding + (line - 12) / 2,
                             iconPixmap(icon, color, 12, painter->device()->devicePixelRatioF()));
-        const QRect text(area.left() + textLeft, area.top() + rowPadding, textWidth(area.width()),
+        const QRect text(area.left() + textLeft, area.top() + rowPadding, textWidth(option),
                          area.height() - rowPadding);
         const QString what = index.data(EventModel::WhatRole).toString();
         painter->setPen(t.text);
@@ -81,7 +81,13 @@ public:
     }
 
 private:
-    static int textWidth(int row) { return std::max(80, row - textLeft - 8); }
+    /// The same with and without a scroll bar, so that words wrap as they were measured.
+    static int textWidth(const QStyleOptionViewItem& option) {
+        const auto* list = qobject_cast<const QListView*>(option.widget);
+        if (list == nullptr) return 200;
+        const int bar = list->verticalScrollBar()->sizeHint().width();
+        return std::max(80, list->width() - bar - textLeft - 8);
+    }
 
     static int textHeight(const QString& text, int width, const QFont& font) {
         if (text.isEmpty()) return 0;

@@ -45,6 +45,12 @@ HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
                 if (std::holds_alternative<engine::RunDone>(event)) reload();
             });
+    // A new experiment takes the screen: what was chosen is no longer on it.
+    connect(context_.commands, &Commands::started, this, [this] {
+        filling_ = true;
+        clearSelection();
+        filling_ = false;
+    });
     connect(context_.commands, &Commands::runOpened, this, &HistoryPanel::openFolder);
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
     reload();

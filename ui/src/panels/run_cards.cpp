@@ -7,12 +7,11 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "engine/catalog.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/format.h"
-#include "text/language.h"
+#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
@@ -25,13 +24,6 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::size_t abreast = 4;
-
-QString precisionTitle(const std::string& preset) {
-    for (const auto& info : engine::precisions()) {
-        if (info.preset == preset) return engineText(info.title);
-    }
-    return QString::fromStdString(preset);
-}
 
 struct Figures {
     QString loss;
@@ -58,11 +50,6 @@ Figures figuresOf(const RunTrack& track) {
 }
 
 }  // namespace
-
-QString trackTitle(const RunTrack& track) {
-    const QString title = precisionTitle(track.precision());
-    return track.tag.isEmpty() ? title : title + u" · "_s + track.tag;
-}
 
 RunCards::RunCards(const Context& context, QWidget* parent)
     : QStackedWidget(parent), context_(context) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "context.h"
+#include "text/run_title.h"
 
 class QHBoxLayout;
 class QLabel;
@@ -41,8 +42,5 @@ private:
     QTableWidget* table_;
     std::vector<Card> shown_;
 };
-
-/// "AMP FP16", or "AMP FP16 · 12" where the precision is on screen more than once.
-QString trackTitle(const RunTrack& track);
 
 }  // namespace ui

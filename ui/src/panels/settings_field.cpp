@@ -5,9 +5,11 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QPainter>
 
 #include "engine/catalog.h"
 #include "text/language.h"
+#include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/help_page.h"
 #include "widgets/panel.h"
@@ -24,6 +26,22 @@ const engine::FieldInfo* fieldInfo(const QString& path) {
     }
     return nullptr;
 }
+
+/// A list whose arrow has the theme's colour, which a style sheet's picture cannot have.
+class ChoiceBox final : public QComboBox {
+public:
+    using QComboBox::QComboBox;
+
+protected:
+    void paintEvent(QPaintEvent* event) override {
+        QComboBox::paintEvent(event);
+        constexpr int arrow = 10;
+        QPainter painter(this);
+        painter.drawPixmap(width() - arrow - size::gap, (height() - arrow) / 2,
+                           iconPixmap(u"down"_s, palette().color(QPalette::PlaceholderText), arrow,
+                                      devicePixelRatioF()));
+    }
+};
 
 }  // namespace
 
@@ -54,7 +72,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, const QS
 SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vector<Choice> choices,
                              QWidget* parent)
     : SettingsField(model, path, parent) {
-    combo_ = new QComboBox(this);
+    combo_ = new ChoiceBox(this);
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo_->setMinimumContentsLength(6);
     setChoices(std::move(choices));

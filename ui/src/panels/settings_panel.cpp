@@ -11,6 +11,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
+#include "widgets/help_page.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -142,12 +143,17 @@ void SettingsPanel::addModel() {
     row(rows, label(u"model.kind"_s), {model_});
     modelNote_ = makeLabel({}, "dim", this);
     modelNote_->setFont(Theme::caption());
-    modelNote_->setContentsMargins(labelWidth + size::grid + 2, 0, 0, 0);
+    modelNote_->setIndent(labelWidth + size::grid + 2);
     rows->addWidget(modelNote_);
 }
 
 void SettingsPanel::addPrecision() {
-    auto* rows = section(tr("Precision"));
+    auto* what = makeLink(tr("what is this?"), this);
+    connect(what, &QToolButton::clicked, this, [this, what] {
+        const QString path = u"precision.preset"_s;
+        showHelp(what, helpPage(path, context_.settings->defaultText(path)));
+    });
+    auto* rows = section(tr("Precision"), what);
     std::vector<Choice> presets;
     for (const auto& info : engine::precisions()) presets.push_back(choiceOf(info, info.preset));
     row(rows, label(u"precision.preset"_s, tr("Single run")),

@@ -106,6 +106,9 @@ QString StatusLine::phase() const {
     const auto tracks = context_.feed->tracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
+    if (state == RunState::done && track && track->done()) {
+        return text + u' ' + reasonText(track->done()->reason);
+    }
     const bool training =
         state == RunState::training || state == RunState::paused || state == RunState::evaluating;
     if (track && training && track->rows() > 0) {
@@ -116,21 +119,24 @@ QString StatusLine::phase() const {
     return text;
 }
 
+bool StatusLine::running() const {
+    const RunState state = context_.feed->state();
+    return context_.feed->live() && state != RunState::idle && state != RunState::done &&
+           state != RunState::failed;
+}
+
 void StatusLine::refresh() {
     phase_->setText(phase());
     const auto tracks = context_.feed->tracks();
-    const RunState state = context_.feed->state();
-    const bool running = context_.feed->live() && state != RunState::idle &&
-                         state != RunState::done && state != RunState::failed;
-    bar_->setVisible(running);
-    left_->setVisible(running);
+    bar_->setVisible(running());
+    left_->setVisible(running());
     const auto track = focusTrack(tracks);
     const bool measured = track && track->rows() > 1;
     stepTime_->setText(measured ? tr("%1 a step").arg(milliseconds(track->pace().stepMs))
                                 : QString());
     speed_->setText(measured ? tr("%1 samples/s").arg(significant(track->pace().samplesPerS))
                              : QString());
-    if (!running) return;
+    if (!running()) return;
     const Progress progress = progressOf(tracks);
     const bool known = !std::isnan(progress.share);
     bar_->setRange(0, known ? 1000 : 0);
@@ -151,9 +157,9 @@ void StatusLine::refreshMachine() {
     const auto tracks = context_.feed->tracks();
     const bool written = context_.feed->live() && !tracks.empty() && tracks.front()->rows() > 0;
     const double since = context_.feed->sinceLastRow();
-    saved_->setText(!written     ? QString()
-                    : since < 60 ? tr("saved %1 s ago").arg(since, 0, 'f', 1)
-                                 : tr("all steps saved"));
+    saved_->setText(!written                  ? QString()
+                    : since < 60 && running() ? tr("saved %1 s ago").arg(since, 0, 'f', 1)
+                                              : tr("all steps saved"));
     saved_->setToolTip(tr("Every step is written to the run's folder as it ends."));
 }
 

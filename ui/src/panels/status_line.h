@@ -20,6 +20,7 @@ public:
 private:
     void refresh();
     void refreshMachine();
+    bool running() const;
     QString phase() const;
 
     Context context_;

@@ -132,9 +132,14 @@ void StepPanel::refresh() {
         return;
     }
     const engine::StepRecord row = track->at(step);
-    const double after = step < track->rows() ? static_cast<double>(track->at(step + 1).loss_scale)
-                                              : std::numeric_limits<double>::quiet_NaN();
-    const StepReason why = explainStep(row, scaleEventAt(*track, step), after, track->hasScaler());
+    const engine::ScaleChanged* scale = scaleEventAt(*track, step);
+    double after = std::numeric_limits<double>::quiet_NaN();
+    if (step < track->rows()) {
+        after = static_cast<double>(track->at(step + 1).loss_scale);
+    } else if (scale != nullptr) {
+        after = static_cast<double>(scale->to);
+    }
+    const StepReason why = explainStep(row, scale, after, track->hasScaler());
     panel_->setTitle(row.found_inf != 0 ? tr("Skipped step %1").arg(count(step))
                                         : tr("Step %1").arg(count(step)));
     const QColor tone = why.tone == StepReason::Tone::good      ? t.good
@@ -151,7 +156,9 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     const auto add = [this](const QString& name, const QString& value) {
         auto* label = makeLabel(name, "dim");
         label->setFont(Theme::caption());
+        label->setAlignment(Qt::AlignRight | Qt::AlignTop);
         auto* figure = makeLabel(value);
+        figure->setFont(Theme::caption());
         figure->setTextInteractionFlags(Qt::TextSelectableByMouse);
         figure->setWordWrap(true);
         figure->setAccessibleName(name);

@@ -54,6 +54,8 @@ void LinePlot::dress() {
         axis->grid()->setZeroLinePen(QPen(t.grid, 1));
         axis->grid()->setAntialiased(false);
     }
+    const QColor focused = blend(t.panel, t.accent, 0.04);
+    axisRect()->setBackground(hasFocus() ? QBrush(focused) : QBrush(Qt::NoBrush));
     makeGraphs();
 }
 
@@ -210,7 +212,7 @@ void LinePlot::makeRoomForNames() {
     for (const auto& label : scene_.labels) {
         widest = std::max(widest, metrics.horizontalAdvance(label.text));
     }
-    const int room = widest > 0 ? widest + size::inside : size::inside;
+    const int room = widest > 0 ? widest + size::inside : 2 * size::gap;
     const int right = std::min(room, width() / 3);
     QMargins margins = axisRect()->margins();
     if (margins.right() == right) return;
@@ -267,7 +269,13 @@ void LinePlot::fitY(std::int64_t first, std::int64_t last) {
     const double none = std::numeric_limits<double>::quiet_NaN();
     QCPRange range = roundRange(all.finite > 0 ? static_cast<double>(all.min) : none,
                                 all.finite > 0 ? static_cast<double>(all.max) : none, look_.axis);
-    // While all is shown the range only grows, so that curves do not jump under the eye.
+    // While all is shown the range only grows, from that of the empty plot where the data begin
+    // within it, so that curves do not jump under the eye.
+    if (!holding_ && look_.axis == AxisKind::log) {
+        const QCPRange empty = roundRange(none, none, look_.axis);
+        held_ = empty.lower < range.upper && range.lower < empty.upper ? empty : range;
+        holding_ = true;
+    }
     if (holding_ && link_->fitted()) range.expand(held_);
     held_ = range;
     holding_ = all.finite > 0;
@@ -283,6 +291,7 @@ void LinePlot::updateCrosshair() {
     const std::int64_t step = link_->crosshair();
     scene_.crosshair = static_cast<double>(step);
     scene_.readout.clear();
+    scene_.readoutBelow = false;
     if (step > 0) {
         scene_.readout << qMakePair(tr("step %1").arg(count(step)), theme_->tokens().dim);
         for (const Curve& curve : content_.curves) {
@@ -293,6 +302,9 @@ void LinePlot::updateCrosshair() {
                                  : at.up   ? inf
                                  : at.down ? -inf
                                            : std::numeric_limits<double>::quiet_NaN();
+            // Away from the curves: below where they are high.
+            scene_.readoutBelow =
+                scene_.readoutBelow || yAxis->coordToPixel(value) < axisRect()->rect().center().y();
             const QString figure = look_.figure ? look_.figure(value) : significant(value);
             scene_.readout << qMakePair(curve.name + u' ' + figure, curve.color);
         }

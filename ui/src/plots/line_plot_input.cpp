@@ -108,13 +108,13 @@ void LinePlot::resizeEvent(QResizeEvent* event) {
 void LinePlot::focusInEvent(QFocusEvent* event) {
     QCustomPlot::focusInEvent(event);
     describe();
-    axisRect()->setBackground(QBrush(blend(scene_.tokens.panel, scene_.tokens.accent, 0.04)));
+    dress();
     dataGrew();
 }
 
 void LinePlot::focusOutEvent(QFocusEvent* event) {
     QCustomPlot::focusOutEvent(event);
-    axisRect()->setBackground(QBrush(Qt::NoBrush));
+    dress();
     dataGrew();
 }
 

@@ -9,7 +9,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int rugHeight = 9;
-constexpr int labelGap = 5;
+constexpr int labelGap = 8;
 
 double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
 double py(const QCustomPlot* plot, double y) { return plot->yAxis->coordToPixel(y); }
@@ -151,7 +151,7 @@ void SceneCrosshair::applyDefaultAntialiasingHint(QCPPainter* painter) const {
 
 void SceneCrosshair::draw(QCPPainter* painter) {
     const QRect area = mParentPlot->axisRect()->rect();
-    painter->setClipRect(area);
+    painter->setClipRect(area.adjusted(0, 0, 1, 0));
     if (!scene_->dragged.isEmpty()) {
         QColor fill = scene_->tokens.accent;
         fill.setAlphaF(0.15f);
@@ -159,7 +159,7 @@ void SceneCrosshair::draw(QCPPainter* painter) {
     }
     if (scene_->crosshair <= 0) return;
     const double x = px(mParentPlot, scene_->crosshair);
-    if (x < area.left() || x > area.right()) return;
+    if (x < area.left() || x > area.right() + 1) return;
     painter->setAntialiasing(false);
     painter->setPen(QPen(scene_->tokens.dim, 1, Qt::DashLine));
     painter->drawLine(QPointF(std::floor(x), area.top()), QPointF(std::floor(x), area.bottom()));
@@ -175,8 +175,9 @@ void SceneCrosshair::drawReadout(QCPPainter* painter, const QRect& area, double 
         width = std::max(width, metrics.horizontalAdvance(text));
     }
     const int line = metrics.height() + 1;
-    QRectF box(x + 8, area.top() + 6, width + 16,
-               line * static_cast<int>(scene_->readout.size()) + 10);
+    const int height = line * static_cast<int>(scene_->readout.size()) + 10;
+    const int top = scene_->readoutBelow ? area.bottom() - height - 2 * rugHeight : area.top() + 6;
+    QRectF box(x + 8, top, width + 16, height);
     if (box.right() > area.right()) box.moveRight(x - 8);
     if (box.left() < area.left()) box.moveLeft(area.left() + 2);
     painter->setPen(QPen(scene_->tokens.line, 1));

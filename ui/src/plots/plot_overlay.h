@@ -38,6 +38,7 @@ struct PlotScene {
     double circled = 0;  ///< skipped step that is selected; 0: none
     double crosshair = 0;
     QList<QPair<QString, QColor>> readout;
+    bool readoutBelow = false;
     QRectF dragged;  ///< pixels
 };
 

@@ -73,7 +73,7 @@ EventText EventWords::started(const engine::RunStarted& e) {
     return {
         EventKind::started, 0,
         tr("Run %1 started on %2.")
-            .arg(QString::fromStdString(e.run), QString::fromStdString(e.device)),
+            .arg(QString::fromStdString(e.run), QString::fromStdString(e.device).toUpper()),
         tr("%1 parameters, %2 training samples.").arg(count(e.parameters), count(e.train_samples))};
 }
 

@@ -68,6 +68,7 @@ QString helpPage(const QString& path, const QString& defaultText) {
 }
 
 void showHelp(QWidget* below, const QString& html) {
+    constexpr int width = 380;
     auto* card = new QFrame(below->window(), Qt::Popup);
     card->setAttribute(Qt::WA_DeleteOnClose);
     card->setObjectName(u"help"_s);
@@ -79,8 +80,9 @@ void showHelp(QWidget* below, const QString& html) {
     text->setTextInteractionFlags(Qt::TextBrowserInteraction);
     text->setOpenExternalLinks(true);
     column->addWidget(text);
-    card->setFixedWidth(360);
-    card->adjustSize();
+    // adjustSize() limits a window's height and would cut long words off.
+    card->setFixedWidth(width);
+    card->setFixedHeight(column->heightForWidth(width));
     QPoint at = below->mapToGlobal(QPoint(0, below->height() + size::grid));
     const QRect screen = below->screen()->availableGeometry();
     at.setX(
