@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "cpu/simd_target.h"
 #include "kernels/device_error.h"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::size_t line = 64;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t large_block = std::size_t{64} << 20;
 
 std::string model_name() {
     std::ifstream file("/proc/cpuinfo");
@@ -33,6 +35,18 @@ std::string model_name() {
 
 std::int64_t physical_memory() {
     return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+}
+
+/// What the system can hand out without swapping; all there is if it does not say.
+std::size_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    constexpr std::string_view field = "MemAvailable:";
+    for (std::string text; std::getline(file, text);) {
+        if (!text.starts_with(field)) continue;
+        return static_cast<std::size_t>(std::strtoull(text.c_str() + field.size(), nullptr, 10))
+               << 10;
+    }
+    return static_cast<std::size_t>(physical_memory());
 }
 
 #ifdef __x86_64__
@@ -86,8 +100,11 @@ CpuInfo info() {
 void* allocate(std::size_t bytes) {
     static const auto limit = static_cast<std::size_t>(physical_memory());
     // Linux promises memory that it does not have; what cannot fit is refused here, where the
-    // caller can still act on it.
-    if (bytes > limit) throw OutOfMemory(bytes);
+    // caller can still act on it. The system is asked only where that costs little beside the
+    // block.
+    if (bytes > limit || (bytes >= large_block && bytes > available_memory())) {
+        throw OutOfMemory(bytes);
+    }
     const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : line;
     const std::size_t rounded =
         bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;

@@ -1,5 +1,6 @@
 #include "core/memory.h"
 
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <map>
@@ -25,6 +26,28 @@ std::size_t size_class(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
+/// Bytes of all blocks, those kept for reuse included.
+std::atomic<std::size_t> held{0};
+
+/// Linux promises memory that it does not have and ends the process that touches it. So what does
+/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
+void* take_from_system(std::size_t size) {
+    static const auto limit = static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
+    const std::size_t before = held.fetch_add(size);
+    try {
+        if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
+        return kernels::cpu::allocate(size);
+    } catch (...) {
+        held -= size;
+        throw;
+    }
+}
+
+void give_to_system(void* data, std::size_t size) {
+    kernels::cpu::release(data);
+    held -= size;
+}
+
 class CpuCache {
 public:
     void* take(std::size_t size) {
@@ -44,7 +67,7 @@ public:
     std::size_t release() {
         const std::lock_guard lock(mutex_);
         for (auto& [size, blocks] : free_) {
-            for (void* data : blocks) kernels::cpu::release(data);
+            for (void* data : blocks) give_to_system(data, size);
         }
         free_.clear();
         return std::exchange(cached_, 0);
@@ -76,9 +99,9 @@ std::string split(const MemoryBooks& books) {
 void* allocate(std::size_t capacity) {
     if (void* data = cpu_cache().take(capacity)) return data;
     try {
-        return kernels::cpu::allocate(capacity);
+        return take_from_system(capacity);
     } catch (const kernels::OutOfMemory&) {
-        if (cpu_cache().release() > 0) return kernels::cpu::allocate(capacity);
+        if (cpu_cache().release() > 0) return take_from_system(capacity);
         throw;
     }
 }

@@ -37,6 +37,12 @@ std::optional<std::int64_t> whole_number(const json& value) {
     return static_cast<std::int64_t>(number);
 }
 
+/// A whole number of any size.
+bool is_whole(const json& value) {
+    if (!value.is_number_float()) return value.is_number();
+    return value.get<double>() == std::floor(value.get<double>());
+}
+
 std::optional<OptionValue> option_value(const json& value) {
     if (value.is_boolean()) return value.get<bool>();
     if (value.is_string()) return value.get<std::string>();
@@ -106,12 +112,15 @@ void ConfigReader::refuse(std::string_view path, const json& value, Message allo
 }
 
 void ConfigReader::read(std::string_view path, const json& value, bool& field) {
-    if (!value.is_boolean()) return refuse(path, value, msg("true or false"));
+    if (!value.is_boolean()) return refuse(path, value, msg("must be true or false"));
     field = value.get<bool>();
 }
 
 void ConfigReader::read(std::string_view path, const json& value, std::int64_t& field) {
     const auto number = whole_number(value);
+    if (!number && is_whole(value)) {
+        return refuse(path, value, msg("must be a whole number that fits into 64 bits"));
+    }
     if (!number) return refuse(path, value, msg("must be a whole number"));
     field = *number;
 }

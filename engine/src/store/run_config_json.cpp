@@ -26,12 +26,19 @@ std::string place_of(std::string_view text, std::size_t byte) {
 }
 
 /// The parser's own words without its codes and its place.
-std::string reason_of(const json::parse_error& error) {
+std::string reason_of(const json::exception& error) {
     std::string text = error.what();
     const auto after_place = text.find(": ");
     if (after_place != std::string::npos) text.erase(0, after_place + 2);
     std::replace(text.begin(), text.end(), '\n', ' ');
     return text;
+}
+
+/// The number that the parser could not hold, as written, in quotes.
+std::string number_of(const json::out_of_range& error) {
+    const std::string text = error.what();
+    const auto quote = text.find('\'');
+    return quote == std::string::npos ? text : shown(text.substr(quote));
 }
 
 /// Watches the parser. A key given twice is refused, for the parser would take one of the two
@@ -86,6 +93,8 @@ json parse_document(std::string_view text, Refusals& refusals) {
         }
     } catch (const json::parse_error& error) {
         refusals.add("(file)", place_of(text, error.byte), msg("not JSON: {}", reason_of(error)));
+    } catch (const json::out_of_range& error) {  // a number such as 1e400
+        refusals.add("(file)", number_of(error), msg("must be a number that fits into 64 bits"));
     }
     return json(json::value_t::discarded);
 }

@@ -17,6 +17,8 @@ constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
 constexpr std::int64_t largest_layer = 65536;
+constexpr double largest_float = std::numeric_limits<float>::max();
+constexpr double smallest_float = std::numeric_limits<float>::min();
 
 bool has(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -124,13 +126,18 @@ private:
         require(value >= lowest, field, value, msg("must be a whole number, {} or more", lowest));
     }
 
+    /// Steps compute in f32: what is 0 or infinite there would do something else than it says.
     void check_above_zero(std::string_view field, double value) {
         require(std::isfinite(value) && value > 0, field, value, msg("must be a number above 0"));
+        require(value >= smallest_float && value <= largest_float, field, value,
+                msg("must be a number above 0 that fits into fp32"));
     }
 
     void check_not_negative(std::string_view field, double value) {
         require(std::isfinite(value) && value >= 0, field, value,
                 msg("must be a number, 0 or more"));
+        require(value <= largest_float, field, value,
+                msg("must be a number, 0 or more, that fits into fp32"));
     }
 
     void check_below_one(std::string_view field, double value) {
@@ -244,13 +251,12 @@ private:
         const auto& s = c_.scaler;
         check_name("scaler.preset", s.preset, presets);
         // The scale lives in f32.
-        const double largest = std::numeric_limits<float>::max();
-        const double smallest = std::numeric_limits<float>::min();
-        require(s.init_scale >= smallest && s.init_scale <= largest, "scaler.init_scale",
-                s.init_scale, msg("must be a number above 0 that fits into fp32"));
-        require(s.growth_factor > 1 && s.growth_factor <= largest, "scaler.growth_factor",
+        require(s.init_scale >= smallest_float && s.init_scale <= largest_float,
+                "scaler.init_scale", s.init_scale,
+                msg("must be a number above 0 that fits into fp32"));
+        require(s.growth_factor > 1 && s.growth_factor <= largest_float, "scaler.growth_factor",
                 s.growth_factor, msg("must be a number above 1"));
-        require(s.backoff_factor >= smallest && s.backoff_factor < 1, "scaler.backoff_factor",
+        require(s.backoff_factor >= smallest_float && s.backoff_factor < 1, "scaler.backoff_factor",
                 s.backoff_factor, msg("must be a number above 0 and below 1"));
         check_count("scaler.growth_interval", s.growth_interval, 1,
                     std::numeric_limits<std::int32_t>::max());
@@ -258,10 +264,9 @@ private:
 
     void check_scaler_limits() {
         const auto& s = c_.scaler;
-        const double largest = std::numeric_limits<float>::max();
-        require(s.min_scale >= 0 && s.min_scale <= largest, "scaler.min_scale", s.min_scale,
+        require(s.min_scale >= 0 && s.min_scale <= largest_float, "scaler.min_scale", s.min_scale,
                 msg("must be a number, 0 (no floor) or more, that fits into fp32"));
-        require(s.max_scale >= 0 && s.max_scale <= largest, "scaler.max_scale", s.max_scale,
+        require(s.max_scale >= 0 && s.max_scale <= largest_float, "scaler.max_scale", s.max_scale,
                 msg("must be a number, 0 (no ceiling) or more, that fits into fp32"));
         if (refused("scaler.min_scale") || refused("scaler.max_scale")) return;
         const bool ceiling = s.max_scale > 0;

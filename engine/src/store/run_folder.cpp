@@ -87,7 +87,8 @@ void make_given_folder(const fs::path& folder) {
     const bool empty = fs::is_empty(folder, error);
     if (error) throw_write_error(folder, error.value());
     if (!empty) {
-        throw Error(ErrorCode::io, msg("{}: the folder for the run is not empty", folder.string()),
+        throw Error(ErrorCode::settings,
+                    msg("{}: the folder for the run is not empty", folder.string()),
                     msg("Give a new folder, or an empty one."));
     }
 }

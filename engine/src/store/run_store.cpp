@@ -92,7 +92,9 @@ struct RunStore::Impl {
     void open_index() {
         const fs::path path = root / index_file;
         try {
-            const bool fresh = !fs::exists(path);
+            // Absent, or a file that a full disk left empty.
+            std::error_code ignored;
+            const bool fresh = !fs::exists(path) || fs::file_size(path, ignored) == 0;
             index = std::make_unique<RunIndex>(path);
             if (fresh) index->rebuild(run_folders(root));  // the index alone may have been removed
         } catch (const DamagedDatabase&) {

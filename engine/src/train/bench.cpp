@@ -5,6 +5,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "kernels/device.h"
 #include "kernels/parallel.h"
 #include "train/trainer.h"
 
@@ -25,16 +26,34 @@ SampleShape shape_of(const DatasetInfo& info) {
     return {s[0], s.size() > 1 ? s[1] : 1, s.size() > 2 ? s[2] : 1};
 }
 
-/// Normal pixels and uniform labels: zeros would flatter the multipliers.
+/// The samples are vectors of the host beside the device's own copy.
+void check_batch_fits(const RunConfig& config, const SampleShape& shape) {
+    const std::int64_t memory = kernels::cpu::info().memory_bytes;
+    const auto bytes =
+        config.batch_size * shape.elements() * static_cast<std::int64_t>(sizeof(float));
+    if (bytes <= memory / (config.accumulate + 1)) return;
+    throw Error(ErrorCode::memory,
+                msg("The samples of {} batches of {} take {} MiB each; this machine has {} MiB.",
+                    config.accumulate, config.batch_size, bytes >> 20, memory >> 20),
+                msg("Try a smaller batch."));
+}
+
+/// Normal pixels and uniform labels: zeros would flatter the multipliers. A large batch repeats its
+/// first samples, which costs a step the same.
 Batch random_batch(const RunConfig& config, const DatasetInfo& info) {
+    constexpr std::int64_t most_drawn = 1024;
     const RandomStream stream(config.seed, StreamId::bench);
-    const SampleShape shape = shape_of(info);
+    const auto sample = static_cast<std::size_t>(shape_of(info).elements());
     Batch batch;
-    batch.pixels.resize(static_cast<std::size_t>(config.batch_size * shape.elements()));
-    for (std::size_t i = 0; i < batch.pixels.size(); ++i) batch.pixels[i] = stream.normal(i);
+    batch.pixels.resize(static_cast<std::size_t>(config.batch_size) * sample);
+    const std::size_t drawn =
+        static_cast<std::size_t>(std::min(config.batch_size, most_drawn)) * sample;
+    for (std::size_t i = 0; i < batch.pixels.size(); ++i)
+        batch.pixels[i] = i < drawn ? stream.normal(i) : batch.pixels[i - drawn];
     const RandomStream labels(config.seed, StreamId::bench, 1);
     for (std::int64_t i = 0; i < config.batch_size; ++i) {
-        batch.labels.push_back(labels.bounded(static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(info.classes)));
+        batch.labels.push_back(labels.bounded(static_cast<std::uint64_t>(i),
+                                              static_cast<std::uint32_t>(info.classes)));
         batch.indices.push_back(i);
     }
     return batch;
@@ -43,9 +62,12 @@ Batch random_batch(const RunConfig& config, const DatasetInfo& info) {
 }  // namespace
 
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
+    resolve_device(config.device);
     const DatasetInfo& info = dataset_info(config.dataset.kind);
+    check_batch_fits(config, shape_of(info));
     Trainer trainer(config, shape_of(info), info.classes, 0);
-    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate), random_batch(config, info));
+    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate),
+                                     random_batch(config, info));
     BenchResult result;
     const auto step = [&] {
         const StepRecord row = trainer.step(batches);
@@ -63,7 +85,8 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     result.median_step_ms = sorted[sorted.size() / 2];
     result.spread_ms = sorted.back() - sorted.front();
     result.steps_per_s = 1000 / result.median_step_ms;
-    result.samples_per_s = result.steps_per_s * static_cast<double>(config.batch_size * config.accumulate);
+    result.samples_per_s =
+        result.steps_per_s * static_cast<double>(config.batch_size * config.accumulate);
     result.peak_bytes = trainer.books()->peak();
     result.threads = kernels::cpu::threads();
     return result;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/error.h"
-#include "kernels/device.h"
 #include "kernels/parallel.h"
 
 namespace engine {
@@ -17,14 +16,6 @@ constexpr std::int64_t test_batch_size = 256;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// "auto" takes the first GPU, or the CPU. Throws Error(device) for one that is not there.
-std::string resolve_device(const std::string& device) {
-    if (device == "auto" || device == "cpu") return "cpu";
-    throw Error(ErrorCode::device,
-                msg("The device {} cannot be used: {}.", device, kernels::cuda::why_absent()),
-                msg("Set device to cpu or auto."));
 }
 
 }  // namespace

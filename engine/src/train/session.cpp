@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "core/memory.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "train/run_loop.h"
@@ -47,12 +48,12 @@ struct Session::Impl final : Turn {
 
     void post(Event event) {
         // Kept before it is shown, and a store that cannot write must not end the run that it
-        // reports on.
+        // reports on. What fails before there is a run has no place to be kept.
         try {
-            store->append(event);
+            if (!loop.run().empty()) store->append(event);
         } catch (const Error& error) {
             const std::lock_guard lock(mutex);
-            events.emplace_back(RunWarning{run, error.message()});
+            events.emplace_back(RunWarning{loop.run(), error.message()});
         }
         const std::lock_guard lock(mutex);
         events.push_back(std::move(event));
@@ -158,7 +159,8 @@ struct Session::Impl final : Turn {
             enter(RunState::paused);
             return;
         }
-        post(RunFailed{run, code, message, hint});
+        release_cached_memory();  // the neighbours may need what this run has left
+        post(RunFailed{loop.run(), code, message, hint});
         finish(DoneReason::failed);
     }
 

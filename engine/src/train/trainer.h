@@ -24,6 +24,10 @@ struct Tally {
     double accuracy() const { return static_cast<double>(correct) / static_cast<double>(samples); }
 };
 
+/// The device that a setting means: "auto" takes the first GPU, or the CPU. Throws Error(device) for
+/// one that is not there.
+std::string resolve_device(const std::string& setting);
+
 /// Model, precision and optimizer of one run: computes steps, keeps no thread, no file and no clock
 /// but the step's. One thread at a time.
 class Trainer {
@@ -35,6 +39,7 @@ public:
 
     /// One optimizer step on `config.accumulate` batches. Everything of the row that the
     /// computation knows is filled; epoch, elapsed_s, data_ms and samples_per_s are the caller's.
+    /// Throws Error; one of code memory names a batch size to try.
     StepRecord step(std::span<const Batch> batches);
     /// Forward pass in evaluation mode.
     Tally evaluate(const Batch& batch);
@@ -55,6 +60,9 @@ private:
         Tensor loss;  // 0-d, unscaled
         Tensor logits;
     };
+    void check_model_fits(std::int64_t classes) const;
+    StepRecord compute_step(std::span<const Batch> batches);
+    Message smaller_batch() const;
     void make_precision();
     void make_optimizer();
     void keep_low_copies();

@@ -11,6 +11,7 @@
 
 #include "core/tensor.h"
 #include "engine/error.h"
+#include "kernels/device.h"
 
 namespace engine {
 namespace {
@@ -184,6 +185,21 @@ TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
         }
         EXPECT_EQ(here.books->total(), 3 << 20) << "a refused block is not booked";
     }
+}
+
+/// Nobody touches these blocks, so the system would hand out many more.
+TEST(Block, WhatDoesNotFitBesideTheOthersIsRefused) {
+    const auto third = static_cast<std::size_t>(kernels::cpu::info().memory_bytes) / 3;
+    constexpr std::size_t part = std::size_t{48} << 20;
+    std::vector<std::unique_ptr<Block>> blocks;
+    const auto fill = [&] {
+        for (std::size_t taken = 0; taken < 4 * third; taken += part)
+            blocks.push_back(std::make_unique<Block>(part, Device{}));
+    };
+    EXPECT_THROW(fill(), Error);
+    blocks.clear();
+    const Block block(part, {});
+    std::memset(block.data(), 0, block.bytes());
 }
 
 TEST(Block, OutOfMemoryLeavesTheThreadAbleToGoOn) {

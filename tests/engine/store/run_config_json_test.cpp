@@ -64,10 +64,11 @@ TEST_P(RefusedType, IsNamed) {
 INSTANTIATE_TEST_SUITE_P(
     EveryKind, RefusedType,
     testing::Values(
-        WrongType{R"({"deterministic": 1})", "deterministic: 1: true or false"},
+        WrongType{R"({"deterministic": 1})", "deterministic: 1: must be true or false"},
         WrongType{R"({"epochs": 1.5})", "epochs: 1.5: must be a whole number"},
         WrongType{R"({"epochs": true})", "epochs: true: must be a whole number"},
-        WrongType{R"({"seed": 1e300})", "seed: 1e+300: must be a whole number"},
+        WrongType{R"({"seed": 1e300})",
+                  "seed: 1e+300: must be a whole number that fits into 64 bits"},
         WrongType{R"({"optimizer": {"lr": "0.1"}})", "optimizer.lr: \"0.1\": must be a number"},
         WrongType{R"({"optimizer": {"lr": null}})", "optimizer.lr: null: must be a number"},
         WrongType{R"({"device": 3})", "device: 3: must be a text in quotes"},
@@ -104,6 +105,15 @@ TEST(RunConfigJson, MalformedTextIsOneErrorWithLineAndColumn) {
     EXPECT_EQ(parsed.errors[0].value, "line 3, column 3");
     EXPECT_THAT(parsed.errors[0].allowed.str(), StartsWith("not JSON: "));
     EXPECT_EQ(parsed.config, RunConfig{});
+}
+
+TEST(RunConfigJson, ANumberThatNoTypeHoldsIsNamed) {
+    const auto parsed = parse_run_config(R"({"optimizer": {"lr": 1e400}})");
+    ASSERT_EQ(parsed.errors.size(), 1u);
+    EXPECT_EQ(parsed.errors[0].str(), "(file): '1e400': must be a number that fits into 64 bits");
+    const auto long_one = parse_run_config("{\"seed\": " + std::string(400, '9') + "}");
+    ASSERT_EQ(long_one.errors.size(), 1u);
+    EXPECT_LT(long_one.errors[0].str().size(), 150u);
 }
 
 TEST(RunConfigJson, RefusesWhatIsNoObject) {

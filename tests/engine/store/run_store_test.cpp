@@ -162,7 +162,7 @@ TEST(RunStore, RefusesAGivenFolderThatHoldsSomething) {
         store.create({}, dir.path());
         FAIL();
     } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::io);
+        EXPECT_EQ(error.code(), ErrorCode::settings);
         EXPECT_THAT(error.what(), HasSubstr("is not empty"));
     }
     EXPECT_EQ(text_of(dir / "thesis.txt"), "precious");
@@ -303,6 +303,14 @@ TEST(RunStore, ARemovedIndexIsBuiltAgain) {
     TempDir dir;
     { RunStore(dir.path()).create(config_with_seed(8)); }
     for (const char* file : {"runs.db", "runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
+    EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
+}
+
+TEST(RunStore, AnIndexThatAFullDiskLeftEmptyIsBuiltAgain) {
+    TempDir dir;
+    { RunStore(dir.path()).create(config_with_seed(8)); }
+    for (const char* file : {"runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
+    fs::resize_file(dir / "runs.db", 0);
     EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
 }
 

@@ -1,0 +1,126 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/memory.h"
+#include "engine/error.h"
+#include "engine/machine.h"
+#include "engine/session.h"
+#include "temp_dir.h"
+
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::SizeIs;
+
+RunConfig spirals(std::int64_t batch_size, std::vector<std::int64_t> hidden) {
+    RunConfig config;
+    config.dataset.kind = "spirals";
+    config.model.kind = "mlp";
+    config.model.options["hidden"] = std::move(hidden);
+    config.batch_size = batch_size;
+    config.max_steps = 20;
+    config.threads = 1;
+    return config;
+}
+
+/// A run that is expected to fail, beside one that is not.
+struct TwoHalves {
+    TempDir folder;
+    std::shared_ptr<RunStore> store = std::make_shared<RunStore>(folder.path());
+    std::shared_ptr<ComputeThread> thread = std::make_shared<ComputeThread>();
+    std::vector<RunWarning> warnings;  // of the failing half
+    std::vector<RunFailed> failures;
+
+    void run(const RunConfig& failing, const SessionOptions& options = {}) {
+        Session bad(failing, thread, store, options), good(spirals(32, {8}), thread, store);
+        bad.post(Command::start);
+        good.post(Command::start);
+        ASSERT_TRUE(bad.wait(60));
+        ASSERT_TRUE(good.wait(60));
+        EXPECT_EQ(bad.state(), RunState::failed);
+        EXPECT_EQ(good.state(), RunState::done) << "the neighbour lives on";
+        EXPECT_EQ(good.record().size(), 20);
+        for (const auto& event : bad.drain()) {
+            if (const auto* warning = std::get_if<RunWarning>(&event)) warnings.push_back(*warning);
+            if (const auto* failed = std::get_if<RunFailed>(&event)) failures.push_back(*failed);
+        }
+        ASSERT_EQ(failures.size(), 1U);
+        EXPECT_FALSE(failures[0].hint.empty());
+    }
+};
+
+/// Takes blocks, which nobody touches, until about `left` bytes are.
+std::vector<std::unique_ptr<Block>> take_all_but(std::int64_t left) {
+    constexpr std::size_t size = std::size_t{48} << 20;
+    std::vector<std::unique_ptr<Block>> blocks;
+    std::int64_t free = inspect_machine().memory_bytes - left;
+    for (; free > static_cast<std::int64_t>(size); free -= static_cast<std::int64_t>(size)) {
+        try {
+            blocks.push_back(std::make_unique<Block>(size, Device{}));
+        } catch (const Error&) {
+            break;  // other tests of this process hold some
+        }
+    }
+    return blocks;
+}
+
+TEST(SessionFailures, OutOfMemoryNamesABatchToTryAndTheNeighbourLivesOn) {
+    TwoHalves halves;
+    const auto taken = take_all_but(std::int64_t{96} << 20);
+    halves.run(spirals(60'000, {1024}));  // 234 MiB for one layer's output
+    EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
+    EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("in use: weights"));
+    EXPECT_THAT(halves.failures[0].hint.str(), MatchesRegex("Try batch_size [0-9]+;.*"));
+    const std::int64_t size = std::stoll(halves.failures[0].hint.args.at(0));
+    EXPECT_GE(size, 1);
+    EXPECT_LE(size, 30'000) << "half of what failed, or less";
+}
+
+TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
+    TwoHalves halves;
+    halves.run(spirals(32, std::vector<std::int64_t>(64, 65'536)));
+    EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
+    EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("MiB of this machine"));
+    EXPECT_THAT(halves.failures[0].hint.str(), HasSubstr("layers smaller"));
+}
+
+TEST(SessionFailures, WhatFailsBeforeThereIsARunSaysOnlyWhy) {
+    TwoHalves halves;
+    RunConfig config = spirals(32, {8});
+    config.device = "cuda:7";
+    halves.run(config);
+    EXPECT_EQ(halves.failures[0].code, ErrorCode::device);
+    EXPECT_THAT(halves.warnings, IsEmpty());
+    EXPECT_THAT(halves.store->list(), SizeIs(1)) << "the neighbour's run alone";
+}
+
+TEST(SessionFailures, AFolderThatHoldsSomethingIsAMistakeInTheSettings) {
+    TwoHalves halves;
+    std::filesystem::create_directories(halves.folder / "mine" / "thesis");
+    SessionOptions options;
+    options.folder = halves.folder / "mine";
+    halves.run(spirals(32, {8}), options);
+    EXPECT_EQ(halves.failures[0].code, ErrorCode::settings);
+    EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("is not empty"));
+    EXPECT_THAT(halves.warnings, IsEmpty());
+    EXPECT_TRUE(std::filesystem::exists(halves.folder / "mine" / "thesis"));
+}
+
+TEST(SessionFailures, WeightsFromAFileThatHoldsNoneAreADataError) {
+    TwoHalves halves;
+    RunConfig config = spirals(32, {8});
+    config.model.init_from = (halves.folder / "runs.db").string();
+    halves.run(config);
+    EXPECT_EQ(halves.failures[0].code, ErrorCode::data);
+    EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("runs.db"));
+}
+
+}  // namespace
+}  // namespace engine
