@@ -98,7 +98,8 @@ void append_cifar(const std::string& file, ByteReader& reader, const CifarFormat
     }
     if (total % bytes == 0 && total > 0) return;
     const CifarFormat& other = other_of(format);
-    if (total > 0 && total % other.record_bytes() == 0 && could_be(other, beginning)) {
+    if (total == 0) refuse(format, msg("{}: holds no samples", file));
+    if (total % other.record_bytes() == 0 && could_be(other, beginning)) {
         refuse_other_kind(file, format);
     }
     refuse(format,

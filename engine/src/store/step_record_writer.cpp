@@ -46,12 +46,17 @@ StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folde
     const auto path = run_folder / record_layout::file_name;
     File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
     if (!file.is_open()) throw_io(path, errno);
-    const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
-    reserve(file, 0, page, path);
-    write_header(file, path);
-    Mapping header(file, 0, page, Mapping::Access::read_write);
-    if (header.data() == nullptr) throw_io(path, errno);
-    return {std::move(file), std::move(header), path};
+    try {
+        const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
+        reserve(file, 0, page, path);
+        write_header(file, path);
+        Mapping header(file, 0, page, Mapping::Access::read_write);
+        if (header.data() == nullptr) throw_io(path, errno);
+        return {std::move(file), std::move(header), path};
+    } catch (const Error&) {
+        ::unlink(path.c_str());  // no reader could make sense of a part of a header
+        throw;
+    }
 }
 
 StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::path path)

@@ -311,6 +311,22 @@ bool in_child(const std::function<bool()>& act) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
+    TempDir dir;
+    EXPECT_TRUE(in_child([&] {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{1000, 1000};
+        if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
+        try {
+            StepRecordWriter::create(dir.path());
+            return false;
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::io;
+        }
+    }));
+    EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
 TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
     TempDir dir;
     EXPECT_TRUE(in_child([&] {
