@@ -54,11 +54,13 @@ void add_bench(CLI::App& cli, int* exit_code) {
     command->add_option("--set", args->overrides, "path=value")
         ->allow_extra_args(false)
         ->take_all();
+    constexpr std::int64_t most = 1'000'000;
     command->add_option("--steps", args->options.steps, "Steps a block")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--blocks", args->options.blocks, "Blocks")->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::int64_t{1}, most));
+    command->add_option("--blocks", args->options.blocks, "Blocks")
+        ->check(CLI::Range(std::int64_t{1}, most));
     command->add_option("--warm-up", args->options.warm_up, "Steps before the first block")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(std::int64_t{0}, most));
     command->add_flag("--json", args->json, "One JSON object on standard output");
     command->callback([args, exit_code] { *exit_code = bench(*args); });
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
 #include "commands.h"
@@ -134,6 +135,11 @@ int compare(const CompareArguments& args) {
     for (const auto& name : read_precisions(args.precisions, *config, errors)) {
         compared.push_back({name, {}});
     }
+    const std::int64_t last_seed = std::numeric_limits<std::int64_t>::max() - (args.seeds - 1);
+    if (config->seed > last_seed) {
+        errors.push_back({"seed", std::to_string(config->seed),
+                          engine::msg("must be a whole number from {} to {}", 0, last_seed)});
+    }
     report(errors);
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
     const auto store = open_store();
@@ -169,7 +175,7 @@ void add_compare(CLI::App& cli, int* exit_code) {
     command->add_option("--precision", args->precisions, "Precisions, the baseline first")
         ->capture_default_str();
     command->add_option("--seeds", args->seeds, "Seeds, from the settings' one on")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
     command->add_option("--out", args->out, "Folder for the runs, one folder a precision");
 #ifdef HALFTONE_HAS_UI
     command->add_option("--report", args->report,

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -13,9 +14,9 @@ void add_op(CLI::App& cli, int* exit_code) {
     command->add_option("--script", *script, "Cases, one JSON object a line")->required();
     command->callback([script, exit_code] {
         std::ifstream cases(*script);
-        if (!cases) {
+        if (!cases || std::filesystem::is_directory(*script)) {
             std::cerr
-                << *script
+                << "halftone: " << *script
                 << ": the script cannot be read: give the path of a file with one case a line\n";
             *exit_code = engine::exit_code(engine::ErrorCode::data);
             return;

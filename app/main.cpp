@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -45,6 +49,26 @@ int open_window(CLI::App& cli, const std::vector<std::string>& files, [[maybe_un
 #endif
 }
 
+/// A file opened under the number of a closed standard stream would receive what is meant for it:
+/// a run's record would fill with JSON lines.
+void open_closed_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) < 0) open("/dev/null", O_RDWR);  // takes the lowest free number
+    }
+}
+
+/// A reader that went away has read enough; any other output that did not take all is a failure.
+int check_output(int exit_code) {
+    std::cout.flush();
+    if (std::cout) return exit_code;
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    const bool reader_left = poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+    if (reader_left) return exit_code;
+    std::cerr << "halftone: standard output cannot be written and is not whole: look whether its "
+                 "disk is full\n";
+    return engine::exit_code(engine::ErrorCode::io);
+}
+
 int report(const engine::Error& error) {
     std::cerr << "halftone: " << error.what() << '\n';
     if (!error.hint().empty()) std::cerr << error.hint().str() << '\n';
@@ -54,6 +78,7 @@ int report(const engine::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_closed_streams();
     // A file at its size limit and a closed pipe are then errors of the write, with a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
@@ -75,7 +100,8 @@ int main(int argc, char** argv) {
 
     try {
         cli.parse(argc, argv);
-        return cli.get_subcommands().empty() ? open_window(cli, files, argc, argv) : exit_code;
+        if (cli.get_subcommands().empty()) return open_window(cli, files, argc, argv);
+        return check_output(exit_code);
     } catch (const CLI::ParseError& error) {
         return cli.exit(error) == 0 ? 0 : usage_error;
     } catch (const engine::Error& error) {

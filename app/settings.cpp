@@ -40,9 +40,11 @@ std::shared_ptr<engine::RunStore> open_store() {
         }
         return store;
     } catch (const engine::Error& error) {
-        std::string folder = (std::filesystem::temp_directory_path() / "halftone-XXXXXX").string();
-        if (mkdtemp(folder.data()) == nullptr) throw;
-        std::cerr << "halftone: " << error.what() << " This run is kept in " << folder << ".\n";
+        std::error_code none;
+        std::string folder =
+            (std::filesystem::temp_directory_path(none) / "halftone-XXXXXX").string();
+        if (none || mkdtemp(folder.data()) == nullptr) throw;
+        std::cerr << "halftone: " << error.what() << "; this run is kept in " << folder << '\n';
         return std::make_shared<engine::RunStore>(folder);
     }
 }

@@ -1,0 +1,179 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> spirals(const std::string& command, std::vector<std::string> more) {
+    std::vector<std::string> args = {command, "--json"};
+    for (const char* setting : {"dataset.kind=spirals", "model.kind=mlp", "batch_size=32",
+                                "dataset.train_limit=640", "dataset.test_limit=128"}) {
+        args.insert(args.end(), {"--set", setting});
+    }
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+std::vector<json> events_of(const Program& program, const std::string& kind) {
+    std::vector<json> out;
+    for (const auto& line : program.output()) {
+        json object = json::parse(line, nullptr, false);
+        EXPECT_TRUE(object.is_object()) << line;
+        if (object.value("event", "") == kind) out.push_back(std::move(object));
+    }
+    return out;
+}
+
+std::string text_of(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::function<void()> with_output_to(const char* file) {
+    return [file] {
+        const int output = ::open(file, O_WRONLY);
+        ::dup2(output, STDOUT_FILENO);
+    };
+}
+
+TEST(BadInput, ADeviceThatIsNotThereExitsWith4AndOneError) {
+    for (const std::string command : {"train", "bench"}) {
+        Program program(spirals(command, {"--set", "device=cuda:7"}));
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 4) << command;
+        EXPECT_THAT(program.errors(), HasSubstr("cuda:7"));
+        EXPECT_THAT(program.errors(), HasSubstr("Set device to cpu or auto."));
+        EXPECT_THAT(events_of(program, "warning"), IsEmpty());
+    }
+}
+
+TEST(BadInput, AModelBeyondTheMemoryExitsWith4) {
+    for (const std::string command : {"train", "bench"}) {
+        Program program(spirals(command, {"--set",
+                                          "model.options.hidden=[65536,65536,65536,65536,"
+                                          "65536,65536,65536,65536,65536,65536,65536]"}));
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 4) << command;
+        EXPECT_THAT(program.errors(), HasSubstr("Make the layers smaller."));
+    }
+}
+
+TEST(BadInput, AComparisonsOtherHalfRunsOnWhenOneCannotStart) {
+    Program program(spirals("compare", {"--set", "max_steps=3", "--out", "halves"}),
+                    {"", [] {
+                         fs::current_path(std::getenv("XDG_DATA_HOME"));
+                         fs::create_directories("halves/fp32/thesis");
+                     }});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    const auto done = events_of(program, "done");
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_EQ(done[0].at("run"), "amp-fp16");
+    EXPECT_EQ(events_of(program, "error").size(), 1U);
+    EXPECT_THAT(program.errors(), HasSubstr("halves/fp32: the folder for the run is not empty"));
+}
+
+TEST(BadInput, SeedsBeyondTheLargestAreRefusedBeforeAnythingRuns) {
+    Program program(spirals("compare", {"--seeds", "3", "--set", "seed=9223372036854775806"}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.errors(), StartsWith("seed: 9223372036854775806: must be a whole number"));
+    EXPECT_THAT(program.output(), IsEmpty());
+}
+
+TEST(BadInput, AFolderInPlaceOfAScriptOfOperationsExitsWith3) {
+    Program program({"op", "--script", "/"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 3);
+    EXPECT_THAT(program.errors(), HasSubstr("the script cannot be read"));
+}
+
+TEST(BadInput, NoPlaceForRunsAtAllExitsWith5AndNamesTheHome) {
+    Program program(spirals("train", {"--set", "max_steps=2"}),
+                    {"/proc/halftone", [] { ::setenv("TMPDIR", "/no/such/folder", 1); }});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 5);
+    EXPECT_THAT(program.errors(), HasSubstr("/proc/halftone"));
+    EXPECT_THAT(program.errors(), HasSubstr("Give a folder that can be written."));
+}
+
+TEST(BadInput, AFullDiskUnderTheOutputIsNoSuccess) {
+    if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
+    for (const auto& args : {spirals("train", {"--set", "max_steps=3"}),
+                             std::vector<std::string>{"models", "--json"}}) {
+        Program program(args, {"", with_output_to("/dev/full")});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 5) << args.front();
+        EXPECT_THAT(program.errors(), HasSubstr("standard output cannot be written"));
+    }
+}
+
+TEST(BadInput, AClosedStandardOutputLeavesTheRunsFilesWhole) {
+    Program program(spirals("train", {"--set", "max_steps=50"}),
+                    {"", [] { ::close(STDOUT_FILENO); }});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_THAT(text_of(program.runs() / "1" / "steps.rec"), StartsWith("HTSTEPS\n"));
+    EXPECT_THAT(text_of(program.runs() / "1" / "events.jsonl"), Not(HasSubstr("\"step\",")));
+    EXPECT_THAT(text_of(program.runs() / "1" / "events.jsonl"), HasSubstr("\"max_steps\""));
+}
+
+TEST(BadInput, ASecondCtrlCEndsAtOnce) {
+    // Steps of a second and more: the first Ctrl-C waits for the one in flight.
+    Program program({"train", "--json", "--set", "dataset.kind=spirals", "--set", "model.kind=mlp",
+                     "--set", "model.options.hidden=[4096,4096]", "--set", "batch_size=16384"});
+    std::string line;
+    ASSERT_TRUE(program.read_line(line));
+    program.signal(SIGINT);
+    ::usleep(50'000);  // two that come together count as one
+    program.signal(SIGINT);
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 130);
+    EXPECT_THAT(events_of(program, "done"), IsEmpty());
+}
+
+TEST(BadInput, Kill9LosesNoStepThatWasReportedAndTheHistoryGoesOn) {
+    const fs::path home = fs::temp_directory_path() / ("halftone-kill-" + std::to_string(getpid()));
+    std::int64_t seen = 0;
+    {
+        Program program(spirals("train", {"--set", "epochs=1000000"}), {home.string(), {}});
+        for (std::string line; seen < 200 && program.read_line(line);)
+            seen = json::parse(line).value("step", seen);
+        program.signal(SIGKILL);
+        program.finish();
+        EXPECT_EQ(program.exit_code(), -1);
+        for (const auto& step : events_of(program, "step")) seen = step.at("step");
+    }
+    const std::string record = text_of(home / "halftone" / "runs" / "1" / "steps.rec");
+    std::int64_t published = 0;
+    ASSERT_GT(record.size(), 32U);
+    std::memcpy(&published, record.data() + 24, sizeof published);
+    EXPECT_GE(published, seen);
+    Program next(spirals("train", {"--set", "max_steps=2"}), {home.string(), {}});
+    next.finish();
+    EXPECT_EQ(next.exit_code(), 0) << next.errors();
+    EXPECT_THAT(next.errors(), IsEmpty());
+    EXPECT_EQ(events_of(next, "done").at(0).at("run"), "2");
+    fs::remove_all(home);
+}
+
+}  // namespace
+}  // namespace app
