@@ -38,41 +38,40 @@ TensorList run_cat(const OpArguments& args) {
     return {cat(found->second, args.integer("dim", 0))};
 }
 
+/// A walk through memory: `count` elements, `step` apart.
+struct Run {
+    std::int64_t count, step;
+};
+
+/// The dimensions of x as runs, neighbours joined where one step goes through both. Dimensions of
+/// size 1 are nothing to walk through.
+std::vector<Run> runs_of(const Tensor& x) {
+    std::vector<Run> runs;
+    for (int i = 0; i < x.rank(); ++i) {
+        const std::int64_t size = x.size(i), step = x.strides()[i];
+        if (size == 1) continue;
+        if (!runs.empty() && runs.back().step == step * size)
+            runs.back() = {runs.back().count * size, step};
+        else
+            runs.push_back({size, step});
+    }
+    return runs;
+}
+
 /// Strides of x seen with another shape, if its memory walk allows that without a copy.
 std::optional<Strides> reshaped_strides(const Tensor& x, const Shape& shape) {
-    if (x.is_contiguous()) return contiguous_strides(shape);
+    if (x.is_contiguous() || x.numel() == 0) return contiguous_strides(shape);
+    std::vector<Run> runs = runs_of(x);
+    Run now{1, 1};
     Strides strides = shape;
-    int from = 0, to = 0;
-    while (from < x.rank() || to < shape.rank()) {
-        std::int64_t have = from < x.rank() ? x.size(from) : 1,
-                     want = to < shape.rank() ? shape[to] : 1;
-        int from_end = from + 1, to_end = to + 1;
-        while (have != want) {
-            if (have < want && from_end < x.rank())
-                have *= x.size(from_end++);
-            else if (have > want && to_end < shape.rank())
-                want *= shape[to_end++];
-            else
-                return std::nullopt;
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+        if (shape[i] != 1 && now.count == 1) {
+            now = runs.back();
+            runs.pop_back();
         }
-        for (int i = from; i + 1 < std::min(from_end, x.rank()); ++i) {
-            if (x.size(i + 1) != 1 && x.size(i) != 1 &&
-                x.strides()[i] != x.strides()[i + 1] * x.size(i + 1))
-                return std::nullopt;
-        }
-        std::int64_t step = 1;
-        for (int i = std::min(from_end, x.rank()) - 1; i >= from; --i) {
-            if (x.size(i) != 1) {
-                step = x.strides()[i];
-                break;
-            }
-        }
-        for (int i = std::min(to_end, shape.rank()) - 1; i >= to; --i) {
-            strides[i] = step;
-            step *= shape[i];
-        }
-        from = from_end;
-        to = to_end;
+        if (now.count % shape[i] != 0) return std::nullopt;
+        strides[i] = now.step;
+        now = {now.count / shape[i], now.step * shape[i]};
     }
     return strides;
 }
@@ -209,8 +208,11 @@ Tensor widen(const Tensor& dy, const Shape& shape, int dim, std::int64_t start) 
 
 }  // namespace
 
-Tensor narrow(const Tensor& x, std::int64_t asked_dim, std::int64_t start, std::int64_t length) {
+Tensor narrow(const Tensor& x, std::int64_t asked_dim, std::int64_t asked_start,
+              std::int64_t length) {
     const int dim = wrap_dim("narrow", asked_dim, x.rank());
+    const std::int64_t start =
+        asked_start < 0 && x.rank() > 0 ? asked_start + x.size(dim) : asked_start;
     if (start < 0 || length < 0 || x.rank() == 0 || start + length > x.size(dim)) {
         throw Error(ErrorCode::value, "narrow: [" + std::to_string(start) + ", " +
                                           std::to_string(start + length) + ") leaves dimension " +
