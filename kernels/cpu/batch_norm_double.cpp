@@ -77,7 +77,7 @@ void backward_double(const BackwardResults& out, ConstArray dy, ConstArray x, co
         const Column above{static_cast<const double*>(dy.data), shape.channels, c};
         const double middle = channel_or(mean, c, 0), inverse = channel_or(invstd, c, 1);
         const auto gradient = [&](std::int64_t r) {
-            return mask == nullptr || mask[r * shape.channels + c] > 0 ? above[r] : 0.0;
+            return mask != nullptr && mask[r * shape.channels + c] <= 0 ? 0.0 : above[r];
         };
         double sum_g = 0, sum_gx = 0;
         for (std::int64_t r = 0; r < shape.rows; ++r) {

@@ -144,7 +144,7 @@ struct Reader {
     HWY_INLINE VF gradient(std::int64_t i, P part) const {
         const VF g = part.load(dy + i);
         if constexpr (!Masked) return g;
-        return hn::IfThenElseZero(hn::Gt(part.load(y + i), hn::Zero(DF())), g);
+        return hn::IfThenZeroElse(hn::Le(part.load(y + i), hn::Zero(DF())), g);
     }
     template <class P>
     HWY_INLINE VF centred(std::int64_t i, std::int64_t c, P part) const {

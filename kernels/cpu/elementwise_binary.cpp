@@ -36,7 +36,7 @@ struct Minimum {
     VF operator()(VF a, VF b) const { return minimum_of(a, b); }
 };
 struct ReluBackward {
-    VF operator()(VF a, VF b) const { return hn::IfThenElseZero(hn::Gt(b, hn::Zero(DF())), a); }
+    VF operator()(VF a, VF b) const { return hn::IfThenZeroElse(hn::Le(b, hn::Zero(DF())), a); }
 };
 struct SigmoidBackward {
     VF operator()(VF a, VF b) const {

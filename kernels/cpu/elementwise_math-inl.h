@@ -85,7 +85,8 @@ HWY_INLINE VF tanh_of(VF x) {
     const VF tail = polynomial(square, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
                                         1.33314422036e-1f, -3.33332819422e-1f});
     const VF small = hn::MulAdd(hn::Mul(tail, square), x, x);
-    return hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), small, hn::CopySign(large, x));
+    // The sum in `small` loses the sign of -0.
+    return hn::CopySign(hn::IfThenElse(hn::Lt(magnitude, hn::Set(d, 0.625f)), small, large), x);
 }
 
 HWY_INLINE VF sigmoid_of(VF x) {

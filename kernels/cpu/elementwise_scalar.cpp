@@ -5,17 +5,15 @@
 namespace kernels::cpu {
 namespace {
 
+/// At -infinity NaN, like the product that it is: an overflow before it must not vanish.
 double gelu(double x) { return 0.5 * x * std::erfc(-x * std::numbers::sqrt2 / 2); }
 
 double gelu_grad(double x) {
     const double density =
         std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2;
     const double cumulative = 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
-    // Far out the density is 0, also times infinity.
-    return cumulative + (density == 0 ? 0 : x * density);
+    return cumulative + x * density;
 }
-
-double gelu_at(double x) { return x == -std::numeric_limits<double>::infinity() ? -0.0 : gelu(x); }
 
 double sigmoid(double x) {
     const double e = std::exp(-std::fabs(x));
@@ -63,7 +61,7 @@ double unary_scalar(UnaryOp op, double x) {
         case UnaryOp::relu:
             return x <= 0 ? 0.0 : x;
         case UnaryOp::gelu:
-            return gelu_at(x);
+            return gelu(x);
         case UnaryOp::gelu_grad:
             return gelu_grad(x);
         case UnaryOp::erf:
@@ -95,7 +93,7 @@ double binary_scalar(BinaryOp op, double a, double b) {
         case BinaryOp::atan2:
             return std::atan2(a, b);
         case BinaryOp::relu_backward:
-            return b > 0 ? a : 0.0;
+            return b <= 0 ? 0.0 : a;
         case BinaryOp::sigmoid_backward:
             return a * b * (1.0 - b);
         case BinaryOp::tanh_backward:

@@ -22,12 +22,11 @@ struct UnaryCase {
 long double relu(long double x) { return x <= 0 ? 0 : x; }
 long double sign(long double x) { return static_cast<long double>((x > 0) - (x < 0)); }
 long double sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
-long double gelu(long double x) {
-    return std::isinf(x) && x < 0 ? -0.0L : x / 2 * std::erfc(-x / std::sqrt(2.0L));
-}
+// NaN at -infinity, where PyTorch answers NaN too.
+long double gelu(long double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0L)); }
 long double gelu_grad(long double x) {
     const long double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0L));
-    return std::erfc(-x / std::sqrt(2.0L)) / 2 + (density == 0 ? 0 : x * density);
+    return std::erfc(-x / std::sqrt(2.0L)) / 2 + x * density;
 }
 
 const std::vector<UnaryCase>& unary_cases() {
@@ -197,8 +196,8 @@ const std::vector<BinaryCase>& binary_cases() {
          [](double a, double b) { return std::isnan(a) || a < b ? a : b; }, none},
         {BinaryOp::pow, "pow", [](double a, double b) { return std::pow(a, b); }, none},
         {BinaryOp::atan2, "atan2", [](double a, double b) { return std::atan2(a, b); }, none},
-        {BinaryOp::relu_backward, "relu_backward", [](double a, double b) { return b > 0 ? a : 0; },
-         none},
+        {BinaryOp::relu_backward, "relu_backward",
+         [](double a, double b) { return b <= 0 ? 0 : a; }, none},
         // Up to three f32 roundings; 1 - b and 1 - b b lose what cancels, relative to 1.
         {BinaryOp::sigmoid_backward, "sigmoid_backward",
          [](double a, double b) { return a * b * (1 - b); },

@@ -62,7 +62,7 @@ const OpInfo gelu_backward_info{"gelu_backward", CastPolicy::none, "gelu_backwar
                                 no_entry};
 const OpInfo sign_info{"sign", CastPolicy::none, "sign(x)", 0, no_entry};
 
-/// dy where y > 0; linear in dy, flat in y.
+/// 0 where y <= 0, else dy; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
 Tensor relu_backward(const Tensor& dy, const Tensor& y) {
     return record(relu_backward_info, {dy}, compute_gradient(dy, y, BinaryOp::relu_backward),
                   {save(y.detach())}, [](const Tensor& ddx, const Saved& saved) {

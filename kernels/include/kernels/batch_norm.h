@@ -30,7 +30,7 @@ using BatchNormForwardInfer = void(Array y, ConstArray x, ConstArray weight, Con
                                    ConstArray residual, bool relu, const BatchNormShape& shape,
                                    Stream stream);
 
-/// g = relu ? dy where y > 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean) *
+/// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean) *
 /// invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g. y.data
 /// is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may be
 /// null. With `training` false (running statistics) dx = weight * invstd * g.

@@ -38,7 +38,7 @@ enum class BinaryOp {
     minimum,
     pow,
     atan2,
-    relu_backward,     ///< a where b > 0, else 0: a = dy, b = y (or x)
+    relu_backward,     ///< 0 where b <= 0, else (NaN too) a: a = dy, b = y (or x)
     sigmoid_backward,  ///< a * b * (1 - b), b = y
     tanh_backward,     ///< a * (1 - b * b), b = y
 };
