@@ -29,9 +29,9 @@ TensorList run(const OpArguments& args) {
 template <int sign, Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run_sum(const OpArguments& args) {
     const double alpha = args.number("alpha", 1);
-    const Tensor b =
-        args.has("other") ? number_beside(args.at(0), args.number("other", 0)) : args.at(1);
-    return {alpha == 1 ? op(args.at(0), b) : add_scaled(args.at(0), b, sign * alpha)};
+    const Tensor& a = args.at(0);
+    if (args.has("other")) return {op(a, number_beside(a, alpha * args.number("other", 0)))};
+    return {alpha == 1 ? op(a, args.at(1)) : add_scaled(a, args.at(1), sign * alpha)};
 }
 
 TensorList run_pow(const OpArguments& args) {
@@ -144,19 +144,20 @@ TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, cons
             saved.wants(1) ? neg(mul(dy, div(div(a, b), b))) : Tensor()};
 }
 
-/// Half of dy where the two are equal, all of it where this one won.
-TensorList extremum_gradient(const Tensor& dy, const Tensor& first_wins, const Tensor& equal) {
+/// Half of dy where the two are equal, none where this one lost; beside a NaN neither did.
+TensorList extremum_gradient(const Tensor& dy, const Tensor& first_lost, const Tensor& second_lost,
+                             const Tensor& equal) {
     const Tensor half = mul(dy, 0.5), none = Tensor::scalar(0, dy.dtype(), dy.device());
-    return {where(equal, half, where(first_wins, dy, none)),
-            where(equal, half, where(first_wins, none, dy))};
+    return {where(equal, half, where(first_lost, none, dy)),
+            where(equal, half, where(second_lost, none, dy))};
 }
 
 TensorList maximum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved&) {
-    return extremum_gradient(dy, greater(a, b), equal(a, b));
+    return extremum_gradient(dy, less(a, b), greater(a, b), equal(a, b));
 }
 
 TensorList minimum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved&) {
-    return extremum_gradient(dy, less(a, b), equal(a, b));
+    return extremum_gradient(dy, greater(a, b), less(a, b), equal(a, b));
 }
 
 /// x in the type of the gradient where that is wider: what is computed from one operand alone, like
@@ -173,18 +174,27 @@ TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& expo
         grads[0] = where(equal(b, zero), zero, slope);
     }
     if (saved.wants(1)) {
-        // 0 ** b has no slope in b where b >= 0; log(0) there would make NaN.
-        const Tensor flat = equal(a, zero);
-        grads[1] = where(
-            flat, zero, mul(dy, mul(pow(a, b), log(where(flat, Tensor::scalar(1, a.dtype()), a)))));
+        // 0 ** b has no slope in b where b >= 0; log(0) there would make NaN. Below it falls from
+        // infinity.
+        const Tensor at_zero = equal(a, zero), flat = greater_equal(b, zero);
+        const Tensor one = Tensor::scalar(1, a.dtype(), a.device());
+        const Tensor slope = mul(dy, mul(pow(a, b), log(where(at_zero, where(flat, one, a), a))));
+        grads[1] = where(at_zero, where(flat, zero, slope), slope);
     }
     return grads;
 }
 
 TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& base,
                           const Saved& saved) {
-    const Tensor y = widened(side, dy), x = widened(base, dy);
-    const Tensor scaled = div(dy, add(mul(x, x), mul(y, y)));
+    // In f32 no square of a 16-bit number overflows or vanishes.
+    const Tensor wide_dy = to(dy, promote(dy.dtype(), DType::f32));
+    const Tensor y = widened(side, wide_dy), x = widened(base, wide_dy);
+    const Tensor square = add(mul(x, x), mul(y, y));
+    const Tensor zero = Tensor::scalar(0, square.dtype(), square.device());
+    // At the origin there is no slope; PyTorch answers 0.
+    const Tensor at_origin = equal(square, zero);
+    const Tensor one = Tensor::scalar(1, square.dtype(), square.device());
+    const Tensor scaled = where(at_origin, zero, div(wide_dy, where(at_origin, one, square)));
     return {saved.wants(0) ? mul(scaled, x) : Tensor(),
             saved.wants(1) ? neg(mul(scaled, y)) : Tensor()};
 }

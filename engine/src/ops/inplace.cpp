@@ -131,8 +131,10 @@ Tensor pow_(const Tensor& x, const Tensor& exponent) {
 }
 
 Tensor copy_(const Tensor& x, const Tensor& source) {
+    // The cast comes first, so that the gradient is summed over what was repeated before it is
+    // rounded to the source's type.
     return apply(copy_inplace_info, x, source, [](const Tensor& old, const Tensor& side) {
-        return assigned_like(to(expand(side, old.shape()), old.dtype()), old);
+        return assigned_like(expand(to(side, old.dtype()), old.shape()), old);
     });
 }
 

@@ -99,15 +99,13 @@ Walk walk_of(const Tensor& x, const Plan& plan) {
 /// The reduction itself, outside the tape; x floating.
 Tensor compute(const Tensor& x, const Plan& plan, bool keepdim, ReduceOp op, DType out) {
     const GradMode off(false);
-    const Tensor from =
-        is_floating(out) && out != DType::f64 && x.dtype() == DType::f64 ? to(x, out) : x;
-    const Walk walk = walk_of(from, plan);
-    const bool direct = out == from.dtype() || out == DType::f32 || out == DType::f64;
-    const DType stored = direct ? out : DType::f32;
-    const Tensor y = Tensor::empty(keepdim ? plan.kept : plan.squeezed, stored, x.device());
+    // The kernel widens 16 bits to f32 as it reads; any other change of type is a cast beforehand.
+    const bool direct = out == x.dtype() || (out == DType::f32 && is_low(x.dtype()));
+    const Walk walk = walk_of(direct ? x : to(x, out), plan);
+    const Tensor y = Tensor::empty(keepdim ? plan.kept : plan.squeezed, out, x.device());
     on(x.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
         y.array(), walk.x.array(), walk.outer, walk.n, walk.inner, op, current_stream());
-    return direct ? y : to(y, out);
+    return y;
 }
 
 void check_type(const char* op, DType out) {

@@ -112,6 +112,57 @@ TEST(Elementwise, A16BitOperandDoesNotCoarsenTheGradientOfAnF32One) {
     EXPECT_NEAR(x.grad().item(), by_x, 1e-6 * -by_x);
 }
 
+TEST(Elementwise, BesideANanBothSidesOfMaximumKeepTheGradient) {
+    for (const auto op : {maximum, minimum}) {
+        Tensor a = Tensor::of({NAN, 1, 2}, {3}), b = Tensor::of({1, NAN, 2}, {3});
+        a.set_requires_grad(true);
+        b.set_requires_grad(true);
+        backward(sum(op(a, b)));
+        EXPECT_EQ(a.grad().values(), (std::vector<double>{1, 1, 0.5}));
+        EXPECT_EQ(b.grad().values(), (std::vector<double>{1, 1, 0.5}));
+    }
+}
+
+TEST(Elementwise, PowBelowZeroExponentsFallsFromInfinityAtZero) {
+    Tensor b = Tensor::of({-1, 2}, {2});
+    b.set_requires_grad(true);
+    backward(sum(pow(Tensor::zeros({2}, DType::f32), b)));
+    EXPECT_EQ(b.grad().values(), (std::vector<double>{-INFINITY, 0}));
+}
+
+TEST(Elementwise, Atan2HasNoSlopeAtTheOriginAndItsF16SquaresDoNotOverflow) {
+    Tensor y = Tensor::zeros({2}, DType::f16), x = Tensor::of({0, 65504}, {2}, DType::f16);
+    y.set_requires_grad(true);
+    x.set_requires_grad(true);
+    const Tensor angle = atan2(y, x), dy = Tensor::of({1, 4096}, {2}, DType::f16);
+    backward({&angle, 1}, {&dy, 1});
+    EXPECT_EQ(y.grad().values()[0], 0);
+    EXPECT_NEAR(y.grad().values()[1], 0.0625, 1e-4);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{0, 0}));
+}
+
+TEST(Elementwise, AnOverflowBeforeAnActivationStaysVisible) {
+    EXPECT_TRUE(std::isnan(gelu(Tensor::of({-INFINITY}, {1})).item()));
+    EXPECT_TRUE(std::signbit(tanh(Tensor::of({-0.0}, {1})).item()));
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
+        Tensor x = Tensor::of({NAN, -1, 0, 1}, {4}, dtype);
+        x.set_requires_grad(true);
+        backward(sum(relu(x)));
+        EXPECT_EQ(x.grad().values(), (std::vector<double>{1, 0, 0, 1}));
+    }
+}
+
+TEST(View, ReshapeSeesThroughDimensionsOfSizeOne) {
+    // (16, 1, 3) of a (3, 16) matrix: no one step walks through both of its real dimensions.
+    const Tensor x = reshape(transpose(random_tensor({3, 16}, DType::f32, 1), 0, 1), {16, 1, 3});
+    EXPECT_EQ(reshape(x, {48}).values(), contiguous(x).values());
+    EXPECT_EQ(reshape(x, {4, 1, 4, 3}).values(), contiguous(x).values());
+    const Tensor y = transpose(random_tensor({2, 1, 5, 16}, DType::f32, 2), 0, 3);
+    for (const auto& shape : std::vector<Shape>{{160}, {16, 5, 2}, {4, 4, 1, 10}, {8, 20}})
+        EXPECT_EQ(reshape(y, shape).values(), contiguous(y).values()) << to_string(shape);
+    EXPECT_EQ(reshape(transpose(Tensor::zeros({0, 3}, DType::f32), 0, 1), {1, 0}).numel(), 0);
+}
+
 TEST(Elementwise, ShapesThatDoNotBroadcastAreNamed) {
     try {
         add(Tensor::zeros({2, 3}, DType::f32), Tensor::zeros({4}, DType::f32));
@@ -143,6 +194,14 @@ TEST(Reduce, SumsOf16BitValuesAccumulateInF32) {
     EXPECT_EQ(sum(x, {}, false, DType::f32).item(), 5000);
     EXPECT_EQ(mean(x).item(), 1);
     EXPECT_EQ(norm(Tensor::full({4}, 300, DType::f16)).item(), 600);
+}
+
+TEST(Reduce, AGivenTypeIsWhatTheInputIsCastToFirst) {
+    const Tensor x = Tensor::of({70000, -70000, 1}, {3});
+    EXPECT_TRUE(std::isnan(sum(x, {}, false, DType::f16).item()));
+    EXPECT_EQ(sum(x, {}, false, DType::f64).item(), 1);
+    const Tensor many = Tensor::of({16777216, 1}, {2});
+    EXPECT_EQ(sum(many, {}, false, DType::f64).item(), 16777217);
 }
 
 TEST(Reduce, AnyDimensionsInAnyLayoutGiveWhatARowMajorCopyGives) {

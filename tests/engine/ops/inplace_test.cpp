@@ -86,6 +86,17 @@ TEST(InPlace, WritesThroughStridesOfAPlainView) {
     EXPECT_EQ(x.values(), (std::vector<double>{1, 3, 2, 4}));
 }
 
+TEST(InPlace, TheGradientOfARepeatedSourceIsSummedBeforeItIsRounded) {
+    const Tensor to = Tensor::zeros({4}, DType::f32);
+    Tensor from = Tensor::zeros({1}, DType::f16);
+    from.set_requires_grad(true);
+    copy_(to, from);
+    // Rounded one by one they are 1, 1, 1 and 1 + 2^-9: 4 in f16.
+    const Tensor dy = Tensor::of({1.00048828125, 1.00048828125, 1.00048828125, 1.00244140625}, {4});
+    backward({&to, 1}, {&dy, 1});
+    EXPECT_EQ(from.grad().item(), 4.00390625);
+}
+
 TEST(InPlace, ASideThatWouldWidenTheShapeIsAnError) {
     EXPECT_THROW(add_(Tensor::zeros({2}, DType::f32), Tensor::zeros({3, 2}, DType::f32)), Error);
 }

@@ -158,6 +158,13 @@ TEST_F(OpScript, ArgumentsThatTheSignatureDoesNotNameAreRefused) {
     EXPECT_EQ(out.at("output").values(), (std::vector<double>{1, 2}));
 }
 
+TEST_F(OpScript, ANumberTimesAlphaIsNotRoundedTo16BitsFirst) {
+    // 0.1 in bf16 is 0.10009765625, three times of which lies 3e-4 further.
+    const TensorMap in{{"0", numbers({-0.30078125}, {1}, DType::bf16)}};
+    const auto out = run(R"("op":"add","attrs":{"other":0.1,"alpha":3})", in);
+    EXPECT_NEAR(out.at("output").item(), 0.3 - 0.30078125, 1e-5);
+}
+
 TEST_F(OpScript, ArgmaxWithoutADimensionCountsThroughAllElements) {
     const TensorMap one{{"0", numbers({1, 5, 7, 2, 7, 0}, {2, 3})}};
     EXPECT_EQ(run(R"("op":"argmax")", one).at("output").item(), 2);
