@@ -37,6 +37,7 @@ struct HarnessResult {
     Net net;
     std::unique_ptr<Optimizer> optimizer;
     std::unique_ptr<GradScaler> scaler;
+    std::vector<double> losses;
     int skipped = 0;
 };
 
@@ -55,6 +56,7 @@ HarnessResult run_harness(const HarnessRun& how) {
             const auto entered = region.enter();
             loss = mse_loss(out.net(batch.input), batch.target);
         }
+        out.losses.push_back(loss.item());
         backward(out.scaler->scale(loss));
         const bool bad = how.spoiled && i == bad_batch;
         if (bad && how.with_scaler) spoil(out.net);
@@ -75,6 +77,9 @@ HarnessResult run_harness(const HarnessRun& how) {
 /// After the last step, which was clean.
 void expect_same_training(const HarnessResult& control, const HarnessResult& scaled,
                           double tolerance) {
+    ASSERT_EQ(control.losses.size(), scaled.losses.size());
+    for (std::size_t i = 0; i < control.losses.size(); ++i)
+        EXPECT_NEAR(control.losses[i], scaled.losses[i], tolerance) << "loss " << i;
     expect_match(control.net, *control.optimizer, scaled.net, *scaled.optimizer, tolerance);
 }
 

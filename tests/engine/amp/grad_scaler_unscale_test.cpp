@@ -111,6 +111,33 @@ TEST(GradScaler, S3_FindsAnInfInEachGradientOfAMixedListInTurn) {
     }
 }
 
+TEST(GradScaler, S3_AnAwareStepFindsAnInfInASliceAndInF16GradientsAndElseUnscalesAll) {
+    for (int bad = -1; bad < 4; ++bad) {
+        const TensorList grads = {Tensor::of(all(side, 4), {side, 1}), laid_out(2, 4),
+                                  Tensor::of(all(side, 4), {side, 1}, DType::f16),
+                                  Tensor::of(all(side, 4), {side, 1}, DType::f16)};
+        if (bad >= 0) {
+            const Tensor& grad = grads[static_cast<std::size_t>(bad)];
+            const Tensor inf = Tensor::full({}, infinity, grad.dtype());
+            std::memcpy(static_cast<std::byte*>(grad.data()) +
+                            static_cast<std::size_t>(3 * grad.strides()[0]) * size_of(grad.dtype()),
+                        inf.data(), size_of(grad.dtype()));
+        }
+        TensorList parameters;
+        for (const auto& grad : grads) {
+            parameters.push_back(Tensor::zeros(grad.shape(), grad.dtype()));
+            parameters.back().set_requires_grad(true);
+            parameters.back().set_grad(grad);
+        }
+        Sgd optimizer(named(parameters), {.lr = 0}, {.scaling_aware = true});
+        GradScaler scaler = ready_scaler({.init_scale = 4});
+        scaler.step(optimizer);
+        EXPECT_EQ(scaler.skipped(optimizer), bad >= 0) << "inf in " << bad;
+        if (bad >= 0) continue;
+        for (const auto& parameter : parameters) EXPECT_THAT(parameter.grad().values(), Each(1.0));
+    }
+}
+
 TEST(GradScaler, UnscalesBf16GradientsInF32WithOneRounding) {
     const Tensor p = with_grad({0, 0}, {3, 0x1p-133}, DType::bf16);
     Sgd optimizer(named({p}), {.lr = 0});
