@@ -99,6 +99,42 @@ TEST(BadInput, SeedsBeyondTheLargestAreRefusedBeforeAnythingRuns) {
     EXPECT_THAT(program.output(), IsEmpty());
 }
 
+/// An IDX file of so many images, or of so many labels.
+void write_idx(const fs::path& file, std::uint8_t rank, char count) {
+    std::string bytes = {'\0', '\0', '\x08', static_cast<char>(rank), '\0', '\0', '\0', count};
+    if (rank == 3) bytes += std::string("\0\0\0\x1c\0\0\0\x1c", 8);
+    const std::size_t values = static_cast<std::size_t>(count) * (rank == 3 ? 28 * 28 : 1);
+    for (std::size_t i = 0; i < values; ++i) bytes += static_cast<char>(i % 10);
+    std::ofstream(file, std::ios::binary) << bytes;
+}
+
+TEST(BadInput, DataFilesThatVanishOrShrinkWhileTrainingAreNotMissed) {
+    const fs::path data = fs::temp_directory_path() / ("halftone-data-" + std::to_string(getpid()));
+    fs::create_directories(data);
+    for (const std::string set : {"train", "t10k"}) {
+        write_idx(data / (set + "-images-idx3-ubyte"), 3, 100);
+        write_idx(data / (set + "-labels-idx1-ubyte"), 1, 100);
+    }
+    Program program({"train", "--json", "--set", "dataset.kind=mnist", "--set",
+                     "dataset.path=" + data.string(), "--set", "batch_size=20", "--set",
+                     "epochs=1000000"});
+    std::string line;
+    while (program.read_line(line) && line.find("\"step\":5,") == std::string::npos) {
+    }
+    fs::resize_file(data / "train-images-idx3-ubyte", 100);
+    fs::remove(data / "t10k-images-idx3-ubyte");
+    fs::remove(data / "train-labels-idx1-ubyte");
+    while (program.read_line(line) && line.find("\"step\":25,") == std::string::npos) {
+    }
+    program.signal(SIGINT);
+    program.finish();
+    fs::remove_all(data);
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_EQ(events_of(program, "done").at(0).at("reason"), "stopped");
+    EXPECT_GE(events_of(program, "step").size(), 25U);
+    EXPECT_THAT(program.errors(), IsEmpty());
+}
+
 TEST(BadInput, AFolderInPlaceOfAScriptOfOperationsExitsWith3) {
     Program program({"op", "--script", "/"});
     program.finish();

@@ -55,6 +55,17 @@ TEST(Cifar, ReadsPackedPartsOfSeveralFoldersAndUsesTheFineLabel) {
     EXPECT_EQ(train->class_names()[42], "42");
 }
 
+TEST(Cifar, DoesNotNeedItsFilesOnceOpened) {
+    const TempFolder folder;
+    folder.write("train.bin", cifar(100, 0, 5));
+    folder.write("test.bin", cifar(100, 100, 2));
+    const auto [train, test] = open_cifar(test::dataset("cifar100", {folder.str()}));
+    folder.write("train.bin", cifar(100, 50, 1));  // a shorter one in its place
+    std::filesystem::remove(folder / "test.bin");
+    expect_records(*train, 0, 5);
+    expect_records(*test, 100, 2);
+}
+
 TEST(Cifar, ReadsTheOfficialArchiveWhateverTheOrderInIt) {
     const TempFolder folder;
     const Bytes archive = test::tar({{"cifar-10-batches-bin/test_batch.bin", cifar(10, 50, 2)},
