@@ -166,12 +166,12 @@ Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType
 
 namespace {
 
-/// dy * x / |x|, zero where the norm is zero.
+/// dy * (x / |x|), zero where the norm is zero. dy / |x| first would overflow beside a tiny norm.
 Tensor norm2_gradient(const Tensor& dy, const Tensor& x, const Tensor& n) {
     const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
     const Tensor at_zero = equal(n, zero);
-    const Tensor slope = div(dy, where(at_zero, Tensor::scalar(1, n.dtype(), n.device()), n));
-    return mul(where(at_zero, zero, slope), x);
+    const Tensor direction = div(x, where(at_zero, Tensor::scalar(1, n.dtype(), n.device()), n));
+    return where(at_zero, zero, mul(dy, direction));
 }
 
 /// dy * sign(x)

@@ -196,6 +196,14 @@ TEST(Reduce, SumsOf16BitValuesAccumulateInF32) {
     EXPECT_EQ(norm(Tensor::full({4}, 300, DType::f16)).item(), 600);
 }
 
+TEST(Reduce, TheGradientOfATinyNormDoesNotOverflow) {
+    Tensor x = Tensor::of({0x1p-24, 0, 0, 0}, {2, 2}, DType::f16);
+    x.set_requires_grad(true);
+    const Tensor n = norm(x, {1});
+    backward(sum(n));
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{1, 0, 0, 0}));
+}
+
 TEST(Reduce, AGivenTypeIsWhatTheInputIsCastToFirst) {
     const Tensor x = Tensor::of({70000, -70000, 1}, {3});
     EXPECT_TRUE(std::isnan(sum(x, {}, false, DType::f16).item()));
