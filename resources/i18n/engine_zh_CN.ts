@@ -781,8 +781,8 @@
         <translation>请将 batch_size 设为 {}；可以用 accumulate 弥补较小的批次。</translation>
     </message>
     <message>
-        <source>The samples of {} batches of {} take {} MiB each; this machine has {} MiB.</source>
-        <translation>{} 个批次（每批 {} 个样本）各占 {} MiB；本机有 {} MiB。</translation>
+        <source>A step on {} samples needs {} MiB at the least; this machine has {} MiB.</source>
+        <translation>对 {} 个样本执行一步至少需要 {} MiB；本机有 {} MiB。</translation>
     </message>
     <message>
         <source>must be path=value, such as optimizer.lr=0.01</source>

@@ -76,6 +76,15 @@ TEST(BadInput, AModelBeyondTheMemoryExitsWith4) {
     }
 }
 
+TEST(BadInput, ABatchBeyondTheMemoryIsRefusedByBench) {
+    Program program({"bench", "--set", "dataset.kind=cifar10", "--set", "dataset.path=/anywhere",
+                     "--set", "batch_size=1000000", "--set", "accumulate=1000000"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 4);
+    EXPECT_THAT(program.errors(), HasSubstr("A step on 1000000000000 samples needs "));
+    EXPECT_THAT(program.errors(), HasSubstr("Try a smaller batch."));
+}
+
 TEST(BadInput, AComparisonsOtherHalfRunsOnWhenOneCannotStart) {
     Program program(spirals("compare", {"--set", "max_steps=3", "--out", "halves"}),
                     {"", [] {

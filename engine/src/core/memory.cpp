@@ -29,10 +29,16 @@ std::size_t size_class(std::size_t bytes) {
 /// Bytes of all blocks, those kept for reuse included.
 std::atomic<std::size_t> held{0};
 
+std::atomic<std::size_t>& limit_in_force() {
+    static std::atomic<std::size_t> limit =
+        static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
+    return limit;
+}
+
 /// Linux promises memory that it does not have and ends the process that touches it. So what does
 /// not fit beside the blocks that there are is refused here, where the caller can still act on it.
 void* take_from_system(std::size_t size) {
-    static const auto limit = static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
+    const std::size_t limit = memory_limit();
     const std::size_t before = held.fetch_add(size);
     try {
         if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
@@ -179,6 +185,9 @@ void Block::rebook(MemoryUse use) noexcept {
     if (books_ && use != use_) books_->move(use_, use, static_cast<std::int64_t>(capacity_));
     use_ = use;
 }
+
+std::size_t memory_limit() { return limit_in_force(); }
+std::size_t set_memory_limit(std::size_t bytes) { return limit_in_force().exchange(bytes); }
 
 std::size_t release_cached_memory() { return cpu_cache().release(); }
 

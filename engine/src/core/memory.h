@@ -78,6 +78,12 @@ private:
     std::shared_ptr<MemoryBooks> books_;
 };
 
+/// Bytes that all blocks of the process may take together, those kept for reuse included: the
+/// machine's memory unless another limit was set.
+std::size_t memory_limit();
+/// Returns the former limit. Blocks that there are stay.
+std::size_t set_memory_limit(std::size_t bytes);
+
 /// Gives blocks kept for reuse back to the system; returns their bytes.
 std::size_t release_cached_memory();
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/memory.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
-#include "kernels/device.h"
 #include "kernels/parallel.h"
 #include "train/trainer.h"
 
@@ -26,15 +26,17 @@ SampleShape shape_of(const DatasetInfo& info) {
     return {s[0], s.size() > 1 ? s[1] : 1, s.size() > 2 ? s[2] : 1};
 }
 
-/// The samples are vectors of the host beside the device's own copy.
+/// The samples are vectors of the host beside the device's own copy, and a step takes as much again
+/// at the least.
 void check_batch_fits(const RunConfig& config, const SampleShape& shape) {
-    const std::int64_t memory = kernels::cpu::info().memory_bytes;
+    const auto memory = static_cast<std::int64_t>(memory_limit());
     const auto bytes =
         config.batch_size * shape.elements() * static_cast<std::int64_t>(sizeof(float));
-    if (bytes <= memory / (config.accumulate + 1)) return;
+    const std::int64_t needed = 2 * bytes * (config.accumulate + 1);
+    if (needed <= memory) return;
     throw Error(ErrorCode::memory,
-                msg("The samples of {} batches of {} take {} MiB each; this machine has {} MiB.",
-                    config.accumulate, config.batch_size, bytes >> 20, memory >> 20),
+                msg("A step on {} samples needs {} MiB at the least; this machine has {} MiB.",
+                    config.batch_size * config.accumulate, needed >> 20, memory >> 20),
                 msg("Try a smaller batch."));
 }
 
@@ -66,8 +68,11 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     const DatasetInfo& info = dataset_info(config.dataset.kind);
     check_batch_fits(config, shape_of(info));
     Trainer trainer(config, shape_of(info), info.classes, 0);
-    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate),
-                                     random_batch(config, info));
+    std::vector<Batch> batches;
+    batches.reserve(static_cast<std::size_t>(config.accumulate));
+    batches.push_back(random_batch(config, info));
+    while (static_cast<std::int64_t>(batches.size()) < config.accumulate)
+        batches.push_back(batches.front());
     BenchResult result;
     const auto step = [&] {
         const StepRecord row = trainer.step(batches);

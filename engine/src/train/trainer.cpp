@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/memory.h"
 #include "core/observer.h"
 #include "engine/error.h"
 #include "kernels/device.h"
@@ -106,7 +107,7 @@ void Trainer::check_model_fits(std::int64_t classes) const {
     const OptimizerConfig& o = config_.optimizer;
     const std::int64_t states = o.kind == "adamw" ? 2 : o.momentum > 0 ? 1 : 0;
     const std::int64_t number = precision_.weights == "fp16" ? 2 : 4;
-    const std::int64_t memory = kernels::cpu::info().memory_bytes;
+    const auto memory = static_cast<std::int64_t>(memory_limit());
     const Message hint = msg("Make the layers smaller.");
     std::int64_t numbers = 0;
     try {
@@ -315,7 +316,7 @@ StepRecord Trainer::step(std::span<const Batch> batches) {
 /// its end, so twice that is set aside.
 Message Trainer::smaller_batch() const {
     if (config_.batch_size == 1) return msg("Try a smaller model.");
-    const std::int64_t memory = kernels::cpu::info().memory_bytes;
+    const auto memory = static_cast<std::int64_t>(memory_limit());
     const std::int64_t staying = books_->total();
     const std::int64_t of_step = std::max<std::int64_t>(books_->peak() - staying, 1);
     const double share = static_cast<double>(std::max<std::int64_t>(memory - staying, 0)) /

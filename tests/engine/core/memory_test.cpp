@@ -11,7 +11,6 @@
 
 #include "core/tensor.h"
 #include "engine/error.h"
-#include "kernels/device.h"
 
 namespace engine {
 namespace {
@@ -19,6 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::int64_t kib = 1024;
+constexpr std::size_t mib = std::size_t{1} << 20;
 
 /// Fresh books for the calling thread.
 struct Books {
@@ -187,19 +187,17 @@ TEST(Block, OutOfMemoryNamesTheSplitAndWhatToDo) {
     }
 }
 
-/// Nobody touches these blocks, so the system would hand out many more.
 TEST(Block, WhatDoesNotFitBesideTheOthersIsRefused) {
-    const auto third = static_cast<std::size_t>(kernels::cpu::info().memory_bytes) / 3;
-    constexpr std::size_t part = std::size_t{48} << 20;
-    std::vector<std::unique_ptr<Block>> blocks;
-    const auto fill = [&] {
-        for (std::size_t taken = 0; taken < 4 * third; taken += part)
-            blocks.push_back(std::make_unique<Block>(part, Device{}));
-    };
-    EXPECT_THROW(fill(), Error);
-    blocks.clear();
-    const Block block(part, {});
-    std::memset(block.data(), 0, block.bytes());
+    release_cached_memory();
+    const Block before(kib, {});
+    const std::size_t limit = set_memory_limit(3 * mib);
+    {
+        const Block one(mib, {}), two(mib, {});
+        EXPECT_THROW(Block(mib, {}), Error) << "a part of it is taken by the first";
+    }
+    const Block again(2 * mib + 1, {});  // room again, once what was kept for reuse is given back
+    set_memory_limit(limit);
+    const Block beyond(4 * mib, {});
 }
 
 TEST(Block, OutOfMemoryLeavesTheThreadAbleToGoOn) {

@@ -7,7 +7,6 @@
 
 #include "core/memory.h"
 #include "engine/error.h"
-#include "engine/machine.h"
 #include "engine/session.h"
 #include "temp_dir.h"
 
@@ -56,24 +55,24 @@ struct TwoHalves {
     }
 };
 
-/// Takes blocks, which nobody touches, until about `left` bytes are.
-std::vector<std::unique_ptr<Block>> take_all_but(std::int64_t left) {
-    constexpr std::size_t size = std::size_t{48} << 20;
-    std::vector<std::unique_ptr<Block>> blocks;
-    std::int64_t free = inspect_machine().memory_bytes - left;
-    for (; free > static_cast<std::int64_t>(size); free -= static_cast<std::int64_t>(size)) {
-        try {
-            blocks.push_back(std::make_unique<Block>(size, Device{}));
-        } catch (const Error&) {
-            break;  // other tests of this process hold some
-        }
+/// Less memory than the machine has.
+class SmallMachine {
+public:
+    explicit SmallMachine(std::size_t mib) {
+        release_cached_memory();
+        before_ = set_memory_limit(mib << 20);
     }
-    return blocks;
-}
+    ~SmallMachine() { set_memory_limit(before_); }
+    SmallMachine(const SmallMachine&) = delete;
+    SmallMachine& operator=(const SmallMachine&) = delete;
+
+private:
+    std::size_t before_ = 0;
+};
 
 TEST(SessionFailures, OutOfMemoryNamesABatchToTryAndTheNeighbourLivesOn) {
     TwoHalves halves;
-    const auto taken = take_all_but(std::int64_t{96} << 20);
+    const SmallMachine machine(96);
     halves.run(spirals(60'000, {1024}));  // 234 MiB for one layer's output
     EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
     EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("in use: weights"));
@@ -84,11 +83,18 @@ TEST(SessionFailures, OutOfMemoryNamesABatchToTryAndTheNeighbourLivesOn) {
 }
 
 TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
-    TwoHalves halves;
-    halves.run(spirals(32, std::vector<std::int64_t>(64, 65'536)));
-    EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
-    EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("MiB of this machine"));
-    EXPECT_THAT(halves.failures[0].hint.str(), HasSubstr("layers smaller"));
+    const SmallMachine machine(64);
+    // 16 MiB of weights, four times that with gradients and AdamW's state; then 256 MiB of weights.
+    for (const std::int64_t size : {2048, 8192}) {
+        TwoHalves halves;
+        RunConfig config = spirals(32, {size, size});
+        config.optimizer.kind = "adamw";
+        halves.run(config);
+        EXPECT_EQ(halves.failures[0].code, ErrorCode::memory);
+        EXPECT_THAT(halves.failures[0].message.str(),
+                    HasSubstr(size == 2048 ? "parameters, which need 64 MiB" : "weights alone"));
+        EXPECT_THAT(halves.failures[0].hint.str(), HasSubstr("layers smaller"));
+    }
 }
 
 TEST(SessionFailures, WhatFailsBeforeThereIsARunSaysOnlyWhy) {
