@@ -3,7 +3,7 @@
 An op reads operands of its type, computes in an accumulator (f32; f64 for f64) and rounds once on store. So, with y the
 value computed in f64 from the operands as cast, and got the stored value:
 
-    |got - y| <= u_out |y|  +  u_acc A  +  u_run L  +  s_out
+    |got - y| <= u_out |y|  +  u_acc A  +  u_run L  +  s_run T  +  s_out
 
 u_out |y|   the one rounding on store, half a unit in the last place: u is 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32
             and 2^-53 for f64. Nothing (exact) when y itself fits the type.
@@ -12,9 +12,11 @@ u_acc A     the accumulator's roundings. A sum of n products differs from the ex
             so A = n * (the op on absolute values); for a function of one element A = k |y| with k its rounding count.
 u_run L     values that are stored in the op's own type on the way: a result saved for backward, a gradient stored
             before it is summed over broadcast dimensions. L is the sensitivity of the answer to them.
+s_run T     results stored on the way that are too small for a relative bound: each is off by half the smallest
+            subnormal s of the op's type, and T is what that is multiplied by until it reaches the answer.
 s_out       half the smallest subnormal of the type.
 
-Each reference hands over y, A and L. For f64 the reference itself errs as much as the engine may: the bound doubles.
+Each reference hands over y, A, L and T. For f64 the reference itself errs as much as the engine may: the bound doubles.
 """
 
 import dataclasses
@@ -30,11 +32,12 @@ LARGEST = {torch.float16: 65504.0, torch.bfloat16: 3.3895313892515355e38, torch.
 
 @dataclasses.dataclass
 class Expected:
-    """One tensor: its value in f64, and the magnitudes A and L of the bound (0 where there is none)."""
+    """One tensor: its value in f64, and the magnitudes A, L and T of the bound (0 where there is none)."""
     value: torch.Tensor
     acc: torch.Tensor | float = 0.0
     low: torch.Tensor | float = 0.0
     exact: bool = False
+    tiny: torch.Tensor | float = 0.0
 
 
 def unit_of_accumulator(dtype):
@@ -53,6 +56,7 @@ def tolerance(expected, run_dtype, out_dtype):
         if UNIT[run_dtype] > UNIT[out_dtype]:
             bound = UNIT[run_dtype] * value
         bound = bound + unit_of_accumulator(run_dtype) * expected.acc + UNIT[run_dtype] * expected.low
+        bound = bound + SUBNORMAL[run_dtype] / 2 * expected.tiny
     bound = bound + max(SUBNORMAL[out_dtype], SUBNORMAL[run_dtype]) / 2 * (0 if expected.exact else 1)
     # The bound itself was computed in f64 from magnitudes that are rounded: one per cent covers their roundings.
     bound = bound * 1.01

@@ -20,7 +20,7 @@ from op_policy import cast, eligible, has_wide_scalar, LOW_TYPES, policy
 from op_reference import Elementwise, FUNCTIONS, Multilinear, MULTILINEAR
 from op_reference_nn import COMPOSITE
 
-MODES = ("f32", "fp16", "bf16", "fp16", "bf16", "f32", "half", "f64")
+MODES = ("f32", "fp16", "bf16", "fp16", "bf16", "mixed", "half", "f64")
 
 
 def reference_of(op):
@@ -46,11 +46,12 @@ class Case:
         self.tensors = [v.to(t).contiguous() for v, t in zip(made.values, types)]
         self.attrs = dict(made.attrs)
         self.reference_attrs = dict(made.attrs)
+        if rng.chance(0.25):
+            self.stride_one(rng)
         if hasattr(made, "given"):
             self.reference_attrs["given"] = made.given
-        used, self.run_dtype = cast(op, self.tensors, halftone.LOW.get(self.autocast))
-        if op == "to":
-            self.run_dtype = getattr(torch, self.attrs["dtype"])
+        given = getattr(torch, self.attrs["dtype"]) if "dtype" in self.attrs else None
+        used, self.run_dtype = cast(op, self.tensors, halftone.LOW.get(self.autocast), given)
         self.refused = policy(op) == "banned" and self.autocast is not None
         self.inputs = wide(used)
         if op in FUNCTIONS and has_wide_scalar(used, self.run_dtype):
@@ -61,14 +62,23 @@ class Case:
         self.grad_output = rng.normal(*self.output.value.shape, scale=scale).to(self.run_dtype).contiguous()
         self.second = second and bool(self.differentiable)
         self.vs = {i: rng.normal(*self.tensors[i].shape).to(self.tensors[i].dtype) for i in self.differentiable}
-        if rng.chance(0.25):
-            self.stride_one(rng)
 
     def stride_one(self, rng):
-        dense = [i for i, t in enumerate(self.tensors) if t.dim() >= 2]
-        if dense:
-            i = rng.pick(dense)
-            self.attrs["strides"] = {self.names[i]: permuted_strides(rng, list(self.tensors[i].shape))}
+        """Lays one argument out in memory in another order, with gaps, or with one row standing for all."""
+        wide = [i for i, t in enumerate(self.tensors) if t.dim() >= 2 and t.numel() > 0]
+        if not wide:
+            return
+        i = rng.pick(wide)
+        strides = permuted_strides(rng, list(self.tensors[i].shape))
+        kind = rng.pick(("order", "gaps", "repeat"))
+        if kind == "gaps":
+            strides = [2 * step for step in strides]
+        elif kind == "repeat" and self.tensors[i].is_floating_point() and self.op != "batch_norm_relu":
+            # Not there: a channel of equal numbers lies on relu's corner, where any rounding decides.
+            d = int(rng.numpy.integers(self.tensors[i].dim()))
+            strides[d] = 0
+            self.tensors[i] = self.tensors[i].narrow(d, 0, 1).expand_as(self.tensors[i]).contiguous()
+        self.attrs["strides"] = {self.names[i]: strides}
 
     def request(self):
         tensors = dict(zip(self.names, self.tensors))

@@ -9,7 +9,10 @@ def softmax(rng):
     shape = rng.shape(1, 4)
     dim = int(rng.numpy.integers(len(shape)))
     dim = dim - len(shape) if rng.chance(0.5) else dim
-    return draft([rng.normal(*shape, scale=rng.pick((1.0, 4.0)))], {"dim": dim})
+    attrs = {"dim": dim}
+    if rng.chance(0.15):
+        attrs["dtype"] = rng.pick(("float32", "float16", "bfloat16", "float64"))
+    return draft([rng.normal(*shape, scale=rng.pick((1.0, 4.0)))], attrs)
 
 
 def labels(rng, count, classes, shape=()):
@@ -19,15 +22,16 @@ def labels(rng, count, classes, shape=()):
 def classification(with_smoothing):
     def generate(rng):
         count, classes = rng.pick(SIZES[1:]), rng.pick((2, 3, 10, 31, 100))
-        x = rng.normal(count, classes, scale=2.0)
+        pixels = rng.pick(((), (), (), (3,), (2, 5)))
+        x = rng.normal(count, classes, *pixels, scale=2.0)
         x = x if with_smoothing else torch.log_softmax(x, 1)
-        target = labels(rng, count, classes)
+        target = labels(rng, count, classes, pixels)
         attrs = {"reduction": rng.pick(("mean", "mean", "sum", "none"))}
         if rng.chance(0.3):
-            attrs["ignore_index"] = int(target[0])
-            if bool((target == target[0]).all()):
-                target[-1] = (target[0] + 1) % classes
-                target[0] = attrs["ignore_index"]
+            flat = target.view(-1)
+            attrs["ignore_index"] = int(flat[0])
+            if bool((flat == flat[0]).all()):
+                flat[-1] = (flat[0] + 1) % classes
         values = [x, target]
         if rng.chance(0.3):
             values.append(rng.uniform(0.5, 1.5, classes))
@@ -127,18 +131,24 @@ def make_batch_norm(rng):
 
 def pooling(op):
     def generate(rng):
-        kernel = rng.pick((2, 2, 3))
-        attrs = {"kernel_size": kernel, "stride": rng.pick((1, 2, kernel)), "padding": rng.pick((0, 0, 1))}
+        kernel = rng.pick((2, 2, 3, [2, 3]))
+        attrs = {"kernel_size": kernel, "padding": rng.pick((0, 0, 1)), "ceil_mode": bool(rng.chance(0.3))}
+        if rng.chance(0.8):
+            attrs["stride"] = rng.pick((1, 2, 3, [2, 1]))
         if op == "avg_pool2d" and rng.chance(0.3):
             attrs["count_include_pad"] = False
-        return draft([rng.normal(rng.pick((1, 2)), rng.pick((1, 3, 16)), rng.pick((5, 8)), rng.pick((6, 9)))], attrs)
+        if op == "max_pool2d" and rng.chance(0.2):
+            attrs["dilation"] = 2
+        batch = rng.pick(((1,), (2,), ()))
+        return draft([rng.normal(*batch, rng.pick((1, 3, 16)), rng.pick((5, 8)), rng.pick((6, 9)))], attrs)
     return generate
 
 
 def make_adaptive(rng):
     size = rng.pick((1, 1, 2, 3))
+    other = rng.pick((size, 4))
     return draft([rng.normal(rng.pick((1, 2)), rng.pick((1, 3, 16)), rng.pick((4, 7)), rng.pick((4, 8)))],
-                 {"output_size": [size, size]})
+                 {"output_size": [size, other]})
 
 
 def make_mv(rng):
@@ -171,7 +181,8 @@ def make_bce_of_probabilities(rng):
 
 
 NN_GENERATORS = {
-    "softmax": softmax, "log_softmax": softmax, "nll_loss": classification(False), "cross_entropy": classification(True),
+    "softmax": softmax, "log_softmax": softmax, "nll_loss": classification(False),
+    "cross_entropy": classification(True),
     "mse_loss": make_mse, "l1_loss": make_mse, "binary_cross_entropy_with_logits": make_bce,
     "binary_cross_entropy": make_bce_of_probabilities, "linear": make_linear, "matmul": make_matmul, "mm": make_mm,
     "mv": make_mv, "dot": make_dot, "bmm": make_bmm, "addmm": make_addmm, "conv2d": make_conv2d,

@@ -37,12 +37,26 @@ def promoted(tensors):
     return result
 
 
-def cast(op, tensors, low):
+def rounded(tensor, dtype):
+    """The tensor in another type, rounded once: PyTorch goes from f64 to 16 bits by way of f32, which rounds twice."""
+    if tensor.dtype != torch.float64 or dtype not in LOW_TYPES:
+        return tensor.to(dtype)
+    single = tensor.float()
+    beyond = single.double().abs() > tensor.abs()
+    below = torch.where(beyond, torch.nextafter(single, torch.zeros_like(single)), single)
+    # Cut off, with the last bit set where anything was lost: then the second rounding decides as the first would.
+    return (below.view(torch.int32) | (below.double() != tensor).int()).view(torch.float32).to(dtype)
+
+
+def cast(op, tensors, low, given=None):
     """The arguments as the kernel sees them, the type it rounds its output to, and the type of the result.
 
-    `low` is the region's type or None. Types of integer and bool arguments never change.
+    `low` is the region's type or None, `given` the result type that the caller asked for, which is obeyed. Types of
+    integer and bool arguments never change.
     """
     named = policy(op)
+    if given is not None:
+        return tensors if op == "to" else [rounded(t, given) for t in tensors], given
     if low is not None:
         if named == "low":
             tensors = [t.to(low) if eligible(t) else t for t in tensors]
@@ -55,6 +69,8 @@ def cast(op, tensors, low):
             return tensors, torch.float32
         elif op == "cross_entropy" and eligible(tensors[0]):
             return tensors, torch.float32
+    if op in ("maximum", "minimum"):  # a 0-d operand is rounded first: it may then be equal to the other one
+        tensors = [t.to(promoted(tensors)) for t in tensors]
     if op in ("batch_norm", "batch_norm_relu", "dropout") or op in IN_PLACE_OPS:
         return tensors, tensors[0].dtype
     return tensors, promoted(tensors[1:] if op == "where" else tensors)
@@ -63,4 +79,4 @@ def cast(op, tensors, low):
 def has_wide_scalar(tensors, result):
     """A 0-d operand wider than the result: rounded to it first or read as it is, both are PyTorch's (CUDA, CPU)."""
     return any(t.is_floating_point() and t.dim() == 0 and t.dtype != result and
-               torch.promote_types(t.dtype, result) == t.dtype for t in tensors)
+               torch.promote_types(t.dtype, result) != result for t in tensors)

@@ -50,15 +50,15 @@ FUNCTIONS = {
     "erf": lambda x, at: x[0].erf(),
     "logsigmoid": lambda x, at: F.logsigmoid(x[0]),
     "to": lambda x, at: x[0] * 1,
-    "add_": lambda x, at: x[0] + x[1],
-    "mul_": lambda x, at: x[0] * x[1],
+    "add_": lambda x, at: x[0] + _other(x, at),
+    "mul_": lambda x, at: x[0] * _other(x, at),
     "exp_": lambda x, at: x[0].exp(),
-    "pow_": lambda x, at: torch.pow(x[0], x[1]),
+    "pow_": lambda x, at: torch.pow(x[0], _other(x, at, "exponent")),
     "copy_": lambda x, at: x[1] + 0 * x[0],
     "zero_": lambda x, at: 0 * x[0],
     "gelu": lambda x, at: F.gelu(x[0], approximate=at.get("approximate", "none")),
     "square": lambda x, at: x[0].square(),
-    "pow": lambda x, at: torch.pow(x[0], _other(x, at, "exponent")),
+    "pow": lambda x, at: torch.pow(at["self"], x[0]) if "self" in at else torch.pow(x[0], _other(x, at, "exponent")),
     "atan2": lambda x, at: torch.atan2(x[0], x[1]),
     "maximum": lambda x, at: torch.maximum(x[0], x[1]),
     "minimum": lambda x, at: torch.minimum(x[0], x[1]),
@@ -74,7 +74,7 @@ ROUNDINGS = {"exp": 4, "expm1": 6, "log1p": 6, "log2": 6, "log10": 6, "sin": 6, 
              "exp_": 4, "pow_": 8, "log": 4, "tanh": 8, "sigmoid": 6, "atan2": 8, "rsqrt": 4, "pow": 8}
 # Low-precision roundings in the gradient beyond the store, where its formula is several ops in PyTorch.
 LOW_STEPS = {"div": 3, "atan2": 6, "pow": 4, "reciprocal": 2, "rsqrt": 3, "sqrt": 1, "tanh": 1, "sigmoid": 1, "add": 1,
-             "sub": 1, "maximum": 1, "minimum": 1, "gelu": 4, "square": 2,
+             "sub": 1, "sin": 1, "cos": 1, "maximum": 1, "minimum": 1, "gelu": 4, "square": 2,
              "expm1": 2, "log1p": 2, "log2": 2, "log10": 2, "erf": 4, "logsigmoid": 4, "add_": 1, "mul_": 2, "pow_": 5,
              "exp_": 2, "copy_": 1}
 
@@ -82,7 +82,7 @@ LOW_STEPS = {"div": 3, "atan2": 6, "pow": 4, "reciprocal": 2, "rsqrt": 3, "sqrt"
 def _scalar_sensitivity(op, x, at, y):
     """Change of the value by a unit relative change of a 0-d operand."""
     if op in ("add", "sub"):
-        return sum(t.abs() for t in x)
+        return x[0].abs() + (_scaled(at, _other(x, at))).abs()
     return 2 * y.abs() if op in ("mul", "div") else 0.0
 
 
@@ -90,7 +90,7 @@ def _value_magnitude(op, x, at, y):
     """A of the value: roundings of the accumulator times the magnitudes they apply to."""
     if op == "gelu":  # x Phi(x): the tail 1 - |erf| of negative x is a difference of numbers near 1
         return 8 * y.abs() + 4 * x[0].abs()
-    if op in ("add", "sub"):
+    if op in ("add", "sub", "add_"):  # a plain number is rounded to f32, and so is alpha times it
         return y.abs() + 2 * _scaled(at, _other(x, at)).abs()
     if op in ("pow", "pow_"):
         return (ROUNDINGS["pow"] + (y.abs().clamp_min(1e-300).log()).abs()) * y.abs()
@@ -136,6 +136,57 @@ def _second_magnitude(op, x, g, vs, parts):
     return total
 
 
+def _tiny_first(op, x, y, g):
+    """T of the gradient before it is summed: what the underflow of the saved result, or of a product stored on the
+    way, is multiplied by."""
+    size = g.abs()
+    if op == "tanh":  # g (1 - y^2)
+        return 2 * y.abs() * size
+    if op in ("sigmoid", "exp", "exp_", "sin", "cos", "logsigmoid", "expm1"):  # g times one stored function
+        return 2 * size
+    if op == "reciprocal":  # g y^2
+        return size * (1 + 2 * y.abs())
+    if op == "square":  # 2 (g x)
+        return 2 * torch.ones_like(y)
+    if op == "erf":  # g (c bell)
+        return 2.2 * size + 1
+    if op == "div":  # g ((a / b) / b)
+        return size * (1 + 1 / x[-1].detach().abs()) + 1
+    if op in ("pow", "pow_"):  # g (b a^(b - 1)), g (a^b log a)
+        exponent = x[1].detach().abs() if len(x) > 1 else 3.0
+        return size * (1 + exponent + x[0].detach().abs().log().abs()) + 1
+    return torch.zeros_like(y)
+
+
+def _tiny_second(op, key, x, g, vs):
+    """T of the second derivative: what the underflow of stored results on the way is multiplied by.
+
+    erf's gradient is g m with m = c bell, bell = exp(-x^2), c = 2 / sqrt(pi): far out bell, m and all that follow are
+    subnormal. By x the gradient of v g m goes through v g (times c bell 2|x|), v g c (times bell 2|x|), times bell
+    (times 2|x|), times x twice, and uses bell once (times |v g c| 2|x|); by g it is v m with m and bell on the way.
+    """
+    v = vs[0].abs()
+    # Where all factors beside v and g are at most F, four stored results are each multiplied by at most 2 F |v| |g|.
+    both, near = 8 * (1 + v) * (1 + g.abs()), 1 + 1 / x[-1].detach().abs()
+    if op in ("tanh", "sigmoid", "sin", "cos", "logsigmoid"):
+        return both
+    if op in ("log", "log2", "log10", "log1p", "sqrt"):
+        return both * near**2
+    if op in ("reciprocal", "rsqrt"):
+        return both * near**3
+    if op == "div":
+        v = sum(each.abs() for each in vs)
+        return 8 * (1 + v) * (1 + g.abs()) * (1 + x[0].detach().abs()) * near**3
+    if op in ("mul", "mul_", "square", "add", "sub", "add_"):
+        return 8 * (1 + sum(each.abs() for each in vs)) * (1 + g.abs()) * (1 + sum(t.detach().abs() for t in x))
+    if op != "erf":
+        return None
+    c, far = 2 / math.sqrt(math.pi), 2 * x[0].detach().abs()
+    if key == "output":
+        return v * (1 + c) + 1
+    return far * (c * v * g.abs() + c + 2) + 3
+
+
 class Elementwise:
     """Broadcast functions of elements; gradients are taken element by element and then summed to the shapes."""
 
@@ -169,20 +220,26 @@ class Elementwise:
             magnitude = reduce_to(full.abs(), inputs[i].shape)[0]
             sensitive = reduce_to(sensitivity, inputs[i].shape)[0]
             steps = LOW_STEPS.get(self.op, 0) + (1 if n > 1 else 0) + (3 if attrs.get("wide_scalar") else 0)
+            low = steps * magnitude + sensitive
             acc = (n + 6) * magnitude + ROUNDINGS.get(self.op, 1) * sensitive
+            tiny = reduce_to(_tiny_first(self.op, x, y.detach(), g) + (1 if n > 1 else 0), inputs[i].shape)[0]
             if self.op == "gelu":
                 acc = acc + 12 * reduce_to(g.abs() * (1 + inputs[i].abs()), inputs[i].shape)[0]
-            if self.op == "erf":
-                acc = acc + 4 * reduce_to(full.abs() * inputs[i] ** 2, inputs[i].shape)[0]
+            if self.op == "erf":  # g c exp(-x^2) with x^2 and exp() stored, as in PyTorch: x^2 errs by u x^2
+                squared = reduce_to(full.abs() * inputs[i] ** 2, inputs[i].shape)[0]
+                low, acc = low + squared, acc + 4 * squared
             if self.op == "expm1":
                 acc = acc + 4 * reduce_to(g.abs() * inputs[i].exp() + g.abs(), inputs[i].shape)[0]
             if self.op == "logsigmoid":
                 acc = acc + 8 * reduce_to(full.abs() * (1 + inputs[i].abs()), inputs[i].shape)[0]
             if self.op in ("pow", "pow_"):
+                if len(inputs) > 1:  # the stored exponent b - 1 errs by u |b - 1|, the power by log(a) times that
+                    base, exponent = x[0].detach().abs(), x[1].detach()
+                    low = low + reduce_to(full.abs() * (exponent - 1).abs() * base.log().abs(), inputs[i].shape)[0]
                 acc = acc + 2 * reduce_to(full.abs() * (1 + full.abs().clamp_min(1e-300).log().abs()),
                                           inputs[i].shape)[0]
-            answers[i] = Expected(value, acc, steps * magnitude + sensitive,
-                                  self.op in EXACT and n == 1 and self.op not in ("maximum", "minimum"))
+            exact = self.op in EXACT and n == 1 and self.op not in ("maximum", "minimum")
+            answers[i] = Expected(value, acc, low, exact, tiny)
         return answers
 
     def second(self, inputs, attrs, g, vs, differentiable):
@@ -214,7 +271,9 @@ class Elementwise:
                 if self.op == "gelu":
                     each = each + sum(v.abs() for v in v_full) * (1 + x[0].detach().abs())
             magnitude = reduce_to(each, shape)[0]
-            answers[key] = Expected(value, (n + 32) * magnitude, 12 * magnitude)
+            tiny = _tiny_second(self.op, key, x, g, v_full)
+            answers[key] = Expected(value, (n + 32) * magnitude, 12 * magnitude,
+                                    tiny=0.0 if tiny is None else reduce_to(tiny, shape)[0])
         return answers
 
 
