@@ -1114,8 +1114,8 @@ started %6</source>
             <translation>“对比”同时开始的运行；第一个为基准。</translation>
         </message>
         <message>
-            <source>classroom, not for production</source>
-            <translation>教学预设，不用于生产</translation>
+            <source>not for production</source>
+            <translation>不用于生产</translation>
         </message>
         <message>
             <source>Loss scaler</source>
@@ -1176,6 +1176,10 @@ started %6</source>
         <message>
             <source>what is this?</source>
             <translation>这是什么？</translation>
+        </message>
+        <message>
+            <source>The classroom preset grows the scale often, to show it at work.</source>
+            <translation>教学预设让缩放因子频繁增长，便于观察它的变化。</translation>
         </message>
     </context>
     <context>
@@ -1333,6 +1337,14 @@ started %6</source>
         <message>
             <source>The first steps are on their way.</source>
             <translation>最初几步正在进行。</translation>
+        </message>
+        <message>
+            <source>Nothing to compare.</source>
+            <translation>没有可对比的内容。</translation>
+        </message>
+        <message>
+            <source>%1 failed before its first step.</source>
+            <translation>%1 在第一步之前就失败了。</translation>
         </message>
     </context>
 </TS>

@@ -27,17 +27,26 @@ KeyButton::KeyButton(const Theme* theme, const QString& text, const QKeySequence
     keys_.replace(u"Return"_s, u"↵"_s).replace(u'+', u' ');
 }
 
+void KeyButton::setCapShown(bool shown) {
+    if (shown == capShown_) return;
+    capShown_ = shown;
+    updateGeometry();
+    update();
+}
+
 int KeyButton::capWidth() const {
-    return keys_.isEmpty() ? 0 : QFontMetrics(Theme::caption()).horizontalAdvance(keys_) + 10;
+    return keys_.isEmpty() || !capShown_
+               ? 0
+               : QFontMetrics(Theme::caption()).horizontalAdvance(keys_) + 10;
 }
 
 QSize KeyButton::sizeHint() const {
     const QSize base = QPushButton::sizeHint();
-    return {base.width() + (keys_.isEmpty() ? 0 : capWidth() + 6), base.height()};
+    return {base.width() + (capWidth() == 0 ? 0 : capWidth() + 6), base.height()};
 }
 
 void KeyButton::paintEvent(QPaintEvent* event) {
-    if (keys_.isEmpty()) {
+    if (capWidth() == 0) {
         QPushButton::paintEvent(event);
         return;
     }
@@ -69,6 +78,7 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     row_ = new QHBoxLayout(this);
     row_->setContentsMargins(size::inside, size::gap - 1, size::inside, size::gap - 1);
     row_->setSpacing(size::gap);
+    row_->setSizeConstraint(QLayout::SetNoConstraint);
     compare_ = button({}, QKeySequence(Qt::CTRL | Qt::Key_Return));
     compare_->setObjectName(u"primary"_s);
     start_ = button(tr("Start"), {});
@@ -134,9 +144,37 @@ void CommandBar::dress() {
     pause_->setIcon(themedIcon(*context_.theme, resumes ? u"start"_s : u"pause"_s));
     step_->setIcon(themedIcon(*context_.theme, u"step"_s));
     stop_->setIcon(themedIcon(*context_.theme, u"stop"_s));
-    if (deviceWords_.isEmpty()) return;
-    device_->setText(u"<span style='color:%1'>●</span> %2"_s.arg(
-        context_.theme->tokens().good.name(), deviceWords_));
+    fit();
+}
+
+QSize CommandBar::minimumSizeHint() const {
+    // Narrower than its contents now: they give way one after the other.
+    return {560, QWidget::minimumSizeHint().height()};
+}
+
+void CommandBar::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    fit();
+}
+
+void CommandBar::fit() {
+    for (const Fit level : {Fit::all, Fit::shortDevice, Fit::noKeys, Fit::noCounts}) {
+        fit(level);
+        if (row_->sizeHint().width() <= width()) return;
+    }
+}
+
+void CommandBar::fit(Fit level) {
+    if (!deviceName_.isEmpty()) {
+        device_->setText(u"<span style='color:%1'>●</span> %2"_s.arg(
+            context_.theme->tokens().good.name(),
+            level >= Fit::shortDevice ? deviceName_ : deviceWords_));
+    }
+    for (auto* made : {compare_, start_, pause_, step_, stop_}) {
+        made->setCapShown(level < Fit::noKeys);
+    }
+    for (auto* label : {seen_, applied_}) label->setVisible(level < Fit::noCounts);
+    row_->invalidate();
 }
 
 void CommandBar::refreshButtons() {
@@ -203,6 +241,7 @@ void CommandBar::refreshCounters() {
                                 count(its.step - its.updates));
     }
     for (auto* label : {seen_, applied_, skipped_}) label->setToolTip(all);
+    if (row_->sizeHint().width() > width()) fit();
 }
 
 void CommandBar::inspectDevice() {
@@ -213,6 +252,7 @@ void CommandBar::inspectDevice() {
             const QString name = machine.cuda_present ? u"CUDA"_s : u"CPU"_s;
             const QString bf16 = machine.bf16_native ? tr("bf16 native") : tr("bf16 by conversion");
             const QString fp16 = machine.fp16_native ? tr("fp16 native") : tr("fp16 by conversion");
+            deviceName_ = name;
             deviceWords_ = u"%1 · %2 · %3"_s.arg(name, bf16, fp16);
             dress();
             QString tip = tr("%1, %2 cores, %3 of memory")

@@ -16,6 +16,7 @@ class KeyButton final : public QPushButton {
 public:
     KeyButton(const Theme* theme, const QString& text, const QKeySequence& key, QWidget* parent);
     QString keys() const { return keys_; }
+    void setCapShown(bool shown);
     QSize sizeHint() const override;
 
 protected:
@@ -25,6 +26,7 @@ private:
     int capWidth() const;
     const Theme* theme_;
     QString keys_;
+    bool capShown_ = true;
 };
 
 /// The five buttons, the device and the counters of steps.
@@ -33,8 +35,16 @@ class CommandBar final : public QWidget {
 public:
     explicit CommandBar(const Context& context, QWidget* parent = nullptr);
     void focusPrimary();
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
+    /// What a narrow window goes without, in this order; tooltips tell it all the same.
+    enum class Fit { all, shortDevice, noKeys, noCounts };
+    void fit();
+    void fit(Fit level);
     KeyButton* button(const QString& text, const QKeySequence& key);
     QLabel* chip(const QString& name);
     void dress();
@@ -54,7 +64,8 @@ private:
     KeyButton* step_;
     KeyButton* stop_;
     QLabel* device_;
-    QString deviceWords_;  ///< empty until the machine was looked at
+    QString deviceName_;  ///< empty until the machine was looked at
+    QString deviceWords_;
     QLabel* seen_;
     QLabel* applied_;
     QLabel* skipped_;

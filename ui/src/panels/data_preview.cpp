@@ -10,6 +10,7 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "models/settings_model.h"
+#include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -139,7 +140,8 @@ void DataPreview::show(const engine::DatasetPreview& preview) {
 void DataPreview::showProblem(const QString& text) {
     pictures_->hide();
     restyle(counts_, "role", u"caution"_s);
-    counts_->setText(text.toHtmlEscaped() + u" <a href='#'>"_s + tr("Choose…") + u"</a>"_s);
+    counts_->setText(sentence(text).toHtmlEscaped() + u" <a href='#'>"_s + tr("Choose…") +
+                     u"</a>"_s);
 }
 
 }  // namespace ui

@@ -32,6 +32,7 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     column->addWidget(bf16_);
     auto* legend = makeLabel(tr("sign · exponent (range) · fraction (precision)"), "dim", this);
     legend->setFont(Theme::caption());
+    legend->setWordWrap(true);
     column->addWidget(legend);
     connect(context_.settings, &SettingsModel::changed, this, &PrecisionSection::refresh);
     connect(context_.theme, &Theme::changed, this, &PrecisionSection::refresh);

@@ -171,8 +171,12 @@ void RunCards::refresh() {
             const double scale = static_cast<double>(row.loss_scale);
             note = tr("scale %1").arg(powerOfTwo(scale));
             const double room = std::log2(static_cast<double>(row.scale_ceiling) / scale);
-            if (std::isfinite(room))
-                note += tr(" · %1 bit free").arg(significant(std::max(0.0, room), 2));
+            if (std::isfinite(room)) {
+                const QString more =
+                    note + tr(" · %1 bit free").arg(significant(std::max(0.0, room), 2));
+                const QFontMetrics metrics(card.note->font());
+                if (metrics.horizontalAdvance(more) <= card.note->width()) note = more;
+            }
         }
         card.note->setText(note);
         card.note->setToolTip(note);

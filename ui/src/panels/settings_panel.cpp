@@ -1,6 +1,8 @@
 #include "panels/settings_panel.h"
 
+#include <QEvent>
 #include <QLabel>
+#include <QScrollBar>
 
 #include "engine/catalog.h"
 #include "engine/error.h"
@@ -36,7 +38,6 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
-    setMinimumWidth(size::sideColumn - 2 * size::gap);
     auto* inside = new QWidget(this);
     inside->setObjectName(u"sections"_s);
     column_ = new QVBoxLayout(inside);
@@ -56,6 +57,19 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
     refresh();
     lock();
+}
+
+QSize SettingsPanel::minimumSizeHint() const {
+    // Nothing is cut off, whether or not there is a scroll bar.
+    const int bar = verticalScrollBar()->sizeHint().width();
+    const int inside = widget() != nullptr ? widget()->minimumSizeHint().width() : 0;
+    return {std::max(size::sideColumn - 2 * size::gap, inside + bar),
+            QScrollArea::minimumSizeHint().height()};
+}
+
+bool SettingsPanel::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(watched, event);
 }
 
 void SettingsPanel::chooseDataPath() { preview_->choosePath(); }
@@ -166,8 +180,9 @@ void SettingsPanel::addPrecision() {
 }
 
 void SettingsPanel::addScaler() {
-    classroom_ = makeLabel(tr("classroom, not for production"), "caution", this);
+    classroom_ = makeLabel(tr("not for production"), "caution", this);
     classroom_->setFont(Theme::caption());
+    classroom_->setToolTip(tr("The classroom preset grows the scale often, to show it at work."));
     auto* rows = section(tr("Loss scaler"), classroom_);
     scalerBox_ = rows->parentWidget();
     std::vector<Choice> presets;

@@ -20,6 +20,10 @@ public:
     void chooseDataPath();
     /// Scrolls to the field and gives it the focus.
     void focusField(const QString& path);
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QVBoxLayout* section(const QString& title, QWidget* beside = nullptr);

@@ -6,6 +6,7 @@
 #include "background.h"
 #include "feed/run_track.h"
 #include "text/language.h"
+#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
@@ -65,6 +66,11 @@ void VerdictBar::ask() {
                   none ? tr("Compare trains the same network in both precisions, side by side.")
                        : tr("Compare runs a baseline beside it."));
         return;
+    }
+    for (const auto& track : {tracks.front(), tracks[1]}) {
+        if (!track->failed() || track->rows() > 0) continue;
+        return showWords(u"dot"_s, t.dim, tr("Nothing to compare."),
+                         tr("%1 failed before its first step.").arg(trackTitle(*track)));
     }
     if (tracks.front()->rows() == 0 || tracks[1]->rows() == 0) {
         showWords(u"dot"_s, t.dim, tr("Too early to say."),

@@ -188,10 +188,11 @@ EventText describeEvent(const engine::Event& event) {
         return EventWords::started(*start);
     if (const auto* done = std::get_if<engine::RunDone>(&event)) return EventWords::done(*done);
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {
-        return {EventKind::warning, warning->step, engineText(warning->message), {}};
+        return {EventKind::warning, warning->step, sentence(engineText(warning->message)), {}};
     }
     if (const auto* failed = std::get_if<engine::RunFailed>(&event)) {
-        return {EventKind::failed, 0, engineText(failed->message), engineText(failed->hint)};
+        return {EventKind::failed, 0, sentence(engineText(failed->message)),
+                engineText(failed->hint)};
     }
     return {};
 }
@@ -200,6 +201,11 @@ StepReason explainStep(const engine::StepRecord& row, const ScaleChanged* scale,
                        bool hasScaler) {
     return row.found_inf != 0 ? EventWords::skipped(row, scale, after)
                               : EventWords::applied(row, scale, hasScaler);
+}
+
+QString sentence(const QString& text) {
+    const bool ends = text.isEmpty() || QStringView(u".。?？!！").contains(text.back());
+    return ends ? text : text + EventWords::tr(".");
 }
 
 QString stateText(engine::RunState state) { return EventWords::state(state); }

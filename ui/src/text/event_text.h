@@ -33,6 +33,8 @@ struct StepReason {
 StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged* scale,
                        double after, bool hasScaler);
 
+/// With the full stop that messages of the engine may lack where another sentence follows.
+QString sentence(const QString& text);
 QString stateText(engine::RunState state);
 QString reasonText(engine::DoneReason reason);
 

@@ -98,7 +98,7 @@ QToolButton[role="link"]:focus { border: 1px solid @accent; }
 QScrollArea, QScrollArea > QWidget > QWidget#sections { background: transparent; border: none; }
 QListView, QTreeView, QTableView { background: transparent; border: none; outline: none;
     selection-background-color: @selected; selection-color: @text; }
-QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 6px 3px 4px; }
+QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 4px 3px 2px; }
 QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
 QTreeView:focus, QListView:focus { border: 1px solid @accent; border-radius: @fieldRadiuspx; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;

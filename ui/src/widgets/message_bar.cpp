@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
+#include "text/event_text.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
@@ -52,7 +53,7 @@ void MessageBar::show(const Problem& problem, const QString& doIt, std::function
     icon_->setPixmap(iconPixmap(problem.note ? u"warning"_s : u"error"_s,
                                 problem.note ? theme_->tokens().accent : theme_->tokens().bad,
                                 size::icon, 2.0));
-    QString text = u"<b>"_s + problem.sentence.toHtmlEscaped() + u"</b>"_s;
+    QString text = u"<b>"_s + sentence(problem.sentence).toHtmlEscaped() + u"</b>"_s;
     if (!problem.hint.isEmpty()) text += u' ' + problem.hint.toHtmlEscaped();
     text_->setText(text);
     setAccessibleName(problem.sentence + u' ' + problem.hint);
