@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/memory.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "kernels/parallel.h"
+#include "train/run_needs.h"
 #include "train/trainer.h"
 
 namespace engine {
@@ -24,20 +24,6 @@ const DatasetInfo& dataset_info(const std::string& kind) {
 SampleShape shape_of(const DatasetInfo& info) {
     const auto& s = info.sample_shape;
     return {s[0], s.size() > 1 ? s[1] : 1, s.size() > 2 ? s[2] : 1};
-}
-
-/// The samples are vectors of the host beside the device's own copy, and a step takes as much again
-/// at the least.
-void check_batch_fits(const RunConfig& config, const SampleShape& shape) {
-    const auto memory = static_cast<std::int64_t>(memory_limit());
-    const auto bytes =
-        config.batch_size * shape.elements() * static_cast<std::int64_t>(sizeof(float));
-    const std::int64_t needed = 2 * bytes * (config.accumulate + 1);
-    if (needed <= memory) return;
-    throw Error(ErrorCode::memory,
-                msg("A step on {} samples needs {} MiB at the least; this machine has {} MiB.",
-                    config.batch_size * config.accumulate, needed >> 20, memory >> 20),
-                msg("Try a smaller batch."));
 }
 
 /// Normal pixels and uniform labels: zeros would flatter the multipliers. A large batch repeats its

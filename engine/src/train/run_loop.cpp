@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "kernels/parallel.h"
+#include "train/run_needs.h"
 
 namespace engine {
 namespace {

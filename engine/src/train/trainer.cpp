@@ -1,13 +1,10 @@
 #include "train/trainer.h"
 
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "core/memory.h"
 #include "core/observer.h"
 #include "engine/error.h"
-#include "kernels/device.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
@@ -19,6 +16,7 @@
 #include "optim/adamw.h"
 #include "optim/sgd.h"
 #include "store/safetensors.h"
+#include "train/run_needs.h"
 #include "train/schedule.h"
 
 namespace engine {
@@ -73,13 +71,6 @@ DType dtype_of(const std::string& precision) {
 
 }  // namespace
 
-std::string resolve_device(const std::string& setting) {
-    if (setting == "auto" || setting == "cpu") return "cpu";
-    throw Error(ErrorCode::device,
-                msg("The device {} cannot be used: {}.", setting, kernels::cuda::why_absent()),
-                msg("Set device to cpu or auto."));
-}
-
 Trainer::Trainer(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
                  std::int64_t planned)
     : config_(config),
@@ -90,7 +81,7 @@ Trainer::Trainer(const RunConfig& config, const SampleShape& sample, std::int64_
                                   : kernels::cpu::hardware_threads()),
       books_(std::make_shared<MemoryBooks>()) {
     kernels::cpu::set_threads(threads_);
-    check_model_fits(classes);
+    check_model_fits(config_, sample_, classes, device_);
     const BooksScope books(books_);
     model_ = make_model(config_.model, sample, classes, config_.seed, device_);
     if (!config_.model.init_from.empty()) load_weights(*model_, config_.model.init_from);
@@ -100,34 +91,6 @@ Trainer::Trainer(const RunConfig& config, const SampleShape& sample, std::int64_
 }
 
 Trainer::~Trainer() = default;
-
-/// Minutes would go into drawing weights that cannot be trained: weights, gradients and the
-/// optimizer's state are counted before, on a model whose memory nobody touches.
-void Trainer::check_model_fits(std::int64_t classes) const {
-    const OptimizerConfig& o = config_.optimizer;
-    const std::int64_t states = o.kind == "adamw" ? 2 : o.momentum > 0 ? 1 : 0;
-    const std::int64_t number = precision_.weights == "fp16" ? 2 : 4;
-    const auto memory = static_cast<std::int64_t>(memory_limit());
-    const Message hint = msg("Make the layers smaller.");
-    std::int64_t numbers = 0;
-    try {
-        numbers =
-            make_model(config_.model, sample_, classes, std::nullopt, device_)->parameter_count();
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::memory) throw;
-        throw Error(ErrorCode::memory,
-                    msg("The model's weights alone do not fit into the {} MiB of this machine.",
-                        memory >> 20),
-                    hint);
-    }
-    const std::int64_t needed = numbers * number * (2 + states);
-    if (needed <= memory) return;
-    throw Error(ErrorCode::memory,
-                msg("The model has {} parameters, which need {} MiB with their gradients and the "
-                    "optimizer's state; this machine has {} MiB.",
-                    numbers, needed >> 20, memory >> 20),
-                hint);
-}
 
 void Trainer::make_precision() {
     if (precision_.weights == "fp16")
@@ -308,22 +271,8 @@ StepRecord Trainer::step(std::span<const Batch> batches) {
         return compute_step(batches);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
-        throw Error(error.code(), error.message(), smaller_batch());
+        throw Error(error.code(), error.message(), smaller_batch(config_, *books_));
     }
-}
-
-/// What a step holds beyond what stays between steps grows with the batch. The step did not come to
-/// its end, so twice that is set aside.
-Message Trainer::smaller_batch() const {
-    if (config_.batch_size == 1) return msg("Try a smaller model.");
-    const auto memory = static_cast<std::int64_t>(memory_limit());
-    const std::int64_t staying = books_->total();
-    const std::int64_t of_step = std::max<std::int64_t>(books_->peak() - staying, 1);
-    const double share = static_cast<double>(std::max<std::int64_t>(memory - staying, 0)) /
-                         (2.0 * static_cast<double>(of_step));
-    const double fitting = static_cast<double>(config_.batch_size) * std::min(share, 0.5);
-    const auto size = std::bit_floor(static_cast<std::uint64_t>(std::max(fitting, 1.0)));
-    return msg("Try batch_size {}; accumulate makes up for the smaller batch.", size);
 }
 
 StepRecord Trainer::compute_step(std::span<const Batch> batches) {

@@ -24,10 +24,6 @@ struct Tally {
     double accuracy() const { return static_cast<double>(correct) / static_cast<double>(samples); }
 };
 
-/// The device that a setting means: "auto" takes the first GPU, or the CPU. Throws Error(device) for
-/// one that is not there.
-std::string resolve_device(const std::string& setting);
-
 /// Model, precision and optimizer of one run: computes steps, keeps no thread, no file and no clock
 /// but the step's. One thread at a time.
 class Trainer {
@@ -60,9 +56,7 @@ private:
         Tensor loss;  // 0-d, unscaled
         Tensor logits;
     };
-    void check_model_fits(std::int64_t classes) const;
     StepRecord compute_step(std::span<const Batch> batches);
-    Message smaller_batch() const;
     void make_precision();
     void make_optimizer();
     void keep_low_copies();
