@@ -116,8 +116,9 @@ json run_line(const std::string& text) {
         save_tensors(line.out, run_op_case(line.request, load_tensors(line.in)));
         return {{"out", line.out.string()}};
     } catch (const Error& error) {
-        const std::string hint = error.hint().str();
-        return {{"error", error.what() + (hint.empty() ? "" : " " + hint)}};
+        const std::string message = error.what(), hint = error.hint().str();
+        const std::string between = hint.empty() ? "" : message.ends_with('.') ? " " : ". ";
+        return {{"error", message + between + hint}};
     } catch (const json::exception& error) {
         return {{"error", std::string("the case is not as it should be: ") + error.what()}};
     } catch (const kernels::DeviceError& error) {

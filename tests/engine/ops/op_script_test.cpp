@@ -133,6 +133,9 @@ TEST_F(OpScript, AFailingCaseIsALineWithItsErrorAndTheNextOneRuns) {
     ASSERT_EQ(found.size(), 6u);
     for (std::size_t i = 0; i < 5; ++i) EXPECT_NE(found[i].find("{\"error\":"), std::string::npos);
     EXPECT_NE(found[0].find("no_such_op"), std::string::npos);
+    EXPECT_NE(found[2].find("No such file or directory. Give a safetensors file."),
+              std::string::npos)
+        << found[2];
     EXPECT_NE(found[5].find("{\"out\":"), std::string::npos);
 }
 
