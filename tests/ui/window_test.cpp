@@ -107,6 +107,35 @@ TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {
     EXPECT_FALSE(bar->isVisible());
 }
 
+TEST_F(WindowTest, TakesADroppedSettingsFileAndAnswersWhatItCannotOpen) {
+    const auto drop = [this](const QString& file) {
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter({200, 200}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &enter);
+        EXPECT_TRUE(enter.isAccepted());
+        QDropEvent event({200, 200}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &event);
+    };
+    QFile file(folder.path() + u"/mine.json"_s);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "batch_size": 48})");
+    file.close();
+    const auto* bar = window->findChild<QFrame*>(u"message"_s);
+    drop(file.fileName());
+    EXPECT_EQ(settings.text(u"batch_size"_s), u"48"_s);
+    EXPECT_FALSE(bar->isVisible());
+    drop(folder.path());
+    EXPECT_TRUE(bar->isVisible());
+}
+
+TEST_F(WindowTest, FitsSmallScreens) {
+    window->resize(1270, 800);
+    QTest::qWait(20);
+    EXPECT_LE(window->minimumSizeHint().width(), 1024);
+    EXPECT_LE(window->minimumSizeHint().height(), 720);
+}
+
 TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     settings.load(
         engine::parse_run_config(
@@ -117,9 +146,15 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     auto* compare = window->findChild<QAbstractButton*>(u"primary"_s);
     ASSERT_NE(compare, nullptr);
     EXPECT_TRUE(compare->isEnabled());
+    compare->setFocus();
     compare->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !compare->isEnabled(); }));
+    const auto* pause = qobject_cast<QAbstractButton*>(window->focusWidget());
+    ASSERT_NE(pause, nullptr);
+    EXPECT_TRUE(pause->text().contains(u"Pause"_s));
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 16; }));
+    EXPECT_EQ(window->focusWidget(), compare);
     link.select(3);
     EXPECT_EQ(window->findChild<QDockWidget*>(u"step"_s)->windowTitle(), u"Step 3"_s);
 }

@@ -214,8 +214,10 @@ void CommandBar::keepFocus(const ButtonStates& next) {
         return each.first->hasFocus() && !each.second->enabled;
     });
     if (!leaves) return;
-    for (auto* heir : {pause_, compare_}) {
-        if (heir->isEnabled()) return heir->setFocus(Qt::OtherFocusReason);
+    if (next.pause.enabled) {
+        pause_->setFocus(Qt::OtherFocusReason);
+    } else if (next.compare.enabled) {
+        compare_->setFocus(Qt::OtherFocusReason);
     }
 }
 

@@ -175,11 +175,15 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
         add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));
+    // One infinite value among thousands must not read as none.
+    const auto share = [](float part) {
+        const bool tiny = part > 0 && part < 0.0005f;
+        return tiny ? u"< "_s + percent(0.001) : percent(static_cast<double>(part));
+    };
     if (!std::isnan(row.f16_zero_share)) {
         add(tr("in FP16"), tr("%1 zero, %2 subnormal, %3 overflow")
-                               .arg(percent(static_cast<double>(row.f16_zero_share)),
-                                    percent(static_cast<double>(row.f16_subnormal_share)),
-                                    percent(static_cast<double>(row.f16_overflow_share))));
+                               .arg(share(row.f16_zero_share), share(row.f16_subnormal_share),
+                                    share(row.f16_overflow_share)));
     }
     add(tr("learning rate"), number(row.lr));
     add(tr("time"),
