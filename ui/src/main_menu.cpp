@@ -164,7 +164,8 @@ void MainMenu::refreshRun() {
 void MainMenu::spacePressed() {
     auto* button = qobject_cast<QAbstractButton*>(QApplication::focusWidget());
     if (button != nullptr && button->isEnabled()) {
-        button->animateClick();
+        // Not animateClick(): the button would be down when the key goes up, and click again.
+        button->click();
     } else {
         context_.commands->togglePause();
     }

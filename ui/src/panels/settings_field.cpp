@@ -73,6 +73,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
                              QWidget* parent)
     : SettingsField(model, path, parent) {
     combo_ = new ChoiceBox(this);
+    combo_->setProperty("role", u"choice"_s);
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     combo_->setMinimumContentsLength(6);
     setChoices(std::move(choices));

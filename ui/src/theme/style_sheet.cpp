@@ -58,7 +58,8 @@ QLineEdit[changed="true"], QComboBox[changed="true"] { border: 1px solid @accent
 QLineEdit[refused="true"], QComboBox[refused="true"] { border: 1px solid @bad; background: @badTint; }
 QLineEdit:disabled, QComboBox:disabled { color: @dim; background: @panel; }
 QComboBox::drop-down { border: none; width: 20px; }
-QComboBox::down-arrow { image: none; }
+QComboBox::down-arrow { image: url(:/icons/down.svg); width: 10px; height: 10px; }
+QComboBox[role="choice"]::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; padding: 4px;
     selection-background-color: @selected; selection-color: @text; outline: none; }
 QCheckBox { spacing: 6px; }
