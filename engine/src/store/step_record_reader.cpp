@@ -16,6 +16,7 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t absent = -1;
+constexpr std::size_t most_mapped = 8;  // chunks: 16 MiB of full ones
 
 /// For each field of StepRecord: the start of its column, or absent in a file of an earlier
 /// program.
@@ -78,20 +79,32 @@ struct StepRecordReader::Impl {
     Mapping header;
     record_layout::Layout layout;
     FieldStarts starts;
-    std::mutex mutex;  ///< guards chunks: copies of a reader may be used by several threads
-    std::vector<Mapping> chunks;
+    std::mutex mutex;  ///< guards what follows: copies of a reader may be used by several threads
+    struct Held {
+        std::int64_t index;
+        std::shared_ptr<const Mapping> mapping;
+    };
+    std::vector<Held> held;  ///< latest used last
 
     std::int64_t published() const {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header.data());
         return __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
     }
 
-    const std::byte* chunk_data(std::int64_t index) {
+    /// Only the chunks used latest stay mapped: a run of hours would otherwise fill the memory
+    /// with its own history. Who still reads a chunk that goes keeps it by the pointer.
+    std::shared_ptr<const Mapping> chunk_at(std::int64_t index) {
         const std::lock_guard lock(mutex);
-        const auto at = static_cast<std::size_t>(index);
-        if (at >= chunks.size()) chunks.resize(at + 1);
-        if (chunks[at].data() == nullptr) chunks[at] = map_chunk(index);
-        return chunks[at].data();
+        const auto found = std::find_if(held.begin(), held.end(),
+                                        [&](const Held& each) { return each.index == index; });
+        if (found != held.end()) {
+            std::rotate(found, found + 1, held.end());
+            return held.back().mapping;
+        }
+        auto mapping = std::make_shared<const Mapping>(map_chunk(index));
+        if (held.size() == most_mapped) held.erase(held.begin());
+        held.push_back({index, mapping});
+        return mapping;
     }
 
     Mapping map_chunk(std::int64_t index) const {
@@ -114,7 +127,8 @@ struct StepRecordReader::Impl {
             const record_layout::Chunk chunk = layout.chunk(index);
             const std::int64_t row = first + done - chunk.first_row;
             const std::int64_t rows = std::min(chunk.rows - row, total - done);
-            f(chunk_data(index), chunk, row, rows, done);
+            const auto mapping = chunk_at(index);
+            f(mapping->data(), chunk, row, rows, done);
             done += rows;
         }
     }

@@ -93,6 +93,25 @@ TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
     }
 }
 
+TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
+    TempDir dir;
+    auto writer = StepRecordWriter::create(dir.path());
+    constexpr std::int64_t count = 400'000;  // some two dozen full chunks
+    StepRecord row = row_of(1);
+    for (row.step = 1; row.step <= count; ++row.step) writer.append(row);
+    const auto reader = StepRecordReader::open(dir.path());
+    std::vector<double> steps(count);
+    reader.column(&StepRecord::step, 0, steps);
+    EXPECT_EQ(steps.back(), count);
+    EXPECT_EQ(reader.row(0).step, 1) << "what was let go is mapped again";
+    int mapped = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);)
+        mapped += line.find(dir.path().string()) != std::string::npos ? 1 : 0;
+    EXPECT_GT(mapped, 0);
+    EXPECT_LE(mapped, 12) << "the reader's header and chunks, and the writer's";
+}
+
 TEST(StepRecord, ColumnsComeAsDoublesAcrossChunks) {
     TempDir dir;
     auto writer = StepRecordWriter::create(dir.path());

@@ -28,10 +28,14 @@ EventText EventModel::describe(const RunTrack& track, const engine::Event& event
     return text;
 }
 
+EventModel::Entry EventModel::entry(const RunTrack& track, EventText text) {
+    return {std::move(text), QString::fromStdString(track.precision()), ++ids_};
+}
+
 void EventModel::add(const RunTrack& track, const engine::Event& event) {
     EventText text = describe(track, event);
     if (text.what.isEmpty()) return;
-    waiting_.push_back({std::move(text), QString::fromStdString(track.precision())});
+    waiting_.push_back(entry(track, std::move(text)));
     if (waiting_.size() > most) waiting_.pop_front();
 }
 
@@ -59,7 +63,7 @@ void EventModel::reset(const std::vector<std::shared_ptr<RunTrack>>& tracks) {
         for (const auto& event : track->events()) {
             EventText text = describe(*track, event);
             if (text.what.isEmpty()) continue;
-            shown_.push_front({std::move(text), QString::fromStdString(track->precision())});
+            shown_.push_front(entry(*track, std::move(text)));
         }
     }
     // Several runs are told by step; what belongs to no step keeps its place at the start.
@@ -92,6 +96,8 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
             return static_cast<int>(entry.text.kind);
         case PrecisionRole:
             return entry.precision;
+        case IdRole:
+            return entry.id;
         default:
             return {};
     }

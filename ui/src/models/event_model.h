@@ -12,13 +12,13 @@ namespace ui {
 class EventFeed;
 class RunTrack;
 
-/// What happened, newest first, in plain words. Keeps the newest 4,000; all are in the run's
-/// folder.
+/// What happened, newest first, in plain words. Keeps the newest 1,000, for a list
+/// whose rows differ in height is laid out whole when it grows; all are in the run's folder.
 class EventModel final : public QAbstractListModel {
     Q_OBJECT
 public:
-    enum Role { WhatRole = Qt::UserRole, MeaningRole, StepRole, KindRole, PrecisionRole };
-    static constexpr std::size_t most = 4000;
+    enum Role { WhatRole = Qt::UserRole, MeaningRole, StepRole, KindRole, PrecisionRole, IdRole };
+    static constexpr std::size_t most = 1000;
 
     explicit EventModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
 
@@ -36,10 +36,14 @@ private:
     struct Entry {
         EventText text;
         QString precision;
+        qint64 id;  ///< of no other entry of this model
     };
     /// In words, with the run's name where several are on screen.
     EventText describe(const RunTrack& track, const engine::Event& event) const;
 
+    Entry entry(const RunTrack& track, EventText text);
+
+    qint64 ids_ = 0;
     bool several_ = false;        ///< runs are on screen
     bool severalScaled_ = false;  ///< runs with a loss scaler are
     std::deque<Entry> shown_;     ///< newest first

@@ -31,19 +31,19 @@ public:
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const int width = textWidth(option);
-        const QString what = index.data(EventModel::WhatRole).toString();
-        const QString meaning = index.data(EventModel::MeaningRole).toString();
-        // Thousands of rows say much the same: each wording is measured once.
+        // Asked for every row whenever one is added: each is measured once.
         if (width != measuredAt_ || option.font != measuredIn_) heights_.clear();
         measuredAt_ = width;
         measuredIn_ = option.font;
-        const QString both = what + u'\n' + meaning;
-        const auto known = heights_.constFind(both);
+        const qint64 id = index.data(EventModel::IdRole).toLongLong();
+        const auto known = heights_.constFind(id);
         if (known != heights_.cend()) return {120, *known};
-        if (heights_.size() > 4000) heights_.clear();
-        const int height = 2 * rowPadding + textHeight(what, width, option.font) +
-                           textHeight(meaning, width, Theme::caption());
-        heights_.insert(both, height);
+        if (heights_.size() > 4 * static_cast<qsizetype>(EventModel::most)) heights_.clear();
+        const int height =
+            2 * rowPadding +
+            textHeight(index.data(EventModel::WhatRole).toString(), width, option.font) +
+            textHeight(index.data(EventModel::MeaningRole).toString(), width, Theme::caption());
+        heights_.insert(id, height);
         return {120, height};
     }
 
@@ -115,7 +115,7 @@ private:
     }
 
     const Theme* theme_;
-    mutable QHash<QString, int> heights_;  ///< by words, at measuredAt_ and in measuredIn_
+    mutable QHash<qint64, int> heights_;  ///< by id, at measuredAt_ and in measuredIn_
     mutable int measuredAt_ = 0;
     mutable QFont measuredIn_;
 };

@@ -35,12 +35,18 @@ public:
 
 protected:
     double getTickStep(const QCPRange& range) override {
-        return std::max(1.0, QCPAxisTicker::getTickStep(range));
+        step_ = std::max(1.0, QCPAxisTicker::getTickStep(range));
+        return step_;
     }
     int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        // In millions where the neighbours' labels would otherwise touch.
+        if (step_ >= 1e5 && tick != 0) return QString::number(tick / 1e6, 'g', 9) + u"\u2009M"_s;
         return count(std::llround(tick));
     }
+
+private:
+    double step_ = 1;
 };
 
 class ValueTicker final : public QCPAxisTicker {
