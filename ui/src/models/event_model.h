@@ -12,13 +12,13 @@ namespace ui {
 class EventFeed;
 class RunTrack;
 
-/// What happened, newest first, in plain words. Keeps the newest 1,000, for a list
+/// What happened, newest first, in plain words. Keeps the newest 500, for a list
 /// whose rows differ in height is laid out whole when it grows; all are in the run's folder.
 class EventModel final : public QAbstractListModel {
     Q_OBJECT
 public:
     enum Role { WhatRole = Qt::UserRole, MeaningRole, StepRole, KindRole, PrecisionRole, IdRole };
-    static constexpr std::size_t most = 1000;
+    static constexpr std::size_t most = 500;
 
     explicit EventModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
 

@@ -1,5 +1,8 @@
 #include "plots/plot_overlay.h"
 
+#include <QHash>
+#include <cmath>
+
 #include "theme/theme.h"
 
 namespace ui {
@@ -58,17 +61,29 @@ void SceneFront::draw(QCPPainter* painter) {
     // A mark at the very edge is shown whole.
     painter->setClipRect(area.adjusted(-6, -2, 6, 2));
     drawRug(painter, area);
-    for (const auto& dot : scene_->dots) {
-        const QPointF at(px(mParentPlot, dot.x), py(mParentPlot, dot.y));
-        if (at.x() < area.left() || at.x() > area.right() + 1) continue;
-        painter->setPen(QPen(dot.color, 2));
-        painter->setBrush(scene_->tokens.panel);
-        painter->drawEllipse(at, 4, 4);
-    }
+    drawDots(painter, area);
     drawFlaws(painter, area);
     painter->setClipRect(mParentPlot->rect());
     drawLabels(painter, area);
     drawRugName(painter, area);
+}
+
+void SceneFront::drawDots(QCPPainter* painter, const QRect& area) const {
+    constexpr double apart = 3;  // pixels: nearer ones would lie on one another and cost the same
+    QHash<QRgb, QPointF> before;
+    for (const auto& dot : scene_->dots) {
+        const QPointF at(px(mParentPlot, dot.x), py(mParentPlot, dot.y));
+        if (at.x() < area.left() || at.x() > area.right() + 1) continue;
+        const auto near = before.constFind(dot.color.rgb());
+        if (near != before.cend() && std::abs(near->x() - at.x()) < apart &&
+            std::abs(near->y() - at.y()) < apart) {
+            continue;
+        }
+        before[dot.color.rgb()] = at;
+        painter->setPen(QPen(dot.color, 2));
+        painter->setBrush(scene_->tokens.panel);
+        painter->drawEllipse(at, 4, 4);
+    }
 }
 
 void SceneFront::drawRug(QCPPainter* painter, const QRect& area) const {

@@ -61,6 +61,7 @@ public:
 private:
     void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
     void draw(QCPPainter* painter) override;
+    void drawDots(QCPPainter* painter, const QRect& area) const;
     void drawRug(QCPPainter* painter, const QRect& area) const;
     void drawRugName(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
