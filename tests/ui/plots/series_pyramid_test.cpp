@@ -16,9 +16,14 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 /// A pyramid over a vector that the test keeps.
 struct Series {
     std::vector<double> rows;
-    SeriesPyramid pyramid{[this](std::int64_t first, std::span<double> out) {
-        std::copy_n(rows.begin() + first, out.size(), out.begin());
-    }};
+    SeriesPyramid pyramid;
+
+    explicit Series(std::size_t finest = SeriesPyramid::mostBuckets)
+        : pyramid(
+              [this](std::int64_t first, std::span<double> out) {
+                  std::copy_n(rows.begin() + first, out.size(), out.begin());
+              },
+              finest) {}
 
     void append(const std::vector<double>& more) {
         rows.insert(rows.end(), more.begin(), more.end());
@@ -60,9 +65,11 @@ std::vector<double> randomRows(std::mt19937& random, std::size_t count) {
     return rows;
 }
 
-TEST(SeriesPyramid, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
+class PyramidOfSize : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(PyramidOfSize, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
     std::mt19937 random(7);
-    Series series;
+    Series series(GetParam());
     for (int round = 0; round < 60; ++round) {
         series.append(randomRows(random, random() % 700));
         const auto size = std::ssize(series.rows);
@@ -76,7 +83,7 @@ TEST(SeriesPyramid, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
             series.pyramid.columns(first, last, 1 + static_cast<std::int64_t>(random() % 40));
         auto at = columns.first;
         for (const Bucket& bucket : columns.buckets) {
-            const auto end = columns.width < SeriesPyramid::base
+            const auto end = columns.width < series.pyramid.base()
                                  ? std::min(at + columns.width, std::min(last, size))
                                  : at + columns.width;
             expectSame(bucket, bruteForce(series.rows, at, end));
@@ -89,8 +96,12 @@ TEST(SeriesPyramid, EqualsBruteForceForAnyRangeWidthAndWayOfGrowing) {
     }
 }
 
-TEST(SeriesPyramid, ShowsASpikeOfOneRowAtEveryZoom) {
-    Series series;
+// Of 60 rounds with 350 rows each the small ones drop their finest level several times.
+INSTANTIATE_TEST_SUITE_P(SeriesPyramid, PyramidOfSize,
+                         testing::Values(4, 16, SeriesPyramid::mostBuckets));
+
+TEST_P(PyramidOfSize, ShowsASpikeOfOneRowAtEveryZoom) {
+    Series series(GetParam());
     std::vector<double> rows(100'000, 1.0);
     rows[71'234] = 9.0;
     series.append(rows);
@@ -131,10 +142,21 @@ TEST(SeriesPyramid, HoldsLessThanOneByteARow) {
     EXPECT_LT(series.pyramid.memory(), 250u * 4096u);
 }
 
-TEST(SeriesPyramid, FindsTheNeighbouringRowAbove0) {
+TEST(SeriesPyramid, StopsGrowing) {
+    Series series(64);
+    const std::vector<double> chunk(4096, 1.0);
+    for (int i = 0; i < 100; ++i) series.append(chunk);
+    EXPECT_EQ(series.pyramid.base(), 8192);
+    EXPECT_LT(series.pyramid.memory(), 64u * 3 * sizeof(Bucket) + 4096);
+    const Bucket all = series.pyramid.total(0, 100 * 4096);
+    EXPECT_EQ(all.finite, 100u * 4096u);
+    EXPECT_EQ(all.mean, 1.f);
+}
+
+TEST_P(PyramidOfSize, FindsTheNeighbouringRowAbove0) {
     std::mt19937 random(3);
     for (int round = 0; round < 20; ++round) {
-        Series series;
+        Series series(GetParam());
         std::vector<double> rows(1 + random() % 3000, 0.0);
         for (auto& row : rows) row = random() % 400 == 0 ? 1.0 : 0.0;
         series.append(rows);

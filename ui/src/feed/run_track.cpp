@@ -145,9 +145,14 @@ RunTrack::Pace RunTrack::pace() const {
     const double unknown = std::numeric_limits<double>::quiet_NaN();
     if (rows_ < 2) return {unknown, unknown};
     const StepRecord now = latest();
-    // The first row younger than a second; at least one step back.
-    std::int64_t low = 1;
-    std::int64_t high = rows_ - 1;
+    // The first row younger than a second; at least one step back. Looked for from the end, since
+    // old rows are no longer in memory.
+    std::int64_t low = rows_ - 1;
+    std::int64_t high = low;
+    for (std::int64_t back = 1; low > 1 && now.elapsed_s - at(low).elapsed_s <= 1.0; back *= 2) {
+        high = low;
+        low = std::max<std::int64_t>(1, low - back);
+    }
     while (low < high) {
         const std::int64_t middle = (low + high) / 2;
         if (now.elapsed_s - at(middle).elapsed_s > 1.0) {

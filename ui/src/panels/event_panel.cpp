@@ -19,8 +19,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int stepWidth = 46;
-constexpr int textLeft = stepWidth + 26;
+constexpr int leastStepWidth = 46;
+constexpr int afterStep = 26;  ///< for the mark
 constexpr int rowPadding = 5;
 
 /// Step, mark, what happened; what it means in dim words below.
@@ -30,7 +30,7 @@ public:
         : QStyledItemDelegate(parent), theme_(theme) {}
 
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-        const int width = textWidth(option);
+        const int width = textWidth(option, index);
         // Asked for every row whenever one is added: each is measured once.
         if (width != measuredAt_ || option.font != measuredIn_) heights_.clear();
         measuredAt_ = width;
@@ -58,18 +58,19 @@ public:
         painter->setPen(t.grid);
         painter->drawLine(area.bottomLeft(), area.bottomRight());
         const int line = option.fontMetrics.height();
+        const int steps = stepWidth(option, index);
         const auto step = index.data(EventModel::StepRole).toLongLong();
         painter->setPen(t.dim);
         painter->setFont(option.font);
         if (step > 0) {
-            painter->drawText(QRect(area.left() + 4, area.top() + rowPadding, stepWidth, line),
+            painter->drawText(QRect(area.left() + 4, area.top() + rowPadding, steps, line),
                               Qt::AlignRight, count(step));
         }
         const auto [icon, color] = mark(index, t);
-        painter->drawPixmap(area.left() + stepWidth + 9, area.top() + rowPadding + (line - 12) / 2,
+        painter->drawPixmap(area.left() + steps + 9, area.top() + rowPadding + (line - 12) / 2,
                             iconPixmap(icon, color, 12, painter->device()->devicePixelRatioF()));
-        const QRect text(area.left() + textLeft, area.top() + rowPadding, textWidth(option),
-                         area.height() - rowPadding);
+        const QRect text(area.left() + steps + afterStep, area.top() + rowPadding,
+                         textWidth(option, index), area.height() - rowPadding);
         const QString what = index.data(EventModel::WhatRole).toString();
         painter->setPen(t.text);
         painter->drawText(text, Qt::TextWordWrap, what);
@@ -81,12 +82,23 @@ public:
     }
 
 private:
+    /// Room for the highest step number, which is at the top, the same in all rows.
+    int stepWidth(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+        const auto step = index.siblingAtRow(0).data(EventModel::StepRole).toLongLong();
+        if (step != topStep_ || option.font != topFont_) {
+            topStep_ = step;
+            topFont_ = option.font;
+            topWidth_ = std::max(leastStepWidth, option.fontMetrics.horizontalAdvance(count(step)));
+        }
+        return topWidth_;
+    }
+
     /// The same with and without a scroll bar, so that words wrap as they were measured.
-    static int textWidth(const QStyleOptionViewItem& option) {
+    int textWidth(const QStyleOptionViewItem& option, const QModelIndex& index) const {
         const auto* list = qobject_cast<const QListView*>(option.widget);
         if (list == nullptr) return 200;
         const int bar = list->verticalScrollBar()->sizeHint().width();
-        return std::max(80, list->width() - bar - textLeft - 8);
+        return std::max(80, list->width() - bar - stepWidth(option, index) - afterStep - 8);
     }
 
     static int textHeight(const QString& text, int width, const QFont& font) {
@@ -118,6 +130,9 @@ private:
     mutable QHash<qint64, int> heights_;  ///< by id, at measuredAt_ and in measuredIn_
     mutable int measuredAt_ = 0;
     mutable QFont measuredIn_;
+    mutable qlonglong topStep_ = -1;
+    mutable QFont topFont_;
+    mutable int topWidth_ = leastStepWidth;
 };
 
 }  // namespace

@@ -189,7 +189,10 @@ void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     if (end == 0) return;
     // Half a window: there the curve in front ends.
     const auto window = look_.smooth ? std::max<std::int64_t>(1, window_ / 2) : 1;
-    const Bucket tail = curve.data->total(end - window, end);
+    // From the start of a bucket: rows of long ago would have to be fetched from the disk.
+    std::int64_t begin = std::max<std::int64_t>(0, end - window);
+    if (window > curve.data->base()) begin -= begin % curve.data->base();
+    const Bucket tail = curve.data->total(begin, end);
     if (tail.finite == 0) return;
     scene_.labels.push_back({curve.name, curve.color, static_cast<double>(end),
                              static_cast<double>(look_.smooth ? tail.mean : tail.last)});

@@ -2,22 +2,34 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ui {
 
-void Bucket::add(double value) {
-    if (!std::isfinite(value)) {
-        if (std::isnan(value)) nan = 1;
-        if (value > 0) up = 1;
-        if (value < 0) down = 1;
-        return;
+void Bucket::add(std::span<const double> later) {
+    Bucket all;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    double sum = 0;
+    std::uint32_t count = 0;
+    for (const double value : later) {
+        if (!std::isfinite(value)) {
+            if (std::isnan(value)) all.nan = 1;
+            if (value > 0) all.up = 1;
+            if (value < 0) all.down = 1;
+            continue;
+        }
+        low = std::min(low, value);
+        high = std::max(high, value);
+        sum += value;
+        ++count;
+        all.last = static_cast<float>(value);
     }
-    const auto v = static_cast<float>(value);
-    min = finite == 0 ? v : std::min(min, v);
-    max = finite == 0 ? v : std::max(max, v);
-    last = v;
-    finite = (finite + 1) & ((1u << 29) - 1);
-    mean += (v - mean) / static_cast<float>(finite);
+    all.min = static_cast<float>(low);
+    all.max = static_cast<float>(high);
+    all.finite = count & ((1u << 29) - 1);
+    all.mean = count == 0 ? 0 : static_cast<float>(sum / count);
+    add(all);
 }
 
 void Bucket::add(const Bucket& later) {
@@ -40,13 +52,17 @@ void Bucket::add(const Bucket& later) {
     finite = (finite + later.finite) & ((1u << 29) - 1);
 }
 
-SeriesPyramid::SeriesPyramid(Source source) : source_(std::move(source)) {}
+SeriesPyramid::SeriesPyramid(Source source, std::size_t finest)
+    : source_(std::move(source)), finest_(finest) {}
 
 void SeriesPyramid::append(std::span<const double> values) {
-    for (const double value : values) {
-        open_.add(value);
-        ++size_;
-        if (size_ % base == 0) close();
+    while (!values.empty()) {
+        const auto room = static_cast<std::size_t>(base_ - size_ % base_);
+        const auto next = values.first(std::min(room, values.size()));
+        open_.add(next);
+        size_ += std::ssize(next);
+        if (size_ % base_ == 0) close();
+        values = values.subspan(next.size());
     }
 }
 
@@ -57,10 +73,13 @@ void SeriesPyramid::close() {
         if (k == levels_.size()) levels_.emplace_back();
         auto& level = levels_[k];
         level.push_back(full);
-        if (level.size() % 2 != 0) return;
+        if (level.size() % 2 != 0) break;
         full = level[level.size() - 2];
         full.add(level.back());
     }
+    if (levels_.front().size() < finest_) return;
+    levels_.erase(levels_.begin());
+    base_ *= 2;
 }
 
 std::size_t SeriesPyramid::memory() const {
@@ -74,8 +93,8 @@ Bucket SeriesPyramid::block(std::int64_t index, std::size_t level) const {
         return levels_[level][static_cast<std::size_t>(index)];
     }
     // Not full yet: its two halves, then what is open.
-    if (level == 0) return index == size_ / base ? open_ : Bucket{};
-    if (index * (base << level) >= size_) return {};
+    if (level == 0) return index == size_ / base_ ? open_ : Bucket{};
+    if (index * (base_ << level) >= size_) return {};
     Bucket bucket = block(2 * index, level - 1);
     bucket.add(block(2 * index + 1, level - 1));
     return bucket;
@@ -84,12 +103,15 @@ Bucket SeriesPyramid::block(std::int64_t index, std::size_t level) const {
 SeriesPyramid::Columns SeriesPyramid::rawColumns(std::int64_t first, std::int64_t last,
                                                  std::int64_t width) const {
     Columns out{.first = first, .width = width, .buckets = {}};
-    rows_.resize(static_cast<std::size_t>(last - first));
-    source_(first, rows_);
-    out.buckets.resize((rows_.size() + static_cast<std::size_t>(width) - 1) /
-                       static_cast<std::size_t>(width));
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        out.buckets[i / static_cast<std::size_t>(width)].add(rows_[i]);
+    const std::int64_t most = std::max<std::int64_t>(width, 4096);  // a multiple of width
+    for (std::int64_t at = first; at < last; at += most) {
+        rows_.resize(static_cast<std::size_t>(std::min(most, last - at)));
+        source_(at, rows_);
+        for (std::span<const double> left = rows_; !left.empty();) {
+            const auto column = left.first(std::min(left.size(), static_cast<std::size_t>(width)));
+            out.buckets.emplace_back().add(column);
+            left = left.subspan(column.size());
+        }
     }
     return out;
 }
@@ -103,8 +125,8 @@ SeriesPyramid::Columns SeriesPyramid::columns(std::int64_t first, std::int64_t l
     std::size_t level = 0;
     while ((last - first) / (2 * width) >= std::max<std::int64_t>(1, count)) width *= 2;
     first -= first % width;
-    if (width < base) return rawColumns(first, last, width);
-    while ((base << level) < width) ++level;
+    if (width < base_) return rawColumns(first, last, width);
+    while ((base_ << level) < width) ++level;
     Columns out{.first = first, .width = width, .buckets = {}};
     const std::int64_t end = (last + width - 1) / width;
     out.buckets.reserve(static_cast<std::size_t>(end - first / width));
@@ -117,16 +139,17 @@ Bucket SeriesPyramid::total(std::int64_t first, std::int64_t last) const {
     last = std::clamp<std::int64_t>(last, first, size_);
     Bucket all;
     while (first < last) {
-        if (first % base != 0 || last - first < base) {
-            const std::int64_t end = std::min(last, first - first % base + base);
-            all.add(rawColumns(first, end, base).buckets.front());
+        if (first % base_ != 0 || last - first < base_) {
+            const std::int64_t end = std::min(last, first - first % base_ + base_);
+            all.add(rawColumns(first, end, base_).buckets.front());
             first = end;
             continue;
         }
         std::size_t level = 0;
-        while (first % (base << (level + 1)) == 0 && first + (base << (level + 1)) <= last) ++level;
-        all.add(block(first / (base << level), level));
-        first += base << level;
+        while (first % (base_ << (level + 1)) == 0 && first + (base_ << (level + 1)) <= last)
+            ++level;
+        all.add(block(first / (base_ << level), level));
+        first += base_ << level;
     }
     return all;
 }
@@ -137,17 +160,17 @@ std::int64_t SeriesPyramid::previousAbove0(std::int64_t from) const {
         // The widest block that ends at `from` and holds nothing is stepped over at once.
         std::size_t level = 0;
         const auto quiet = [&](std::size_t k) {
-            const std::int64_t width = base << k;
+            const std::int64_t width = base_ << k;
             if ((from + 1) % width != 0 && from + 1 != size_) return false;
             const Bucket bucket = block(from / width, k);
             return (bucket.finite == 0 || bucket.max <= 0) && bucket.up == 0;
         };
         if (quiet(0)) {
             while (level + 1 < levels_.size() && quiet(level + 1)) ++level;
-            from -= from % (base << level) + 1;
+            from -= from % (base_ << level) + 1;
             continue;
         }
-        const std::int64_t start = from - from % base;
+        const std::int64_t start = from - from % base_;
         rows_.resize(static_cast<std::size_t>(from - start + 1));
         source_(start, rows_);
         while (from >= start && !(rows_[static_cast<std::size_t>(from - start)] > 0)) --from;
@@ -161,17 +184,17 @@ std::int64_t SeriesPyramid::nextAbove0(std::int64_t from) const {
     while (from < size_) {
         std::size_t level = 0;
         const auto quiet = [&](std::size_t k) {
-            const std::int64_t width = base << k;
+            const std::int64_t width = base_ << k;
             if (from % width != 0) return false;
             const Bucket bucket = block(from / width, k);
             return (bucket.finite == 0 || bucket.max <= 0) && bucket.up == 0;
         };
         if (quiet(0)) {
             while (level + 1 < levels_.size() && quiet(level + 1)) ++level;
-            from += base << level;
+            from += base_ << level;
             continue;
         }
-        const std::int64_t end = std::min(size_, from - from % base + base);
+        const std::int64_t end = std::min(size_, from - from % base_ + base_);
         rows_.resize(static_cast<std::size_t>(end - from));
         source_(from, rows_);
         const auto hit = std::find_if(rows_.begin(), rows_.end(), [](double v) { return v > 0; });

@@ -19,24 +19,30 @@ struct Bucket {
     std::uint32_t up : 1 = 0;    ///< holds +infinity
     std::uint32_t down : 1 = 0;  ///< holds -infinity
 
-    void add(double value);
+    void add(double value) { add(std::span(&value, 1)); }
+    void add(std::span<const double> later);
     void add(const Bucket& later);
 };
 
 /// Min/max summary of a growing series, so that drawing costs by pixels and not by rows (design.md,
-/// D13). Level k holds one Bucket for each base << k rows: 0.31 bytes a row in all. The rows
-/// themselves stay where they are and are read through `source` when a query needs single ones.
+/// D13). Level k holds one Bucket for each base() << k rows: 0.31 bytes a row at first. A full
+/// finest level is dropped and base() doubles, so that a run of any length takes 1.3 MiB at most.
+/// The rows themselves stay where they are and are read through `source` when a query needs single
+/// ones, or columns narrower than base().
 class SeriesPyramid {
 public:
     /// Fills `out` with rows [first, first + out.size()); asked only for rows that were appended.
     using Source = std::function<void(std::int64_t first, std::span<double> out)>;
-    static constexpr std::int64_t base = 128;
+    static constexpr std::size_t mostBuckets = std::size_t{1} << 15;
 
-    explicit SeriesPyramid(Source source);
+    /// finest: buckets of the finest level before it is dropped; an even number.
+    explicit SeriesPyramid(Source source, std::size_t finest = mostBuckets);
 
     /// The next rows. O(1) a row, amortised.
     void append(std::span<const double> values);
     std::int64_t size() const { return size_; }
+    /// Rows of the finest Bucket that is kept; a power of two.
+    std::int64_t base() const { return base_; }
     /// Bytes held.
     std::size_t memory() const;
 
@@ -63,6 +69,8 @@ private:
     Bucket block(std::int64_t index, std::size_t level) const;
 
     Source source_;
+    std::size_t finest_;
+    std::int64_t base_ = 128;
     std::int64_t size_ = 0;
     Bucket open_;  ///< rows since the last full base bucket
     std::vector<std::vector<Bucket>> levels_;
