@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "kernels/device_error.h"
+#include "kernels/dtype.h"
+
+namespace kernels::cpu {
+
+// What oneDNN's operations share.
+
+using dnnl::algorithm;
+using dnnl::memory;
+using dnnl::prop_kind;
+using Arguments = std::unordered_map<int, memory>;
+
+dnnl::engine& dnnl_engine();
+
+inline memory::data_type data_type(DType dtype) {
+    return dtype == DType::bf16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+/// f32, and bf16 where the processor has its instructions: without them oneDNN's is slower than
+/// f32, or refused.
+bool dnnl_supports(DType dtype);
+
+/// Whether oneDNN's name for an implementation is that of its reference code.
+bool is_reference(const char* implementation);
+
+/// The first implementation of what `make` describes that is not reference code.
+template <class Desc, class Make>
+std::optional<Desc> optimized(const Make& make) {
+    try {
+        Desc desc = make();
+        while (is_reference(desc.impl_info_str()))
+            if (!desc.next_impl()) return std::nullopt;
+        return desc;
+    } catch (const dnnl::error& error) {
+        if (error.status == dnnl_out_of_memory) throw OutOfMemory(0);
+        if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments)
+            return std::nullopt;
+        throw DeviceError(std::string("oneDNN: ") + error.what());
+    }
+}
+
+/// A memory object that still points nowhere.
+inline memory unbound(const memory::desc& desc) { return memory(desc, dnnl_engine(), nullptr); }
+
+inline void bind(memory& where, const void* data) {
+    where.set_data_handle(const_cast<void*>(data));
+}
+
+/// Scratchpads are ours, so that shapes that run one after the other share one.
+dnnl::primitive_attr user_scratchpad();
+
+/// Runs a primitive on the calling thread's stream, with our scratchpad if it wants one.
+void run(dnnl::primitive& primitive, Arguments& arguments);
+
+/// Threads that a call of so many multiply-adds is worth, held while it lives: oneDNN takes all
+/// that libgomp offers, and waking a thread costs microseconds.
+class ThreadLimit {
+public:
+    explicit ThreadLimit(std::int64_t multiply_adds);
+    ~ThreadLimit();
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+private:
+    int before_;
+};
+
+}  // namespace kernels::cpu

@@ -1,0 +1,193 @@
+#include "cpu/dnnl_cache.h"
+#include "cpu/dnnl_common.h"
+#include "cpu/dnnl_ops.h"
+#include "cpu/gemm_scratch.h"
+#include "kernels/parallel.h"
+
+namespace kernels::cpu {
+namespace {
+
+struct Convolution {
+    std::string route;  ///< empty: no implementation
+    dnnl::primitive primitive;
+    Arguments arguments;
+    dnnl::primitive reorder;  ///< weights to or from the primitive's layout
+    Arguments reorder_arguments;
+    std::size_t blocked_bytes = 0;  ///< 0: the primitive takes the weights as they are
+};
+
+struct ConvGeometry {
+    memory::desc x, w, y, bias, plain_w;
+    memory::dims strides, dilation, pad_begin, pad_end;
+};
+
+ConvGeometry geometry(DType dtype, const Conv2dShape& s, bool with_bias) {
+    using tag = memory::format_tag;
+    const memory::data_type type = data_type(dtype);
+    const memory::dims weights =
+        s.groups == 1 ? memory::dims{s.k, s.c, s.r, s.s}
+                      : memory::dims{s.groups, s.k / s.groups, s.c / s.groups, s.r, s.s};
+    // The end's padding is what makes oneDNN's output size ours; it may be negative.
+    const auto end = [](std::int64_t out, std::int64_t stride, std::int64_t taps,
+                        std::int64_t dilation, std::int64_t in, std::int64_t begin) {
+        return (out - 1) * stride + (taps - 1) * dilation + 1 - in - begin;
+    };
+    return {.x = {{s.n, s.c, s.h, s.w}, type, tag::nhwc},
+            .w = {weights, type, tag::any},
+            .y = {{s.n, s.k, s.oh(), s.ow()}, type, tag::nhwc},
+            .bias = with_bias ? memory::desc({s.k}, type, tag::x) : memory::desc(),
+            .plain_w = {weights, type, s.groups == 1 ? tag::oihw : tag::goihw},
+            .strides = {s.stride_h, s.stride_w},
+            .dilation = {s.dilation_h - 1, s.dilation_w - 1},
+            .pad_begin = {s.pad_h, s.pad_w},
+            .pad_end = {end(s.oh(), s.stride_h, s.r, s.dilation_h, s.h, s.pad_h),
+                        end(s.ow(), s.stride_w, s.s, s.dilation_w, s.w, s.pad_w)}};
+}
+
+dnnl::convolution_forward::primitive_desc forward_desc(const ConvGeometry& g, bool bias) {
+    using Forward = dnnl::convolution_forward;
+    constexpr auto direct = algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+    return bias ? Forward::primitive_desc(dnnl_engine(), prop_kind::forward_training, direct, g.x,
+                                          g.w, g.bias, g.y, g.strides, g.dilation, g.pad_begin,
+                                          g.pad_end, user_scratchpad())
+                : Forward::primitive_desc(dnnl_engine(), prop_kind::forward_training, direct, g.x,
+                                          g.w, g.y, g.strides, g.dilation, g.pad_begin, g.pad_end,
+                                          user_scratchpad());
+#else
+    const auto desc = bias ? Forward::desc(prop_kind::forward_training, direct, g.x, g.w, g.bias,
+                                           g.y, g.strides, g.dilation, g.pad_begin, g.pad_end)
+                           : Forward::desc(prop_kind::forward_training, direct, g.x, g.w, g.y,
+                                           g.strides, g.dilation, g.pad_begin, g.pad_end);
+    return {desc, user_scratchpad(), dnnl_engine()};
+#endif
+}
+
+dnnl::convolution_backward_data::primitive_desc data_desc(const ConvGeometry& g) {
+    constexpr auto direct = algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+    return {dnnl_engine(),    direct,     g.x,         g.w,       g.y,
+            g.strides,        g.dilation, g.pad_begin, g.pad_end, forward_desc(g, false),
+            user_scratchpad()};
+#else
+    const dnnl::convolution_backward_data::desc desc(direct, g.x, g.w, g.y, g.strides, g.dilation,
+                                                     g.pad_begin, g.pad_end);
+    return {desc, user_scratchpad(), dnnl_engine(), forward_desc(g, false)};
+#endif
+}
+
+dnnl::convolution_backward_weights::primitive_desc weights_desc(const ConvGeometry& g) {
+    constexpr auto direct = algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+    return {dnnl_engine(),    direct,     g.x,         g.w,       g.y,
+            g.strides,        g.dilation, g.pad_begin, g.pad_end, forward_desc(g, false),
+            user_scratchpad()};
+#else
+    const dnnl::convolution_backward_weights::desc desc(direct, g.x, g.w, g.y, g.strides,
+                                                        g.dilation, g.pad_begin, g.pad_end);
+    return {desc, user_scratchpad(), dnnl_engine(), forward_desc(g, false)};
+#endif
+}
+
+/// Puts the primitive's blocked weights and their reorder beside the plain ones.
+void block_weights(Convolution& conv, int argument, const memory::desc& plain,
+                   const memory::desc& blocked, bool is_output) {
+    conv.arguments[argument] = unbound(blocked);
+    if (blocked == plain) return;
+    conv.blocked_bytes = blocked.get_size();
+    const memory::desc& from = is_output ? blocked : plain;
+    const memory::desc& to = is_output ? plain : blocked;
+    conv.reorder = dnnl::reorder({dnnl_engine(), from, dnnl_engine(), to});
+    conv.reorder_arguments = {{DNNL_ARG_FROM, unbound(from)}, {DNNL_ARG_TO, unbound(to)}};
+}
+
+Convolution make_convolution(ConvDirection direction, const ConvGeometry& g, bool bias) {
+    Convolution conv;
+    const auto fill = [&](const auto& desc, auto make) {
+        if (!desc) return;
+        conv.route = desc->impl_info_str();
+        conv.primitive = make(*desc);
+        conv.arguments[DNNL_ARG_SCRATCHPAD] = unbound(desc->scratchpad_desc());
+    };
+    if (direction == ConvDirection::forward) {
+        using Desc = dnnl::convolution_forward::primitive_desc;
+        const auto desc = optimized<Desc>([&] { return forward_desc(g, bias); });
+        fill(desc, [](const Desc& d) { return dnnl::convolution_forward(d); });
+        if (!desc) return conv;
+        conv.arguments[DNNL_ARG_SRC] = unbound(g.x);
+        conv.arguments[DNNL_ARG_DST] = unbound(g.y);
+        if (bias) conv.arguments[DNNL_ARG_BIAS] = unbound(g.bias);
+        block_weights(conv, DNNL_ARG_WEIGHTS, g.plain_w, desc->weights_desc(), false);
+    } else if (direction == ConvDirection::data_gradient) {
+        using Desc = dnnl::convolution_backward_data::primitive_desc;
+        const auto desc = optimized<Desc>([&] { return data_desc(g); });
+        fill(desc, [](const Desc& d) { return dnnl::convolution_backward_data(d); });
+        if (!desc) return conv;
+        conv.arguments[DNNL_ARG_DIFF_SRC] = unbound(g.x);
+        conv.arguments[DNNL_ARG_DIFF_DST] = unbound(g.y);
+        block_weights(conv, DNNL_ARG_WEIGHTS, g.plain_w, desc->weights_desc(), false);
+    } else {
+        using Desc = dnnl::convolution_backward_weights::primitive_desc;
+        const auto desc = optimized<Desc>([&] { return weights_desc(g); });
+        fill(desc, [](const Desc& d) { return dnnl::convolution_backward_weights(d); });
+        if (!desc) return conv;
+        conv.arguments[DNNL_ARG_SRC] = unbound(g.x);
+        conv.arguments[DNNL_ARG_DIFF_DST] = unbound(g.y);
+        block_weights(conv, DNNL_ARG_DIFF_WEIGHTS, g.plain_w, desc->diff_weights_desc(), true);
+    }
+    return conv;
+}
+
+Convolution& convolution(ConvDirection direction, DType dtype, const Conv2dShape& s, bool bias) {
+    thread_local ShapeCache<Convolution> cache;
+    const ShapeKey key{{static_cast<std::int64_t>(direction) +
+                            4 * static_cast<std::int64_t>(dtype) + (bias ? 64 : 0),
+                        s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.pad_h, s.pad_w,
+                        s.dilation_h, s.dilation_w, s.groups, threads()}};
+    return cache.get(key,
+                     [&] { return make_convolution(direction, geometry(dtype, s, bias), bias); });
+}
+
+std::int64_t multiply_adds(const Conv2dShape& s) {
+    return s.n * s.oh() * s.ow() * s.k * (s.c / s.groups) * s.r * s.s;
+}
+
+}  // namespace
+
+bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& operands,
+                      const Conv2dShape& shape) {
+    if (!dnnl_supports(dtype)) return false;
+    const ThreadLimit limit(multiply_adds(shape));
+    const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
+    Convolution& conv = convolution(direction, dtype, shape, bias);
+    if (conv.route.empty()) return false;
+    const bool weight_gradient = direction == ConvDirection::weight_gradient;
+    bind(conv.arguments[direction == ConvDirection::data_gradient ? DNNL_ARG_DIFF_SRC
+                                                                  : DNNL_ARG_SRC],
+         operands.x);
+    bind(conv.arguments[direction == ConvDirection::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST],
+         operands.y);
+    if (bias) bind(conv.arguments[DNNL_ARG_BIAS], operands.bias);
+    memory& weights = conv.arguments[weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS];
+    if (conv.blocked_bytes == 0) {
+        bind(weights, operands.w);
+        run(conv.primitive, conv.arguments);
+        return true;
+    }
+    void* blocked = scratch_bytes(Scratch::library_weights, conv.blocked_bytes);
+    bind(weights, blocked);
+    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_TO : DNNL_ARG_FROM], operands.w);
+    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_FROM : DNNL_ARG_TO], blocked);
+    if (!weight_gradient) run(conv.reorder, conv.reorder_arguments);
+    run(conv.primitive, conv.arguments);
+    if (weight_gradient) run(conv.reorder, conv.reorder_arguments);
+    return true;
+}
+
+std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {
+    if (!dnnl_supports(dtype)) return {};
+    const ThreadLimit limit(multiply_adds(shape));
+    return convolution(direction, dtype, shape, false).route;
+}
+
+}  // namespace kernels::cpu
