@@ -581,6 +581,10 @@
         <translation>{}：内容超出内存容量</translation>
     </message>
     <message>
+        <source>{}: {}{}.bin is missing</source>
+        <translation>{}：缺少 {}{}.bin</translation>
+    </message>
+    <message>
         <source>{}: {} bytes are no whole number of {} records ({} bytes each): cut short or too long</source>
         <translation>{}：{} 字节不是 {} 记录（每条 {} 字节）的整数倍：文件被截断或过长</translation>
     </message>

@@ -118,14 +118,13 @@ void write_idx(const fs::path& file, std::uint8_t rank, char count) {
 }
 
 TEST(BadInput, DataFilesThatVanishOrShrinkWhileTrainingAreNotMissed) {
-    const fs::path data = fs::temp_directory_path() / ("halftone-data-" + std::to_string(getpid()));
-    fs::create_directories(data);
+    const test_support::TempFolder data;
     for (const std::string set : {"train", "t10k"}) {
         write_idx(data / (set + "-images-idx3-ubyte"), 3, 100);
         write_idx(data / (set + "-labels-idx1-ubyte"), 1, 100);
     }
     Program program({"train", "--json", "--set", "dataset.kind=mnist", "--set",
-                     "dataset.path=" + data.string(), "--set", "batch_size=20", "--set",
+                     "dataset.path=" + data.str(), "--set", "batch_size=20", "--set",
                      "epochs=1000000"});
     std::string line;
     while (program.read_line(line) && line.find("\"step\":5,") == std::string::npos) {
@@ -137,7 +136,6 @@ TEST(BadInput, DataFilesThatVanishOrShrinkWhileTrainingAreNotMissed) {
     }
     program.signal(SIGINT);
     program.finish();
-    fs::remove_all(data);
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
     EXPECT_EQ(events_of(program, "done").at(0).at("reason"), "stopped");
     EXPECT_GE(events_of(program, "step").size(), 25U);
@@ -196,10 +194,10 @@ TEST(BadInput, ASecondCtrlCEndsAtOnce) {
 }
 
 TEST(BadInput, Kill9LosesNoStepThatWasReportedAndTheHistoryGoesOn) {
-    const fs::path home = fs::temp_directory_path() / ("halftone-kill-" + std::to_string(getpid()));
+    const test_support::TempFolder home;
     std::int64_t seen = 0;
     {
-        Program program(spirals("train", {"--set", "epochs=1000000"}), {home.string(), {}});
+        Program program(spirals("train", {"--set", "epochs=1000000"}), {home.str(), {}});
         for (std::string line; seen < 200 && program.read_line(line);)
             seen = json::parse(line).value("step", seen);
         program.signal(SIGKILL);
@@ -212,12 +210,11 @@ TEST(BadInput, Kill9LosesNoStepThatWasReportedAndTheHistoryGoesOn) {
     ASSERT_GT(record.size(), 32U);
     std::memcpy(&published, record.data() + 24, sizeof published);
     EXPECT_GE(published, seen);
-    Program next(spirals("train", {"--set", "max_steps=2"}), {home.string(), {}});
+    Program next(spirals("train", {"--set", "max_steps=2"}), {home.str(), {}});
     next.finish();
     EXPECT_EQ(next.exit_code(), 0) << next.errors();
     EXPECT_THAT(next.errors(), IsEmpty());
     EXPECT_EQ(events_of(next, "done").at(0).at("run"), "2");
-    fs::remove_all(home);
 }
 
 }  // namespace

@@ -90,11 +90,9 @@ TEST(CommandLine, BadUsageExitsWith2) {
 }
 
 TEST(CommandLine, MalformedSettingsAreOneErrorWithTheirPlace) {
-    const fs::path file = fs::temp_directory_path() / "halftone-malformed.json";
-    std::ofstream(file) << "{\n  \"epochs\": ,\n}";
-    Program program({"train", file.string()});
+    const test_support::TempFolder folder;
+    Program program({"train", folder.write("malformed.json", "{\n  \"epochs\": ,\n}")});
     program.finish();
-    fs::remove(file);
     EXPECT_EQ(program.exit_code(), 2);
     EXPECT_THAT(program.errors(), StartsWith("(file): line 2, column 13: not JSON: "));
 }
@@ -156,7 +154,8 @@ TEST(CommandLine, TrainWritesOneEventALineAndNothingElse) {
 }
 
 TEST(CommandLine, OutKeepsTheRunInThatFolder) {
-    const fs::path out = fs::temp_directory_path() / ("halftone-out-" + std::to_string(::getpid()));
+    const test_support::TempFolder folder;
+    const fs::path out = folder / "run";
     Program program(small("train", {"--set", "max_steps=3", "--out", out.string()}));
     program.finish();
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
@@ -167,7 +166,6 @@ TEST(CommandLine, OutKeepsTheRunInThatFolder) {
     again.finish();
     EXPECT_EQ(again.exit_code(), 2);
     EXPECT_THAT(again.errors(), HasSubstr("is not empty"));
-    fs::remove_all(out);
 }
 
 TEST(CommandLine, CtrlCStopsAfterTheStepSavesAndExitsWith0) {

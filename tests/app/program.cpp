@@ -1,7 +1,6 @@
 #include "program.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,13 +11,10 @@
 #include <stdexcept>
 
 namespace app {
-namespace fs = std::filesystem;
 
 Program::Program(const std::vector<std::string>& args) : Program(args, Options{}) {}
 
 Program::Program(const std::vector<std::string>& args, const Options& options) {
-    std::string pattern = (fs::temp_directory_path() / "halftone-XXXXXX").string();
-    home_ = ::mkdtemp(pattern.data());
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe");
     std::vector<std::string> words = args;
@@ -26,7 +22,7 @@ Program::Program(const std::vector<std::string>& args, const Options& options) {
     std::vector<char*> argv;
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    const std::string data_home = options.data_home.empty() ? home_.string() : options.data_home;
+    const std::string data_home = options.data_home.empty() ? home_.str() : options.data_home;
     child_ = ::fork();
     if (child_ == 0) {
         ::setenv("XDG_DATA_HOME", data_home.c_str(), 1);
@@ -47,8 +43,6 @@ Program::~Program() {
         ::kill(child_, SIGKILL);
         ::waitpid(child_, nullptr, 0);
     }
-    std::error_code ignored;
-    fs::remove_all(home_, ignored);
 }
 
 bool Program::read_line(std::string& line) {

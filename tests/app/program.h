@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "temp_folder.h"
+
 namespace app {
 
 /// The program as a child process, with a home of its own.
@@ -38,7 +40,7 @@ public:
     std::filesystem::path runs() const { return home_ / "halftone" / "runs"; }
 
 private:
-    std::filesystem::path home_;
+    test_support::TempFolder home_;
     pid_t child_ = -1;
     int output_ = -1;
     int exit_code_ = -1;

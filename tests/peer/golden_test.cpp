@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +10,7 @@
 
 #include "engine/catalog.h"
 #include "engine/op_script.h"
+#include "temp_folder.h"
 #include "tensor_file.h"
 
 // Single operations against PyTorch's answers, without Python: the cases, the answers and the
@@ -58,25 +57,11 @@ std::vector<GoldenCase> read_cases() {
     return cases;
 }
 
-class Folder {
+class Folder : public test_support::TempFolder {
 public:
-    Folder()
-        : path_(std::filesystem::temp_directory_path() /
-                ("halftone-golden-" + std::to_string(getpid()))) {
-        std::filesystem::create_directories(path_);
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
     std::string file(const std::string& kind, std::size_t i) const {
-        return (path_ / (kind + std::to_string(i) + ".safetensors")).string();
+        return (*this / (kind + std::to_string(i) + ".safetensors")).string();
     }
-
-private:
-    std::filesystem::path path_;
 };
 
 /// What differs between a result and its expectation, or nothing.

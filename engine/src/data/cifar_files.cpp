@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "data/cifar.h"
@@ -113,6 +116,28 @@ private:
     std::vector<std::string> names_;
 };
 
+/// Refuses data_batch_1 and data_batch_3 without data_batch_2: a file has been lost. The first few
+/// alone are a smaller set, which may be meant.
+void refuse_gap(const std::vector<DataFile>& files, const CifarFormat& format) {
+    const std::string stem = "data_batch_";
+    std::set<int> numbers;
+    for (const auto& file : files) {
+        const std::string_view name = file.name;
+        if (!name.starts_with(stem)) continue;
+        int number = 0;
+        const auto read =
+            std::from_chars(name.data() + stem.size(), name.data() + name.size(), number);
+        if (read.ec == std::errc{}) numbers.insert(number);
+    }
+    for (int i = 1; !numbers.empty() && i < *numbers.rbegin(); ++i) {
+        if (numbers.contains(i)) continue;
+        throw Error(
+            ErrorCode::data,
+            msg("{}: {}{}.bin is missing", files.front().path.parent_path().string(), stem, i),
+            msg("Looked for {}.", wanted_cifar(format).looked_for));
+    }
+}
+
 }  // namespace
 
 Wanted wanted_cifar(const CifarFormat& format) {
@@ -134,7 +159,9 @@ Wanted wanted_cifar(const CifarFormat& format) {
 DatasetPair open_cifar(const DatasetConfig& config) {
     const CifarFormat& format = config.kind == "cifar10" ? cifar10_format() : cifar100_format();
     CifarReader reader(format, config);
-    for (const auto& file : find_data_files(config.path, wanted_cifar(format))) {
+    const auto files = find_data_files(config.path, wanted_cifar(format));
+    refuse_gap(files, format);
+    for (const auto& file : files) {
         if (file.archive) {
             reader.add_archive(file.path);
         } else {

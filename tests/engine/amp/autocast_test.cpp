@@ -310,6 +310,13 @@ TEST(Autocast, M9RowsOf111PromoteTheSameInsideAndOutside) {
         EXPECT_EQ(mul(t(DType::f16, {}), 2.0).dtype(), DType::f16);
         EXPECT_EQ(add(t(DType::f16, {}), t(DType::f32)).dtype(), DType::f32);
         EXPECT_EQ(add(t(DType::f16, {}), t(DType::f32, {})).dtype(), DType::f32);
+        using Binary = Tensor (*)(const Tensor&, const Tensor&);
+        for (const Binary op :
+             std::initializer_list<Binary>{sub, mul, div, maximum, minimum, atan2}) {
+            EXPECT_EQ(op(t(DType::f16), t(DType::f32)).dtype(), DType::f32);
+            EXPECT_EQ(op(t(DType::f32), t(DType::f16)).dtype(), DType::f32);
+        }
+        EXPECT_EQ(cat({t(DType::f16), t(DType::f32)}, 0).dtype(), DType::f32);
         EXPECT_EQ(less(t(DType::f16), t(DType::f32)).dtype(), DType::boolean);
         EXPECT_EQ(where(t(DType::boolean), t(DType::f16), t(DType::f32)).dtype(), DType::f32);
         EXPECT_EQ(add_(t(DType::f16), t(DType::f32)).dtype(), DType::f16);

@@ -113,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Data, BatchLoaderOf, ::testing::Values(images, features
                          });
 
 TEST(BatchLoader, FollowsAnOrderFileWithBatchesOfDifferentSizes) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     const auto file = folder.write("order.txt", "1 2 3\n50\n");
     BatchLoader loader(ramp(images), {.batch_size = 16, .order = file});
     Batch batch;
@@ -128,7 +128,7 @@ TEST(BatchLoader, FollowsAnOrderFileWithBatchesOfDifferentSizes) {
 }
 
 TEST(BatchLoader, GoesOnWhenTheOrderFileVanishes) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     const auto file = folder.write("order.txt", "1 2 3\n50\n");
     BatchLoader loader(ramp(images), {.order = file});
     std::filesystem::remove(file);

@@ -9,7 +9,7 @@ namespace engine {
 namespace {
 
 using test::Bytes;
-using test::TempFolder;
+using test_support::TempFolder;
 using ::testing::HasSubstr;
 
 Bytes sample_bytes(std::size_t count) {

@@ -10,7 +10,7 @@ namespace {
 
 using test::Bytes;
 using test::cifar;
-using test::TempFolder;
+using test_support::TempFolder;
 using ::testing::HasSubstr;
 
 /// Record i of `data` must be record `first + i` of test::cifar().
@@ -159,6 +159,18 @@ TEST(Cifar, RefusesALabelBeyondTheClasses) {
     bytes = cifar(100, 0, 3);
     bytes[3074 + 1] = 100;
     EXPECT_THAT(error_of("cifar100", bytes), HasSubstr("label 100 of record 1 is beyond"));
+}
+
+TEST(Cifar, RefusesAGapInItsBatchesAndTakesTheFirstFew) {
+    const TempFolder folder;
+    for (const int batch : {1, 2, 4})
+        folder.write("data_batch_" + std::to_string(batch) + ".bin", cifar(10, batch, 2));
+    folder.write("test_batch.bin", cifar(10, 0, 1));
+    const auto config = test::dataset("cifar10", {folder.str()});
+    EXPECT_THAT(test::data_error([&] { open_cifar(config); }),
+                HasSubstr("data_batch_3.bin is missing | Looked for data_batch_1.bin to"));
+    std::filesystem::remove(folder / "data_batch_4.bin");
+    EXPECT_EQ(open_cifar(config).train->size(), 4);
 }
 
 TEST(Cifar, RefusesAnEmptyFileAndAMissingSet) {

@@ -11,7 +11,7 @@ namespace engine {
 namespace {
 
 using test::Bytes;
-using test::TempFolder;
+using test_support::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-using test::TempFolder;
+using test_support::TempFolder;
 
 TEST(DatasetPreview, CountsTheSamplesOfEachClass) {
     const auto preview = preview_dataset(test::dataset("glyphs", {}), 1, 0);

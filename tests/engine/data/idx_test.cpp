@@ -15,7 +15,7 @@ using test::Bytes;
 using test::idx;
 using test::idx_images;
 using test::idx_labels;
-using test::TempFolder;
+using test_support::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;

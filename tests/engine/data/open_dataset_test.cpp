@@ -77,7 +77,7 @@ TEST(DatasetCatalog, DescribesTheRealSetsAsTheyAre) {
 }
 
 TEST(OpenDataset, ReadsFilesAgainWhenTheyHaveChanged) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     folder.write("train.bin", test::cifar(100, 0, 3));
     folder.write("test.bin", test::cifar(100, 0, 3));
     const auto config = test::dataset("cifar100", {folder.str()});

@@ -7,7 +7,7 @@ namespace engine {
 namespace {
 
 using test::Bytes;
-using test::TempFolder;
+using test_support::TempFolder;
 
 TEST(RecognisePath, KnowsCifarFoldersFilesAndArchivesByTheirRecords) {
     for (const int classes : {10, 100}) {

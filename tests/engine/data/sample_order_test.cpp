@@ -74,7 +74,7 @@ TEST(SampleOrder, RefusesSettingsThatGiveNoBatch) {
 }
 
 TEST(SampleOrderFile, GivesTheBatchesOfItsLines) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     auto order = SampleOrder::from_file(10, folder.write("order", "3 1 4\n1,5\r\n9\t2 6 5\n\n"));
     EXPECT_EQ(order.batches_per_epoch(), 3);
     for (const std::int64_t epoch : {0, 1}) {
@@ -93,7 +93,7 @@ struct BadOrder {
 class BadOrderFile : public ::testing::TestWithParam<BadOrder> {};
 
 TEST_P(BadOrderFile, IsRefusedByItsLine) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     const auto file = folder.write("order", GetParam().text);
     try {
         SampleOrder::from_file(10, file);
@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& order) { return std::string(order.param.name); });
 
 TEST(SampleOrderFile, RefusesAMissingFileAndAFolder) {
-    const test::TempFolder folder;
+    const test_support::TempFolder folder;
     EXPECT_THROW(SampleOrder::from_file(10, (folder / "absent").string()), Error);
     EXPECT_THROW(SampleOrder::from_file(10, folder.str()), Error);
 }

@@ -1,9 +1,7 @@
 #include "engine/op_script.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -12,22 +10,13 @@
 #include "ops/matmul.h"
 #include "ops/op_case.h"
 #include "ops/tensor_file.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-namespace fs = std::filesystem;
-
 class OpScript : public testing::Test {
 protected:
-    OpScript() {
-        folder_ = fs::temp_directory_path() /
-                  ("op_script_" + std::to_string(::getpid()) + "_" +
-                   testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::create_directories(folder_);
-    }
-    ~OpScript() override { fs::remove_all(folder_); }
-
     std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
     /// Runs one case and returns its result file, or an empty map after an error.
@@ -42,7 +31,7 @@ protected:
         return load_tensors(path("out"));
     }
 
-    fs::path folder_;
+    test_support::TempFolder folder_;
     std::string line_;
 };
 

@@ -7,7 +7,7 @@
 
 #include "engine/comparison.h"
 #include "store/step_record.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -38,7 +38,7 @@ FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, doub
 }
 
 TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const auto rows = compare_runs(
         {{"fp32", {run_of(dir / "a", 10, 0.04)}}, {"amp-fp16", {run_of(dir / "b", 10, 0.02)}}});
     ASSERT_EQ(rows.size(), 2u);
@@ -54,7 +54,7 @@ TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
 }
 
 TEST(Comparison, APauseOfTheMachineDoesNotCountAgainstAPrecision) {
-    TempDir dir;
+    test_support::TempFolder dir;
     std::filesystem::create_directories(dir / "a");
     auto writer = StepRecordWriter::create(dir / "a");
     for (std::int64_t i = 1; i <= 40; ++i) {
@@ -80,7 +80,7 @@ TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {
 }
 
 TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto second_seed = run_of(dir / "c", 10, 0.02);
     second_seed.test_losses.back() = 0.8;
     const std::string table = comparison_table(

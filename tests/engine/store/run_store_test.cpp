@@ -15,7 +15,7 @@
 
 #include "engine/error.h"
 #include "store/step_record.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -65,7 +65,7 @@ void make_run_and_die(const fs::path& root, std::int64_t steps) {
 }
 
 TEST(RunStore, GivesEachRunANumberedFolderWithItsSettings) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir / "runs");
     const auto first = store.create(config_with_seed(3));
     const auto second = store.create(config_with_seed(4));
@@ -76,7 +76,7 @@ TEST(RunStore, GivesEachRunANumberedFolderWithItsSettings) {
 }
 
 TEST(RunStore, ListsRunsNewestFirstWithTheirFigures) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto first = store.create(config_with_seed(3));
     const auto second = store.create(config_with_seed(4));
@@ -97,7 +97,7 @@ TEST(RunStore, ListsRunsNewestFirstWithTheirFigures) {
 }
 
 TEST(RunStore, EachEndHasItsState) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto state_after = [&](DoneReason reason) {
         const auto run = store.create({});
@@ -116,7 +116,7 @@ TEST(RunStore, EachEndHasItsState) {
 }
 
 TEST(RunStore, KeepsEventsInOrder) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto run = store.create({});
     for (int i = 1; i <= 12; ++i) store.append(RunWarning{run.run, msg("number {}", i), i});
@@ -130,7 +130,7 @@ TEST(RunStore, KeepsEventsInOrder) {
 }
 
 TEST(RunStore, AnswersForARunThatItDoesNotKnow) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     EXPECT_FALSE(store.find("7").has_value());
     EXPECT_THAT(store.events("7"), IsEmpty());
@@ -139,7 +139,7 @@ TEST(RunStore, AnswersForARunThatItDoesNotKnow) {
 }
 
 TEST(RunStore, IndexesARunInAFolderThatWasGiven) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         RunStore store(dir / "runs");
         const auto run = store.create({}, dir / "elsewhere/mine");
@@ -155,7 +155,7 @@ TEST(RunStore, IndexesARunInAFolderThatWasGiven) {
 }
 
 TEST(RunStore, RefusesAGivenFolderThatHoldsSomething) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir / "runs");
     std::ofstream(dir / "thesis.txt") << "precious";
     try {
@@ -179,7 +179,7 @@ TEST(RunStore, ARootThatCannotBeMadeIsAnError) {
 }
 
 TEST(RunStore, NotesAndTagsSurviveARebuild) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto run = store.create(config_with_seed(9));
     store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
@@ -199,7 +199,7 @@ TEST(RunStore, NotesAndTagsSurviveARebuild) {
 }
 
 TEST(RunStore, ARunWhoseProcessDiedShowsAsInterruptedWithTheFiguresOfItsRecord) {
-    TempDir dir;
+    test_support::TempFolder dir;
     make_run_and_die(dir.path(), 700);
     RunStore store(dir.path());
     const auto runs = store.list();
@@ -214,7 +214,7 @@ TEST(RunStore, ARunWhoseProcessDiedShowsAsInterruptedWithTheFiguresOfItsRecord) 
 }
 
 TEST(RunStore, ARunOfAnotherLivingProcessIsRunning) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore theirs(dir.path());
     const auto run = theirs.create({});
     RunStore ours(dir.path());
@@ -226,7 +226,7 @@ TEST(RunStore, ARunOfAnotherLivingProcessIsRunning) {
 }
 
 TEST(RunStore, ProcessesThatShareARootNeverShareANumber) {
-    TempDir dir;
+    test_support::TempFolder dir;
     constexpr int processes = 4;
     constexpr int runs_each = 8;
     for (int p = 0; p < processes; ++p) {
@@ -254,7 +254,7 @@ TEST(RunStore, ProcessesThatShareARootNeverShareANumber) {
 }
 
 TEST(RunStore, ThreadsMayShareAStore) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     std::vector<std::thread> threads;
     for (int t = 0; t < 3; ++t) {
@@ -273,7 +273,7 @@ TEST(RunStore, ThreadsMayShareAStore) {
 TEST(RunStore, ADamagedIndexIsPutAsideAndBuiltAgain) {
     for (const std::string damage :
          {"not a database at all, but long enough to be looked at", ""}) {
-        TempDir dir;
+        test_support::TempFolder dir;
         std::string run;
         {
             RunStore store(dir.path());
@@ -300,14 +300,14 @@ TEST(RunStore, ADamagedIndexIsPutAsideAndBuiltAgain) {
 }
 
 TEST(RunStore, ARemovedIndexIsBuiltAgain) {
-    TempDir dir;
+    test_support::TempFolder dir;
     { RunStore(dir.path()).create(config_with_seed(8)); }
     for (const char* file : {"runs.db", "runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
     EXPECT_EQ(RunStore(dir.path()).find("1")->config.seed, 8);
 }
 
 TEST(RunStore, AnIndexThatAFullDiskLeftEmptyIsBuiltAgain) {
-    TempDir dir;
+    test_support::TempFolder dir;
     { RunStore(dir.path()).create(config_with_seed(8)); }
     for (const char* file : {"runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
     fs::resize_file(dir / "runs.db", 0);
@@ -315,7 +315,7 @@ TEST(RunStore, AnIndexThatAFullDiskLeftEmptyIsBuiltAgain) {
 }
 
 TEST(RunStore, DamagedFilesInARunFolderDoNotStopARebuild) {
-    TempDir dir;
+    test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto run = store.create({});
     store.append(done_of(run.run));
@@ -339,7 +339,7 @@ TEST(RunStore, TheDefaultRootFollowsTheDesktopsFolders) {
 }
 
 TEST(ExportCsv, WritesAHeaderAndALineAStep) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         auto record = StepRecordWriter::create(dir.path());
         for (std::int64_t i = 1; i <= 5000; ++i) {
@@ -365,7 +365,7 @@ TEST(ExportCsv, WritesAHeaderAndALineAStep) {
 }
 
 TEST(ExportCsv, AMissingRecordOrAFolderThatIsNotThereIsAnError) {
-    TempDir dir;
+    test_support::TempFolder dir;
     EXPECT_THROW(export_csv(dir.path(), dir / "steps.csv"), Error);
     EXPECT_FALSE(fs::exists(dir / "steps.csv"));
     { auto record = StepRecordWriter::create(dir.path()); }

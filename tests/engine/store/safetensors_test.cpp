@@ -8,7 +8,7 @@
 #include <random>
 
 #include "engine/error.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -33,7 +33,7 @@ void write_raw(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 std::string open_error(const std::string& bytes) {
-    TempDir dir;
+    test_support::TempFolder dir;
     write_raw(dir / "w.safetensors", bytes);
     try {
         SafetensorsFile::open(dir / "w.safetensors");
@@ -47,7 +47,7 @@ std::string open_error(const std::string& bytes) {
 }
 
 TEST(Safetensors, ReadsAFileMadeByHand) {
-    TempDir dir;
+    test_support::TempFolder dir;
     write_raw(dir / "w", raw_file(R"({"__metadata__":{"format":"pt"},)"
                                   R"("b":{"dtype":"U8","shape":[3],"data_offsets":[8,11]},)"
                                   R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}   )",
@@ -64,7 +64,7 @@ TEST(Safetensors, ReadsAFileMadeByHand) {
 }
 
 TEST(Safetensors, ReadsBackWhatWasWritten) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const std::vector<float> weights = {1, -2, 3.5f, 0, 7, 8};
     const std::vector<std::uint8_t> mask = {1, 0, 1};
     const std::vector<double> scalar = {0.1};
@@ -91,13 +91,13 @@ TEST(Safetensors, ReadsBackWhatWasWritten) {
 }
 
 TEST(Safetensors, AFileWithoutTensorsIsSound) {
-    TempDir dir;
+    test_support::TempFolder dir;
     write_safetensors(dir / "w", {});
     EXPECT_TRUE(SafetensorsFile::open(dir / "w").tensors().empty());
 }
 
 TEST(Safetensors, DataBeginsAlignedAndLargerItemsComeFirst) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const std::vector<std::uint8_t> mask = {1, 0, 1};
     const std::vector<double> scalar = {0.1};
     write_safetensors(dir / "w",
@@ -181,13 +181,13 @@ TEST(Safetensors, DeepNestingDoesNotExhaustTheStack) {
 }
 
 TEST(Safetensors, AMissingFileAndAFolderAreErrors) {
-    TempDir dir;
+    test_support::TempFolder dir;
     EXPECT_THROW(SafetensorsFile::open(dir / "absent"), Error);
     EXPECT_THROW(SafetensorsFile::open(dir.path()), Error);
 }
 
 TEST(Safetensors, NoDamageToAHeaderIsReadPastTheFile) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const std::vector<float> weights = {1, 2, 3, 4};
     write_safetensors(dir / "w", {{"a", "F32", {2, 2}, bytes_of(weights)}}, {{"k", "v"}});
     std::ifstream stream(dir / "w", std::ios::binary);
@@ -209,7 +209,7 @@ TEST(Safetensors, NoDamageToAHeaderIsReadPastTheFile) {
 }
 
 TEST(Safetensors, TheWriterRefusesEntriesThatMakeNoFile) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const std::vector<float> one = {1};
     const auto refused = [&](const std::vector<TensorEntry>& entries) {
         try {
@@ -227,7 +227,7 @@ TEST(Safetensors, TheWriterRefusesEntriesThatMakeNoFile) {
 }
 
 TEST(Safetensors, AWriteThatFailsLeavesTheOldFileAndNoOther) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const std::vector<float> one = {1};
     write_safetensors(dir / "w", {{"a", "F32", {1}, bytes_of(one)}});
     std::filesystem::create_directory(dir / "taken");

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -58,7 +58,7 @@ std::string message_of(const std::function<void()>& act, ErrorCode code) {
     return {};
 }
 
-std::string open_error(const TempDir& dir) {
+std::string open_error(const test_support::TempFolder& dir) {
     return message_of([&] { StepRecordReader::open(dir.path()); }, ErrorCode::data);
 }
 
@@ -70,7 +70,7 @@ void patch(const std::filesystem::path& file, std::streamoff at, const void* byt
 }
 
 TEST(StepRecord, ReadsBackWhatWasAppended) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     append_steps(writer, 3);
     const auto reader = StepRecordReader::open(dir.path());
@@ -80,7 +80,7 @@ TEST(StepRecord, ReadsBackWhatWasAppended) {
 }
 
 TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     constexpr std::int64_t count = 60'000;  // past the growing chunks and three full ones
     append_steps(writer, count);
@@ -94,7 +94,7 @@ TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
 }
 
 TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     constexpr std::int64_t count = 400'000;  // some two dozen full chunks
     StepRecord row = row_of(1);
@@ -113,7 +113,7 @@ TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
 }
 
 TEST(StepRecord, ColumnsComeAsDoublesAcrossChunks) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     append_steps(writer, 3000);
     const auto reader = writer.reader();
@@ -129,7 +129,7 @@ TEST(StepRecord, ColumnsComeAsDoublesAcrossChunks) {
 }
 
 TEST(StepRecord, KeepsNonFiniteNumbersAsTheyAre) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     StepRecord record = row_of(1);
     record.loss = -std::numeric_limits<float>::infinity();
@@ -141,7 +141,7 @@ TEST(StepRecord, KeepsNonFiniteNumbersAsTheyAre) {
 }
 
 TEST(StepRecord, AnOpenReaderSeesTheRecordGrow) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     const auto reader = StepRecordReader::open(dir.path());
     const StepRecordReader copy = reader;
@@ -160,7 +160,7 @@ TEST(StepRecord, AnEmptyReaderHoldsNothing) {
 }
 
 TEST(StepRecord, RefusesRowsThatAreNotPublished) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     append_steps(writer, 2);
     const auto reader = writer.reader();
@@ -173,14 +173,14 @@ TEST(StepRecord, RefusesRowsThatAreNotPublished) {
 }
 
 TEST(StepRecord, AShortRunTakesLittleRoom) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     append_steps(writer, 500);
     EXPECT_LT(std::filesystem::file_size(dir / "steps.rec"), 100'000u);
 }
 
 TEST(StepRecord, IsNotMadeTwiceInOneFolder) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     EXPECT_THAT(message_of([&] { StepRecordWriter::create(dir.path()); }, ErrorCode::io),
                 HasSubstr("steps.rec"));
@@ -188,7 +188,7 @@ TEST(StepRecord, IsNotMadeTwiceInOneFolder) {
 }
 
 TEST(StepRecord, AMissingOrForeignFileIsAClearError) {
-    TempDir dir;
+    test_support::TempFolder dir;
     EXPECT_THAT(open_error(dir), HasSubstr("cannot open the step record"));
     std::ofstream(dir / "steps.rec") << "step,loss\n";
     EXPECT_THAT(open_error(dir), HasSubstr("the file ends after 10 bytes"));
@@ -197,7 +197,7 @@ TEST(StepRecord, AMissingOrForeignFileIsAClearError) {
 }
 
 TEST(StepRecord, AnotherVersionIsNamed) {
-    TempDir dir;
+    test_support::TempFolder dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
     const std::uint32_t version = 7;
     patch(dir / "steps.rec", offsetof(record_layout::Header, version), &version, sizeof version);
@@ -205,7 +205,7 @@ TEST(StepRecord, AnotherVersionIsNamed) {
 }
 
 TEST(StepRecord, EveryDamagedByteOfTheHeaderIsFound) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 10);
@@ -226,7 +226,7 @@ TEST(StepRecord, EveryDamagedByteOfTheHeaderIsFound) {
 }
 
 TEST(StepRecord, ACountBeyondTheFileIsRefusedAndNotRead) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 10);
@@ -239,7 +239,7 @@ TEST(StepRecord, ACountBeyondTheFileIsRefusedAndNotRead) {
 }
 
 TEST(StepRecord, ATruncatedFileIsRefused) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 2000);
@@ -249,7 +249,7 @@ TEST(StepRecord, ATruncatedFileIsRefused) {
 }
 
 TEST(StepRecord, AFileCutOffAfterOpeningIsAnErrorAtTheNextChunk) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     append_steps(writer, 2000);
     const auto reader = writer.reader();
@@ -258,7 +258,7 @@ TEST(StepRecord, AFileCutOffAfterOpeningIsAnErrorAtTheNextChunk) {
 }
 
 TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
-    TempDir dir;
+    test_support::TempFolder dir;
     {
         auto writer = StepRecordWriter::create(dir.path());
         append_steps(writer, 10);
@@ -282,7 +282,7 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
 }
 
 TEST(StepRecord, AFieldOfAnotherTypeIsRefused) {
-    TempDir dir;
+    test_support::TempFolder dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
     record_layout::Header header = record_layout::make_header();
     header.columns[0].type = record_layout::ColumnType::f64;
@@ -292,7 +292,7 @@ TEST(StepRecord, AFieldOfAnotherTypeIsRefused) {
 }
 
 TEST(StepRecord, EveryPublishedRowSurvivesKill9) {
-    TempDir dir;
+    test_support::TempFolder dir;
     const pid_t child = ::fork();
     if (child == 0) {
         auto writer = StepRecordWriter::create(dir.path());
@@ -331,7 +331,7 @@ bool in_child(const std::function<bool()>& act) {
 }
 
 TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
-    TempDir dir;
+    test_support::TempFolder dir;
     EXPECT_TRUE(in_child([&] {
         std::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{1000, 1000};
@@ -347,7 +347,7 @@ TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
 }
 
 TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
-    TempDir dir;
+    test_support::TempFolder dir;
     EXPECT_TRUE(in_child([&] {
         std::signal(SIGXFSZ, SIG_IGN);  // a limit on the file's size stands in for a full disk
         auto writer = StepRecordWriter::create(dir.path());
@@ -371,7 +371,7 @@ TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
 }
 
 TEST(StepRecord, AReaderThreadSeesOnlyWholeRowsWhileAWriterAppends) {
-    TempDir dir;
+    test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path());
     const auto reader = writer.reader();
     constexpr std::int64_t count = 40'000;

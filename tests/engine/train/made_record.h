@@ -6,7 +6,7 @@
 #include <random>
 
 #include "store/step_record.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 
@@ -40,7 +40,7 @@ public:
     const StepRecordReader& reader() const { return reader_; }
 
 private:
-    TempDir folder_;
+    test_support::TempFolder folder_;
     StepRecordReader reader_;
 };
 

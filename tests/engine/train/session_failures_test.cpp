@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "engine/error.h"
 #include "engine/session.h"
-#include "temp_dir.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -31,7 +31,7 @@ RunConfig spirals(std::int64_t batch_size, std::vector<std::int64_t> hidden) {
 
 /// A run that is expected to fail, beside one that is not.
 struct TwoHalves {
-    TempDir folder;
+    test_support::TempFolder folder;
     std::shared_ptr<RunStore> store = std::make_shared<RunStore>(folder.path());
     std::shared_ptr<ComputeThread> thread = std::make_shared<ComputeThread>();
     std::vector<RunWarning> warnings;  // of the failing half

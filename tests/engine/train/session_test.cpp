@@ -5,30 +5,26 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 #include <thread>
 
 #include "engine/error.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
 
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 /// A store in a folder of its own, a compute thread, and a quick run.
 class SessionTest : public testing::Test {
 protected:
     void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "halftone-session-XXXXXX").string();
-        root_ = mkdtemp(pattern.data());
-        store_ = std::make_shared<RunStore>(root_);
+        store_ = std::make_shared<RunStore>(root_.path());
         thread_ = std::make_shared<ComputeThread>();
     }
     void TearDown() override {
         thread_.reset();
         store_.reset();
-        fs::remove_all(root_);
     }
 
     static RunConfig spirals(std::int64_t max_steps) {
@@ -63,7 +59,7 @@ protected:
         return out;
     }
 
-    fs::path root_;
+    test_support::TempFolder root_;
     std::shared_ptr<RunStore> store_;
     std::shared_ptr<ComputeThread> thread_;
 };

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace engine::test {
+namespace test_support {
 
 /// An empty folder that goes, with all in it, at the end of the test.
 class TempFolder {
@@ -27,6 +27,7 @@ public:
     TempFolder(const TempFolder&) = delete;
     TempFolder& operator=(const TempFolder&) = delete;
 
+    const std::filesystem::path& path() const { return path_; }
     std::string str() const { return path_.string(); }
     std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
@@ -49,4 +50,4 @@ private:
     std::filesystem::path path_;
 };
 
-}  // namespace engine::test
+}  // namespace test_support
