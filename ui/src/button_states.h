@@ -10,6 +10,8 @@ namespace ui {
 struct ButtonState {
     bool enabled = false;
     QString why;
+
+    bool operator==(const ButtonState&) const = default;
 };
 
 /// What the command bar offers.
@@ -20,6 +22,8 @@ struct ButtonStates {
     ButtonState step;
     ButtonState stop;
     bool pauseResumes = false;  ///< the pause button now says "Resume"
+
+    bool operator==(const ButtonStates&) const = default;
 };
 
 /// What the user last asked for and the engine has not confirmed yet: the buttons change at once.

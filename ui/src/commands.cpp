@@ -15,8 +15,8 @@ using engine::RunState;
 Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     : QObject(parent), feed_(feed), settings_(settings) {
     connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
-    connect(feed_, &EventFeed::tracksChanged, this, &Commands::buttonsChanged);
-    connect(settings_, &SettingsModel::changed, this, &Commands::buttonsChanged);
+    connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
+    connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
 }
 
 ButtonStates Commands::buttons() const {
@@ -30,6 +30,12 @@ void Commands::stateChanged() {
                           state == RunState::done || state == RunState::failed ||
                           state == RunState::idle;
     if (answered) asked_ = Asked::nothing;
+    // Short epochs go from training to evaluating and back many times a second.
+    if (buttons() != told_) tellButtons();
+}
+
+void Commands::tellButtons() {
+    told_ = buttons();
     emit buttonsChanged();
 }
 
@@ -42,7 +48,7 @@ void Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
     } catch (const engine::Error& error) {
         report(error);
     }
-    emit buttonsChanged();
+    tellButtons();
 }
 
 void Commands::compare() {
@@ -58,7 +64,7 @@ void Commands::togglePause() {
     if (!now.pause.enabled) return;
     asked_ = now.pauseResumes ? Asked::resume : Asked::pause;
     feed_->post(now.pauseResumes ? Command::resume : Command::pause);
-    emit buttonsChanged();
+    tellButtons();
 }
 
 void Commands::step() {
@@ -67,7 +73,7 @@ void Commands::step() {
     if (under) {
         asked_ = Asked::pause;
         feed_->post(Command::step);
-        emit buttonsChanged();
+        tellButtons();
     } else {
         launch(settings_->comparisonConfigs(), true);
     }
@@ -77,7 +83,7 @@ void Commands::stop() {
     if (!buttons().stop.enabled) return;
     asked_ = Asked::stop;
     feed_->post(Command::stop);
-    emit buttonsChanged();
+    tellButtons();
 }
 
 void Commands::openPath(const QString& path) {

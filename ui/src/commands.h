@@ -49,10 +49,12 @@ signals:
 private:
     void launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
     void stateChanged();
+    void tellButtons();
 
     EventFeed* feed_;
     SettingsModel* settings_;
     Asked asked_ = Asked::nothing;
+    ButtonStates told_;
 };
 
 }  // namespace ui

@@ -39,7 +39,13 @@ HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
         if (!filling_) showChosen();
     });
     connect(this, &QTreeView::customContextMenuRequested, this, &HistoryPanel::openMenu);
-    connect(context_.feed, &EventFeed::stateChanged, this, &HistoryPanel::reload);
+    connect(context_.feed, &EventFeed::stateChanged, this, [this](engine::RunState state) {
+        // Short epochs go from training to evaluating and back many times a second.
+        const bool trains =
+            state == engine::RunState::training || state == engine::RunState::evaluating;
+        if (!(trains && trained_)) reload();
+        trained_ = trains;
+    });
     connect(context_.feed, &EventFeed::storeChanged, this, &HistoryPanel::reload);
     connect(context_.feed, &EventFeed::eventArrived, this,
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {

@@ -32,6 +32,7 @@ private:
     Context context_;
     RunListModel* model_;
     bool reloading_ = false;
+    bool trained_ = false;  ///< when the state last changed
     bool again_ = false;
     bool filling_ = false;
 };

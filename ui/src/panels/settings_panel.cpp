@@ -300,8 +300,9 @@ void SettingsPanel::lock() {
     const auto state = context_.feed->state();
     const bool running = context_.feed->live() && state != engine::RunState::idle &&
                          state != engine::RunState::done && state != engine::RunState::failed;
+    const QPixmap lock = iconPixmap(u"lock"_s, context_.theme->tokens().dim, 10, 2);
     for (auto* each : locks_) {
-        each->setPixmap(iconPixmap(u"lock"_s, context_.theme->tokens().dim, 10, 2));
+        each->setPixmap(lock);
         each->setVisible(running);
     }
 }

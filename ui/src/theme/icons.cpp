@@ -2,6 +2,7 @@
 
 #include <QFile>
 #include <QPainter>
+#include <QPixmapCache>
 #include <QSvgRenderer>
 
 #include "theme/theme.h"
@@ -11,6 +12,21 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+QPixmap draw(const QString& name, const QColor& color, int size, qreal scale) {
+    QFile file(u":/icons/"_s + name + u".svg"_s);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    QByteArray svg = file.readAll();
+    svg.replace("currentColor", color.name().toLatin1());
+    QSvgRenderer renderer(svg);
+    QPixmap pixmap(QSize(size, size) * scale);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    renderer.render(&painter);
+    painter.end();
+    pixmap.setDevicePixelRatio(scale);
+    return pixmap;
+}
 
 QIcon inColors(const QString& name, const QColor& normal, const QColor& disabled) {
     QIcon icon;
@@ -24,17 +40,12 @@ QIcon inColors(const QString& name, const QColor& normal, const QColor& disabled
 }  // namespace
 
 QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal scale) {
-    QFile file(u":/icons/"_s + name + u".svg"_s);
-    if (!file.open(QIODevice::ReadOnly)) return {};
-    QByteArray svg = file.readAll();
-    svg.replace("currentColor", color.name().toLatin1());
-    QSvgRenderer renderer(svg);
-    QPixmap pixmap(QSize(size, size) * scale);
-    pixmap.fill(Qt::transparent);
-    QPainter painter(&pixmap);
-    renderer.render(&painter);
-    painter.end();
-    pixmap.setDevicePixelRatio(scale);
+    // Rows of a list ask at every paint; and Qt keeps a scaled copy for each new pixmap.
+    const QString key = u"halftone/%1/%2/%3/%4"_s.arg(name, color.name()).arg(size).arg(scale);
+    QPixmap pixmap;
+    if (QPixmapCache::find(key, &pixmap)) return pixmap;
+    pixmap = draw(name, color, size, scale);
+    QPixmapCache::insert(key, pixmap);
     return pixmap;
 }
 
