@@ -146,6 +146,7 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     auto* compare = window->findChild<QAbstractButton*>(u"primary"_s);
     ASSERT_NE(compare, nullptr);
     EXPECT_TRUE(compare->isEnabled());
+    const int narrowest = window->minimumSizeHint().width();
     compare->setFocus();
     compare->click();
     ASSERT_TRUE(QTest::qWaitFor([&] { return !compare->isEnabled(); }));
@@ -157,6 +158,7 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     feed.post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     EXPECT_EQ(window->focusWidget(), compare);
+    EXPECT_LE(window->minimumSizeHint().width(), narrowest) << "figures widen the window";
     link.select(3);
     EXPECT_EQ(window->findChild<QDockWidget*>(u"step"_s)->windowTitle(), u"Step 3"_s);
 }

@@ -24,6 +24,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::size_t abreast = 4;
+constexpr std::size_t allColumns = 4;
+constexpr int leastWidth = 320;
 
 struct Figures {
     QString loss;
@@ -80,6 +82,7 @@ RunCards::RunCards(const Context& context, QWidget* parent)
 QWidget* RunCards::makeCard(const QString& title, const QColor& color, Card& card) {
     auto* frame = new QFrame(row_);
     frame->setObjectName(u"card"_s);
+    card.frame = frame;
     auto* line = new QHBoxLayout(frame);
     line->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     line->setSpacing(size::inside);
@@ -101,7 +104,9 @@ QWidget* RunCards::makeCard(const QString& title, const QColor& color, Card& car
     names->addWidget(card.note);
     line->addLayout(names, 1);
     const auto figure = [&](const QString& caption) {
-        auto* column = new QVBoxLayout;
+        auto* holder = new QWidget(frame);
+        auto* column = new QVBoxLayout(holder);
+        column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(0);
         auto* label = makeLabel(caption, "dim");
         label->setFont(Theme::caption());
@@ -110,7 +115,8 @@ QWidget* RunCards::makeCard(const QString& title, const QColor& color, Card& car
         value->setAccessibleName(title + u' ' + caption);
         column->addWidget(label);
         column->addWidget(value);
-        line->addLayout(column);
+        line->addWidget(holder);
+        card.columns.push_back(holder);
         return value;
     };
     card.loss = figure(tr("loss"));
@@ -148,7 +154,38 @@ void RunCards::rebuild() {
     const int line =
         QFontMetrics(Theme::caption()).height() + QFontMetrics(Theme::figures()).height();
     setFixedHeight(tracks.size() > abreast ? 160 : line + 2 * size::gap + 2);
+    fitting_ = allColumns;
     refresh();
+}
+
+QSize RunCards::minimumSizeHint() const {
+    return {leastWidth, QStackedWidget::minimumSizeHint().height()};
+}
+
+void RunCards::resizeEvent(QResizeEvent* event) {
+    QStackedWidget::resizeEvent(event);
+    fit(allColumns);
+}
+
+void RunCards::fit(std::size_t columns) {
+    for (fitting_ = columns;; --fitting_) {
+        for (const Card& card : shown_) {
+            for (std::size_t i = 0; i < card.columns.size(); ++i) {
+                card.columns[i]->setVisible(i < fitting_);
+            }
+        }
+        if (fitting_ <= 1 || neededWidth() <= width()) return;
+    }
+}
+
+int RunCards::neededWidth() const {
+    // Of the layouts themselves: cards_ hears of a hidden column only with the next event.
+    int needed = 0;
+    for (const Card& card : shown_) {
+        if (card.frame == nullptr) continue;
+        needed += card.frame->layout()->totalMinimumSize().width() + size::gap;
+    }
+    return needed - size::gap;
 }
 
 void RunCards::refresh() {
@@ -182,6 +219,7 @@ void RunCards::refresh() {
         card.note->setToolTip(note);
         first = false;
     }
+    fit(fitting_);  // not more: figures that come and go with every digit would flicker
 }
 
 void RunCards::fillTable() {

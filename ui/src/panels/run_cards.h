@@ -22,6 +22,12 @@ class RunCards final : public QStackedWidget {
 public:
     explicit RunCards(const Context& context, QWidget* parent = nullptr);
 
+    /// Narrower than the cards are now: their last figures give way.
+    QSize minimumSizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     struct Card {
         std::shared_ptr<RunTrack> track;
@@ -30,9 +36,13 @@ private:
         QLabel* accuracy = nullptr;
         QLabel* speed = nullptr;
         QLabel* peak = nullptr;
+        QWidget* frame = nullptr;
+        std::vector<QWidget*> columns;  ///< of the four, in this order
     };
     void rebuild();
     void refresh();
+    void fit(std::size_t columns);
+    int neededWidth() const;
     QWidget* makeCard(const QString& title, const QColor& color, Card& card);
     void fillTable();
 
@@ -41,6 +51,7 @@ private:
     QHBoxLayout* cards_;
     QTableWidget* table_;
     std::vector<Card> shown_;
+    std::size_t fitting_ = 0;  ///< columns that are shown
 };
 
 }  // namespace ui
