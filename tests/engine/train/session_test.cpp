@@ -44,6 +44,11 @@ protected:
         for (int i = 0; i < 5000 && session.state() != state; ++i) std::this_thread::sleep_for(1ms);
         ASSERT_EQ(session.state(), state);
     }
+    static void wait_for_rows(const Session& session, std::int64_t rows) {
+        for (int i = 0; i < 5000 && session.record().size() < rows; ++i)
+            std::this_thread::sleep_for(1ms);
+        ASSERT_GE(session.record().size(), rows);
+    }
     static std::vector<float> losses(const Session& session) {
         std::vector<float> out;
         const auto record = session.record();
@@ -99,30 +104,42 @@ TEST_F(SessionTest, StepsOneAtATimeFromIdleAndFromPause) {
     wait_for(*session, RunState::paused);
     EXPECT_EQ(session->record().size(), 1);
     session->post(Command::step);
-    for (int i = 0; i < 5000 && session->record().size() < 2; ++i) std::this_thread::sleep_for(1ms);
+    wait_for_rows(*session, 2);
     wait_for(*session, RunState::paused);
     EXPECT_EQ(session->record().size(), 2);
 }
 
 TEST_F(SessionTest, PausesAndGoesOnToTheSameLossesAsWithoutAPause) {
-    const auto plain = make(spirals(60));
-    plain->post(Command::start);
-    ASSERT_TRUE(plain->wait(60));
-    const auto paused = make(spirals(60));
+    // Without an end of its own, or it could be over before the pause is heard.
+    RunConfig endless = spirals(0);
+    endless.schedule.kind = "constant";
+    const auto paused = make(endless);
     paused->post(Command::step);
     wait_for(*paused, RunState::paused);
     paused->post(Command::resume);
+    wait_for_rows(*paused, 2);
     paused->post(Command::pause);
     wait_for(*paused, RunState::paused);
+    const std::int64_t before = paused->record().size();
     paused->post(Command::resume);
+    wait_for_rows(*paused, before + 1);
+    paused->post(Command::stop);
     ASSERT_TRUE(paused->wait(60));
-    EXPECT_EQ(losses(*plain), losses(*paused));
+    const std::vector<float> with_pauses = losses(*paused);
+    ASSERT_GT(std::ssize(with_pauses), before);
+
+    RunConfig same = endless;
+    same.max_steps = std::ssize(with_pauses);
+    const auto plain = make(same);
+    plain->post(Command::start);
+    ASSERT_TRUE(plain->wait(60));
+    EXPECT_EQ(losses(*plain), with_pauses);
 }
 
 TEST_F(SessionTest, StopsTwiceWithoutHarmAndKeepsTheRun) {
     const auto session = make(spirals(0));
     session->post(Command::start);
-    for (int i = 0; i < 5000 && session->record().size() < 3; ++i) std::this_thread::sleep_for(1ms);
+    wait_for_rows(*session, 3);
     session->post(Command::stop);
     session->post(Command::stop);
     ASSERT_TRUE(session->wait(60));
@@ -135,7 +152,7 @@ TEST_F(SessionTest, StopsTwiceWithoutHarmAndKeepsTheRun) {
 TEST_F(SessionTest, ClosesWhileTraining) {
     auto session = make(spirals(0));
     session->post(Command::start);
-    for (int i = 0; i < 5000 && session->record().size() < 3; ++i) std::this_thread::sleep_for(1ms);
+    wait_for_rows(*session, 3);
     const std::string run = session->run();
     session.reset();
     EXPECT_EQ(store_->find(run)->state, "stopped");
