@@ -129,7 +129,7 @@ def main():
         print(f"median: command line {medians['command line']:.0f} steps/s, window {medians['window']:.0f}, "
               f"ratio {medians['window'] / medians['command line']:.3f}")
     if arguments.long:
-        expected = statistics.median(rates["window"]) if rates["window"] else 28000
+        expected = statistics.median(rates["window"] or [by_command_line(halftone, arguments.steps)])
         rate, turns, memory = by_window(halftone, int(arguments.long * expected), arguments.geometry, arguments.scale)
         print(f"long run at {arguments.geometry}: {rate:.0f} steps/s; {turns}")
         for seconds, sample in memory:
