@@ -1,0 +1,91 @@
+#include "cuda/check.h"
+
+#include <atomic>
+#include <mutex>
+#include <string_view>
+
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+std::atomic<bool> device_lost{false};
+
+struct LastWords {
+    std::mutex mutex;
+    std::string text;
+};
+LastWords& last_words() {
+    static auto* only = new LastWords;  // memory is released until the very end of the program
+    return *only;
+}
+
+/// After these every call of the process fails, and only a new process can use the device.
+bool fatal(cudaError_t status) {
+    switch (status) {
+        case cudaErrorECCUncorrectable:
+        case cudaErrorNvlinkUncorrectable:
+        case cudaErrorContained:
+        case cudaErrorIllegalAddress:
+        case cudaErrorLaunchTimeout:
+        case cudaErrorContextIsDestroyed:
+        case cudaErrorAssert:
+        case cudaErrorHardwareStackError:
+        case cudaErrorIllegalInstruction:
+        case cudaErrorMisalignedAddress:
+        case cudaErrorInvalidAddressSpace:
+        case cudaErrorInvalidPc:
+        case cudaErrorLaunchFailure:
+        case cudaErrorTensorMemoryLeak:
+        case cudaErrorMpsClientTerminated:
+        case cudaErrorExternalDevice:
+        case cudaErrorUnknown:
+            return true;
+        default:
+            return false;
+    }
+}
+
+void remember(cudaError_t status, const std::string& text) {
+    // CUDA keeps the error for the next who asks for the last one; a new launch must not find it.
+    static_cast<void>(cudaGetLastError());
+    if (!fatal(status) || device_lost.exchange(true)) return;
+    LastWords& words = last_words();
+    const std::lock_guard lock(words.mutex);
+    words.text = text;
+}
+
+std::string_view file_of(const std::source_location& place) {
+    const std::string_view path = place.file_name();
+    const auto slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* call, std::source_location place) {
+    if (status == cudaSuccess) return;
+    std::string text = std::string(call) + " (" + std::string(file_of(place)) + ":" +
+                       std::to_string(place.line()) + "): " + cudaGetErrorString(status);
+    remember(status, text);
+    throw DeviceError(text);
+}
+
+void note(cudaError_t status) noexcept {
+    if (status == cudaSuccess || status == cudaErrorCudartUnloading) return;
+    try {
+        remember(status, cudaGetErrorString(status));
+    } catch (...) {  // no memory for the text: the mark is set, and that is what counts
+        device_lost = true;
+    }
+}
+
+std::string lost_to() {
+    LastWords& words = last_words();
+    const std::lock_guard lock(words.mutex);
+    return words.text;
+}
+
+bool lost() noexcept { return device_lost; }
+
+}  // namespace kernels::cuda

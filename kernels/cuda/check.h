@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <source_location>
+#include <string>
+
+/// The one place that CUDA's answers pass.
+namespace kernels::cuda {
+
+/// Throws DeviceError with the call's name, its place and CUDA's text unless `status` is success.
+/// An error that the device does not survive marks it as lost for the rest of the process.
+void check(cudaError_t status, const char* call,
+           std::source_location place = std::source_location::current());
+/// As check, where nothing may be thrown: remembers a lost device and says nothing else, since the
+/// next call that may throw tells it.
+void note(cudaError_t status) noexcept;
+
+/// What the device died of; empty while it lives.
+std::string lost_to();
+bool lost() noexcept;
+
+}  // namespace kernels::cuda

@@ -1,0 +1,127 @@
+#include "kernels/device.h"
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "cuda/absence.h"
+#include "cuda/check.h"
+#include "cuda/launch.cuh"
+#include "cuda/state.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+Card card_of(int ordinal) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+    return {ordinal, properties.name, properties.major, properties.minor};
+}
+
+Survey survey_machine() {
+    Survey survey;
+    // Without a driver these answer 0, and the count of devices is left as it was.
+    if (cudaDriverGetVersion(&survey.driver) != cudaSuccess) survey.driver = 0;
+    if (cudaRuntimeGetVersion(&survey.runtime) != cudaSuccess) survey.runtime = CUDART_VERSION;
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    static_cast<void>(cudaGetLastError());
+    if (status == cudaErrorNoDevice) return survey;
+    if (status != cudaSuccess) {
+        survey.error = cudaGetErrorString(status);
+        return survey;
+    }
+    try {
+        for (int i = 0; i < count; ++i) survey.cards.push_back(card_of(i));
+    } catch (const DeviceError& error) {
+        survey.error = error.what();
+    }
+    return survey;
+}
+
+/// Asked once, at first use: devices do not come and go while a program runs.
+struct Machine {
+    Survey survey = survey_machine();
+    std::vector<int> ordinals = usable(survey);
+};
+const Machine& machine() {
+    static const auto* only = new Machine;
+    return *only;
+}
+
+int ordinal_of(int index) {
+    const std::vector<int>& ordinals = machine().ordinals;
+    if (index < 0 || index >= static_cast<int>(ordinals.size())) {
+        const std::string reason = ordinals.empty() ? why_absent() : "there is no such device";
+        throw DeviceError("CUDA device " + std::to_string(index) + ": " + reason);
+    }
+    return ordinals[static_cast<std::size_t>(index)];
+}
+
+struct ThreadDevice {
+    int index = 0;
+    int ordinal = -1;  // not yet told to CUDA
+};
+thread_local ThreadDevice thread_device;
+
+}  // namespace
+
+bool built() { return true; }
+
+int device_count() noexcept {
+    try {
+        return lost() ? 0 : static_cast<int>(machine().ordinals.size());
+    } catch (...) {
+        return 0;
+    }
+}
+
+std::string why_absent() {
+    if (lost())
+        return "the device failed (" + lost_to() +
+               "); start the program anew to use it again, the CPU works on";
+    return why_unusable(machine().survey);
+}
+
+DeviceInfo device_info(int index) {
+    const int ordinal = ordinal_of(index);
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
+    DeviceInfo info;
+    info.name = properties.name;
+    info.major = properties.major;
+    info.minor = properties.minor;
+    info.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    info.multiprocessors = properties.multiProcessorCount;
+    info.driver = machine().survey.driver;
+    info.runtime = machine().survey.runtime;
+    return info;
+}
+
+void set_device(int index) {
+    const int ordinal = ordinal_of(index);
+    check(cudaSetDevice(ordinal), "cudaSetDevice");
+    thread_device = {index, ordinal};
+}
+
+int current_device() { return thread_device.index; }
+
+int use_device() {
+    if (thread_device.ordinal < 0) set_device(thread_device.index);
+    return thread_device.ordinal;
+}
+
+int multiprocessors() {
+    static std::array<std::atomic<int>, 64> known{};
+    const auto ordinal = static_cast<std::size_t>(use_device());
+    if (ordinal < known.size() && known[ordinal] > 0) return known[ordinal];
+    int count = 0;
+    check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, static_cast<int>(ordinal)),
+          "cudaDeviceGetAttribute");
+    if (ordinal < known.size()) known[ordinal] = count;
+    return count;
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,108 @@
+#include <map>
+#include <mutex>
+
+#include "cuda/check.h"
+#include "cuda/native.h"
+#include "cuda/state.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+/// Pinned blocks, by start: who copies to other host memory waits.
+class PinnedBlocks {
+public:
+    void add(const void* data, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
+        blocks_[static_cast<const std::byte*>(data)] = bytes;
+    }
+    void remove(const void* data) {
+        const std::lock_guard lock(mutex_);
+        blocks_.erase(static_cast<const std::byte*>(data));
+    }
+    bool hold(const void* data, std::size_t bytes) {
+        const auto* first = static_cast<const std::byte*>(data);
+        const std::lock_guard lock(mutex_);
+        const auto after = blocks_.upper_bound(first);
+        if (after == blocks_.begin()) return false;
+        const auto& [start, size] = *std::prev(after);
+        return first + bytes <= start + size;
+    }
+
+private:
+    std::mutex mutex_;
+    std::map<const std::byte*, std::size_t> blocks_;
+};
+PinnedBlocks& pinned_blocks() {
+    static auto* only = new PinnedBlocks;  // outlives whatever frees memory at exit
+    return *only;
+}
+
+void check_memory(cudaError_t status, const char* call, std::size_t bytes) {
+    if (status == cudaErrorMemoryAllocation) {
+        static_cast<void>(cudaGetLastError());
+        throw OutOfMemory(bytes);
+    }
+    check(status, call);
+}
+
+void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream stream) {
+    if (bytes == 0) return;
+    auto* native = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaMemcpyAsync(to, from, bytes, kind, native), "cudaMemcpyAsync");
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+    use_device();
+    void* data = nullptr;
+    // CUDA gives no address for nothing.
+    check_memory(cudaMalloc(&data, bytes == 0 ? 1 : bytes), "cudaMalloc", bytes);
+    ++counters().allocations;
+    return data;
+}
+
+void release(void* data) noexcept {
+    if (!data) return;
+    ++counters().synchronizations;
+    // What a lost device held has gone with it.
+    if (!lost()) note(cudaFree(data));
+}
+
+void* allocate_pinned(std::size_t bytes) {
+    use_device();
+    void* data = nullptr;
+    check_memory(cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable),
+                 "cudaHostAlloc", bytes);
+    pinned_blocks().add(data, bytes);
+    return data;
+}
+
+void release_pinned(void* data) noexcept {
+    if (!data) return;
+    pinned_blocks().remove(data);
+    if (!lost()) note(cudaFreeHost(data));
+}
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
+    copy(device, host, bytes, cudaMemcpyHostToDevice, stream);
+}
+
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
+    copy(host, device, bytes, cudaMemcpyDeviceToHost, stream);
+    if (!pinned_blocks().hold(host, bytes)) synchronize(stream);
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+    copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+void set_zero(void* device, std::size_t bytes, Stream stream) {
+    if (bytes == 0) return;
+    auto* native = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaMemsetAsync(device, 0, bytes, native), "cudaMemsetAsync");
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/array.h"
+
+/// What the library calls need of the streams, real or simulated.
+namespace kernels::cuda {
+
+/// The libraries' handle of the stream (a cudaStream_t).
+void* native_stream(Stream stream);
+/// Counts work that a library has put on a stream.
+void count_launch() noexcept;
+
+}  // namespace kernels::cuda

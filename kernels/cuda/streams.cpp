@@ -1,0 +1,84 @@
+#include <array>
+#include <mutex>
+#include <string>
+
+#include "cuda/check.h"
+#include "cuda/launch.cuh"
+#include "cuda/native.h"
+#include "cuda/state.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+constexpr std::size_t most_devices = 64;
+
+cudaStream_t new_stream() {
+    cudaStream_t stream = nullptr;
+    // Not ordered with CUDA's default stream, which this program never uses.
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    return stream;
+}
+
+}  // namespace
+
+Counters& counters() noexcept {
+    static Counters only;
+    return only;
+}
+
+CallCounts call_counts() noexcept {
+    return {counters().launches, counters().synchronizations, counters().allocations};
+}
+
+cudaStream_t compute_stream() {
+    static std::array<std::atomic<cudaStream_t>, most_devices> streams{};
+    static std::mutex making;
+    const auto device = static_cast<std::size_t>(use_device());
+    if (device >= most_devices) throw DeviceError("more CUDA devices than this program can number");
+    if (cudaStream_t known = streams[device]) return known;
+    const std::lock_guard lock(making);
+    if (!streams[device]) streams[device] = new_stream();
+    return streams[device];
+}
+
+void* native_stream(Stream stream) {
+    if (!stream.handle) return compute_stream();
+    use_device();
+    return stream.handle;
+}
+
+void count_launch() noexcept { ++counters().launches; }
+
+Stream make_stream() {
+    use_device();
+    return {new_stream()};
+}
+
+void release(Stream stream) noexcept {
+    if (stream.handle && !lost()) note(cudaStreamDestroy(static_cast<cudaStream_t>(stream.handle)));
+}
+
+void synchronize(Stream stream) {
+    ++counters().synchronizations;
+    auto* native = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaStreamSynchronize(native), "cudaStreamSynchronize");
+}
+
+void launch_raw(const char* name, const void* kernel, const Grid& grid, void** arguments,
+                Stream stream) {
+    constexpr std::int64_t most_blocks = 0x7fffffff, most_blocks_y = 65535;
+    if (grid.blocks < 0 || grid.blocks > most_blocks || grid.blocks_y < 0 ||
+        grid.blocks_y > most_blocks_y)
+        throw DeviceError(std::string(name) + ": a grid of " + std::to_string(grid.blocks) + " x " +
+                          std::to_string(grid.blocks_y) + " blocks is more than CUDA launches");
+    const dim3 blocks(static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.blocks_y));
+    auto* native = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaLaunchKernel(kernel, blocks, dim3(static_cast<unsigned>(grid.threads)), arguments, 0,
+                           native),
+          name);
+    count_launch();
+}
+
+}  // namespace kernels::cuda
