@@ -38,7 +38,7 @@ struct Values {
 Values sgd_reference(Values v, const SgdOptions& o, const Scalars& s) {
     v.g = v.g / static_cast<double>(s.scale) * static_cast<double>(s.clip);
     double d = v.g + o.weight_decay * v.p;
-    v.state1 = o.first_step ? d : o.momentum * v.state1 + (1 - o.dampening) * d;
+    v.state1 = o.dampening != 0 && s.step <= 1 ? d : o.momentum * v.state1 + (1 - o.dampening) * d;
     d = o.nesterov ? d + o.momentum * v.state1 : v.state1;
     v.p -= static_cast<double>(s.lr) * d;
     return v;
@@ -93,18 +93,19 @@ TEST(Sgd, FollowsItsFormulaForEveryTypeAndOption) {
         for (const Types& t : type_sets)
             for (std::int64_t size : {0, 1, 31, 32, 33, 1000})
                 for (const SgdOptions& o :
-                     {SgdOptions{0.9, 0, 0.1, false, false}, SgdOptions{0.9, 0, 0, true, false},
-                      SgdOptions{0.9, 0.25, 0.1, false, false},
-                      SgdOptions{0.9, 0.25, 0.1, true, true}}) {
-                    const Parameter before(t.master, t.grad, t.state, t.low, size);
-                    Parameter after = before;
-                    const Scalars s;
-                    const std::vector<UpdateTensor> tensors = {after.tensor(true)};
-                    cpu::multi_tensor_sgd(tensors, o, s.all(), nullptr, {});
-                    expect_update(before, after, true,
-                                  [&](Values v) { return sgd_reference(v, o, s); });
-                    EXPECT_EQ(after.grad.bytes(), before.grad.bytes());
-                }
+                     {SgdOptions{0.9, 0, 0.1, false}, SgdOptions{0.9, 0, 0, true},
+                      SgdOptions{0.9, 0.25, 0.1, false}, SgdOptions{0.9, 0.25, 0.1, true}})
+                    for (std::int64_t step : {1, 3}) {
+                        const Parameter before(t.master, t.grad, t.state, t.low, size);
+                        Parameter after = before;
+                        Scalars s;
+                        s.step = step;
+                        const std::vector<UpdateTensor> tensors = {after.tensor(true)};
+                        cpu::multi_tensor_sgd(tensors, o, s.all(), nullptr, {});
+                        expect_update(before, after, true,
+                                      [&](Values v) { return sgd_reference(v, o, s); });
+                        EXPECT_EQ(after.grad.bytes(), before.grad.bytes());
+                    }
     });
 }
 
@@ -113,15 +114,15 @@ TEST(Sgd, MatchesPyTorchBitForBitInF32) {
     // in f32 up to the last operation, worked out in double here as torch's CPU kernel does.
     Buffer p(DType::f32, {1.5}), g(DType::f32, {0.25}), buffer(DType::f32, {0});
     const float lr = 0.125f;
-    const SgdOptions first{0.5, 0, 0.0625, false, true}, later{0.5, 0, 0.0625, false, false};
+    const SgdOptions options{0.5, 0, 0.0625, false};
     const std::vector<UpdateTensor> tensors = {
         {p, g, buffer, {nullptr, DType::f32, 0}, {nullptr, DType::f16, 0}}};
-    cpu::multi_tensor_sgd(tensors, first, {&lr}, nullptr, {});
+    cpu::multi_tensor_sgd(tensors, options, {&lr}, nullptr, {});
     EXPECT_EQ(buffer.get(0), 0.34375);
     EXPECT_EQ(p.get(0), 1.5 - 0.125 * 0.34375);
     const double decayed = 0.25 + 0.0625 * p.get(0);
     const double p1 = p.get(0);
-    cpu::multi_tensor_sgd(tensors, later, {&lr}, nullptr, {});
+    cpu::multi_tensor_sgd(tensors, options, {&lr}, nullptr, {});
     EXPECT_EQ(buffer.get(0), 0.171875 + decayed);
     EXPECT_EQ(p.get(0), p1 - 0.125 * (0.171875 + decayed));
 }

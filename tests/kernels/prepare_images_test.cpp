@@ -1,0 +1,77 @@
+#include "kernels/prepare_images.h"
+
+#include "kernels/image_store.h"
+#include "kernels/support.h"
+
+namespace kernels::test {
+namespace {
+
+constexpr PhiloxStream stream{{11, 0}, 2, 5};
+
+/// Pads by four zeros, crops, flips and normalises, one after the other.
+std::vector<float> reference(const RandomImages& images, std::int64_t sample,
+                             const ImagePreparation& how, std::uint64_t position) {
+    const std::int64_t height = images.height, width = images.width, channels = images.channels;
+    const PhiloxBlock words = how.random.block(position);
+    const std::int64_t top = how.augment ? PhiloxStream::to_bounded(words[0], 9) : 4;
+    const std::int64_t left = how.augment ? PhiloxStream::to_bounded(words[1], 9) : 4;
+    const bool flip = how.augment && words[2] % 2 == 1;
+    std::vector<float> padded(static_cast<std::size_t>((height + 8) * (width + 8) * channels));
+    const auto at = [&](std::int64_t h, std::int64_t w, std::int64_t c) -> float& {
+        return padded[static_cast<std::size_t>((h * (width + 8) + w) * channels + c)];
+    };
+    for (std::int64_t h = 0; h < height; ++h)
+        for (std::int64_t w = 0; w < width; ++w)
+            for (std::int64_t c = 0; c < channels; ++c)
+                at(h + 4, w + 4, c) = static_cast<float>(images.pixels.get(
+                                          ((sample * height + h) * width + w) * channels + c)) /
+                                      255;
+    std::vector<float> result;
+    for (std::int64_t h = 0; h < height; ++h)
+        for (std::int64_t w = 0; w < width; ++w)
+            for (std::int64_t c = 0; c < channels; ++c) {
+                float value = at(top + h, left + (flip ? width - 1 - w : w), c);
+                if (how.normalize)
+                    value = (value - static_cast<float>(images.mean.get(c))) /
+                            static_cast<float>(images.deviation.get(c));
+                result.push_back(value);
+            }
+    return result;
+}
+
+void expect_prepared(const RandomImages& images, const Buffer& indices,
+                     const ImagePreparation& how) {
+    const std::int64_t elements = images.height * images.width * images.channels;
+    Buffer y(DType::f32, indices.size() * elements), labels(DType::i64, indices.size());
+    cpu::prepare_images(y, labels, indices, images.store(), how, {});
+    for (std::int64_t i = 0; i < indices.size(); ++i) {
+        const auto sample = static_cast<std::int64_t>(indices.get(i));
+        ASSERT_EQ(labels.get(i), images.labels.get(sample));
+        const auto expected =
+            reference(images, sample, how, how.first + static_cast<std::uint64_t>(i));
+        for (std::int64_t e = 0; e < elements; ++e)
+            ASSERT_EQ(static_cast<float>(y.get(i * elements + e)),
+                      expected[static_cast<std::size_t>(e)])
+                << "image " << i << " value " << e;
+    }
+}
+
+TEST(PrepareImages, CropsFlipsAndNormalisesTheBytes) {
+    const RandomImages colour(20, 32, 32, 3), grey(20, 28, 28, 1), small(20, 3, 2, 4);
+    Buffer indices(DType::i64, 40);
+    for (std::int64_t i = 0; i < 40; ++i) indices.set(i, static_cast<double>(i * 7 % 20));
+    for (const bool augment : {false, true})
+        for (const bool normalize : {false, true})
+            for (const RandomImages* images : {&colour, &grey, &small})
+                with_threads([&](int) {
+                    expect_prepared(*images, indices, {augment, normalize, stream, 1000});
+                });
+}
+
+TEST(PrepareImages, MakesNothingOfAnEmptyBatch) {
+    const RandomImages images(1, 4, 4, 1);
+    expect_prepared(images, Buffer(DType::i64, 0), {true, true, stream, 0});
+}
+
+}  // namespace
+}  // namespace kernels::test
