@@ -1,0 +1,48 @@
+#include "kernels/dropout.h"
+
+#include "cuda/grid_stride.cuh"
+
+namespace kernels::cuda {
+namespace {
+
+/// The stream's numbers are multiples of 2^-24: those from `threshold` multiples on reach p.
+std::uint32_t threshold_of(double p) {
+    constexpr std::uint32_t none_reach = 1u << 24;
+    if (!(p <= 1)) return none_reach;
+    return p > 0 ? static_cast<std::uint32_t>(std::ceil(p * 0x1p24)) : 0;
+}
+
+/// A thread makes four words at a time, which belong to four neighbours; `skipped` of the first
+/// belong to none.
+__global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxStream random,
+                                    std::uint64_t first_block, int skipped,
+                                    std::uint32_t threshold) {
+    const std::int64_t blocks = (n + skipped + 3) / 4;
+    for (std::int64_t k = grid_thread(); k < blocks; k += grid_threads()) {
+        const PhiloxBlock words = random.block(first_block + static_cast<std::uint64_t>(k));
+        std::uint32_t kept = 0;  // a byte each
+        for (std::uint32_t lane = 0; lane < 4; ++lane)
+            kept |= (words[lane] >> 8 >= threshold ? 1u : 0u) << (8 * lane);
+        const std::int64_t i = 4 * k - skipped;
+        if (i >= 0 && i + 4 <= n && reinterpret_cast<std::uintptr_t>(mask + i) % 4 == 0) {
+            *reinterpret_cast<std::uint32_t*>(mask + i) = kept;
+            continue;
+        }
+        for (std::int64_t lane = 0; lane < 4; ++lane) {
+            if (i + lane >= 0 && i + lane < n)
+                mask[i + lane] = static_cast<std::uint8_t>(kept >> (8 * lane) & 1u);
+        }
+    }
+}
+
+}  // namespace
+
+void dropout_mask(Array mask, const PhiloxStream& random, std::uint64_t offset, double p,
+                  Stream stream) {
+    if (mask.size == 0) return;
+    launch("dropout_mask", dropout_mask_kernel, grid_for(mask.size, 4), stream,
+           static_cast<std::uint8_t*>(mask.data), mask.size, random, offset / 4,
+           static_cast<int>(offset % 4), threshold_of(p));
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,71 @@
+#include "kernels/prepare_images.h"
+
+#include "cuda/launch.cuh"
+
+namespace kernels::cuda {
+namespace {
+
+constexpr int padding = 4;
+
+/// Which pixel of the image a pixel of the crop shows.
+struct Crop {
+    std::int64_t down = 0, right = 0;
+    bool flip = false;
+};
+
+__device__ __forceinline__ Crop draw(const PhiloxStream& random, std::uint64_t block) {
+    const PhiloxBlock words = random.block(block);
+    return {
+        static_cast<std::int64_t>(PhiloxStream::to_bounded(words[0], 2 * padding + 1)) - padding,
+        static_cast<std::int64_t>(PhiloxStream::to_bounded(words[1], 2 * padding + 1)) - padding,
+        (words[2] & 1) != 0};
+}
+
+/// One row of the result, for a warp. `from` is the row of the image, null outside of it.
+__device__ void prepare_row(float* y, const std::uint8_t* from, const ImageStore& store,
+                            const Crop& crop, bool normalize) {
+    const std::int64_t values = store.width * store.channels;
+    const auto channels = static_cast<std::uint32_t>(store.channels);
+    for (std::int64_t v = threadIdx.x % warp_size; v < values; v += warp_size) {
+        const std::int64_t w = static_cast<std::uint32_t>(v) / channels;
+        const std::int64_t c = static_cast<std::uint32_t>(v) % channels;
+        const std::int64_t col = (crop.flip ? store.width - 1 - w : w) + crop.right;
+        float value = 0;
+        if (from != nullptr && col >= 0 && col < store.width)
+            value = static_cast<float>(from[col * store.channels + c]) / 255;
+        y[v] = normalize ? (value - store.mean[c]) / store.deviation[c] : value;
+    }
+}
+
+/// A block an image, a warp a row.
+__global__ void prepare_images_kernel(float* y, std::int64_t* labels, const std::int64_t* indices,
+                                      std::int64_t n, ImageStore store, ImagePreparation how) {
+    const std::int64_t row_values = store.width * store.channels;
+    const std::int64_t image_values = store.height * row_values;
+    for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) {
+        const std::int64_t sample = indices[i];
+        if (threadIdx.x == 0) labels[i] = store.labels[sample];
+        const Crop crop =
+            how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop();
+        const std::uint8_t* image = store.pixels + sample * image_values;
+        for (std::int64_t h = threadIdx.x / warp_size; h < store.height;
+             h += blockDim.x / warp_size) {
+            const std::int64_t row = h + crop.down;
+            const bool inside = row >= 0 && row < store.height;
+            prepare_row(y + i * image_values + h * row_values,
+                        inside ? image + row * row_values : nullptr, store, crop, how.normalize);
+        }
+    }
+}
+
+}  // namespace
+
+void prepare_images(Array y, Array labels, ConstArray indices, const ImageStore& store,
+                    const ImagePreparation& how, Stream stream) {
+    const Grid grid{std::min<std::int64_t>(indices.size, multiprocessors() * 8), default_threads};
+    launch("prepare_images", prepare_images_kernel, grid, stream, static_cast<float*>(y.data),
+           static_cast<std::int64_t*>(labels.data), static_cast<const std::int64_t*>(indices.data),
+           indices.size, store, how);
+}
+
+}  // namespace kernels::cuda
