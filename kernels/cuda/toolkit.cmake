@@ -87,7 +87,13 @@ macro(cuda_enable)
   endif()
   # Assertions stay, as in the C++ half; the device's code keeps its line numbers for the sanitizer.
   set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O2 -Xcompiler=-g1 -lineinfo" CACHE STRING "nvcc in RelWithDebInfo")
+  set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
   enable_language(CUDA)
+  # CUDA sources take the C++ standard of the project, 20, of which CMake 3.25.1 does not know that nvcc speaks it.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
   find_package(CUDAToolkit 12.4 REQUIRED)
   if(NOT TARGET CUDA::cudart_static)
     message(FATAL_ERROR "CUDA in ${cuda_root} has no libcudart_static.a; set HALFTONE_CUDA=OFF to build without it")

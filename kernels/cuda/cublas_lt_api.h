@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What we use of cuBLASLt's binary interface, unchanged since its version 11: opaque handles,
+/// numbers and a table of functions, so that what calls it compiles and is tested without CUDA.
+/// cublas_lt_check.cpp holds it against NVIDIA's own header.
+namespace kernels::cuda::lt {
+
+using Status = int;
+constexpr Status success = 0, not_supported = 15;
+
+enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 14 };
+enum class ComputeType : int { f32 = 68, f64 = 70, tf32 = 77 };
+enum class Operation : int { none = 0, transpose = 1 };
+enum class Epilogue : int { none = 1, bias = 4 };
+
+enum class DescAttribute : int { trans_a = 3, trans_b = 4, epilogue = 7, bias_pointer = 8 };
+enum class LayoutAttribute : int { batch_count = 5, batch_stride = 6 };
+enum class PreferenceAttribute : int {
+    workspace_bytes = 1,
+    reduction_schemes = 3,
+    alignment_a = 5,
+    alignment_b = 6,
+    alignment_c = 7,
+    alignment_d = 8
+};
+/// Parts of a sum that was split are added in the compute type, by a second kernel.
+constexpr std::uint32_t reduce_in_compute_type = 2;
+
+struct Context;
+struct DescOpaque;
+struct LayoutOpaque;
+struct PreferenceOpaque;
+using Handle = Context*;
+using Desc = DescOpaque*;
+using Layout = LayoutOpaque*;
+using Preference = PreferenceOpaque*;
+
+struct Algorithm {
+    std::uint64_t data[8];
+};
+struct HeuristicResult {
+    Algorithm algorithm;
+    std::size_t workspace_bytes;
+    Status state;
+    float waves;
+    int reserved[4];
+};
+
+struct Table {
+    Status (*create)(Handle*);
+    Status (*matmul)(Handle, Desc, const void* alpha, const void* a, Layout, const void* b, Layout,
+                     const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*,
+                     void* workspace, std::size_t workspace_bytes, void* stream);
+    Status (*heuristic)(Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference,
+                        int wanted, HeuristicResult*, int* found);
+    Status (*desc_create)(Desc*, ComputeType, DataType scale);
+    Status (*desc_destroy)(Desc);
+    Status (*desc_set)(Desc, DescAttribute, const void*, std::size_t);
+    Status (*layout_create)(Layout*, DataType, std::uint64_t rows, std::uint64_t cols,
+                            std::int64_t ld);
+    Status (*layout_destroy)(Layout);
+    Status (*layout_set)(Layout, LayoutAttribute, const void*, std::size_t);
+    Status (*preference_create)(Preference*);
+    Status (*preference_destroy)(Preference);
+    Status (*preference_set)(Preference, PreferenceAttribute, const void*, std::size_t);
+    const char* (*status_name)(Status);
+};
+
+/// The opened library's. Throws DeviceError if it is not there.
+const Table& table();
+
+/// Throws DeviceError naming the call unless `status` is success.
+void check(Status status, const char* call);
+
+}  // namespace kernels::cuda::lt

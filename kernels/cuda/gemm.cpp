@@ -1,0 +1,159 @@
+#include "kernels/gemm.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "cuda/gemm_finish.h"
+#include "cuda/matmul_plans.h"
+#include "cuda/native.h"
+#include "cuda/workspace.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+/// More shapes than a training run has; a sweep over shapes forgets the oldest.
+constexpr std::size_t most_plans = 512;
+
+struct Library {
+    std::mutex mutex;                   // of all below, and of a plan while it is put on a stream
+    std::map<int, lt::Handle> handles;  // by device
+    lt::PlanCache plans{most_plans};
+};
+Library& library() {
+    static auto* only = new Library;  // never closed: cuBLASLt may be unloaded before our exit
+    return *only;
+}
+
+lt::Handle handle_of(Library& lib, int device) {
+    lt::Handle& handle = lib.handles[device];
+    if (!handle) lt::check(lt::table().create(&handle), "cublasLtCreate");
+    return handle;
+}
+
+lt::DataType type_of(DType dtype) {
+    switch (dtype) {
+        case DType::f64:
+            return lt::DataType::f64;
+        case DType::f16:
+            return lt::DataType::f16;
+        case DType::bf16:
+            return lt::DataType::bf16;
+        default:
+            return lt::DataType::f32;
+    }
+}
+
+lt::ComputeType compute_of(DType dtype, bool tf32) {
+    if (dtype == DType::f64) return lt::ComputeType::f64;
+    return dtype == DType::f32 && tf32 ? lt::ComputeType::tf32 : lt::ComputeType::f32;
+}
+
+std::int64_t alignment_of(const void* data) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data) | 256;
+    return static_cast<std::int64_t>(address & (~address + 1));
+}
+
+/// A row-major matrix is its transpose in columns. A single row may come with any ld.
+lt::Operand operand(const ConstMatrix& m, std::int64_t stride) {
+    const std::int64_t memory_rows = m.transposed ? m.cols : m.rows;
+    const std::int64_t memory_cols = m.transposed ? m.rows : m.cols;
+    return {memory_cols, memory_rows,  std::max(m.ld, memory_cols),
+            stride,      m.transposed, alignment_of(m.data)};
+}
+
+/// c^T = b^T a^T, in columns.
+lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                       const GemmOptions& options, Stream stream) {
+    lt::Product product;
+    product.in = type_of(a.dtype);
+    product.out = type_of(c.dtype);
+    product.compute = compute_of(a.dtype, stream.tf32);
+    product.a = operand(b, options.stride_b);
+    product.b = operand(a, options.stride_a);
+    product.d = operand({c.data, c.dtype, c.rows, c.cols, c.ld}, options.stride_c);
+    product.batch = options.batch;
+    product.bias = options.bias != nullptr;
+    product.device = current_device();
+    return product;
+}
+
+/// False: the library cannot, and nothing was done. `scratch` has room for least_workspace.
+bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                 const GemmOptions& options, void* scratch, Stream stream) {
+    const lt::Product product = product_of(c, a, b, options, stream);
+    void* native = native_stream(stream);
+    Library& lib = library();
+    const std::lock_guard lock(lib.mutex);
+    const lt::Handle handle = handle_of(lib, product.device);
+    lt::Plan& plan =
+        lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, least_workspace); });
+    if (!plan.found()) return false;
+    plan.run(handle,
+             {b.data, a.data, c.data, options.bias, options.alpha, options.beta, scratch, native});
+    count_launch();
+    return true;
+}
+
+[[noreturn]] void refuse(const Matrix& c, const ConstMatrix& a) {
+    throw DeviceError("cuBLASLt has no algorithm for a product of (" + std::to_string(c.rows) +
+                      ", " + std::to_string(a.cols) + ") and (" + std::to_string(a.cols) + ", " +
+                      std::to_string(c.cols) + ")");
+}
+
+/// f32 and f64: sums are stored in c as they were made, so that what follows rounds as if it had
+/// been done at once.
+void product_then_finish(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                         const GemmOptions& options, Stream stream) {
+    GemmOptions bare = options;
+    bare.bias = nullptr;
+    if (!run_product(c, a, b, bare, workspace(least_workspace, stream), stream)) refuse(c, a);
+    GemmOptions rest = options;
+    rest.beta = 1;
+    if (options.bias || options.relu) gemm_finish(c, nullptr, rest, stream);
+}
+
+/// 16 bits: sums go to f32 scratch first, so that c is rounded once.
+void product_in_scratch(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                        const GemmOptions& options, Stream stream) {
+    WorkspaceParts parts;
+    parts.take(least_workspace);
+    const auto bytes = static_cast<std::size_t>(options.batch * c.rows * c.cols) * sizeof(float);
+    const std::size_t start = parts.take(bytes);
+    auto* scratch = static_cast<std::byte*>(workspace(parts.total(), stream));
+    const Matrix sums{scratch + start, DType::f32, c.rows, c.cols, c.cols};
+    GemmOptions bare = options;
+    bare.stride_c = c.rows * c.cols;
+    bare.beta = 0;
+    bare.bias = nullptr;
+    if (!run_product(sums, a, b, bare, scratch, stream)) refuse(c, a);
+    gemm_finish(c, sums.data, options, stream);
+}
+
+}  // namespace
+
+void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, Stream stream) {
+    assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && a.dtype == b.dtype);
+    if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
+    if (a.cols == 0) return gemm_finish(c, nullptr, options, stream);
+    // The library takes no bias for f64. Its ReLU is not used: what it makes of NaN is not written
+    // down, and ours keeps it.
+    const bool plain = c.dtype == DType::f64 && options.bias != nullptr;
+    if (!plain && run_product(c, a, b, options, workspace(least_workspace, stream), stream)) {
+        GemmOptions relu{.batch = options.batch, .stride_c = options.stride_c};
+        relu.beta = 1;
+        relu.relu = true;
+        if (options.relu) gemm_finish(c, nullptr, relu, stream);
+        return;
+    }
+    if (c.dtype == DType::f64 || c.dtype == DType::f32)
+        product_then_finish(c, a, b, options, stream);
+    else
+        product_in_scratch(c, a, b, options, stream);
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,185 @@
+#include "cuda/library.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "kernels/device_error.h"
+
+namespace kernels::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+void add(std::vector<std::string>& folders, const fs::path& folder) {
+    std::error_code ignored;
+    if (folder.empty() || !fs::is_directory(folder, ignored)) return;
+    if (std::find(folders.begin(), folders.end(), folder.string()) == folders.end())
+        folders.push_back(folder.string());
+}
+
+std::vector<std::string> split(const std::string& list) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= list.size();) {
+        const std::size_t end = std::min(list.find(':', start), list.size());
+        if (end > start) parts.push_back(list.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
+/// The wheels' folders below one site-packages; nvidia/cu13 holds what 13 and later bring.
+void add_wheels(std::vector<std::string>& folders, const fs::path& packages) {
+    for (const char* part : {"cu13", "cublas", "cudnn", "cuda_nvrtc"})
+        add(folders, packages / "nvidia" / part / "lib");
+}
+
+/// The Python that is installed under `prefix`, without asking it: any version, wherever Debian or
+/// pip put packages.
+void add_python(std::vector<std::string>& folders, const fs::path& prefix) {
+    if (prefix.empty()) return;
+    add_wheels(folders, prefix / "lib" / "python3" / "dist-packages");
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored)) {
+        if (!entry.path().filename().string().starts_with("python3.")) continue;
+        add_wheels(folders, entry.path() / "site-packages");
+        add_wheels(folders, entry.path() / "dist-packages");
+    }
+}
+
+/// Prefixes of the python3 that are on the PATH: the folders above its bin.
+void add_pythons_on_path(std::vector<std::string>& folders) {
+    for (const std::string& folder : split(environment("PATH"))) {
+        std::error_code ignored;
+        const fs::path python = fs::path(folder) / "python3";
+        if (!fs::exists(python, ignored)) continue;
+        add_python(folders, fs::path(folder).parent_path());
+        add_python(folders, fs::canonical(python, ignored).parent_path().parent_path());
+    }
+}
+
+fs::path own_data() {
+    const std::string data = environment("XDG_DATA_HOME");
+    if (!data.empty()) return fs::path(data) / "halftone";
+    const std::string home = environment("HOME");
+    return home.empty() ? fs::path() : fs::path(home) / ".local/share/halftone";
+}
+
+std::string path_of(void* handle, const std::string& asked) {
+    // Any of its functions tells the file; the name that was asked for is the next best.
+    for (const char* name : {"cublasLtGetVersion", "cudnnGetVersion"}) {
+        Dl_info info{};
+        void* function = dlsym(handle, name);
+        if (function && dladdr(function, &info) != 0 && info.dli_fname) return info.dli_fname;
+    }
+    return asked;
+}
+
+bool open(Library& library, const std::string& file) {
+    library.handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library.handle) {
+        const char* problem = dlerror();
+        // A file that is there and does not load says more than all those that are not there.
+        std::error_code ignored;
+        if (problem && (library.info.problem.empty() || fs::exists(file, ignored)))
+            library.info.problem = problem;
+        return false;
+    }
+    library.info.found = true;
+    library.info.problem.clear();
+    library.info.path = path_of(library.handle, file);
+    return true;
+}
+
+std::string version_text(std::size_t number) {
+    return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
+           std::to_string(number % 100);
+}
+
+void read_version(Library& library, const char* function) {
+    if (!library.handle) return;
+    auto* get = reinterpret_cast<std::size_t (*)()>(dlsym(library.handle, function));
+    if (get) library.info.version = version_text(get());
+}
+
+Library open_cublas_lt() {
+    Library library =
+        open_library("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, library_folders());
+    read_version(library, "cublasLtGetVersion");
+    return library;
+}
+
+Library open_cudnn() {
+    const std::vector<std::string> folders = library_folders();
+    // cuDNN asks for these by their plain names; found where it would not look, they have to be
+    // open before it.
+    cublas_lt_library();
+    open_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, folders);
+    Library library = open_library("cuDNN", {"libcudnn.so.9"}, folders);
+    read_version(library, "cudnnGetVersion");
+    return library;
+}
+
+}  // namespace
+
+std::vector<std::string> library_folders() {
+    std::vector<std::string> folders;
+    for (const std::string& folder : split(environment("HALFTONE_CUDA_LIBS"))) add(folders, folder);
+    const std::string home = environment("CUDA_HOME");
+    if (!home.empty()) add(folders, fs::path(home) / "lib64");
+    add(folders, "/usr/local/cuda/lib64");
+    add(folders, "/opt/cuda/lib64");
+    add_python(folders, environment("VIRTUAL_ENV"));
+    add_python(folders, environment("CONDA_PREFIX"));
+    const fs::path data = own_data();  // where installer/cuda_wheels.sh puts them
+    if (!data.empty()) add_python(folders, data / "cuda");
+    add_pythons_on_path(folders);
+    const std::string user = environment("HOME");
+    if (!user.empty()) add_python(folders, fs::path(user) / ".local");
+    return folders;
+}
+
+Library open_library(const std::string& name, const std::vector<std::string>& names,
+                     const std::vector<std::string>& folders) {
+    Library library;
+    library.info.name = name;
+    library.info.searched = {"the system's folders"};
+    library.info.searched.insert(library.info.searched.end(), folders.begin(), folders.end());
+    for (const std::string& file : names) {
+        if (open(library, file)) return library;
+        for (const std::string& folder : folders)
+            if (open(library, folder + "/" + file)) return library;
+    }
+    return library;
+}
+
+void* Library::function(const char* function) const {
+    void* address = handle ? dlsym(handle, function) : nullptr;
+    if (address) return address;
+    if (handle) throw DeviceError(info.path + " has no " + function);
+    std::string text = info.name + " is not installed; looked in";
+    for (const std::string& folder : info.searched) text += " " + folder + ",";
+    text.back() = ';';
+    throw DeviceError(text + " set HALFTONE_CUDA_LIBS to its folder. " + info.problem);
+}
+
+const Library& cublas_lt_library() {
+    static const auto* only = new Library(open_cublas_lt());
+    return *only;
+}
+
+const Library& cudnn_library() {
+    static const auto* only = new Library(open_cudnn());
+    return *only;
+}
+
+std::vector<LibraryInfo> libraries() { return {cublas_lt_library().info, cudnn_library().info}; }
+
+}  // namespace kernels::cuda

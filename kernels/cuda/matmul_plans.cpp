@@ -1,0 +1,158 @@
+#include "cuda/matmul_plans.h"
+
+#include <string>
+#include <utility>
+
+#include "kernels/device_error.h"
+
+namespace kernels::cuda::lt {
+namespace {
+
+template <typename T>
+void set(Desc desc, DescAttribute attribute, T value) {
+    check(table().desc_set(desc, attribute, &value, sizeof(value)),
+          "cublasLtMatmulDescSetAttribute");
+}
+
+Layout layout_of(DataType type, const Operand& operand, std::int64_t batch) {
+    Layout layout = nullptr;
+    check(table().layout_create(&layout, type, static_cast<std::uint64_t>(operand.rows),
+                                static_cast<std::uint64_t>(operand.cols), operand.ld),
+          "cublasLtMatrixLayoutCreate");
+    if (batch == 1) return layout;
+    const auto count = static_cast<std::int32_t>(batch);
+    const auto put = [&](LayoutAttribute attribute, const auto& value) {
+        check(table().layout_set(layout, attribute, &value, sizeof(value)),
+              "cublasLtMatrixLayoutSetAttribute");
+    };
+    put(LayoutAttribute::batch_count, count);
+    put(LayoutAttribute::batch_stride, operand.stride);
+    return layout;
+}
+
+/// What the heuristic may choose from; destroyed at the end of the choice.
+class Choice {
+public:
+    Choice() { check(table().preference_create(&preference_), "cublasLtMatmulPreferenceCreate"); }
+    ~Choice() { table().preference_destroy(preference_); }
+    Choice(const Choice&) = delete;
+    Choice& operator=(const Choice&) = delete;
+
+    template <typename T>
+    void limit(PreferenceAttribute attribute, T value) {
+        check(table().preference_set(preference_, attribute, &value, sizeof(value)),
+              "cublasLtMatmulPreferenceSetAttribute");
+    }
+    Preference get() const { return preference_; }
+
+private:
+    Preference preference_ = nullptr;
+};
+
+}  // namespace
+
+void check(Status status, const char* call) {
+    if (status == success) return;
+    throw DeviceError(std::string(call) + ": " + table().status_name(status));
+}
+
+std::array<std::int64_t, 20> Product::key() const {
+    const auto flags = static_cast<std::int64_t>(a.transposed) |
+                       static_cast<std::int64_t>(b.transposed) << 1 |
+                       static_cast<std::int64_t>(bias) << 2;
+    const std::int64_t types = static_cast<std::int64_t>(in) | static_cast<std::int64_t>(out) << 8 |
+                               static_cast<std::int64_t>(compute) << 16;
+    return {types,    flags,       device, batch,    a.rows,     a.cols,   a.ld,
+            a.stride, a.alignment, b.rows, b.cols,   b.ld,       b.stride, b.alignment,
+            d.rows,   d.cols,      d.ld,   d.stride, d.alignment};
+}
+
+std::size_t KeyHash::operator()(const std::array<std::int64_t, 20>& words) const noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const std::int64_t word : words) {
+        hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    return static_cast<std::size_t>(hash);
+}
+
+Plan::Plan(Handle handle, const Product& product, std::size_t workspace_bytes)
+    : wide_(product.compute == ComputeType::f64) {
+    try {
+        describe(product);
+        choose(handle, product, workspace_bytes);
+    } catch (...) {
+        destroy();
+        throw;
+    }
+}
+
+Plan::~Plan() { destroy(); }
+
+void Plan::destroy() noexcept {
+    if (desc_) table().desc_destroy(desc_);
+    for (Layout layout : {a_, b_, d_})
+        if (layout) table().layout_destroy(layout);
+}
+
+Plan::Plan(Plan&& other) noexcept
+    : desc_(std::exchange(other.desc_, nullptr)),
+      a_(std::exchange(other.a_, nullptr)),
+      b_(std::exchange(other.b_, nullptr)),
+      d_(std::exchange(other.d_, nullptr)),
+      wide_(other.wide_),
+      found_(other.found_),
+      algorithm_(other.algorithm_),
+      workspace_bytes_(other.workspace_bytes_) {}
+
+void Plan::describe(const Product& product) {
+    // Sums and scales in f32 (f64 for f64), never in 16 bits.
+    check(table().desc_create(&desc_, product.compute, wide_ ? DataType::f64 : DataType::f32),
+          "cublasLtMatmulDescCreate");
+    const auto operation = [](const Operand& operand) {
+        return operand.transposed ? Operation::transpose : Operation::none;
+    };
+    set(desc_, DescAttribute::trans_a, operation(product.a));
+    set(desc_, DescAttribute::trans_b, operation(product.b));
+    set(desc_, DescAttribute::epilogue, product.bias ? Epilogue::bias : Epilogue::none);
+    a_ = layout_of(product.in, product.a, product.batch);
+    b_ = layout_of(product.in, product.b, product.batch);
+    d_ = layout_of(product.out, product.d, product.batch);
+}
+
+void Plan::choose(Handle handle, const Product& product, std::size_t workspace_bytes) {
+    Choice choice;
+    choice.limit(PreferenceAttribute::workspace_bytes, static_cast<std::uint64_t>(workspace_bytes));
+    // A sum that was split may not be put together in c's 16 bits (D3), nor in an order that
+    // changes from run to run.
+    choice.limit(PreferenceAttribute::reduction_schemes, reduce_in_compute_type);
+    const auto alignment = [](const Operand& operand) {
+        return static_cast<std::uint32_t>(operand.alignment);
+    };
+    choice.limit(PreferenceAttribute::alignment_a, alignment(product.a));
+    choice.limit(PreferenceAttribute::alignment_b, alignment(product.b));
+    choice.limit(PreferenceAttribute::alignment_c, alignment(product.d));
+    choice.limit(PreferenceAttribute::alignment_d, alignment(product.d));
+    HeuristicResult result{};
+    int count = 0;
+    const Status status =
+        table().heuristic(handle, desc_, a_, b_, d_, d_, choice.get(), 1, &result, &count);
+    if (status == not_supported || (status == success && count == 0)) return;
+    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    if (result.state != success) return;
+    algorithm_ = result.algorithm;
+    workspace_bytes_ = result.workspace_bytes;
+    found_ = true;
+}
+
+void Plan::run(Handle handle, const Call& call) {
+    if (call.bias) set(desc_, DescAttribute::bias_pointer, call.bias);
+    const float alpha = static_cast<float>(call.alpha), beta = static_cast<float>(call.beta);
+    const void* scales[] = {&alpha, &beta};
+    if (wide_) scales[0] = &call.alpha, scales[1] = &call.beta;
+    check(table().matmul(handle, desc_, scales[0], call.a, a_, call.b, b_, scales[1], call.d, d_,
+                         call.d, d_, &algorithm_, call.workspace, workspace_bytes_, call.stream),
+          "cublasLtMatmul");
+}
+
+}  // namespace kernels::cuda::lt

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "cuda/cublas_lt_api.h"
+#include "cuda/lru_cache.h"
+
+/// Plans of cuBLASLt products: descriptors and the algorithm that its heuristic names.
+namespace kernels::cuda::lt {
+
+/// A matrix as it lies in memory, column-major: `rows` is the extent that is contiguous.
+struct Operand {
+    std::int64_t rows = 0, cols = 0, ld = 0, stride = 0;
+    bool transposed = false;     ///< the product takes its transpose
+    std::int64_t alignment = 1;  ///< in bytes, of its first element; at most 256
+};
+
+/// d = alpha op(a) op(b) + beta d, column-major, `batch` times.
+struct Product {
+    DataType in = DataType::f32, out = DataType::f32;
+    ComputeType compute = ComputeType::f32;
+    Operand a, b, d;
+    std::int64_t batch = 1;
+    bool bias = false;  ///< of d's type, one for each row of d, added in the compute type
+    int device = 0;
+
+    std::array<std::int64_t, 20> key() const;
+};
+
+struct KeyHash {
+    std::size_t operator()(const std::array<std::int64_t, 20>& words) const noexcept;
+};
+
+/// Descriptors of a product and the algorithm for it. Moves only.
+class Plan {
+public:
+    /// Asks the heuristic for at most `workspace_bytes` of scratch.
+    Plan(Handle handle, const Product& product, std::size_t workspace_bytes);
+    ~Plan();
+    Plan(Plan&& other) noexcept;
+    Plan& operator=(Plan&&) = delete;
+
+    /// False: the library has no algorithm for it.
+    bool found() const { return found_; }
+
+    struct Call {
+        const void *a, *b;
+        void* d;
+        const void* bias;
+        double alpha, beta;
+        void* workspace;
+        void* stream;
+    };
+    void run(Handle handle, const Call& call);
+
+private:
+    void describe(const Product& product);
+    void destroy() noexcept;
+    void choose(Handle handle, const Product& product, std::size_t workspace_bytes);
+
+    Desc desc_ = nullptr;
+    Layout a_ = nullptr, b_ = nullptr, d_ = nullptr;
+    bool wide_ = false;  // scaled in f64
+    bool found_ = false;
+    Algorithm algorithm_{};
+    std::size_t workspace_bytes_ = 0;
+};
+
+using PlanCache = LruCache<std::array<std::int64_t, 20>, Plan, KeyHash>;
+
+}  // namespace kernels::cuda::lt

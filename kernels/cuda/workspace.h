@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/array.h"
+
+namespace kernels::cuda {
+
+/// cuBLASLt's recommendation for Hopper; what every stream's scratch begins with.
+constexpr std::size_t least_workspace = std::size_t{32} << 20;
+
+/// Scratch on the current device for the next work on this stream, 256-byte aligned, at least
+/// `bytes`; the next call for the stream may give the same memory. Grows when it must: what was
+/// handed out before stays valid, since a captured graph may use it again, until
+/// release_workspaces().
+void* workspace(std::size_t bytes, Stream stream);
+
+/// Parts of one workspace: each take() is 256-byte aligned.
+class WorkspaceParts {
+public:
+    /// Counts `bytes` and gives where they begin, from the workspace's start.
+    std::size_t take(std::size_t bytes) {
+        const std::size_t start = total_;
+        total_ += (bytes + 255) / 256 * 256;
+        return start;
+    }
+    std::size_t total() const { return total_; }
+
+private:
+    std::size_t total_ = 0;
+};
+
+}  // namespace kernels::cuda

@@ -1,0 +1,9 @@
+#include "kernels/cuda_libraries.h"
+
+namespace kernels::cuda {
+
+std::vector<LibraryInfo> libraries() { return {}; }
+std::int64_t workspace_bytes() noexcept { return 0; }
+void release_workspaces() noexcept {}
+
+}  // namespace kernels::cuda

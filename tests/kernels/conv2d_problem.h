@@ -1,0 +1,128 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/conv2d.h"
+#include "kernels/sum_tolerance.h"
+#include "kernels/support.h"
+
+/// Convolutions with their answers, for the tests of every backend.
+namespace kernels::test::conv {
+
+inline std::string to_string(DType dtype, const Conv2dShape& s) {
+    std::string text = "dtype " + std::to_string(static_cast<int>(dtype));
+    for (std::int64_t v : {s.n, s.c, s.h, s.w, s.k, s.r, s.s, s.stride_h, s.stride_w, s.pad_h,
+                           s.pad_w, s.dilation_h, s.dilation_w, s.groups})
+        text += " " + std::to_string(v);
+    return text;
+}
+
+inline std::int64_t input_size(const Conv2dShape& s) { return s.n * s.c * s.h * s.w; }
+inline std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.ow(); }
+inline std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
+
+/// Calls f(output index, input index, weight index) for every product of the convolution.
+template <class F>
+void for_each_product(const Conv2dShape& s, const F& f) {
+    const std::int64_t in = s.c / s.groups, out = s.k / s.groups;
+    for (std::int64_t n = 0; n < s.n; ++n)
+        for (std::int64_t oh = 0; oh < s.oh(); ++oh)
+            for (std::int64_t ow = 0; ow < s.ow(); ++ow)
+                for (std::int64_t r = 0; r < s.r; ++r)
+                    for (std::int64_t t = 0; t < s.s; ++t) {
+                        const std::int64_t h = oh * s.stride_h - s.pad_h + r * s.dilation_h;
+                        const std::int64_t w = ow * s.stride_w - s.pad_w + t * s.dilation_w;
+                        if (h < 0 || h >= s.h || w < 0 || w >= s.w) continue;
+                        for (std::int64_t k = 0; k < s.k; ++k)
+                            for (std::int64_t c = 0; c < in; ++c)
+                                f(((n * s.oh() + oh) * s.ow() + ow) * s.k + k,
+                                  ((n * s.h + h) * s.w + w) * s.c + k / out * in + c,
+                                  ((k * in + c) * s.r + r) * s.s + t);
+                    }
+}
+
+/// Sums of products in double, with what is needed to judge a computed one.
+struct Sums {
+    explicit Sums(std::int64_t size)
+        : value(static_cast<std::size_t>(size)), magnitude(value), terms(value.size()) {}
+    void add(std::int64_t i, double product) {
+        const auto at = static_cast<std::size_t>(i);
+        value[at] += product;
+        magnitude[at] += std::abs(product);
+        ++terms[at];
+    }
+    std::vector<double> value, magnitude;
+    std::vector<std::int64_t> terms;
+};
+
+inline void expect_sums(const Buffer& actual, const Sums& sums, const char* what) {
+    for (std::int64_t i = 0; i < actual.size(); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        ASSERT_LE(std::abs(actual.get(i) - sums.value[at]),
+                  sum_tolerance(actual.dtype(), sums.terms[at], sums.magnitude[at], sums.value[at]))
+            << what << " element " << i << " is " << actual.get(i) << ", not " << sums.value[at];
+    }
+}
+
+struct Kernels {
+    Conv2dForward* forward;
+    Conv2dDataGradient* data_gradient;
+    Conv2dWeightGradient* weight_gradient;
+};
+/// Operands, and what the three kernels have to make of them: double arithmetic on the stored
+/// values.
+struct Problem {
+    Problem(DType dtype_, const Conv2dShape& shape_)
+        : dtype(dtype_),
+          shape(shape_),
+          x(random_buffer(dtype, input_size(shape), 1)),
+          w(random_buffer(dtype, weight_size(shape), 2)),
+          dy(random_buffer(dtype, output_size(shape), 3)),
+          bias(random_buffer(dtype, shape.k, 4)),
+          y_sums(output_size(shape)),
+          dx_sums(input_size(shape)),
+          dw_sums(weight_size(shape)),
+          dbias_sums(shape.k) {
+        const std::vector<double> xs = x.values(), ws = w.values(), dys = dy.values();
+        for_each_product(shape, [&](std::int64_t out, std::int64_t in, std::int64_t weight) {
+            const double xv = xs[static_cast<std::size_t>(in)];
+            const double wv = ws[static_cast<std::size_t>(weight)];
+            const double dyv = dys[static_cast<std::size_t>(out)];
+            y_sums.add(out, xv * wv);
+            dx_sums.add(in, dyv * wv);
+            dw_sums.add(weight, dyv * xv);
+        });
+        biased = y_sums;
+        for (std::int64_t i = 0; i < dy.size(); ++i) {
+            biased.add(i, bias.get(i % shape.k));
+            dbias_sums.add(i % shape.k, dy.get(i));
+        }
+    }
+
+    void check(const Kernels& run) const {
+        Buffer y(dtype, output_size(shape)), dx(dtype, input_size(shape));
+        Buffer dw(dtype, weight_size(shape)), dbias(dtype, shape.k);
+        run.forward(y, x, w, {nullptr, dtype, 0}, shape, {});
+        expect_sums(y, y_sums, "y");
+        run.forward(y, x, w, bias, shape, {});
+        expect_sums(y, biased, "y with bias");
+        run.data_gradient(dx, dy, w, shape, {});
+        expect_sums(dx, dx_sums, "dx");
+        run.weight_gradient(dw, dbias, dy, x, shape, {});
+        expect_sums(dw, dw_sums, "dw");
+        expect_sums(dbias, dbias_sums, "dbias");
+        run.weight_gradient(dw, {nullptr, dtype, 0}, dy, x, shape, {});
+        expect_sums(dw, dw_sums, "dw without dbias");
+    }
+
+    DType dtype;
+    Conv2dShape shape;
+    Buffer x, w, dy, bias;
+    Sums y_sums, dx_sums, dw_sums, dbias_sums, biased{0};
+};
+
+}  // namespace kernels::test::conv

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "cuda/matmul_plans.h"
+#include "kernels/device_array.h"
+#include "kernels/gemm.h"
+#include "simt/libraries.h"
+
+// What only the simulated library can show of cuda::gemm.
+namespace kernels::test {
+namespace {
+
+struct Operands {
+    DType dtype = DType::f16;
+    DeviceBuffer a{random_buffer(dtype, 16 * 24, 1)}, b{random_buffer(dtype, 24 * 32, 2)},
+        bias{random_buffer(dtype, 32, 3)}, c{dtype, 16 * 32};
+
+    /// Tests take different numbers of rows: a shape that has a plan is not asked for again.
+    void run(std::int64_t rows, const GemmOptions& options, Stream stream = {}) const {
+        cuda::gemm({c.as<void>(), dtype, rows, 32, 32}, {a.as<void>(), dtype, rows, 24, 24},
+                   {b.as<void>(), dtype, 24, 32, 32}, options, stream);
+    }
+};
+
+TEST(SimulatedGemm, RoundsOnceWithoutTheLibrarysBias) {
+    for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+        const Operands operands{dtype};
+        const GemmOptions options{.alpha = 0.5, .bias = operands.bias.as<void>(), .relu = true};
+        operands.run(16, options);
+        const std::vector<double> by_library = operands.c.host().values();
+        simt::configure(simt::LibrarySettings{.bias_epilogue = false});
+        operands.run(15, options);
+        EXPECT_EQ(operands.c.host().values(), by_library);
+        simt::configure(simt::LibrarySettings{});
+    }
+}
+
+TEST(SimulatedGemm, AsksTheLibraryOnceForAShape) {
+    const Operands operands{DType::bf16};
+    const std::int64_t before = simt::plans_made();
+    operands.run(14, {});
+    operands.run(14, {.alpha = 3, .beta = 1});
+    EXPECT_EQ(simt::plans_made(), before + 1);
+    operands.run(14, {.bias = operands.bias.as<void>()});
+    EXPECT_EQ(simt::plans_made(), before + 2);
+}
+
+TEST(SimulatedGemm, KeepsTf32PlansApart) {
+    const Operands operands{DType::f32};
+    const std::int64_t before = simt::plans_made();
+    operands.run(14, {});
+    operands.run(14, {}, {.tf32 = true});
+    operands.run(14, {}, {.tf32 = true});
+    EXPECT_EQ(simt::plans_made(), before + 2);
+}
+
+TEST(MatmulPlans, HaveAKeyForAllThatMatters) {
+    using cuda::lt::Product;
+    const Product base;
+    const auto differs = [&](auto change) {
+        Product other;
+        change(other);
+        return other.key() != base.key();
+    };
+    EXPECT_TRUE(differs([](Product& p) { p.in = cuda::lt::DataType::f16; }));
+    EXPECT_TRUE(differs([](Product& p) { p.out = cuda::lt::DataType::f16; }));
+    EXPECT_TRUE(differs([](Product& p) { p.compute = cuda::lt::ComputeType::tf32; }));
+    EXPECT_TRUE(differs([](Product& p) { p.bias = true; }));
+    EXPECT_TRUE(differs([](Product& p) { p.batch = 2; }));
+    EXPECT_TRUE(differs([](Product& p) { p.device = 1; }));
+    for (auto operand : {&Product::a, &Product::b, &Product::d}) {
+        EXPECT_TRUE(differs([&](Product& p) { (p.*operand).rows = 5; }));
+        EXPECT_TRUE(differs([&](Product& p) { (p.*operand).cols = 5; }));
+        EXPECT_TRUE(differs([&](Product& p) { (p.*operand).ld = 5; }));
+        EXPECT_TRUE(differs([&](Product& p) { (p.*operand).stride = 5; }));
+        EXPECT_TRUE(differs([&](Product& p) { (p.*operand).alignment = 16; }));
+    }
+    EXPECT_TRUE(differs([](Product& p) { p.a.transposed = true; }));
+    EXPECT_TRUE(differs([](Product& p) { p.b.transposed = true; }));
+}
+
+TEST(LruCache, DropsWhatWasNotUsedForLongest) {
+    cuda::LruCache<int, int, std::hash<int>> cache(2);
+    int made = 0;
+    const auto make = [&] { return ++made; };
+    EXPECT_EQ(cache.get(1, make), 1);
+    EXPECT_EQ(cache.get(2, make), 2);
+    EXPECT_EQ(cache.get(1, make), 1);
+    EXPECT_EQ(cache.get(3, make), 3);  // 2 goes
+    EXPECT_TRUE(cache.holds(1));
+    EXPECT_FALSE(cache.holds(2));
+    EXPECT_EQ(cache.size(), 2u);
+    EXPECT_EQ(cache.get(2, make), 4);
+    EXPECT_FALSE(cache.holds(1));
+}
+
+TEST(LruCache, KeepsNothingOfWhatCouldNotBeMade) {
+    cuda::LruCache<int, int, std::hash<int>> cache(2);
+    EXPECT_THROW(cache.get(1, []() -> int { throw std::runtime_error("no"); }), std::runtime_error);
+    EXPECT_FALSE(cache.holds(1));
+    EXPECT_EQ(cache.get(1, [] { return 7; }), 7);
+}
+
+}  // namespace
+}  // namespace kernels::test

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+/// The simulated device's cuBLASLt and cuDNN.
+namespace kernels::simt {
+
+struct LibrarySettings {
+    bool bias_epilogue = true;  ///< products take a bias
+    bool convolution = true;    ///< convolutions run
+    bool convolution_bias = true;
+};
+void configure(const LibrarySettings& settings);
+LibrarySettings library_settings();
+
+/// Questions to the heuristics so far: plans that were made anew.
+std::int64_t plans_made();
+void count_plan();
+
+}  // namespace kernels::simt
