@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "kernels/device_array.h"
@@ -56,6 +57,34 @@ inline ::testing::AssertionResult same(const Buffer& actual, const Buffer& expec
                << "element " << i << ": got " << actual.get(i) << ", expected " << expected.get(i);
     }
     return ::testing::AssertionSuccess();
+}
+
+struct Results {
+    Buffer cpu, cuda;
+};
+
+/// What both twins write to `size` elements of type `to` from the inputs: call(twin, y, inputs).
+/// All arrays start `skip` elements into their memory, except inputs of one element.
+template <typename F, typename Call>
+Results run_twins(F* on_cpu, F* on_cuda, DType to, std::int64_t size,
+                  const std::vector<Buffer>& inputs, std::int64_t skip, const Call& call) {
+    const auto part = [skip](Array whole) { return whole.size == 1 ? whole : from(whole, skip); };
+    Buffer expected(to, size + skip);
+    std::memset(expected.array().data, 0xff, expected.bytes().size());
+    std::vector<Buffer> copies = inputs;
+    std::vector<ConstArray> arguments;
+    for (Buffer& copy : copies) arguments.push_back(part(copy));
+    call(on_cpu, from(expected, skip), arguments);
+
+    const DeviceBuffer result(to, size + skip);
+    std::vector<std::unique_ptr<DeviceBuffer>> held;
+    arguments.clear();
+    for (const Buffer& input : inputs) {
+        held.push_back(std::make_unique<DeviceBuffer>(input));
+        arguments.push_back(part(*held.back()));
+    }
+    call(on_cuda, from(result, skip), arguments);
+    return {expected, result.host()};
 }
 
 }  // namespace kernels::test
