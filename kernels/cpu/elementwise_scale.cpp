@@ -160,7 +160,7 @@ void fill(Array y, double value, Stream) {
 }
 
 void abs_max(float* result, ConstArray x, Stream) {
-    std::atomic<std::uint32_t> most{0};
+    std::atomic<std::uint32_t> most{std::bit_cast<std::uint32_t>(*result)};
     parallel_for(x.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
         const std::uint32_t here = x.dtype == DType::f64
                                        ? abs_max_double(x, begin, end - begin)

@@ -258,8 +258,9 @@ void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads,
     *judgement = judgement_of(all, total);
 }
 
-void multi_tensor_unscale(std::span<const Array> grads, float inv_scale, float* found_inf,
+void multi_tensor_unscale(std::span<const Array> grads, const float* factor, float* found_inf,
                           Stream stream) {
+    const float inv_scale = *factor;
     if (inv_scale == 1.0f) {  // a product with 1 would still make signalling NaN quiet
         std::vector<ConstArray> views(grads.begin(), grads.end());
         Judgement judgement;

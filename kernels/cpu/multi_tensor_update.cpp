@@ -267,7 +267,7 @@ void multi_tensor_sgd(std::span<const UpdateTensor> tensors, const SgdOptions& o
     step.undamped = 1 - options.dampening;
     step.weight_decay = options.weight_decay;
     step.nesterov = options.nesterov;
-    step.first_step = options.first_step;
+    step.first_step = options.dampening != 0 && scalars.step != nullptr && *scalars.step <= 1;
     run_all(tensors, step, counts);
 }
 

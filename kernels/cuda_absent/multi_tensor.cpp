@@ -8,7 +8,7 @@ void multi_tensor_judge(Judgement*, std::span<const ConstArray>, Stream) {
     absent("multi_tensor_judge");
 }
 
-void multi_tensor_unscale(std::span<const Array>, float, float*, Stream) {
+void multi_tensor_unscale(std::span<const Array>, const float*, float*, Stream) {
     absent("multi_tensor_unscale");
 }
 

@@ -1392,5 +1392,37 @@
         <source>Try a smaller batch.</source>
         <translation>请用更小的批量。</translation>
     </message>
+    <message>
+        <source>TF32</source>
+        <translation>TF32</translation>
+    </message>
+    <message>
+        <source>Matrix products of 32-bit floats in TensorFloat-32: the range of fp32 with 10 bits of precision, on NVIDIA GPUs from Ampere on.</source>
+        <translation>32 位浮点的矩阵乘法用 TensorFloat-32 计算：范围与 fp32 相同，精度为 10 位；需要 Ampere 或更新的 NVIDIA GPU。</translation>
+    </message>
+    <message>
+        <source>TF32 is arithmetic of NVIDIA GPUs from Ampere on, which {} does not have.</source>
+        <translation>TF32 是 Ampere 及更新的 NVIDIA GPU 的运算方式，{} 没有。</translation>
+    </message>
+    <message>
+        <source>Set the precision to fp32, amp-fp16 or amp-bf16.</source>
+        <translation>请把精度设为 fp32、amp-fp16 或 amp-bf16。</translation>
+    </message>
+    <message>
+        <source>There is no device called {}; there are cpu, cuda and cuda:N.</source>
+        <translation>没有名为 {} 的设备；可用的是 cpu、cuda 和 cuda:N。</translation>
+    </message>
+    <message>
+        <source>The device {} cannot be used: this machine has {} CUDA devices, the first of them cuda:0.</source>
+        <translation>设备 {} 无法使用：本机有 {} 个 CUDA 设备，第一个是 cuda:0。</translation>
+    </message>
+    <message>
+        <source>No memory can be taken on {}: {}.</source>
+        <translation>无法在 {} 上分配内存：{}。</translation>
+    </message>
+    <message>
+        <source>Out of memory asking for {} MiB; in use: {}.</source>
+        <translation>申请 {} MiB 时内存不足；已使用：{}。</translation>
+    </message>
 </context>
 </TS>

@@ -96,10 +96,13 @@ TEST(AbsMax, FindsTheLargestMagnitude) {
             for (std::int64_t size : sizes) {
                 Buffer x = random_buffer(dtype, size, 8);
                 if (size > 0) x.set(size - 1, -77);
-                float result = -1;
                 with_threads([&](int) {
+                    float result = 0;
                     cpu::abs_max(&result, x, {});
                     ASSERT_EQ(result, size > 0 ? 77.0f : 0.0f);
+                    result = 100;
+                    cpu::abs_max(&result, x, {});
+                    ASSERT_EQ(result, 100.0f);
                 });
             }
     });

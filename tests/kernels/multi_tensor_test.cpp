@@ -126,7 +126,7 @@ TEST(Unscale, MultipliesInPlaceAndRaisesFoundInf) {
                 float found = 0;
                 const float inv = 1.0f / 3;
                 const std::vector<Array> grads = {grad.array()};
-                cpu::multi_tensor_unscale(grads, inv, &found, {});
+                cpu::multi_tensor_unscale(grads, &inv, &found, {});
                 EXPECT_EQ(found, 0);
                 for (std::int64_t i = 0; i < size; ++i) {
                     const double exact = before.get(i) * static_cast<double>(inv);
@@ -136,7 +136,7 @@ TEST(Unscale, MultipliesInPlaceAndRaisesFoundInf) {
                     ASSERT_EQ(grad.get(i), stored(dtype, product));
                 }
                 grad.set(size - 1, static_cast<double>(infinity));
-                cpu::multi_tensor_unscale(grads, inv, &found, {});
+                cpu::multi_tensor_unscale(grads, &inv, &found, {});
                 EXPECT_EQ(found, 1);
             }
     });
@@ -146,12 +146,13 @@ TEST(Unscale, NeverLowersFoundInfAndJudgesTheIncomingValue) {
     Buffer grad(DType::f16, {65504, 1});
     const std::vector<Array> grads = {grad.array()};
     float found = 0;
-    cpu::multi_tensor_unscale(grads, 2, &found, {});  // overflows only by the product
+    const float two = 2, half = 0.5f;
+    cpu::multi_tensor_unscale(grads, &two, &found, {});  // overflows only by the product
     EXPECT_EQ(found, 0);
     EXPECT_EQ(grad.get(0), static_cast<double>(infinity));
     found = 1;
     Buffer fine(DType::f32, {1});
-    cpu::multi_tensor_unscale(std::vector<Array>{fine.array()}, 0.5f, &found, {});
+    cpu::multi_tensor_unscale(std::vector<Array>{fine.array()}, &half, &found, {});
     EXPECT_EQ(found, 1);
 }
 
@@ -159,7 +160,8 @@ TEST(Unscale, LeavesEveryBitWhenTheFactorIsOne) {
     Buffer grad(DType::f32, {1, 2});
     grad.as<std::uint32_t>()[1] = 0x7f812345;  // a signalling NaN, which a product would make quiet
     float found = 0;
-    cpu::multi_tensor_unscale(std::vector<Array>{grad.array()}, 1, &found, {});
+    const float one = 1;
+    cpu::multi_tensor_unscale(std::vector<Array>{grad.array()}, &one, &found, {});
     EXPECT_EQ(grad.as<std::uint32_t>()[1], 0x7f812345u);
     EXPECT_EQ(found, 1);
 }

@@ -91,7 +91,8 @@ std::vector<json> run(const std::vector<GoldenCase>& cases, const Folder& folder
         line.erase("results");
         line["in"] = folder.file("case", i);
         line["out"] = folder.file("result", i);
-        line["device"] = "cpu";
+        const char* device = std::getenv("HALFTONE_TEST_DEVICE");
+        line["device"] = device ? device : "cpu";
         script << line.dump() << '\n';
     }
     std::stringstream results;

@@ -132,6 +132,7 @@ struct ResolvedPrecision {
     std::string batch_norm;
     bool master_weights = false;
     std::string scaler;
+    bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
 };
 
 /// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then

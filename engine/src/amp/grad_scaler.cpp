@@ -3,7 +3,9 @@
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/binary.h"
+#include "ops/cast.h"
 #include "ops/layout.h"
+#include "ops/unary.h"
 
 namespace engine {
 namespace {
@@ -64,9 +66,10 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
     }
     if (grads.empty()) return;
     const Tensor found_inf = Tensor::zeros({}, DType::f32, scale_.device());
-    const auto inv_scale = static_cast<float>(1.0 / scale_.item());
+    const GradMode off(false);
+    const Tensor inv_scale = to(reciprocal(to(scale_, DType::f64)), DType::f32);
     on(scale_.device(), kernels::cpu::multi_tensor_unscale, kernels::cuda::multi_tensor_unscale)(
-        grads, inv_scale, found_inf.data_as<float>(), current_stream());
+        grads, inv_scale.data_as<float>(), found_inf.data_as<float>(), current_stream());
     record.found_inf = {found_inf};
 }
 
@@ -80,10 +83,10 @@ void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) con
         grads.push_back(held.back().array());
     }
     if (grads.empty()) return;
+    record.judgement = DeviceRecord<kernels::Judgement>(scale_.device());
     on(scale_.device(), kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-        &record.judgement, grads, current_stream());
-    record.judged = true;
-    record.found_inf = {Tensor::full({}, record.judgement.found_inf, DType::f32, scale_.device())};
+        record.judgement.data(), grads, current_stream());
+    record.found_inf = {record.judgement.field(&kernels::Judgement::found_inf)};
 }
 
 void GradScaler::unscale_(Optimizer& optimizer) {
@@ -117,10 +120,10 @@ bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
     return apply;
 }
 
-const kernels::Judgement& GradScaler::judge(Optimizer& optimizer) {
+const DeviceRecord<kernels::Judgement>& GradScaler::judge(Optimizer& optimizer) {
     require_scale("judge");
     Record& record = record_of(optimizer);
-    if (!record.judged) judge_gradients(optimizer, record);
+    if (!record.judgement.defined()) judge_gradients(optimizer, record);
     return record.judgement;
 }
 
@@ -142,7 +145,7 @@ bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
     const LentValues lent{optimizer};
     const Tensor& users = lent.users_grad_scale;
     if (record.stage == Stage::ready) {
-        if (!record.judged) judge_gradients(optimizer, record);
+        if (!record.judgement.defined()) judge_gradients(optimizer, record);
         optimizer.grad_scale = users.defined() ? mul(users, scale_) : scale_;
     }
     optimizer.found_inf = record.found_inf.empty() ? Tensor() : record.found_inf.front();
@@ -275,9 +278,10 @@ bool GradScaler::skipped(const Optimizer& optimizer) const {
            any_set(found->second.found_inf);
 }
 
-const kernels::Judgement* GradScaler::judgement(const Optimizer& optimizer) const {
+std::optional<kernels::Judgement> GradScaler::judgement(const Optimizer& optimizer) const {
     const auto found = records_.find(&optimizer);
-    return found != records_.end() && found->second.judged ? &found->second.judgement : nullptr;
+    if (found == records_.end() || !found->second.judgement.defined()) return std::nullopt;
+    return found->second.judgement.host();
 }
 
 }  // namespace engine

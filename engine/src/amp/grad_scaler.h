@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "amp/scale_rule.h"
+#include "core/device_record.h"
 #include "core/tensor.h"
 #include "kernels/multi_tensor.h"
 #include "optim/optimizer.h"
@@ -54,8 +55,8 @@ public:
     /// (2.4).
     void unscale_(Optimizer& optimizer);
     /// Makes the check of a scaling-aware optimizer's step now (2.6, point 1), so that clipping can
-    /// use its norm.
-    const kernels::Judgement& judge(Optimizer& optimizer);
+    /// use its norm. Stays on the device.
+    const DeviceRecord<kernels::Judgement>& judge(Optimizer& optimizer);
     /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
     /// Moves the scale by what the optimizers found (2.7), and forgets it.
@@ -89,19 +90,20 @@ public:
     /// Whether the last step() of this optimizer since the last update() was (or will be) skipped;
     /// reads the device.
     bool skipped(const Optimizer& optimizer) const;
-    /// What the check of a scaling-aware optimizer saw in this step's gradients, still scaled; null
-    /// if it made none.
-    const kernels::Judgement* judgement(const Optimizer& optimizer) const;
+    /// What the check of a scaling-aware optimizer saw in this step's gradients, still scaled; none
+    /// if it made none. Reads the device.
+    std::optional<kernels::Judgement> judgement(const Optimizer& optimizer) const;
     /// 0-d f32 on the device; undefined before the first scale().
     const Tensor& scale_tensor() const { return scale_; }
+    /// 0-d i32 on the device; undefined before the first scale().
+    const Tensor& tracker_tensor() const { return tracker_; }
 
 private:
     enum class Stage { ready, unscaled, stepped };
     struct Record {
         Stage stage = Stage::ready;
-        std::vector<Tensor> found_inf;  // one a device, 0-d f32
-        bool judged = false;
-        kernels::Judgement judgement{};
+        std::vector<Tensor> found_inf;               // one a device, 0-d f32
+        DeviceRecord<kernels::Judgement> judgement;  // undefined: not judged
     };
 
     void create_state(const Device& device);

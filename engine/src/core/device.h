@@ -16,6 +16,43 @@ struct Device {
 /// "cpu", "cuda:0"
 std::string to_string(const Device& device);
 
+namespace detail {
+inline Device default_device;
+inline thread_local bool allow_tf32 = false;
+}  // namespace detail
+
+/// Where tensors are made when their maker names no device: the CPU, unless set.
+inline const Device& default_device() noexcept { return detail::default_device; }
+/// For programs that run everything on one device, such as tests. Before other threads start.
+inline void set_default_device(const Device& device) noexcept { detail::default_device = device; }
+
+/// The calling thread computes on `device` while the object lives.
+class DeviceScope {
+public:
+    explicit DeviceScope(const Device& device);
+    ~DeviceScope();
+    DeviceScope(const DeviceScope&) = delete;
+    DeviceScope& operator=(const DeviceScope&) = delete;
+
+private:
+    int before_;  // -1: nothing to put back
+};
+
+/// f32 products of the calling thread may use TF32 (10 bits of fraction) while the object lives; a
+/// device without it computes in f32. Off otherwise.
+class Tf32Scope {
+public:
+    explicit Tf32Scope(bool allow) noexcept : before_(detail::allow_tf32) {
+        detail::allow_tf32 = allow;
+    }
+    ~Tf32Scope() { detail::allow_tf32 = before_; }
+    Tf32Scope(const Tf32Scope&) = delete;
+    Tf32Scope& operator=(const Tf32Scope&) = delete;
+
+private:
+    bool before_;
+};
+
 /// The kernel of a device: both twins share one function type.
 template <typename F>
 F* on(const Device& device, F* cpu, F* cuda) {
@@ -23,6 +60,6 @@ F* on(const Device& device, F* cpu, F* cuda) {
 }
 
 /// The queue of the calling thread on the device that it computes for.
-inline kernels::Stream current_stream() { return {}; }
+inline kernels::Stream current_stream() { return {nullptr, detail::allow_tf32}; }
 
 }  // namespace engine

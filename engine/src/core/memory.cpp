@@ -4,10 +4,12 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "engine/error.h"
+#include "kernels/cuda_device.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 
@@ -26,44 +28,41 @@ std::size_t size_class(std::size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-/// Bytes of all blocks, those kept for reuse included.
-std::atomic<std::size_t> held{0};
-
-std::atomic<std::size_t>& limit_in_force() {
-    static std::atomic<std::size_t> limit =
-        static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
-    return limit;
+void* take_memory(std::size_t size, const Device& device) {
+    if (device.kind == Device::Kind::cpu) return kernels::cpu::allocate(size);
+    const DeviceScope scope(device);
+    return kernels::cuda::allocate(size);
 }
 
-/// Linux promises memory that it does not have and ends the process that touches it. So what does
-/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
-void* take_from_system(std::size_t size) {
-    const std::size_t limit = memory_limit();
-    const std::size_t before = held.fetch_add(size);
-    try {
-        if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
-        return kernels::cpu::allocate(size);
-    } catch (...) {
-        held -= size;
-        throw;
-    }
+void give_memory(void* data, const Device& device) {
+    if (device.kind == Device::Kind::cpu)
+        kernels::cpu::release(data);
+    else
+        kernels::cuda::release(data);
 }
 
-void give_to_system(void* data, std::size_t size) {
-    kernels::cpu::release(data);
-    held -= size;
+std::size_t memory_of(const Device& device) {
+    if (device.kind == Device::Kind::cpu)
+        return static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
+    return static_cast<std::size_t>(kernels::cuda::device_info(device.index).memory_bytes);
 }
 
-class CpuCache {
+/// The blocks of one device that nobody uses, kept for the next of their size.
+class Cache {
 public:
-    void* take(std::size_t size) {
-        const std::lock_guard lock(mutex_);
-        const auto found = free_.find(size);
-        if (found == free_.end() || found->second.empty()) return nullptr;
-        void* data = found->second.back();
-        found->second.pop_back();
-        cached_ -= size;
-        return data;
+    explicit Cache(const Device& device) : device_(device), limit_(memory_of(device)) {}
+    Cache(const Cache&) = delete;
+    Cache& operator=(const Cache&) = delete;
+    ~Cache() { release(); }
+
+    void* allocate(std::size_t size) {
+        if (void* data = take(size)) return data;
+        try {
+            return take_from_system(size);
+        } catch (const kernels::OutOfMemory&) {
+            if (release() > 0) return take_from_system(size);
+            throw;
+        }
     }
     void give(void* data, std::size_t size) {
         const std::lock_guard lock(mutex_);
@@ -73,22 +72,73 @@ public:
     std::size_t release() {
         const std::lock_guard lock(mutex_);
         for (auto& [size, blocks] : free_) {
-            for (void* data : blocks) give_to_system(data, size);
+            for (void* data : blocks) {
+                give_memory(data, device_);
+                held_ -= size;
+            }
         }
         free_.clear();
         return std::exchange(cached_, 0);
     }
-    ~CpuCache() { release(); }
+    std::size_t limit() const { return limit_; }
+    std::size_t set_limit(std::size_t bytes) { return limit_.exchange(bytes); }
 
 private:
+    void* take(std::size_t size) {
+        const std::lock_guard lock(mutex_);
+        const auto found = free_.find(size);
+        if (found == free_.end() || found->second.empty()) return nullptr;
+        void* data = found->second.back();
+        found->second.pop_back();
+        cached_ -= size;
+        return data;
+    }
+
+    /// Linux promises memory that it does not have and ends the process that touches it. So what
+    /// does not fit beside the blocks that there are is refused here, where the caller can still
+    /// act on it.
+    void* take_from_system(std::size_t size) {
+        const std::size_t limit = limit_;
+        const std::size_t before = held_.fetch_add(size);
+        try {
+            if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
+            return take_memory(size, device_);
+        } catch (...) {
+            held_ -= size;
+            throw;
+        }
+    }
+
+    const Device device_;
     std::mutex mutex_;
     std::map<std::size_t, std::vector<void*>> free_;
     std::size_t cached_ = 0;
+    std::atomic<std::size_t> held_{0};  // by all blocks, those kept for reuse included
+    std::atomic<std::size_t> limit_;
 };
 
-CpuCache& cpu_cache() {
-    static CpuCache cache;
+Cache& cpu_cache() {
+    static Cache cache(Device{});
     return cache;
+}
+
+/// Never destroyed: at the end of the process the driver may be gone before them.
+struct CudaCaches {
+    std::mutex mutex;
+    std::map<int, std::unique_ptr<Cache>> caches;
+};
+CudaCaches& cuda_caches() {
+    static auto* all = new CudaCaches;
+    return *all;
+}
+
+Cache& cache_of(const Device& device) {
+    if (device.kind == Device::Kind::cpu) return cpu_cache();
+    CudaCaches& all = cuda_caches();
+    const std::lock_guard lock(all.mutex);
+    auto& cache = all.caches[device.index];
+    if (!cache) cache = std::make_unique<Cache>(device);
+    return *cache;
 }
 
 std::string split(const MemoryBooks& books) {
@@ -100,16 +150,6 @@ std::string split(const MemoryBooks& books) {
         out += std::string(name(use)) + " " + std::to_string(books.bytes(use) >> 20) + " MiB";
     }
     return out;
-}
-
-void* allocate(std::size_t capacity) {
-    if (void* data = cpu_cache().take(capacity)) return data;
-    try {
-        return take_from_system(capacity);
-    } catch (const kernels::OutOfMemory&) {
-        if (cpu_cache().release() > 0) return take_from_system(capacity);
-        throw;
-    }
 }
 
 }  // namespace
@@ -159,26 +199,25 @@ Block::Block(std::size_t bytes, const Device& device)
       bytes_(bytes),
       capacity_(size_class(bytes)),
       use_(current_use),
+      device_(device),
       books_(current_books) {
-    if (device.kind != Device::Kind::cpu) {
-        throw Error(ErrorCode::device,
-                    msg("No memory can be taken on {}: this build has no CUDA backend.",
-                        to_string(device)));
-    }
     try {
-        data_ = allocate(capacity_);
+        data_ = cache_of(device_).allocate(capacity_);
     } catch (const kernels::OutOfMemory& error) {
         throw Error(ErrorCode::memory,
                     msg("Out of memory asking for {} MiB; in use: {}.", error.bytes >> 20,
                         books_ ? split(*books_) : std::string("unknown")),
                     msg("Try a smaller batch."));
+    } catch (const kernels::DeviceError& error) {
+        throw Error(ErrorCode::device,
+                    msg("No memory can be taken on {}: {}.", to_string(device), error.what()));
     }
     if (books_) books_->add(use_, static_cast<std::int64_t>(capacity_));
 }
 
 Block::~Block() {
     if (books_) books_->add(use_, -static_cast<std::int64_t>(capacity_));
-    cpu_cache().give(data_, capacity_);
+    cache_of(device_).give(data_, capacity_);
 }
 
 void Block::rebook(MemoryUse use) noexcept {
@@ -186,9 +225,17 @@ void Block::rebook(MemoryUse use) noexcept {
     use_ = use;
 }
 
-std::size_t memory_limit() { return limit_in_force(); }
-std::size_t set_memory_limit(std::size_t bytes) { return limit_in_force().exchange(bytes); }
+std::size_t memory_limit(const Device& device) { return cache_of(device).limit(); }
+std::size_t set_memory_limit(std::size_t bytes, const Device& device) {
+    return cache_of(device).set_limit(bytes);
+}
 
-std::size_t release_cached_memory() { return cpu_cache().release(); }
+std::size_t release_cached_memory() {
+    std::size_t bytes = cpu_cache().release();
+    CudaCaches& all = cuda_caches();
+    const std::lock_guard lock(all.mutex);
+    for (auto& [index, cache] : all.caches) bytes += cache->release();
+    return bytes;
+}
 
 }  // namespace engine

@@ -57,8 +57,11 @@ private:
     MemoryUse before_;
 };
 
-/// A block from the caching allocator, booked while it lives. 64-byte aligned. Throws
-/// Error(memory) with the split of the books when the device has no more.
+/// A block from the caching allocator, booked while it lives. 64-byte aligned on the host, 256 on
+/// a GPU. Throws Error(memory) with the split of the books when the device has no more.
+///
+/// On a GPU it is stream-ordered: a block given back may be taken again at once, since all work on
+/// a device runs in order on its one compute stream. Other streams must be held back by events.
 class Block {
 public:
     Block(std::size_t bytes, const Device& device);
@@ -75,16 +78,17 @@ private:
     std::size_t bytes_;
     std::size_t capacity_;
     MemoryUse use_;
+    Device device_;
     std::shared_ptr<MemoryBooks> books_;
 };
 
-/// Bytes that all blocks of the process may take together, those kept for reuse included: the
-/// machine's memory unless another limit was set.
-std::size_t memory_limit();
+/// Bytes that all blocks of the process on `device` may take together, those kept for reuse
+/// included: the machine's or the card's memory unless another limit was set.
+std::size_t memory_limit(const Device& device = {});
 /// Returns the former limit. Blocks that there are stay.
-std::size_t set_memory_limit(std::size_t bytes);
+std::size_t set_memory_limit(std::size_t bytes, const Device& device = {});
 
-/// Gives blocks kept for reuse back to the system; returns their bytes.
+/// Gives blocks of all devices kept for reuse back to the system; returns their bytes.
 std::size_t release_cached_memory();
 
 }  // namespace engine

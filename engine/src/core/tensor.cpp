@@ -1,7 +1,6 @@
 #include "core/tensor.h"
 
-#include <cstring>
-
+#include "core/transfer.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 
@@ -77,14 +76,15 @@ Tensor Tensor::scalar(double value, DType dtype, const Device& device) {
     return full({}, value, dtype, device);
 }
 
-Tensor Tensor::of(const std::vector<double>& values, const Shape& shape, DType dtype) {
+Tensor Tensor::of(const std::vector<double>& values, const Shape& shape, DType dtype,
+                  const Device& device) {
     if (static_cast<std::int64_t>(values.size()) != shape.numel()) {
         throw Error(ErrorCode::shape, "Tensor::of: " + std::to_string(values.size()) +
                                           " values do not fill the shape " + to_string(shape));
     }
-    Tensor t = empty(shape, dtype);
+    const Tensor t = empty(shape, dtype, Device{});
     kernels::cpu::cast(t.array(), {values.data(), DType::f64, t.numel()}, {});
-    return t;
+    return t.copy_to(device);
 }
 
 bool Tensor::is_contiguous() const {
@@ -121,29 +121,59 @@ Tensor Tensor::detach() const {
     return Tensor(std::move(impl));
 }
 
+namespace {
+
+/// The storage from the tensor's first element on, on the host: itself there, else a copy.
+Tensor on_host(const Tensor& x) {
+    if (x.device().kind == Device::Kind::cpu) return x;
+    std::int64_t last = 0;
+    for (int d = 0; d < x.rank(); ++d) last += (x.size(d) - 1) * x.strides()[d];
+    const Tensor host = Tensor::empty({x.numel() == 0 ? 0 : last + 1}, x.dtype(), Device{});
+    copy_to_host(host.data(), x.data(), host.bytes(), x.device());
+    return host;
+}
+
+}  // namespace
+
 double Tensor::item() const {
     if (numel() != 1) {
         throw Error(ErrorCode::shape,
                     "item: the tensor has shape " + to_string(shape()) + ", not one element");
     }
-    return element(data_as<std::byte>(), dtype(), 0);
+    return element(on_host(*this).data_as<std::byte>(), dtype(), 0);
 }
 
 std::vector<double> Tensor::values() const {
     std::vector<double> out;
     out.reserve(static_cast<std::size_t>(numel()));
+    const Tensor host = on_host(*this);
     walk(shape(), strides(),
-         [&](std::int64_t at) { out.push_back(element(data_as<std::byte>(), dtype(), at)); });
+         [&](std::int64_t at) { out.push_back(element(host.data_as<std::byte>(), dtype(), at)); });
     return out;
 }
 
 void Tensor::copy_from_host(const void* values) const {
-    std::memcpy(data(), values, bytes());
+    engine::copy_from_host(data(), values, bytes(), device());
     bump_version();
 }
 
-std::string to_string(const Device& device) {
-    return device.kind == Device::Kind::cpu ? "cpu" : "cuda:" + std::to_string(device.index);
+Tensor Tensor::copy_to(const Device& device) const {
+    if (impl_->device == device) return *this;
+    auto impl = std::make_shared<TensorImpl>();
+    impl->shape = shape();
+    impl->strides = strides();
+    impl->dtype = dtype();
+    impl->device = device;
+    impl->storage = std::make_shared<Storage>(bytes(), device);
+    const Tensor to(std::move(impl));
+    if (impl_->device.kind == Device::Kind::cpu) {
+        engine::copy_from_host(to.data(), data(), bytes(), device);
+    } else if (device.kind == Device::Kind::cpu) {
+        copy_to_host(to.data(), data(), bytes(), impl_->device);
+    } else {
+        return copy_to(Device{}).copy_to(device);  // between two GPUs, by way of the host
+    }
+    return to;
 }
 
 }  // namespace engine

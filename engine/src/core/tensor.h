@@ -59,15 +59,17 @@ public:
     Tensor() = default;
     explicit Tensor(std::shared_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
 
-    static Tensor empty(const Shape& shape, DType dtype, const Device& device = {},
+    static Tensor empty(const Shape& shape, DType dtype, const Device& device = default_device(),
                         Layout layout = Layout::contiguous);
-    static Tensor full(const Shape& shape, double value, DType dtype, const Device& device = {});
-    static Tensor zeros(const Shape& shape, DType dtype, const Device& device = {});
+    static Tensor full(const Shape& shape, double value, DType dtype,
+                       const Device& device = default_device());
+    static Tensor zeros(const Shape& shape, DType dtype, const Device& device = default_device());
     /// 0-d tensor.
-    static Tensor scalar(double value, DType dtype = DType::f64, const Device& device = {});
+    static Tensor scalar(double value, DType dtype = DType::f64,
+                         const Device& device = default_device());
     /// From values in row-major order, rounded to dtype.
     static Tensor of(const std::vector<double>& values, const Shape& shape,
-                     DType dtype = DType::f32);
+                     DType dtype = DType::f32, const Device& device = default_device());
 
     bool defined() const { return impl_ != nullptr; }
     const Shape& shape() const { return impl_->shape; }
@@ -113,11 +115,14 @@ public:
 
     /// Shares the storage, outside any graph.
     Tensor detach() const;
-    /// Value of a one-element tensor.
+    /// Value of a one-element tensor. Waits for the device.
     double item() const;
-    /// All values in row-major logical order.
+    /// All values in row-major logical order. Waits for the device.
     std::vector<double> values() const;
     void copy_from_host(const void* values) const;  // dense, same dtype
+    /// A copy of the same layout on `device`, outside any graph; itself if it is there already.
+    /// For dense tensors. To the host it waits.
+    Tensor copy_to(const Device& device) const;
 
     const std::shared_ptr<TensorImpl>& impl() const { return impl_; }
 

@@ -10,8 +10,9 @@ constexpr std::size_t batches_ahead = 4;
 constexpr std::int64_t largest_in_caller = 8192 / sizeof(float);
 
 bool worth_a_thread(const Dataset& dataset, const LoaderOptions& options) {
-    return !options.order.empty() ||
-           options.batch_size * dataset.shape().elements() > largest_in_caller;
+    return !options.indices_only &&
+           (!options.order.empty() ||
+            options.batch_size * dataset.shape().elements() > largest_in_caller);
 }
 
 }  // namespace

@@ -59,11 +59,13 @@ void BatchMaker::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     out.index_in_epoch = index;
     out.last_of_epoch = index + 1 == order_.batches_per_epoch();
     out.indices.assign(samples.begin(), samples.end());
+    out.position = static_cast<std::int64_t>(order_.position(index));
     out.labels.resize(samples.size());
-    out.pixels.resize(samples.size() * elements);
+    out.pixels.resize(options_.indices_only ? 0 : samples.size() * elements);
     for (std::size_t i = 0; i < samples.size(); ++i) {
-        const auto pixels = std::span(out.pixels).subspan(i * elements, elements);
         out.labels[i] = dataset_->label(samples[i]);
+        if (options_.indices_only) continue;
+        const auto pixels = std::span(out.pixels).subspan(i * elements, elements);
         dataset_->read(samples[i], pixels);
         // Sample by sample, so that it is still in the first-level cache.
         if (options_.augment) crop_and_flip(pixels, epoch, order_.position(index) + i);

@@ -33,11 +33,12 @@ using PixelBuffer = std::vector<float, CacheLineAllocator<float>>;
 
 /// One batch, ready for the model.
 struct Batch {
-    PixelBuffer pixels;                 ///< (size, H, W, C) dense; features: (size, F)
+    PixelBuffer pixels;                 ///< (size, H, W, C) dense; features: (size, F); or empty
     std::vector<std::int64_t> labels;   ///< (size)
     std::vector<std::int64_t> indices;  ///< (size): of the samples in the data set
     std::int64_t epoch = 0;             ///< from 0
     std::int64_t index_in_epoch = 0;    ///< from 0
+    std::int64_t position = 0;          ///< samples of the epoch before this batch
     bool last_of_epoch = false;
 
     std::int64_t size() const { return static_cast<std::int64_t>(labels.size()); }
@@ -53,6 +54,7 @@ struct LoaderOptions {
     bool drop_last = false;   ///< leave out a last batch that is not full
     std::string order{};      ///< file of sample indices, one batch a line, in place of the shuffle
     std::int64_t epochs = 0;  ///< passes over the data; 0: without end
+    bool indices_only = false;  ///< leave the pixels out: the device has the data
 };
 
 /// Makes any batch of any epoch: what is in it depends on the data set, the options, the epoch and

@@ -43,6 +43,7 @@ public:
         return images_.labels[static_cast<std::size_t>(index)];
     }
     std::vector<std::string> class_names() const override { return names_; }
+    const LabelledImages& images() const { return images_; }
     Normalization normalization() const override { return normalization_; }
 
 private:

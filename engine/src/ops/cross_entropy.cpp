@@ -64,7 +64,7 @@ Tensor one_hot(const Tensor& target, std::int64_t classes) {
     std::vector<double> numbers;
     for (std::int64_t i = 0; i < classes; ++i) numbers.push_back(static_cast<double>(i));
     return equal(reshape(target, {target.numel(), 1}),
-                 Tensor::of(numbers, {1, classes}, DType::i64));
+                 Tensor::of(numbers, {1, classes}, DType::i64, target.device()));
 }
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
@@ -174,21 +174,34 @@ Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
         });
 }
 
-/// Rows that count.
-std::int64_t count_of(const Tensor& target, std::int64_t ignore_index) {
-    if (target.device().kind != Device::Kind::cpu)
-        return static_cast<std::int64_t>(sum(to(counted(target, ignore_index), DType::f64)).item());
+/// What turns a sum over rows into the mean over those that count: a number where the host knows
+/// it, 0-d on a GPU, which counts by itself.
+struct MeanFactor {
+    double number = 1;
+    Tensor tensor;
+
+    Tensor times(const Tensor& x) const {
+        if (tensor.defined()) return mul(x, tensor);
+        return number == 1 ? x : mul(x, number);
+    }
+};
+
+MeanFactor mean_factor(const Tensor& target, std::int64_t ignore_index, DType wide) {
+    if (target.device().kind != Device::Kind::cpu) {
+        const GradMode off(false);
+        const Tensor count = sum(to(counted(target, ignore_index), wide), {}, false, wide);
+        return {1, div(Tensor::full({}, 1, wide, target.device()), count)};
+    }
     const auto* classes = target.data_as<std::int64_t>();
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < target.numel(); ++i) count += classes[i] != ignore_index ? 1 : 0;
-    return count;
+    return {1 / static_cast<double>(count), {}};
 }
 
 /// The reduction of the rows' losses, outside the tape.
-Tensor total_of(const Tensor& losses, Reduction reduction, double by_count, DType type) {
+Tensor total_of(const Tensor& losses, Reduction reduction, const MeanFactor& mean, DType type) {
     if (reduction == Reduction::none) return to(losses, type);
-    const Tensor total = sum(losses, {}, false, losses.dtype());
-    return to(reduction == Reduction::mean ? mul(total, by_count) : total, type);
+    return to(mean.times(sum(losses, {}, false, losses.dtype())), type);
 }
 
 /// x (rows, classes), target (rows): one kernel forward, one back.
@@ -203,23 +216,22 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
             x.size(1), options.ignore_index, current_stream())) {
         refuse_class(cross_entropy_info, x.size(1));
     }
-    const bool mean = options.reduction == Reduction::mean;
-    const double by_count =
-        mean ? 1 / static_cast<double>(count_of(f.target, options.ignore_index)) : 1;
+    const MeanFactor mean = options.reduction == Reduction::mean
+                                ? mean_factor(f.target, options.ignore_index, wide)
+                                : MeanFactor{};
     Tensor y;
     {
         const GradMode off(false);
-        y = total_of(losses, options.reduction, by_count, type);
+        y = total_of(losses, options.reduction, mean, type);
     }
     const Tensor inputs[] = {x};
-    return record_many(cross_entropy_info, inputs, y, {save(x), save(f.log_probs), save(f.target)},
-                       [by_count, ignore = options.ignore_index](std::span<const Tensor> grads,
-                                                                 const Saved& saved) {
-                           const Fused kept{saved[1], saved[2], ignore};
-                           const Tensor dy = to(grads[0], kept.log_probs.dtype());
-                           return TensorList{fused_backward(by_count == 1 ? dy : mul(dy, by_count),
-                                                            saved[0], kept)};
-                       });
+    return record_many(
+        cross_entropy_info, inputs, y, {save(x), save(f.log_probs), save(f.target)},
+        [mean, ignore = options.ignore_index](std::span<const Tensor> grads, const Saved& saved) {
+            const Fused kept{saved[1], saved[2], ignore};
+            const Tensor dy = to(grads[0], kept.log_probs.dtype());
+            return TensorList{fused_backward(mean.times(dy), saved[0], kept)};
+        });
 }
 
 /// The share of label smoothing: every class is a target a little.

@@ -1,7 +1,7 @@
 #include "ops/dropout.h"
 
 #include "engine/error.h"
-#include "kernels/parallel.h"
+#include "kernels/dropout.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/check.h"
@@ -15,15 +15,9 @@ TensorList run_dropout(const OpArguments& args) {
 }
 
 Tensor drawn_mask(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset) {
-    if (x.device().kind != Device::Kind::cpu)
-        throw Error(ErrorCode::device, "dropout: masks are drawn on the CPU only");
-    const Tensor mask = Tensor::empty(x.shape(), DType::boolean);
-    auto* kept = mask.data_as<std::uint8_t>();
-    constexpr std::int64_t grain = 4096;
-    kernels::cpu::parallel_for(x.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i)
-            kept[i] = stream.uniform(offset + static_cast<std::uint64_t>(i)) >= p ? 1 : 0;
-    });
+    const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
+    on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
+        mask.array(), stream, offset, p, current_stream());
     return mask;
 }
 

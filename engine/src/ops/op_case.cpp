@@ -148,7 +148,19 @@ TensorList seeds_of(const OpCase& request, const TensorMap& file, const TensorLi
 
 }  // namespace
 
-TensorMap run_op_case(const OpCase& request, const TensorMap& file) {
+namespace {
+
+TensorMap moved(const TensorMap& file, const Device& device) {
+    TensorMap out;
+    for (const auto& [name, tensor] : file) out[name] = tensor.copy_to(device);
+    return out;
+}
+
+}  // namespace
+
+TensorMap run_op_case(const OpCase& request, const TensorMap& given) {
+    const DeviceScope scope(request.device);
+    const TensorMap file = moved(given, request.device);
     const OpInfo* info = find_op(request.op);
     if (!info)
         throw Error(ErrorCode::value, "there is no op " + request.op, "`halftone ops` lists them.");

@@ -19,7 +19,7 @@ struct OpCase {
     std::optional<DType> autocast;           ///< type of the region around the call, if any
     bool grad = false;
     bool grad_grad = false;
-    Device device;
+    Device device = default_device();
 };
 
 /// The results of a call: output, and grad.i and grad_grad.i as far as they were asked for.

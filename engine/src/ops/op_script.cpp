@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "core/resolve_device.h"
 #include "engine/error.h"
-#include "kernels/device.h"
 #include "kernels/device_error.h"
 #include "ops/op_case.h"
 #include "ops/tensor_file.h"
@@ -85,14 +85,7 @@ std::optional<DType> read_autocast(const json& line) {
     refuse("autocast", "null, fp16 or bf16, not " + found->dump());
 }
 
-Device read_device(const json& line) {
-    const std::string name = line.value("device", "cpu");
-    if (name == "cpu" || name == "auto") return {};
-    if (name.starts_with("cuda") && kernels::cuda::device_count() == 0)
-        throw Error(ErrorCode::device,
-                    "device: " + name + " cannot be used: " + kernels::cuda::why_absent());
-    refuse("device", "cpu, not " + name);
-}
+Device read_device(const json& line) { return resolve_device(line.value("device", "cpu")); }
 
 Line read_line(const std::string& text) {
     const json line = json::parse(text);

@@ -29,7 +29,7 @@ TensorMap load_tensors(const std::filesystem::path& path) {
         }
         const auto* name = std::find_if(std::begin(names), std::end(names),
                                         [&](const Name& n) { return entry.dtype == n.in_file; });
-        const Tensor tensor = Tensor::empty(Shape(entry.shape), name->dtype);
+        const Tensor tensor = Tensor::empty(Shape(entry.shape), name->dtype, Device{});
         if (!entry.bytes.empty()) tensor.copy_from_host(entry.bytes.data());
         tensors[entry.name] = tensor;
     }
@@ -40,7 +40,7 @@ void save_tensors(const std::filesystem::path& path, const TensorMap& tensors) {
     std::vector<TensorEntry> entries;
     TensorList kept;
     for (const auto& [name, tensor] : tensors) {
-        const Tensor row_major = in_layout(tensor, Layout::contiguous);
+        const Tensor row_major = in_layout(tensor, Layout::contiguous).copy_to(Device{});
         const auto* type = std::find_if(std::begin(names), std::end(names), [&](const Name& n) {
             return n.dtype == row_major.dtype();
         });

@@ -17,6 +17,8 @@ Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& 
     const Device device = parameters_.empty() ? Device{} : parameters_.front().tensor.device();
     lr_ = Tensor::full({}, lr, DType::f32, device);
     step_ = Tensor::zeros({}, DType::i64, device);
+    counts_ = DeviceRecord<kernels::UpdateCounts>(device);
+    counts_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (!is_dense(parameters_[i].tensor)) {
             throw Error(ErrorCode::value,
@@ -32,6 +34,11 @@ double Optimizer::lr() const { return lr_.item(); }
 
 void Optimizer::set_lr(double lr) {
     on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(lr_.array(), lr, current_stream());
+}
+
+void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule) {
+    on(lr_.device(), kernels::cpu::set_learning_rate, kernels::cuda::set_learning_rate)(
+        lr_.data_as<float>(), step_.data_as<std::int64_t>(), schedule, current_stream());
 }
 
 std::int64_t Optimizer::steps() const { return static_cast<std::int64_t>(step_.item()); }
@@ -118,8 +125,7 @@ void Optimizer::step() {
         flag,
         step_.data_as<std::int64_t>(),
         options_.write_grads};
-    counts_ = {};
-    run(tensors_, scalars, &counts_);
+    run(tensors_, scalars, counts_.data());
     for (const std::size_t i : updated_) written(i);
 }
 

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "core/device_record.h"
 #include "core/tensor.h"
 #include "kernels/multi_tensor.h"
+#include "kernels/step_figures.h"
 
 namespace engine {
 
@@ -47,6 +49,8 @@ public:
     double lr() const;
     /// Takes effect at the next step; the value lives on the device.
     void set_lr(double lr);
+    /// The rate for the update after those applied so far, worked out on the device.
+    void set_lr(const kernels::LearningRateSchedule& schedule);
     /// Updates applied; reads the device.
     std::int64_t steps() const;
     /// State by parameter and by name ("momentum_buffer", "exp_avg", ...); empty before the first
@@ -61,8 +65,11 @@ public:
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
 
     /// Of the last step's non-zero updates to 16-bit weights without masters, those that rounded to
-    /// nothing.
-    const kernels::UpdateCounts& counts() const { return counts_; }
+    /// nothing. On the device.
+    const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
+    /// 0-d on the device: f32, and i64 updates applied.
+    const Tensor& lr_tensor() const { return lr_; }
+    const Tensor& steps_tensor() const { return step_; }
 
 protected:
     struct Slot {
@@ -91,7 +98,7 @@ private:
     kernels::UpdateTensor tensor_of(std::size_t parameter) const;
     void written(std::size_t parameter);
 
-    kernels::UpdateCounts counts_{};
+    DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
     std::vector<std::size_t> updated_;
 };

@@ -22,10 +22,8 @@ void Sgd::make_state(std::size_t i) {
 
 void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
               kernels::UpdateCounts* counts) {
-    // A zeroed buffer makes the first update the same as "buffer = gradient", but for dampening.
-    const bool first = settings_.dampening != 0 && steps() <= 1;
     const kernels::SgdOptions options{settings_.momentum, settings_.dampening,
-                                      settings_.weight_decay, settings_.nesterov, first};
+                                      settings_.weight_decay, settings_.nesterov};
     on(lr_.device(), kernels::cpu::multi_tensor_sgd, kernels::cuda::multi_tensor_sgd)(
         tensors, options, scalars, counts, current_stream());
 }

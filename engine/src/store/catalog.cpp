@@ -9,6 +9,11 @@ std::span<const PrecisionInfo> precisions() {
          "FP32",
          "Everything in 32-bit floats: the baseline that the other precisions are judged by.",
          {"fp32", "off", "fp32", false, "off"}},
+        {"tf32",
+         "TF32",
+         "Matrix products of 32-bit floats in TensorFloat-32: the range of fp32 with 10 bits of "
+         "precision, on NVIDIA GPUs from Ampere on.",
+         {"fp32", "off", "fp32", false, "off", true}},
         {"amp-fp16",
          "AMP FP16",
          "Matrix products and convolutions run in 16-bit floats, weights stay in fp32, and the "

@@ -66,7 +66,7 @@ const Names& known_elsewhere() {
     static const Names names = {"image-folder", "csv",       "text-words", "text-chars",
                                 "resnet34",     "resnet50",  "resnet101",  "resnet152",
                                 "resnext101",   "rnn-lm",    "bert",       "transformer-lm",
-                                "dlrm",         "tf32",      "o2-fp16",    "adam",
+                                "dlrm",         "o2-fp16",   "adam",
                                 "adagrad",      "one-cycle", "step"};
     return names;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/resolve_device.h"
+#include "data/philox.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "kernels/parallel.h"
@@ -47,27 +49,54 @@ Batch random_batch(const RunConfig& config, const DatasetInfo& info) {
     return batch;
 }
 
+/// One batch that lies on the device, again and again.
+class FixedFeed final : public BatchFeed {
+public:
+    FixedFeed(const Device& device, const SampleShape& sample, const Batch& batch)
+        : ring_(make_ring_feed(device, sample)) {
+        const DeviceScope scope(device);
+        batch_ = ring_->upload(batch);
+    }
+    DeviceBatch upload(const Batch&) override { return batch_; }
+
+private:
+    std::unique_ptr<BatchFeed> ring_;
+    DeviceBatch batch_;
+};
+
 }  // namespace
 
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
-    resolve_device(config.device);
+    const Device device = resolve_device(config.device);
+    check_precision_is_there(config, device);
     const DatasetInfo& info = dataset_info(config.dataset.kind);
-    check_batch_fits(config, shape_of(info));
-    Trainer trainer(config, shape_of(info), info.classes, 0);
+    check_batch_fits(config, shape_of(info), device);
+    Trainer trainer(config, device, shape_of(info), info.classes, 0);
     std::vector<Batch> batches;
     batches.reserve(static_cast<std::size_t>(config.accumulate));
     batches.push_back(random_batch(config, info));
     while (static_cast<std::int64_t>(batches.size()) < config.accumulate)
         batches.push_back(batches.front());
     BenchResult result;
+    FixedFeed feed(device, shape_of(info), batches.front());
+    const auto take = [&](bool all) {
+        const auto finished = trainer.take(all);
+        if (finished && result.first_losses.size() < 20)
+            result.first_losses.push_back(finished->row.loss);
+        return finished.has_value();
+    };
     const auto step = [&] {
-        const StepRecord row = trainer.step(batches);
-        if (result.first_losses.size() < 20) result.first_losses.push_back(row.loss);
+        trainer.submit(batches, feed);
+        take(false);
     };
     for (std::int64_t i = 0; i < options.warm_up; ++i) step();
+    while (take(true)) {
+    }
     for (std::int64_t block = 0; block < options.blocks; ++block) {
         const auto start = Clock::now();
         for (std::int64_t i = 0; i < options.steps; ++i) step();
+        while (take(true)) {
+        }
         const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         result.block_step_ms.push_back(ms / static_cast<double>(options.steps));
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/resolve_device.h"
 #include "engine/error.h"
 #include "kernels/parallel.h"
 #include "train/run_needs.h"
@@ -29,21 +30,40 @@ RunLoop::RunLoop(const RunConfig& config, RunStore& store, const SessionOptions&
       test_loss_(none),
       test_accuracy_(none) {}
 
+LoaderOptions RunLoop::training_options() const {
+    return {.batch_size = config_.batch_size,
+            .seed = config_.seed,
+            .augment = config_.dataset.augment,
+            .normalize = config_.dataset.normalize,
+            .order = config_.dataset.order};
+}
+
+LoaderOptions RunLoop::test_options() const {
+    return {.batch_size = test_batch_size,
+            .seed = config_.seed,
+            .shuffle = false,
+            .normalize = config_.dataset.normalize,
+            .epochs = 1,
+            .indices_only = test_feed_ && test_feed_->indices_only()};
+}
+
 void RunLoop::prepare() {
-    const std::string device = resolve_device(config_.device);
+    const Device device = resolve_device(config_.device);
+    check_precision_is_there(config_, device);
     data_ = open_dataset(config_.dataset, config_.seed);
-    loader_ = std::make_unique<BatchLoader>(data_.train,
-                                            LoaderOptions{.batch_size = config_.batch_size,
-                                                          .seed = config_.seed,
-                                                          .augment = config_.dataset.augment,
-                                                          .normalize = config_.dataset.normalize,
-                                                          .order = config_.dataset.order});
+    LoaderOptions options = training_options();
+    BatchMaker counted(data_.train, options);
     const std::int64_t per_epoch =
-        (loader_->batches_per_epoch() + config_.accumulate - 1) / config_.accumulate;
+        (counted.batches_per_epoch() + config_.accumulate - 1) / config_.accumulate;
     steps_planned_ = per_epoch * config_.epochs;
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
-    trainer_ = std::make_unique<Trainer>(config_, data_.train->shape(), data_.train->classes(),
-                                         steps_planned_);
+    trainer_ = std::make_unique<Trainer>(config_, device, data_.train->shape(),
+                                         data_.train->classes(), steps_planned_);
+    const DeviceScope scope(device);
+    const BooksScope books(trainer_->books());
+    feed_ = make_feed(device, data_.train, options);
+    options.indices_only = feed_->indices_only();
+    loader_ = std::make_unique<BatchLoader>(data_.train, options);
     if (!options_.dump_gradients.empty())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     const auto made = store_.create(config_, options_.folder);
@@ -51,7 +71,7 @@ void RunLoop::prepare() {
     writer_.emplace(StepRecordWriter::create(made.folder));
     const std::int64_t threads =
         config_.threads > 0 ? config_.threads : kernels::cpu::hardware_threads();
-    post_(RunStarted{run_, config_, device, threads, trainer_->model().parameter_count(),
+    post_(RunStarted{run_, config_, to_string(device), threads, trainer_->model().parameter_count(),
                      data_.train->size(), data_.test->size(), steps_planned_,
                      made.folder.string()});
 }
@@ -74,39 +94,58 @@ void RunLoop::train_step() {
     const auto start = Clock::now();
     take_batches();
     const double data_s = seconds_since(start);
-    StepRecord row = trainer_->step(batches_);
+    trainer_->submit(batches_, *feed_);
     epoch_ended_ = batches_.back().last_of_epoch;
     if (epoch_ended_) ++epoch_;
-    const double step_s = seconds_since(start);
-    elapsed_s_ += step_s;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.size();
-    row.epoch = epoch_;
-    row.elapsed_s = elapsed_s_;
-    row.data_ms = static_cast<float>(data_s * 1e3);
-    row.step_ms = static_cast<float>(step_s * 1e3);
-    row.samples_per_s = static_cast<float>(static_cast<double>(samples) / step_s);
-    epoch_tally_.loss_sum += static_cast<double>(row.loss) * static_cast<double>(samples);
-    epoch_tally_.correct +=
-        std::llround(static_cast<double>(row.accuracy) * static_cast<double>(samples));
-    epoch_tally_.samples += samples;
-    pending_ = row;
+    given_.push_back({.epoch = epoch_, .samples = samples, .data_s = data_s});
+    // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
+    const auto finished = trainer_->take(/*all=*/false);
+    Given& given = given_.back();
+    given.step_s = seconds_since(start);
+    given.elapsed_s = elapsed_s_ += given.step_s;
+    if (finished) finish_step(*finished);
     write_pending();
 }
 
-void RunLoop::write_pending() {
-    if (!pending_) return;
-    writer_->append(*pending_);
-    const StepRecord row = *pending_;
-    pending_.reset();
-    report(row);
+void RunLoop::settle() {
+    if (!trainer_) return;
+    const auto start = Clock::now();
+    while (const auto finished = trainer_->take(/*all=*/true)) finish_step(*finished);
+    elapsed_s_ += seconds_since(start);
+    write_pending();
 }
 
-void RunLoop::report(const StepRecord& row) {
-    const double next_scale = trainer_->next_loss_scale();
-    if (const auto event = watch_.see(run_, row, next_scale)) post_(*event);
-    warn_once(row);
-    check_scale(row, next_scale);
+void RunLoop::finish_step(FinishedStep step) {
+    const Given given = given_.front();
+    given_.pop_front();
+    StepRecord& row = step.row;
+    const auto samples = static_cast<double>(given.samples);
+    row.epoch = given.epoch;
+    row.elapsed_s = given.elapsed_s;
+    row.data_ms = static_cast<float>(given.data_s * 1e3);
+    row.step_ms = static_cast<float>(given.step_s * 1e3);
+    row.samples_per_s = static_cast<float>(samples / given.step_s);
+    epoch_tally_.loss_sum += static_cast<double>(row.loss) * samples;
+    epoch_tally_.correct += std::llround(static_cast<double>(row.accuracy) * samples);
+    epoch_tally_.samples += given.samples;
+    pending_.push_back(step);
+}
+
+void RunLoop::write_pending() {
+    while (!pending_.empty()) {
+        writer_->append(pending_.front().row);
+        const FinishedStep step = pending_.front();
+        pending_.pop_front();
+        report(step);
+    }
+}
+
+void RunLoop::report(const FinishedStep& step) {
+    if (const auto event = watch_.see(run_, step.row, step.next_loss_scale)) post_(*event);
+    warn_once(step.row);
+    check_scale(step);
 }
 
 void RunLoop::warn_once(const StepRecord& row) {
@@ -132,9 +171,10 @@ void RunLoop::warn_once(const StepRecord& row) {
     }
 }
 
-void RunLoop::check_scale(const StepRecord& row, double next_scale) const {
+void RunLoop::check_scale(const FinishedStep& step) const {
+    const StepRecord& row = step.row;
     if (row.found_inf == 0) return;
-    if (next_scale == 0) {
+    if (step.next_loss_scale == 0) {
         throw Error(
             ErrorCode::training,
             msg("The loss scale fell to 0 at step {}: every step overflows.", row.step),
@@ -151,29 +191,26 @@ void RunLoop::check_scale(const StepRecord& row, double next_scale) const {
 }
 
 void RunLoop::begin_evaluation() {
-    test_tally_ = {};
-    test_loader_ = data_.test->size() == 0
-                       ? nullptr
-                       : std::make_unique<BatchLoader>(
-                             data_.test, LoaderOptions{.batch_size = test_batch_size,
-                                                       .seed = config_.seed,
-                                                       .shuffle = false,
-                                                       .normalize = config_.dataset.normalize,
-                                                       .epochs = 1});
+    settle();
+    if (data_.test->size() == 0) return;
+    if (!test_feed_) {
+        const DeviceScope scope(trainer_->device());
+        const BooksScope books(trainer_->books());
+        test_feed_ = make_feed(trainer_->device(), data_.test, test_options());
+    }
+    test_loader_ = std::make_unique<BatchLoader>(data_.test, test_options());
 }
 
 bool RunLoop::evaluate_some() {
     if (test_loader_ && test_loader_->next(test_batch_)) {
-        const Tally part = trainer_->evaluate(test_batch_);
-        test_tally_.loss_sum += part.loss_sum;
-        test_tally_.correct += part.correct;
-        test_tally_.samples += part.samples;
+        trainer_->evaluate(test_batch_, *test_feed_);
         return true;
     }
     test_loader_.reset();
-    if (test_tally_.samples > 0) {
-        test_loss_ = test_tally_.loss();
-        test_accuracy_ = test_tally_.accuracy();
+    const Tally tally = trainer_->take_evaluation();
+    if (tally.samples > 0) {
+        test_loss_ = tally.loss();
+        test_accuracy_ = tally.accuracy();
     }
     finish_epoch();
     return false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -22,16 +23,21 @@ public:
 
     /// Opens the data, makes the model, the run's folder and its record. Throws Error.
     void prepare();
-    /// One training step. Throws Error.
+    /// Gives one training step to the device and writes the rows of those that are done. Throws
+    /// Error.
     void train_step();
-    /// The last row could not be written (disk full): tries again. Throws Error(io).
+    /// Waits for the steps in flight and writes their rows: before the run pauses or ends. Throws
+    /// Error.
+    void settle();
+    /// Rows could not be written (disk full): tries again. Throws Error(io).
     void write_pending();
-    bool has_pending() const { return pending_.has_value(); }
+    bool has_pending() const { return !pending_.empty(); }
     bool finished() const {
         return trainer_ && (epoch_ >= config_.epochs || trainer_->steps() >= steps_planned_);
     }
     bool at_epoch_end() const { return epoch_ended_; }
 
+    /// Settles first. Throws Error.
     void begin_evaluation();
     /// One batch of the test set; false when it was the last.
     bool evaluate_some();
@@ -45,12 +51,21 @@ public:
     StepRecordReader record() const;
 
 private:
+    /// What the host knows of a step that was given to the device.
+    struct Given {
+        std::int64_t epoch, samples;
+        double data_s;
+        double step_s = 0;
+        double elapsed_s = 0;
+    };
+    LoaderOptions training_options() const;
+    LoaderOptions test_options() const;
     void take_batches();
-    void write(const StepRecord& row);
-    void report(const StepRecord& row);
+    void finish_step(FinishedStep step);
+    void report(const FinishedStep& step);
     void warn_once(const StepRecord& row);
     void count_epoch(const StepRecord& row);
-    void check_scale(const StepRecord& row, double next_scale) const;
+    void check_scale(const FinishedStep& step) const;
     void finish_epoch();
 
     RunConfig config_;
@@ -63,7 +78,9 @@ private:
     std::unique_ptr<BatchLoader> test_loader_;
     std::unique_ptr<Trainer> trainer_;
     std::optional<StepRecordWriter> writer_;
-    std::optional<StepRecord> pending_;
+    std::unique_ptr<BatchFeed> feed_, test_feed_;
+    std::deque<Given> given_;           // steps in flight
+    std::deque<FinishedStep> pending_;  // rows to be written
     std::vector<Batch> batches_;
     Batch test_batch_;
     ScaleWatch watch_;
@@ -75,7 +92,6 @@ private:
     double elapsed_s_ = 0;
     double epoch_start_s_ = 0;
     Tally epoch_tally_;
-    Tally test_tally_;
     double test_loss_;
     double test_accuracy_;
     bool warned_loss_ = false;

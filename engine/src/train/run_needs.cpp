@@ -4,17 +4,18 @@
 #include <bit>
 
 #include "engine/error.h"
-#include "kernels/device.h"
+#include "kernels/cuda_device.h"
 #include "models/model.h"
 
 namespace engine {
 
-std::string resolve_device(const std::string& setting) {
-    if (setting == "auto" || setting == "cpu") return "cpu";
-    throw Error(ErrorCode::device,
-                msg("The device {} cannot be used: {}.", setting, kernels::cuda::why_absent()),
-                msg("Set device to cpu or auto."));
+namespace {
+
+std::int64_t memory_bytes(const Device& device) {
+    return static_cast<std::int64_t>(memory_limit(device));
 }
+
+}  // namespace
 
 // Counted on a model whose memory nobody touches.
 void check_model_fits(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
@@ -22,12 +23,12 @@ void check_model_fits(const RunConfig& config, const SampleShape& sample, std::i
     const OptimizerConfig& o = config.optimizer;
     const std::int64_t states = o.kind == "adamw" ? 2 : o.momentum > 0 ? 1 : 0;
     const std::int64_t number = resolve(config.precision).weights == "fp16" ? 2 : 4;
-    const auto memory = static_cast<std::int64_t>(memory_limit());
+    const std::int64_t memory = memory_bytes(device);
     const Message hint = msg("Make the layers smaller.");
     std::int64_t numbers = 0;
     try {
         numbers =
-            make_model(config.model, sample, classes, std::nullopt, device)->parameter_count();
+            make_model(config.model, sample, classes, std::nullopt, Device{})->parameter_count();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(ErrorCode::memory,
@@ -44,8 +45,8 @@ void check_model_fits(const RunConfig& config, const SampleShape& sample, std::i
                 hint);
 }
 
-void check_batch_fits(const RunConfig& config, const SampleShape& sample) {
-    const auto memory = static_cast<std::int64_t>(memory_limit());
+void check_batch_fits(const RunConfig& config, const SampleShape& sample, const Device& device) {
+    const std::int64_t memory = memory_bytes(device);
     const auto bytes =
         config.batch_size * sample.elements() * static_cast<std::int64_t>(sizeof(float));
     const std::int64_t needed = 2 * bytes * (config.accumulate + 1);
@@ -56,11 +57,22 @@ void check_batch_fits(const RunConfig& config, const SampleShape& sample) {
                 msg("Try a smaller batch."));
 }
 
+void check_precision_is_there(const RunConfig& config, const Device& device) {
+    if (!resolve(config.precision).tf32) return;
+    const bool has =
+        device.kind == Device::Kind::cuda && kernels::cuda::device_info(device.index).major >= 8;
+    if (has) return;
+    throw Error(ErrorCode::device,
+                msg("TF32 is arithmetic of NVIDIA GPUs from Ampere on, which {} does not have.",
+                    to_string(device)),
+                msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
+}
+
 // What a step holds beyond what stays between steps grows with the batch. The step did not come to
 // its end, so twice that is set aside.
-Message smaller_batch(const RunConfig& config, const MemoryBooks& books) {
+Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device) {
     if (config.batch_size == 1) return msg("Try a smaller model.");
-    const auto memory = static_cast<std::int64_t>(memory_limit());
+    const std::int64_t memory = memory_bytes(device);
     const std::int64_t staying = books.total();
     const std::int64_t of_step = std::max<std::int64_t>(books.peak() - staying, 1);
     const double share = static_cast<double>(std::max<std::int64_t>(memory - staying, 0)) /

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "core/device.h"
 #include "core/memory.h"
@@ -13,20 +12,19 @@ namespace engine {
 
 /// What a run needs of the machine, asked before it is there.
 
-/// The device that a setting means: "auto" takes the first GPU, or the CPU. Throws Error(device)
-/// for one that is not there.
-std::string resolve_device(const std::string& setting);
-
 /// Throws Error(memory) if the model's weights, gradients and optimizer state are more than
-/// memory_limit(), before minutes go into drawing weights that cannot be trained.
+/// the device's memory, before minutes go into drawing weights that cannot be trained.
 void check_model_fits(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
                       const Device& device);
 
 /// Throws Error(memory) if samples of that shape in host and device memory, and a step that takes
-/// as much again at the least, are more than memory_limit().
-void check_batch_fits(const RunConfig& config, const SampleShape& sample);
+/// as much again at the least, are more than the device's memory.
+void check_batch_fits(const RunConfig& config, const SampleShape& sample, const Device& device);
+
+/// Throws Error(device) for tf32 on a device without it.
+void check_precision_is_there(const RunConfig& config, const Device& device);
 
 /// What to try after a step has run out of memory: a batch size of at most half of the present one.
-Message smaller_batch(const RunConfig& config, const MemoryBooks& books);
+Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device);
 
 }  // namespace engine

@@ -122,6 +122,7 @@ struct Session::Impl final : Turn {
     void train() {
         loop.write_pending();
         if (steps_allowed == 0 || (pause_asked && steps_allowed < 0)) {
+            loop.settle();
             steps_allowed = -1;
             enter(RunState::paused);
             return;
@@ -133,6 +134,7 @@ struct Session::Impl final : Turn {
             loop.begin_evaluation();
             enter(RunState::evaluating);
         } else if (loop.finished()) {
+            loop.settle();
             finish(loop.reason());
         }
     }
@@ -168,6 +170,7 @@ struct Session::Impl final : Turn {
         take_commands();
         if (stop_asked && !is_over()) {
             enter(RunState::stopping);
+            loop.settle();
             finish(DoneReason::stopped);
         }
         switch (state.load()) {

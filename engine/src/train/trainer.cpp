@@ -7,12 +7,12 @@
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
-#include "kernels/reduce.h"
 #include "kernels/scaler.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/layout.h"
 #include "ops/loss.h"
+#include "ops/unary.h"
 #include "optim/adamw.h"
 #include "optim/sgd.h"
 #include "store/safetensors.h"
@@ -22,72 +22,89 @@
 namespace engine {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-float ms_since(Clock::time_point start) {
-    return std::chrono::duration<float, std::milli>(Clock::now() - start).count();
-}
-
-/// Largest magnitude of the f16 gradients of one backward pass: the upper edge of the loss-scale
-/// band.
+/// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
+/// the device; 0 where there were none.
 class F16Range final : public OpObserver {
 public:
+    explicit F16Range(const Tensor& largest) : largest_(largest) {}
     void on_op(const OpEvent&) override {}
     void on_gradient(const OpInfo&, const Tensor& gradient) override {
         if (gradient.dtype() != DType::f16) return;
-        float largest = 0;
         const Tensor flat = dense(gradient);
-        on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(&largest, flat.array(),
-                                                                         current_stream());
-        lost_ = lost_ || !std::isfinite(largest);
-        largest_ = std::max(largest_, largest);
-        any_ = true;
+        on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
+            largest_.data_as<float>(), flat.array(), current_stream());
     }
-    /// NaN if there was none, or if it was lost to overflow.
-    float largest() const { return any_ && !lost_ ? largest_ : unknown; }
 
 private:
-    float largest_ = 0;
-    bool any_ = false;
-    bool lost_ = false;
+    Tensor largest_;
 };
-
-std::int64_t count_correct(const Tensor& logits, const std::vector<std::int64_t>& labels) {
-    const Tensor flat = in_layout(logits.detach(), Layout::contiguous);
-    std::vector<std::int64_t> best(labels.size());
-    const kernels::Array out{best.data(), DType::i64, static_cast<std::int64_t>(best.size())};
-    on(flat.device(), kernels::cpu::arg_max, kernels::cuda::arg_max)(
-        out, flat.array(), flat.size(0), flat.size(1), 1, current_stream());
-    std::int64_t correct = 0;
-    for (std::size_t i = 0; i < labels.size(); ++i) correct += best[i] == labels[i] ? 1 : 0;
-    return correct;
-}
 
 DType dtype_of(const std::string& precision) {
     if (precision == "fp16") return DType::f16;
     return precision == "bf16" ? DType::bf16 : DType::f32;
 }
 
+/// The figures of the judged gradients, unscaled.
+void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) {
+    const double scale = static_cast<double>(row.loss_scale);
+    row.grad_norm = static_cast<float>(std::sqrt(judgement.sum_squares) / scale);
+    row.grad_max = static_cast<float>(static_cast<double>(judgement.abs_max) / scale);
+    const bool measurable = std::isfinite(row.grad_max) && row.grad_max > 0;
+    row.grad_max_exponent = measurable ? static_cast<float>(std::ilogb(row.grad_max)) : unknown;
+    const auto share = [&](std::int64_t part) {
+        return judgement.nonzero > 0 ? static_cast<float>(static_cast<double>(part) /
+                                                          static_cast<double>(judgement.nonzero))
+                                     : 0.0f;
+    };
+    row.f16_zero_share = share(judgement.to_zero);
+    row.f16_subnormal_share = share(judgement.subnormal);
+    row.f16_overflow_share = share(judgement.overflow);
+    const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
+    row.scale_ceiling =
+        known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))
+              : unknown;
+}
+
+/// Marks of a step: its begin, then the ends of the forward and the backward pass of each batch,
+/// and the end.
+void fill_times(StepRecord& row, const std::vector<float>& gaps) {
+    for (std::size_t i = 0; i + 1 < gaps.size(); ++i)
+        (i % 2 == 0 ? row.forward_ms : row.backward_ms) += gaps[i];
+    row.optimizer_ms = gaps.back();
+    for (const float gap : gaps) row.step_ms += gap;
+}
+
 }  // namespace
 
-Trainer::Trainer(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
-                 std::int64_t planned)
+Trainer::Trainer(const RunConfig& config, const Device& device, const SampleShape& sample,
+                 std::int64_t classes, std::int64_t planned)
     : config_(config),
       sample_(sample),
       precision_(resolve(config.precision)),
       planned_(planned),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
                                   : kernels::cpu::hardware_threads()),
-      books_(std::make_shared<MemoryBooks>()) {
+      books_(std::make_shared<MemoryBooks>()),
+      device_(device),
+      ring_(device) {
     kernels::cpu::set_threads(threads_);
     check_model_fits(config_, sample_, classes, device_);
+    const DeviceScope scope(device_);
     const BooksScope books(books_);
     model_ = make_model(config_.model, sample, classes, config_.seed, device_);
     if (!config_.model.init_from.empty()) load_weights(*model_, config_.model.init_from);
     make_precision();
     make_optimizer();
     keep_low_copies();
+    const UseScope use(MemoryUse::workspace);
+    tally_ = DeviceRecord<kernels::BatchTally>(device_);
+    evaluation_ = DeviceRecord<kernels::BatchTally>(device_);
+    evaluation_.clear();
+    figures_ = DeviceRecord<kernels::StepFigures>(device_);
+    figures_.clear();
+    f16_max_ = Tensor::zeros({}, DType::f32, device_);
 }
 
 Trainer::~Trainer() = default;
@@ -107,6 +124,8 @@ void Trainer::make_precision() {
                                                          .max_scale = s.max_scale});
     if (precision_.scaler == "static")
         static_scale_ = Tensor::full({}, s.init_scale, DType::f32, device_);
+    watch_f16_ = precision_.scaler != "off" &&
+                 (precision_.autocast == "fp16" || precision_.weights == "fp16");
 }
 
 void Trainer::make_optimizer() {
@@ -136,27 +155,11 @@ void Trainer::keep_low_copies() {
     }
 }
 
-Tensor Trainer::inputs_of(const Batch& batch) const {
-    const auto n = batch.size();
-    const auto pixels = static_cast<std::int64_t>(batch.pixels.size()) / n;
-    const Tensor x = sample_.is_image()
-                         ? Tensor::empty({n, sample_.channels, sample_.height, sample_.width},
-                                         DType::f32, device_, Layout::channels_last)
-                         : Tensor::empty({n, pixels}, DType::f32, device_);
-    x.copy_from_host(batch.pixels.data());
-    return precision_.weights == "fp16" ? to(x, DType::f16) : x;
-}
-
-Tensor Trainer::labels_of(const Batch& batch) const {
-    const Tensor labels = Tensor::empty({batch.size()}, DType::i64, device_);
-    labels.copy_from_host(batch.labels.data());
-    return labels;
-}
-
-Trainer::Forward Trainer::forward(const Batch& batch) {
+Trainer::Forward Trainer::forward(const DeviceBatch& batch) {
     const auto run = [&] {
-        const Tensor logits = model_->forward(inputs_of(batch));
-        return Forward{cross_entropy(logits, labels_of(batch)), logits};
+        const Tensor x = precision_.weights == "fp16" ? to(batch.inputs, DType::f16) : batch.inputs;
+        const Tensor logits = model_->forward(x);
+        return Forward{cross_entropy(logits, batch.labels), logits};
     };
     if (!region_) return run();
     const auto entered = region_->enter();
@@ -170,25 +173,34 @@ Tensor Trainer::scaled(const Tensor& loss) {
     return scaler_->scale(part);
 }
 
-void Trainer::run_backward(const Tensor& scaled_loss, StepRecord& row) {
-    const bool watch = precision_.scaler != "off" &&
-                       (precision_.autocast == "fp16" || precision_.weights == "fp16");
-    if (!watch) {
+void Trainer::run_backward(const Tensor& scaled_loss) {
+    if (!watch_f16_) {
         backward(scaled_loss);
         return;
     }
-    F16Range range;
+    F16Range range(f16_max_);
     const ObserverScope attached(range);
     backward(scaled_loss);
-    const float before = row.scaled_f16_max;
-    row.scaled_f16_max = config_.accumulate > 1 && !std::isnan(before)
-                             ? std::max(before, range.largest())
-                             : range.largest();
 }
 
-kernels::Judgement Trainer::judge() {
-    if (scaler_->is_enabled()) return scaler_->judge(*optimizer_);
-    kernels::Judgement judgement{};
+void Trainer::tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
+                    const DeviceBatch& batch) const {
+    const Tensor logits = in_layout(out.logits.detach(), Layout::contiguous);
+    on(device_, kernels::cpu::tally_batch, kernels::cuda::tally_batch)(
+        to.data(), out.loss.array(), logits.array(), batch.labels.array(), logits.size(0),
+        logits.size(1), current_stream());
+}
+
+/// 0-d f32 on the device; undefined without a scaler.
+Tensor Trainer::loss_scale() const {
+    return scaler_->is_enabled() ? scaler_->scale_tensor() : static_scale_;
+}
+
+void Trainer::judge() {
+    if (scaler_->is_enabled()) {
+        judgement_ = scaler_->judge(*optimizer_);
+        return;
+    }
     std::vector<kernels::ConstArray> grads;
     TensorList held;
     for (const auto& parameter : model_->parameters()) {
@@ -196,154 +208,193 @@ kernels::Judgement Trainer::judge() {
         held.push_back(dense(parameter.tensor.grad()));
         grads.push_back(held.back().array());
     }
+    if (!judgement_.defined()) judgement_ = DeviceRecord<kernels::Judgement>(device_);
     on(device_, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-        &judgement, grads, current_stream());
-    return judgement;
+        judgement_.data(), grads, current_stream());
 }
 
-void Trainer::clip(const kernels::Judgement& judgement) {
-    const Tensor scale = scaler_->is_enabled() ? scaler_->scale_tensor() : static_scale_;
-    if (config_.clip.kind == "norm") {
-        optimizer_->clip = Tensor::full({}, 1, DType::f32, device_);
-        on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
-            optimizer_->clip.data_as<float>(), &judgement.sum_squares,
-            scale.defined() ? scale.data_as<float>() : nullptr, config_.clip.value,
-            current_stream());
-    } else if (config_.clip.kind == "value") {
-        const double bound = config_.clip.value * (scale.defined() ? scale.item() : 1.0);
-        for (const auto& parameter : model_->parameters()) {
-            const Tensor grad = parameter.tensor.grad();
-            if (!grad.defined()) continue;
-            const GradMode off(false);
-            const Tensor low = Tensor::scalar(-bound, grad.dtype(), device_),
-                         high = Tensor::scalar(bound, grad.dtype(), device_);
-            parameter.tensor.set_grad(minimum(maximum(grad, low), high));
-        }
+void Trainer::clip_by_value() {
+    const GradMode off(false);
+    const Tensor scale = loss_scale();
+    for (const auto& parameter : model_->parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        if (!grad.defined()) continue;
+        const Tensor bound = scale.defined()
+                                 ? to(mul(scale, config_.clip.value), grad.dtype())
+                                 : Tensor::scalar(config_.clip.value, grad.dtype(), device_);
+        parameter.tensor.set_grad(minimum(maximum(grad, neg(bound)), bound));
     }
 }
 
-void Trainer::fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) const {
-    const double scale = static_cast<double>(row.loss_scale);
-    row.grad_norm = static_cast<float>(std::sqrt(judgement.sum_squares) / scale);
-    row.grad_max = static_cast<float>(static_cast<double>(judgement.abs_max) / scale);
-    const bool measurable = std::isfinite(row.grad_max) && row.grad_max > 0;
-    row.grad_max_exponent = measurable ? static_cast<float>(std::ilogb(row.grad_max)) : unknown;
-    const auto share = [&](std::int64_t part) {
-        return judgement.nonzero > 0 ? static_cast<float>(static_cast<double>(part) /
-                                                          static_cast<double>(judgement.nonzero))
-                                     : 0.0f;
-    };
-    row.f16_zero_share = share(judgement.to_zero);
-    row.f16_subnormal_share = share(judgement.subnormal);
-    row.f16_overflow_share = share(judgement.overflow);
-    const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
-    row.scale_ceiling =
-        known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))
-              : unknown;
+void Trainer::clip() {
+    if (config_.clip.kind == "value") {
+        clip_by_value();
+    } else if (config_.clip.kind == "norm") {
+        const Tensor scale = loss_scale();
+        optimizer_->clip = Tensor::empty({}, DType::f32, device_);
+        on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
+            optimizer_->clip.data_as<float>(), &judgement_.data()->sum_squares,
+            scale.defined() ? scale.data_as<float>() : nullptr, config_.clip.value,
+            current_stream());
+    }
 }
 
-void Trainer::apply_update(StepRecord& row) {
-    optimizer_->set_lr(learning_rate(config_, updates_, planned_));
-    row.lr = static_cast<float>(optimizer_->lr());
-    row.loss_scale = static_cast<float>(next_loss_scale());
-    const kernels::Judgement judgement = judge();
-    fill_gradient_figures(row, judgement);
-    if (config_.clip.kind != "none") clip(judgement);
+void Trainer::gather(const kernels::StepSources& sources) const {
+    on(device_, kernels::cpu::gather_step, kernels::cuda::gather_step)(figures_.data(), sources,
+                                                                       current_stream());
+}
+
+void Trainer::apply_update() {
+    optimizer_->set_lr(schedule_of(config_, planned_));
+    judge();
+    const Tensor scale = loss_scale();
+    kernels::StepSources before;
+    before.tally = tally_.data();
+    before.judgement = judgement_.data();
+    before.lr = optimizer_->lr_tensor().data_as<float>();
+    before.scaled_f16_max = f16_max_.data_as<float>();
+    if (scale.defined()) before.loss_scale = scale.data_as<float>();
+    gather(before);
+    if (config_.clip.kind != "none") clip();
+    kernels::StepSources after;
     if (scaler_->is_enabled()) {
         scaler_->step(*optimizer_);
-        row.found_inf = judgement.found_inf != 0 ? 1 : 0;
         scaler_->update();
+        after.growth_tracker = scaler_->tracker_tensor().data_as<std::int32_t>();
     } else {
         optimizer_->grad_scale = static_scale_;
         optimizer_->step();
     }
-    row.growth_tracker = static_cast<std::int32_t>(scaler_->growth_tracker());
-    const auto& counts = optimizer_->counts();
-    row.lost_update_share = counts.nonzero > 0
-                                ? static_cast<float>(static_cast<double>(counts.lost) /
-                                                     static_cast<double>(counts.nonzero))
-                                : unknown;
-    if (row.found_inf == 0) ++updates_;
+    after.counts = optimizer_->counts().data();
+    after.updates = optimizer_->steps_tensor().data_as<std::int64_t>();
+    if (scale.defined()) after.next_loss_scale = scale.data_as<float>();
+    gather(after);
 }
 
-StepRecord Trainer::step(std::span<const Batch> batches) {
+void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
     try {
-        return compute_step(batches);
+        submit_step(batches, feed);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
-        throw Error(error.code(), error.message(), smaller_batch(config_, *books_));
+        throw Error(error.code(), error.message(), smaller_batch(config_, *books_, device_));
     }
 }
 
-StepRecord Trainer::compute_step(std::span<const Batch> batches) {
+void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     kernels::cpu::set_threads(threads_);
+    const DeviceScope scope(device_);
     const BooksScope books(books_);
-    const auto start = Clock::now();
-    StepRecord row{};
-    row.scaled_f16_max = row.scale_ceiling = row.lost_update_share = unknown;
+    const Tf32Scope tf32(precision_.tf32);
+    StepMarks& marks = ring_.marks();
+    marks.restart();
+    marks.mark();
     optimizer_->zero_grad();
-    double loss_sum = 0;
-    std::int64_t correct = 0, samples = 0;
+    tally_.clear();
+    if (watch_f16_) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
+    std::int64_t samples = 0;
     for (const Batch& batch : batches) {
-        const auto begin = Clock::now();
-        const Forward out = forward(batch);
+        const DeviceBatch here = feed.upload(batch);
+        const Forward out = forward(here);
         const Tensor scaled_loss = scaled(out.loss);
-        row.forward_ms += ms_since(begin);
-        const auto turned = Clock::now();
-        run_backward(scaled_loss, row);
-        row.backward_ms += ms_since(turned);
-        loss_sum += out.loss.item() * static_cast<double>(batch.size());
-        correct += count_correct(out.logits, batch.labels);
-        samples += batch.size();
+        tally(tally_, out, here);
+        marks.mark();
+        run_backward(scaled_loss);
+        feed.used(here);
+        marks.mark();
+        samples += here.size;
     }
     for (const auto& parameter : model_->parameters()) {
         if (const Tensor grad = parameter.tensor.grad(); grad.defined())
             grad.impl()->storage->block.rebook(MemoryUse::gradients);
     }
-    row.loss = static_cast<float>(loss_sum / static_cast<double>(samples));
-    row.accuracy = static_cast<float>(static_cast<double>(correct) / static_cast<double>(samples));
-    if (!dump_path_.empty()) dump_gradients(loss_sum / static_cast<double>(samples));
-    const auto update_start = Clock::now();
-    apply_update(row);
-    row.optimizer_ms = ms_since(update_start);
+    if (!dump_path_.empty()) dump_gradients();
+    apply_update();
+    ring_.push(figures_);
+    StepRecord row{};
     row.step = ++steps_;
-    row.updates = updates_;
     row.samples = samples_ += samples;
     row.memory_bytes = books_->total();
     row.peak_bytes = books_->peak();
-    row.step_ms = ms_since(start);
+    in_flight_.push_back(row);
+}
+
+StepRecord Trainer::row_of(const StepRecord& submitted, const FigureRing::Arrived& arrived) const {
+    const kernels::StepFigures& figures = arrived.figures;
+    StepRecord row = submitted;
+    const auto samples = static_cast<double>(figures.tally.samples);
+    row.loss = static_cast<float>(figures.tally.loss_sum / samples);
+    row.accuracy = static_cast<float>(static_cast<double>(figures.tally.correct) / samples);
+    row.lr = figures.lr;
+    row.loss_scale = loss_scale().defined() ? figures.loss_scale : 1;
+    row.growth_tracker = figures.growth_tracker;
+    row.found_inf = scaler_->is_enabled() && figures.judgement.found_inf != 0 ? 1 : 0;
+    row.updates = figures.updates;
+    const bool any =
+        watch_f16_ && std::isfinite(figures.scaled_f16_max) && figures.scaled_f16_max > 0;
+    row.scaled_f16_max = any ? figures.scaled_f16_max : unknown;
+    fill_gradient_figures(row, figures.judgement);
+    row.lost_update_share = figures.counts.nonzero > 0
+                                ? static_cast<float>(static_cast<double>(figures.counts.lost) /
+                                                     static_cast<double>(figures.counts.nonzero))
+                                : unknown;
+    fill_times(row, arrived.gaps);
     return row;
 }
 
-double Trainer::next_loss_scale() const {
-    return static_scale_.defined() ? static_scale_.item() : scaler_->loss_scale();
+std::optional<FinishedStep> Trainer::take(bool all) {
+    if (ring_.size() == 0 || (!all && ring_.size() <= ring_.depth())) return std::nullopt;
+    const DeviceScope scope(device_);
+    const FigureRing::Arrived arrived = ring_.pop();
+    const StepRecord row = row_of(in_flight_.front(), arrived);
+    in_flight_.pop_front();
+    updates_ = row.updates;
+    const bool scaling = loss_scale().defined();
+    return FinishedStep{row, scaling ? static_cast<double>(arrived.figures.next_loss_scale) : 1.0};
 }
 
-Tally Trainer::evaluate(const Batch& batch) {
+FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
+    submit(batches, feed);
+    return *take(true);
+}
+
+void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
     kernels::cpu::set_threads(threads_);
+    const DeviceScope scope(device_);
     const BooksScope books(books_);
+    const Tf32Scope tf32(precision_.tf32);
     const InferenceMode inference;
     model_->training = false;
-    const Forward out = forward(batch);
+    const DeviceBatch here = feed.upload(batch);
+    const Forward out = forward(here);
     model_->training = true;
-    const auto n = batch.size();
-    return {out.loss.item() * static_cast<double>(n), count_correct(out.logits, batch.labels), n};
+    tally(evaluation_, out, here);
+    feed.used(here);
 }
 
-void Trainer::dump_gradients(double loss) {
+Tally Trainer::take_evaluation() {
+    const kernels::BatchTally tally = evaluation_.host();
+    evaluation_.clear();
+    return {tally.loss_sum, tally.correct, tally.samples};
+}
+
+void Trainer::dump_gradients() {
     const GradMode off(false);
-    const double scale = next_loss_scale();
+    const kernels::BatchTally tally = tally_.host();
+    const Tensor scale_tensor = loss_scale();
+    const double scale = scale_tensor.defined() ? scale_tensor.item() : 1;
     TensorList held;
     std::vector<TensorEntry> entries;
     const auto add_entry = [&](const std::string& name, const Tensor& value) {
-        held.push_back(in_layout(to(value.detach(), DType::f32), Layout::contiguous));
+        held.push_back(
+            in_layout(to(value.detach(), DType::f32), Layout::contiguous).copy_to(Device{}));
         const Tensor& kept = held.back();
         entries.push_back({name,
                            "F32",
                            {kept.shape().begin(), kept.shape().end()},
                            {kept.data_as<const std::byte>(), kept.bytes()}});
     };
-    add_entry("loss", Tensor::full({}, loss, DType::f32));
+    add_entry("loss", Tensor::full({}, tally.loss_sum / static_cast<double>(tally.samples),
+                                   DType::f32, Device{}));
     for (const auto& parameter : model_->parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (grad.defined())

@@ -1,16 +1,17 @@
 #pragma once
 
-#include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 
 #include "amp/autocast.h"
 #include "amp/grad_scaler.h"
-#include "data/batch_loader.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
+#include "train/batch_feed.h"
+#include "train/figure_ring.h"
 
 namespace engine {
 
@@ -24,31 +25,48 @@ struct Tally {
     double accuracy() const { return static_cast<double>(correct) / static_cast<double>(samples); }
 };
 
+/// A step as its figures tell it, and the scale of the step after it (1 without a scaler).
+struct FinishedStep {
+    StepRecord row;
+    double next_loss_scale = 1;
+};
+
 /// Model, precision and optimizer of one run: computes steps, keeps no thread, no file and no clock
 /// but the step's. One thread at a time.
+///
+/// On a GPU a step is only given to the device: nothing waits for it, and its figures are taken
+/// when the next step has been given.
 class Trainer {
 public:
     /// `planned`: updates that the schedule stretches over. Throws Error.
-    Trainer(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
-            std::int64_t planned);
+    Trainer(const RunConfig& config, const Device& device, const SampleShape& sample,
+            std::int64_t classes, std::int64_t planned);
     ~Trainer();
 
-    /// One optimizer step on `config.accumulate` batches. Everything of the row that the
-    /// computation knows is filled; epoch, elapsed_s, data_ms and samples_per_s are the caller's.
-    /// Throws Error; one of code memory names a batch size to try.
-    StepRecord step(std::span<const Batch> batches);
-    /// Forward pass in evaluation mode.
-    Tally evaluate(const Batch& batch);
+    /// Gives one optimizer step on `config.accumulate` batches to the device. Throws Error; one of
+    /// code memory names a batch size to try.
+    void submit(std::span<const Batch> batches, BatchFeed& feed);
+    /// The oldest step that was submitted and not taken: if one more than may be in flight was
+    /// submitted, or if `all`. Everything of the row that the computation knows is filled; epoch,
+    /// elapsed_s, step_ms (on a GPU), data_ms and samples_per_s are the caller's.
+    std::optional<FinishedStep> take(bool all);
+    /// submit() and what comes of it at once.
+    FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
+    /// Forward pass in evaluation mode, added to a tally on the device.
+    void evaluate(const Batch& batch, BatchFeed& feed);
+    /// The evaluated batches since the last call; waits for them.
+    Tally take_evaluation();
 
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path) { dump_path_ = std::move(path); }
     Model& model() { return *model_; }
+    const Device& device() const { return device_; }
+    /// Of the steps taken.
     std::int64_t updates() const { return updates_; }
+    /// Submitted.
     std::int64_t steps() const { return steps_; }
     std::int64_t samples() const { return samples_; }
-    /// The scale of the next step: 1 without a scaler.
-    double next_loss_scale() const;
     const std::shared_ptr<MemoryBooks>& books() const { return books_; }
 
 private:
@@ -56,20 +74,23 @@ private:
         Tensor loss;  // 0-d, unscaled
         Tensor logits;
     };
-    StepRecord compute_step(std::span<const Batch> batches);
+    void submit_step(std::span<const Batch> batches, BatchFeed& feed);
     void make_precision();
     void make_optimizer();
     void keep_low_copies();
-    Tensor inputs_of(const Batch& batch) const;
-    Tensor labels_of(const Batch& batch) const;
-    Forward forward(const Batch& batch);
+    Forward forward(const DeviceBatch& batch);
     Tensor scaled(const Tensor& loss);
-    void run_backward(const Tensor& scaled_loss, StepRecord& row);
-    kernels::Judgement judge();
-    void clip(const kernels::Judgement& judgement);
-    void apply_update(StepRecord& row);
-    void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) const;
-    void dump_gradients(double loss);
+    void run_backward(const Tensor& scaled_loss);
+    void tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
+               const DeviceBatch& batch) const;
+    Tensor loss_scale() const;
+    void judge();
+    void clip();
+    void clip_by_value();
+    void apply_update();
+    void gather(const kernels::StepSources& sources) const;
+    StepRecord row_of(const StepRecord& submitted, const FigureRing::Arrived& arrived) const;
+    void dump_gradients();
 
     RunConfig config_;
     SampleShape sample_;
@@ -83,6 +104,16 @@ private:
     std::unique_ptr<Optimizer> optimizer_;
     std::unique_ptr<GradScaler> scaler_;
     Tensor static_scale_;  // 0-d f32; undefined unless the scaler is static
+    bool watch_f16_ = false;
+
+    // Of the step in the making, on the device.
+    DeviceRecord<kernels::BatchTally> tally_, evaluation_;
+    DeviceRecord<kernels::Judgement> judgement_;
+    DeviceRecord<kernels::StepFigures> figures_;
+    Tensor f16_max_;  // 0-d f32
+
+    FigureRing ring_;
+    std::deque<StepRecord> in_flight_;  // what the host knows of the steps in the ring
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
     std::int64_t samples_ = 0;

@@ -7,9 +7,11 @@
 
 namespace kernels {
 
-/// A queue of device work; the CPU runs at once and ignores it.
+/// A queue of device work; the CPU runs at once and ignores it. Without a handle it is the compute
+/// stream of the calling thread's device.
 struct Stream {
     void* handle = nullptr;
+    bool tf32 = false;  ///< f32 products may take their operands as TF32 (10 bits of fraction)
 };
 
 /// Dense run of `size` elements.

@@ -84,7 +84,8 @@ using CopyStrided = void(Strided y, ConstStrided x, Stream stream);
 /// floating dtype; y may alias x. rows = x.size / bias.size.
 using AddBias = void(Array y, ConstArray x, ConstArray bias, bool relu, Stream stream);
 
-/// Largest finite-or-not magnitude: result[0] = max |x[i]| as f32; NaN if any x is NaN. Floating x.
+/// Largest finite-or-not magnitude so far: result[0] = max(result[0], max |x[i]|) as f32, with
+/// result[0] >= 0 before or NaN; NaN if any x is NaN. Floating x. result lies on the device.
 using AbsMax = void(float* result, ConstArray x, Stream stream);
 
 #define HALFTONE_ELEMENTWISE_KERNELS \

@@ -23,11 +23,11 @@ struct Judgement {
 using MultiTensorJudge = void(Judgement* judgement, std::span<const ConstArray> grads,
                               Stream stream);
 
-/// grads[i] *= inv_scale (f32 product for 16-bit types, then rounded; f64 in f64), in place;
-/// *found_inf = 1 where an incoming value is not finite (never set back to 0). inv_scale exactly 1
-/// leaves every bit. All elements are written.
-using MultiTensorUnscale = void(std::span<const Array> grads, float inv_scale, float* found_inf,
-                                Stream stream);
+/// grads[i] *= *inv_scale, which is on the device (f32 product for 16-bit types, then rounded; f64
+/// in f64), in place; *found_inf = 1 where an incoming value is not finite (never set back to 0).
+/// inv_scale exactly 1 leaves every bit. All elements are written.
+using MultiTensorUnscale = void(std::span<const Array> grads, const float* inv_scale,
+                                float* found_inf, Stream stream);
 
 /// Device scalars of an update; null pointers mean the neutral value. When *found_inf != 0 nothing
 /// is written but zeros to the counts.
@@ -37,7 +37,7 @@ struct UpdateScalars {
         nullptr;  ///< gradients are divided by it (multiplied by its f32 reciprocal taken in f64)
     const float* clip = nullptr;  ///< unscaled gradients are multiplied by it
     const float* found_inf = nullptr;
-    const std::int64_t* step = nullptr;  ///< number of this update, from 1 (Adam)
+    const std::int64_t* step = nullptr;  ///< number of this update, from 1
     bool write_grads = false;            ///< write the unscaled (and clipped) gradient back
 };
 
@@ -56,7 +56,6 @@ struct UpdateTensor {
 struct SgdOptions {
     double momentum = 0, dampening = 0, weight_decay = 0;
     bool nesterov = false;
-    bool first_step = false;  ///< momentum buffer = g
 };
 struct AdamOptions {
     double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
@@ -71,7 +70,9 @@ struct UpdateCounts {
 };
 
 /// SGD as PyTorch's: g += wd * p; buf = first ? g : mu * buf + (1 - dampening) * g; g = nesterov ?
-/// g + mu * buf : buf; p -= lr * g. counts may be null; only counted for 16-bit masters.
+/// g + mu * buf : buf; p -= lr * g. first: a step is given and *step <= 1; without dampening a
+/// zeroed buffer comes to the same and is read. counts may be null, is on the device, and only
+/// counts for 16-bit masters.
 using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 

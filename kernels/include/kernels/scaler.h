@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/array.h"
+#include "kernels/host_device.h"
 
 namespace kernels {
 
@@ -26,7 +27,7 @@ struct ScaleState {
 /// The update rule itself (amp-semantics.md, 2.7): products in f64 rounded to f32; the interval
 /// test is equality; growth to a value that is not finite is refused. Shared by the twins and by
 /// the host's ScaleRule.
-inline void apply(ScaleState& state, bool found_inf, const ScaleUpdate& rule) {
+HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const ScaleUpdate& rule) {
     if (found_inf) {
         state.growth_tracker = 0;
         if (state.hysteresis_left > 1) {

@@ -20,7 +20,8 @@ using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t
 /// inside. log_probs (rows, cols) in f32 (f64 for f64 logits) is written for the gradient; losses
 /// (rows) in the same dtype: losses[r] = -log_probs[r, target[r]], 0 where target[r] ==
 /// ignore_index. Returns false (and writes nothing that counts) if a target is neither ignore_index
-/// nor in [0, cols).
+/// nor in [0, cols); a GPU does not wait to know it: it returns true and gives NaN as that row's
+/// loss and log_probs.
 using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logits,
                                  ConstArray target, std::int64_t rows, std::int64_t cols,
                                  std::int64_t ignore_index, Stream stream);

@@ -1,4 +1,5 @@
 #include "amp/autocast.h"
+#include "engine/here.h"
 
 #include <gtest/gtest.h>
 
@@ -26,10 +27,9 @@
 namespace engine {
 namespace {
 
-constexpr auto cpu = Device::Kind::cpu;
 constexpr DType lows[] = {DType::f16, DType::bf16};
 
-AutocastRegion region(DType low, bool enabled = true) { return AutocastRegion(cpu, enabled, low); }
+AutocastRegion region(DType low, bool enabled = true) { return AutocastRegion(here, enabled, low); }
 
 TensorList cast_by_hand(const TensorList& args, DType dtype) {
     TensorList out;
@@ -57,14 +57,14 @@ TEST(Autocast, A2A11LowOpsWithF32ArgumentsAreLowAndEqualTheControl) {
         for (const DType low : lows) {
             const TensorList args = arguments(sample, DType::f32);
             Tensor inside;
-            EXPECT_FALSE(autocast_enabled(cpu));
+            EXPECT_FALSE(autocast_enabled(here));
             {
                 const auto entered = region(low).enter();
-                EXPECT_TRUE(autocast_enabled(cpu));
+                EXPECT_TRUE(autocast_enabled(here));
                 inside = sample.call(args);
-                EXPECT_TRUE(autocast_enabled(cpu));
+                EXPECT_TRUE(autocast_enabled(here));
             }
-            EXPECT_FALSE(autocast_enabled(cpu));
+            EXPECT_FALSE(autocast_enabled(here));
             EXPECT_EQ(inside.dtype(), low);
             expect_equal(inside, sample.call(cast_by_hand(args, low)), sample);
         }
@@ -245,7 +245,7 @@ TEST(Autocast, A17F64AndIntegersAreLeftAlone) {
 TEST(Autocast, ARegionIsOffInsideAListedOp) {
     struct Inside final : OpObserver {
         void on_op(const OpEvent& event) override {
-            if (std::string(event.info->name) == "bmm") off = !autocast_enabled(cpu);
+            if (std::string(event.info->name) == "bmm") off = !autocast_enabled(here);
         }
         bool off = false;
     } inside;

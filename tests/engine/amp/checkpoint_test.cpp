@@ -1,4 +1,5 @@
 #include "amp/checkpoint.h"
+#include "engine/here.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,6 @@
 
 namespace engine {
 namespace {
-
-constexpr auto cpu = Device::Kind::cpu;
 
 struct Net {
     TensorList weights;
@@ -42,7 +41,7 @@ TEST(Checkpoint, A23RecomputesUnderTheRegionOfForwardAndGivesTheSameGradients) {
     const Tensor x = input(DType::f16), z = input(DType::f16);
     Tensor y, kept;
     {
-        const auto inside = AutocastRegion(cpu, true, DType::f16).enter();
+        const auto inside = AutocastRegion(here, true, DType::f16).enter();
         kept = plain.second(plain.first(x));
         const Tensor middle = checkpoint(
             [&](const TensorList& in) { return TensorList{parts.first(in[0])}; }, {z})[0];

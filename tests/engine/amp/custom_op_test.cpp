@@ -1,4 +1,5 @@
 #include "amp/custom_op.h"
+#include "engine/here.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,6 @@
 namespace engine {
 namespace {
 
-constexpr auto cpu = Device::Kind::cpu;
 const OpInfo info{"custom", CastPolicy::none, "custom(x, w)", 1, "A test's op."};
 
 Tensor leaf(const Shape& shape, DType dtype = DType::f32) {
@@ -35,13 +35,13 @@ CustomOp product_op(Seen& seen, std::optional<DType> forced = {}) {
             const Tensor a = std::get<Tensor>(args[0].value), b = std::get<Tensor>(args[1].value);
             keep = {a, b};
             seen.input = a.dtype();
-            seen.on_forward = autocast_enabled(cpu);
+            seen.on_forward = autocast_enabled(here);
             const Tensor y = mm(a, b);
             seen.product = y.dtype();
             return TensorList{y};
         },
         [&seen](std::span<const Tensor> dy, const TensorList& kept) {
-            seen.on_backward = autocast_enabled(cpu);
+            seen.on_backward = autocast_enabled(here);
             const Tensor da = product(dy[0], false, kept[1], true);
             seen.backward_product = da.dtype();
             return TensorList{da, product(kept[0], true, dy[0], false)};
@@ -56,7 +56,7 @@ TEST(CustomOp, A18ThePlainWrapperRunsBackwardUnderTheStateOfForward) {
         const Tensor x = leaf({8, 8}), w = leaf({8, 8});
         Tensor y;
         {
-            const auto inside = AutocastRegion(cpu, true, low).enter();
+            const auto inside = AutocastRegion(here, true, low).enter();
             y = op(both(x, w))[0];
         }
         EXPECT_EQ(seen.input, DType::f32);
@@ -65,7 +65,7 @@ TEST(CustomOp, A18ThePlainWrapperRunsBackwardUnderTheStateOfForward) {
         backward(sum(y));
         EXPECT_TRUE(seen.on_backward);
         EXPECT_EQ(seen.backward_product, low);
-        EXPECT_FALSE(autocast_enabled(cpu));
+        EXPECT_FALSE(autocast_enabled(here));
         EXPECT_EQ(x.grad().dtype(), DType::f32);
         EXPECT_EQ(w.grad().values(), std::vector<double>(64, 8));
     }
@@ -78,7 +78,7 @@ TEST(CustomOp, A19TheForcedWrapperCastsNestedArgumentsAndRunsWithAutocastOff) {
         info,
         [&](const CustomArguments& args, TensorList&) {
             seen.clear();
-            on_forward = autocast_enabled(cpu);
+            on_forward = autocast_enabled(here);
             const auto& list = std::get<std::vector<CustomArgument>>(args[0].value);
             const auto& map = std::get<std::map<std::string, CustomArgument>>(list[1].value);
             const Tensor a = std::get<Tensor>(list[0].value);
@@ -88,7 +88,7 @@ TEST(CustomOp, A19TheForcedWrapperCastsNestedArgumentsAndRunsWithAutocastOff) {
             return TensorList{mm(a, b)};
         },
         [&](std::span<const Tensor> dy, const TensorList&) {
-            on_backward = autocast_enabled(cpu);
+            on_backward = autocast_enabled(here);
             return TensorList{dy[0], dy[0]};
         },
         DType::f32);
@@ -99,7 +99,7 @@ TEST(CustomOp, A19TheForcedWrapperCastsNestedArgumentsAndRunsWithAutocastOff) {
         return op({CustomArgument{list}, CustomArgument{std::string("untouched")}})[0];
     };
     {
-        const auto inside = AutocastRegion(cpu, true, DType::f16).enter();
+        const auto inside = AutocastRegion(here, true, DType::f16).enter();
         const Tensor y = call();
         EXPECT_EQ(y.dtype(), DType::f32);
         EXPECT_FALSE(on_forward);
@@ -121,17 +121,17 @@ TEST(CustomOp, A9AWeightIsCastOnceThroughForwardAndABackwardThatOpensItsOwnRegio
             return TensorList{linear(keep[0], keep[1])};
         },
         [](std::span<const Tensor> dy, const TensorList& kept) {
-            const auto own = AutocastRegion(cpu, true, DType::f16).enter();
+            const auto own = AutocastRegion(here, true, DType::f16).enter();
             const Tensor dx = mm(dy[0], kept[1]);
             return TensorList{dx, product(dy[0], true, kept[0], false)};
         });
     Tensor input = x;
     input.set_requires_grad(true);
-    const auto outer = AutocastRegion(cpu, false).enter();
+    const auto outer = AutocastRegion(here, false).enter();
     const CastCounter counter(w);
     Tensor y;
     {
-        const auto inside = AutocastRegion(cpu, true, DType::f16).enter();
+        const auto inside = AutocastRegion(here, true, DType::f16).enter();
         y = op(both(input, w))[0];
     }
     backward(sum(y));

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/element.h"
 #include "scaler_support.h"
 
 namespace engine {
@@ -156,7 +157,7 @@ TEST(GradScaler, S27_ANewScaleIsCopiedAndTouchesNeitherTrackerNorWaitsForAStep) 
     ASSERT_EQ(scaler.growth_tracker(), 1);
     const Tensor t = Tensor::full({1}, 32, DType::f32);
     scaler.update(t);
-    *t.data_as<float>() = 5;
+    set_element(t, 0, 5);
     EXPECT_EQ(scaler.loss_scale(), 32);
     EXPECT_EQ(scaler.growth_tracker(), 1);
     give_grad(one.weight, {infinity});

@@ -1,3 +1,5 @@
+#include "engine/element.h"
+#include "engine/here.h"
 #include "harness.h"
 
 namespace engine {
@@ -46,7 +48,7 @@ HarnessResult run_harness(const HarnessRun& how) {
     out.optimizer = how.make(out.net, how.aware);
     out.scaler = std::make_unique<GradScaler>(ScalerOptions{
         .init_scale = 128, .growth_interval = 1, .enabled = how.enabled && how.with_scaler});
-    const AutocastRegion region(Device::Kind::cpu, how.region, DType::f16);
+    const AutocastRegion region(here, how.region, DType::f16);
     const auto batches = harness_batches();
     for (int i = 0; i < 4; ++i) {
         const auto& batch = batches[static_cast<std::size_t>(i)];
@@ -137,7 +139,7 @@ TEST(GradScaler, S14_AnInfPutInAfterUnscaleIsNotNoticed) {
                 const auto batch = harness_batches().front();
                 backward(scaler.scale(mse_loss(net(batch.input), batch.target)));
                 scaler.unscale_(*optimizer);
-                net.second_weight().grad().data_as<float>()[5] = static_cast<float>(bad);
+                set_element(net.second_weight().grad(), 5, bad);
                 EXPECT_TRUE(scaler.step(*optimizer));
                 EXPECT_FALSE(scaler.skipped(*optimizer));
                 EXPECT_FALSE(std::isfinite(net.second_weight().values()[5]));

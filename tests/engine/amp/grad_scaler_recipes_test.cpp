@@ -41,10 +41,7 @@ RecipeRun run_clipping(Clipping how) {
         if (how == Clipping::after_unscale) scaler.unscale_(*run.optimizer);
         if (how == Clipping::on_device) {
             const auto& judgement = scaler.judge(*run.optimizer);
-            run.optimizer->clip = Tensor::full({}, 1, DType::f32);
-            kernels::cpu::clip_coefficient(run.optimizer->clip.data_as<float>(),
-                                           &judgement.sum_squares,
-                                           scaler.scale_tensor().data_as<float>(), clip_at, {});
+            set_clip(*run.optimizer, judgement, scaler, clip_at);
         } else {
             // A norm that is not finite must not raise.
             clip_to_norm(run.net.parameters,
@@ -86,10 +83,8 @@ TEST(GradScaler, S16_ClipNumbersOnTheDevice) {
     Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
     GradScaler scaler = ready_scaler({.init_scale = 1024});
     const auto& judgement = scaler.judge(optimizer);
-    EXPECT_EQ(std::sqrt(judgement.sum_squares), 5 * 1024.0);
-    optimizer.clip = Tensor::full({}, 1, DType::f32);
-    kernels::cpu::clip_coefficient(optimizer.clip.data_as<float>(), &judgement.sum_squares,
-                                   scaler.scale_tensor().data_as<float>(), 1, {});
+    EXPECT_EQ(std::sqrt(judgement.host().sum_squares), 5 * 1024.0);
+    set_clip(optimizer, judgement, scaler, 1);
     scaler.step(optimizer);
     EXPECT_NEAR(w.values()[0], -0.6, 1e-6);
     EXPECT_NEAR(w.values()[1], -0.8, 1e-6);

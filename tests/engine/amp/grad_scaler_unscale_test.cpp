@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/element.h"
 #include "kernels/multi_tensor.h"
 #include "ops/binary.h"
 #include "ops/layout.h"
@@ -28,7 +29,7 @@ Tensor laid_out(int layout, double value) {
 
 /// Writes into any layout.
 void put(const Tensor& t, std::int64_t row, std::int64_t column, double value) {
-    t.data_as<float>()[row * t.strides()[0] + column * t.strides()[1]] = static_cast<float>(value);
+    set_element(t, row * t.strides()[0] + column * t.strides()[1], value);
 }
 
 /// unscale_ by 1/4 over two gradients; true if it found a non-finite value.
@@ -75,13 +76,20 @@ TEST(GradScaler, S1_RawUnscaleFindsOneNonFiniteElementAnywhere) {
     }
 }
 
+/// Multiplies the gradients by a quarter.
+double found_inf_of_quartering(std::span<const kernels::Array> grads) {
+    const Tensor found_inf = Tensor::zeros({}, DType::f32);
+    const Tensor quarter = Tensor::full({}, 0.25, DType::f32);
+    on(found_inf.device(), kernels::cpu::multi_tensor_unscale, kernels::cuda::multi_tensor_unscale)(
+        grads, quarter.data_as<float>(), found_inf.data_as<float>(), current_stream());
+    return found_inf.item();
+}
+
 TEST(GradScaler, S2_RawUnscaleOfTwoTypesInOneList) {
     const Tensor wide = Tensor::of(all(side * side, 4), {side, side});
     const Tensor half = Tensor::of(all(side * side, 4), {side, side}, DType::f16);
     const kernels::Array grads[] = {wide.array(), half.array()};
-    float found_inf = 0;
-    kernels::cpu::multi_tensor_unscale(grads, 0.25f, &found_inf, {});
-    EXPECT_EQ(found_inf, 0);
+    EXPECT_EQ(found_inf_of_quartering(grads), 0);
     EXPECT_THAT(wide.values(), Each(1.0));
     EXPECT_THAT(half.values(), Each(1.0));
 }
@@ -95,14 +103,9 @@ TEST(GradScaler, S3_FindsAnInfInEachGradientOfAMixedListInTurn) {
         std::vector<kernels::Array> arrays;
         for (const auto& grad : grads) arrays.push_back(grad.array());
         if (bad >= 0) {
-            const Tensor& grad = grads[static_cast<std::size_t>(bad)];
-            const Tensor inf = Tensor::full({}, infinity, grad.dtype());
-            std::memcpy(static_cast<std::byte*>(grad.data()) + 3 * size_of(grad.dtype()),
-                        inf.data(), size_of(grad.dtype()));
+            set_element(grads[static_cast<std::size_t>(bad)], 3, infinity);
         }
-        float found_inf = 0;
-        kernels::cpu::multi_tensor_unscale(arrays, 0.25f, &found_inf, {});
-        EXPECT_EQ(found_inf, bad >= 0 ? 1 : 0) << "inf in " << bad;
+        EXPECT_EQ(found_inf_of_quartering(arrays), bad >= 0 ? 1 : 0) << "inf in " << bad;
         for (int i = 0; i < 4; ++i) {
             if (i != bad) {
                 EXPECT_THAT(grads[static_cast<std::size_t>(i)].values(), Each(1.0));
@@ -118,10 +121,7 @@ TEST(GradScaler, S3_AnAwareStepFindsAnInfInASliceAndInF16GradientsAndElseUnscale
                                   Tensor::of(all(side, 4), {side, 1}, DType::f16)};
         if (bad >= 0) {
             const Tensor& grad = grads[static_cast<std::size_t>(bad)];
-            const Tensor inf = Tensor::full({}, infinity, grad.dtype());
-            std::memcpy(static_cast<std::byte*>(grad.data()) +
-                            static_cast<std::size_t>(3 * grad.strides()[0]) * size_of(grad.dtype()),
-                        inf.data(), size_of(grad.dtype()));
+            set_element(grad, 3 * grad.strides()[0], infinity);
         }
         TensorList parameters;
         for (const auto& grad : grads) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "amp/autocast.h"
+#include "engine/element.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/loss.h"
@@ -63,7 +64,7 @@ constexpr int bad_batch = 2;
 /// Puts inf into the gradient of the second layer's weight.
 inline void spoil(const Net& net) {
     const Tensor grad = net.second_weight().grad();
-    grad.data_as<float>()[5] = std::numeric_limits<float>::infinity();
+    set_element(grad, 5, std::numeric_limits<double>::infinity());
 }
 
 /// Largest difference of two tensors.

@@ -71,4 +71,15 @@ inline void expect_error(ErrorCode code, const std::string& part,
     }
 }
 
+/// What a user of the device's norm does: the clip coefficient, from the judgement, for the next
+/// step.
+inline void set_clip(Optimizer& optimizer, const DeviceRecord<kernels::Judgement>& judgement,
+                     const GradScaler& scaler, double max_norm) {
+    const Device& device = judgement.device();
+    optimizer.clip = Tensor::empty({}, DType::f32, device);
+    on(device, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
+        optimizer.clip.data_as<float>(), &judgement.data()->sum_squares,
+        scaler.scale_tensor().data_as<float>(), max_norm, current_stream());
+}
+
 }  // namespace engine

@@ -5,6 +5,7 @@
 #include "amp/autocast.h"
 #include "cast_counter.h"
 #include "core/memory.h"
+#include "engine/here.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/inplace.h"
@@ -15,8 +16,6 @@
 namespace engine {
 namespace {
 
-constexpr auto cpu = Device::Kind::cpu;
-
 Tensor weight(bool requires_grad = true) {
     Tensor w = Tensor::of({1, 2, 3, 4}, {2, 2});
     return w.set_requires_grad(requires_grad);
@@ -24,7 +23,7 @@ Tensor weight(bool requires_grad = true) {
 Tensor low_input(DType dtype = DType::f16) { return Tensor::full({2, 2}, 1, dtype); }
 
 AutocastRegion f16_region(bool enabled = true, bool cache = true) {
-    return AutocastRegion(cpu, enabled, DType::f16, cache);
+    return AutocastRegion(here, enabled, DType::f16, cache);
 }
 
 TEST(WeightCache, M1CastsAWeightOncePerRegionAndEverythingElseEachTime) {
@@ -69,7 +68,7 @@ TEST(WeightCache, M2LivesAsLongAsTheOutermostRegion) {
         }
         EXPECT_EQ(counter.count(), 2);
     }
-    for (const auto kind : {Device::Kind::cpu, Device::Kind::cuda}) {
+    for (const Device::Kind kind : {Device::Kind::cpu, Device::Kind::cuda}) {
         const CastCounter counter(w);
         const auto outer = AutocastRegion(kind, false).enter();
         for (int i = 0; i < 2; ++i) {
@@ -84,7 +83,7 @@ TEST(WeightCache, ANestedRegionOfTheOther16BitTypeHasItsOwnEntry) {
     const Tensor w = weight();
     const auto outer = f16_region().enter();
     EXPECT_EQ(mm(low_input(), w).dtype(), DType::f16);
-    const auto inner = AutocastRegion(cpu, true, DType::bf16).enter();
+    const auto inner = AutocastRegion(here, true, DType::bf16).enter();
     EXPECT_EQ(mm(low_input(DType::bf16), w).dtype(), DType::bf16);
 }
 
@@ -157,7 +156,7 @@ TEST(WeightCache, IsSharedByThreads) {
     const auto inside = f16_region().enter();
     mm(low_input(), w);
     std::thread([&] {
-        const auto outer = AutocastRegion(cpu, true, DType::f16).enter();
+        const auto outer = AutocastRegion(here, true, DType::f16).enter();
         const CastCounter counter(w);
         mm(low_input(), w);
         EXPECT_EQ(counter.count(), 0);

@@ -22,7 +22,8 @@ double at(const Tensor& t, std::int64_t a, std::int64_t b, std::int64_t c, std::
 }
 
 /// The definition, in double; x and w contiguous f64.
-Tensor reference(const Tensor& x, const Tensor& w, const Shape& out, const Conv2dOptions& o) {
+Tensor reference(const Tensor& x0, const Tensor& w0, const Shape& out, const Conv2dOptions& o) {
+    const Tensor x = x0.copy_to(Device{}), w = w0.copy_to(Device{});
     std::vector<double> y;
     const std::int64_t per_group = w.size(1), filters = w.size(0) / o.groups;
     for (std::int64_t n = 0; n < out[0]; ++n)

@@ -1,4 +1,5 @@
 #include "gradcheck.h"
+#include "engine/element.h"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +29,14 @@ Tensor weights_for(const Tensor& y, std::uint32_t seed) {
 /// d value / d x[j] by central differences, for every element.
 std::vector<double> differences(const Tensor& x, const std::function<double()>& value) {
     std::vector<double> out;
-    auto* data = x.data_as<double>();
+    const auto values = x.values();
     for (std::int64_t j = 0; j < x.numel(); ++j) {
-        const double at = data[j];
-        data[j] = at + step;
+        const double at = values[static_cast<std::size_t>(j)];
+        set_element(x, j, at + step);
         const double above = value();
-        data[j] = at - step;
+        set_element(x, j, at - step);
         const double below = value();
-        data[j] = at;
+        set_element(x, j, at);
         out.push_back((above - below) / (2 * step));
     }
     return out;

@@ -34,7 +34,7 @@ TEST(Catalog, EveryPrecisionPassesValidation) {
             << info.preset;
         EXPECT_FALSE(info.summary.empty());
     }
-    EXPECT_EQ(precisions().size(), 4u);
+    EXPECT_EQ(precisions().size(), 5u);
 }
 
 TEST(Catalog, TheFirstScalerPresetIsTheDefault) {

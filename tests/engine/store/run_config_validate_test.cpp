@@ -98,7 +98,6 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedCase{"model.kind=transformer-lm", "model.kind"},
                     RefusedCase{"precision.preset=fp64", "precision.preset"},
                     RefusedCase{"precision.preset=o2-fp16", "precision.preset"},
-                    RefusedCase{"precision.preset=tf32", "precision.preset"},
                     RefusedCase{"precision.weights=bf16", "precision.weights"},
                     RefusedCase{"precision.autocast=fp32", "precision.autocast"},
                     RefusedCase{"precision.batch_norm=off", "precision.batch_norm"},

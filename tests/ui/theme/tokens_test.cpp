@@ -84,7 +84,7 @@ TEST(Tokens, KeepCurvesVisible) {
     }
 }
 
-/// A run can have it: o2-fp16 and tf32 have their colours already and come later. Under red-green
+/// A run can have it: o2-fp16 has its colour already and comes later. Under red-green
 /// blindness o2-fp16 is near fp32, so its curves will need their own dash beside FP32.
 bool offered(const std::string& preset) {
     const auto& all = engine::precisions();
@@ -104,7 +104,7 @@ TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
             }
         }
     }
-    EXPECT_EQ(compared, 2 * 3 * 3);  // themes, deficiencies, precisions beside fp32
+    EXPECT_EQ(compared, 2 * 3 * 4);  // themes, deficiencies, precisions beside fp32
 }
 
 TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {

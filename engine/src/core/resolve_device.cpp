@@ -1,0 +1,48 @@
+#include "core/resolve_device.h"
+
+#include <charconv>
+#include <optional>
+
+#include "engine/error.h"
+#include "kernels/device.h"
+
+namespace engine {
+namespace {
+
+/// N of "cuda:N", 0 of "cuda".
+std::optional<int> index_of(const std::string& setting) {
+    if (setting == "cuda") return 0;
+    if (!setting.starts_with("cuda:")) return std::nullopt;
+    int index = -1;
+    const char* end = setting.data() + setting.size();
+    const auto read = std::from_chars(setting.data() + 5, end, index);
+    if (read.ec != std::errc{} || read.ptr != end || index < 0) return std::nullopt;
+    return index;
+}
+
+}  // namespace
+
+Device resolve_device(const std::string& setting) {
+    const int devices = kernels::cuda::device_count();
+    if (setting == "auto") return {devices > 0 ? Device::Kind::cuda : Device::Kind::cpu, 0};
+    if (setting == "cpu") return {};
+    const Message hint = msg("Set device to cpu or auto.");
+    const std::optional<int> index = index_of(setting);
+    if (!index)
+        throw Error(ErrorCode::device,
+                    msg("There is no device called {}; there are cpu, cuda and cuda:N.", setting),
+                    hint);
+    if (devices == 0)
+        throw Error(ErrorCode::device,
+                    msg("The device {} cannot be used: {}.", setting, kernels::cuda::why_absent()),
+                    hint);
+    if (*index >= devices)
+        throw Error(ErrorCode::device,
+                    msg("The device {} cannot be used: this machine has {} CUDA devices, the "
+                        "first of them cuda:0.",
+                        setting, devices),
+                    hint);
+    return {Device::Kind::cuda, *index};
+}
+
+}  // namespace engine

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/array.h"
+#include "kernels/philox.h"
+
+namespace kernels {
+
+/// A data set of bytes on the device: pixels (size, H, W, C), labels (size), and C means and
+/// deviations.
+struct ImageStore {
+    const std::uint8_t* pixels;
+    const std::uint8_t* labels;
+    const float* mean;
+    const float* deviation;
+    std::int64_t height, width, channels;
+};
+
+struct ImagePreparation {
+    bool augment = false;  ///< random crop after padding by 4 zeros, and horizontal flip
+    bool normalize = true;
+    PhiloxStream random;      ///< of augmentation: of sample i the words of block `first` + i:
+    std::uint64_t first = 0;  ///< shift down, shift right (bounded by 9, less 4), flip (bit 0)
+};
+
+/// A batch out of a data set: y[i] = sample indices[i] as value / 255, cropped and flipped if asked
+/// (outside the image: 0), then (value - mean) / deviation if asked; labels[i] = its class. y (n,
+/// H, W, C) f32 dense, labels (n) i64, indices (n) i64, all on the device. Each value is computed
+/// in f32 by these three operations, so that both twins give the same bits.
+using PrepareImages = void(Array y, Array labels, ConstArray indices, const ImageStore& store,
+                           const ImagePreparation& how, Stream stream);
+
+namespace cpu {
+PrepareImages prepare_images;
+}
+namespace cuda {
+PrepareImages prepare_images;
+}
+
+}  // namespace kernels

@@ -1,0 +1,23 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/resolve_device.h"
+
+namespace engine {
+namespace {
+
+/// Tests run on the CPU, or where HALFTONE_TEST_DEVICE says ("cuda").
+class DefaultDevice : public testing::Environment {
+public:
+    void SetUp() override {
+        if (const char* name = std::getenv("HALFTONE_TEST_DEVICE"))
+            set_default_device(resolve_device(name));
+    }
+};
+
+const testing::Environment* const environment =
+    testing::AddGlobalTestEnvironment(new DefaultDevice);
+
+}  // namespace
+}  // namespace engine

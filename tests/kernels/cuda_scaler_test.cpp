@@ -1,0 +1,62 @@
+#include "kernels/scaler.h"
+
+#include "kernels/device.h"
+#include "kernels/device_array.h"
+
+namespace kernels::test {
+namespace {
+
+/// Both twins from one state, many steps, with overflows at the given ones.
+void expect_same_scales(const ScaleUpdate& rule, float start, int every) {
+    float scale = start;
+    std::int32_t tracker = 0, hysteresis = rule.hysteresis;
+    const DeviceValue<float> device_scale(scale), found(0);
+    const DeviceValue<std::int32_t> device_tracker(0), device_hysteresis(hysteresis);
+    for (int step = 1; step <= 40; ++step) {
+        const float overflow = step % every == 0 ? 1.0f : 0.0f;
+        const DeviceValue<float> flag(overflow);
+        cpu::update_scale(&scale, &tracker, &hysteresis, &overflow, rule, {});
+        cuda::update_scale(device_scale.get(), device_tracker.get(), device_hysteresis.get(),
+                           flag.get(), rule, {});
+        ASSERT_EQ(device_scale.host(), scale) << "step " << step;
+        ASSERT_EQ(device_tracker.host(), tracker);
+        ASSERT_EQ(device_hysteresis.host(), hysteresis);
+    }
+}
+
+TEST(CudaScaler, MovesTheScaleAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    expect_same_scales({.growth_interval = 3}, 65536, 7);
+    expect_same_scales({.growth_interval = 1}, 3e38f, 50);  // growth beyond f32 is refused
+    expect_same_scales({.growth_interval = 2, .min_scale = 4, .max_scale = 64, .hysteresis = 2}, 8,
+                       3);
+}
+
+TEST(CudaScaler, AdvancesOnlyCleanSteps) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceValue<std::int64_t> step(std::int64_t{1} << 40);
+    const DeviceValue<float> clean(0), overflow(1);
+    cuda::advance_step(step.get(), clean.get(), {});
+    cuda::advance_step(step.get(), overflow.get(), {});
+    cuda::advance_step(step.get(), nullptr, {});
+    EXPECT_EQ(step.host(), (std::int64_t{1} << 40) + 2);
+}
+
+TEST(CudaScaler, ClipsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    const double infinite = std::numeric_limits<double>::infinity();
+    for (const double squares : {0.0, 1e-30, 4.0, 1e30, infinite, std::nan("")}) {
+        for (const double max_norm : {1e-3, 1.0, 1e9}) {
+            const float scale = 1024;
+            float expected = -1;
+            cpu::clip_coefficient(&expected, &squares, &scale, max_norm, {});
+            const DeviceValue<double> sum(squares);
+            const DeviceValue<float> clip, device_scale(scale);
+            cuda::clip_coefficient(clip.get(), sum.get(), device_scale.get(), max_norm, {});
+            EXPECT_EQ(clip.host(), expected) << squares << " " << max_norm;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace kernels::test

@@ -1,0 +1,120 @@
+#include "simt/device.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+#include "simt/language.h"
+#include "simt/queue.h"
+
+namespace kernels::simt {
+namespace {
+
+std::vector<float> read(const float* device, std::size_t count) {
+    std::vector<float> out(count);
+    cuda::copy_to_host(out.data(), device, count * sizeof(float), {});
+    return out;
+}
+
+TEST(SimulatedDevice, RunsBarriersAndWarpOperations) {
+    auto* out = static_cast<float*>(cuda::allocate(96 * sizeof(float)));
+    for (const ThreadOrder order : {ThreadOrder::forward, ThreadOrder::backward}) {
+        configure({.order = order});
+        enqueue_kernel("reverse", {1, 1, 96}, {}, [out] {
+            static float shared[96];
+            const unsigned i = threadIdx.x;
+            shared[i] = static_cast<float>(i);
+            __syncthreads();
+            float sum = shared[95 - i];
+            for (int bits = 16; bits > 0; bits /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, bits);
+            out[i] = sum;
+        });
+        const auto values = read(out, 96);
+        EXPECT_EQ(values[0], (64 + 95) * 16.0f);
+        EXPECT_EQ(values[95], (0 + 31) * 16.0f);
+    }
+    configure({});
+    cuda::release(out);
+}
+
+TEST(SimulatedDevice, FindsABarrierThatSomeThreadsNeverReach) {
+    enqueue_kernel("divergent", {1, 1, 64}, {}, [] {
+        if (threadIdx.x < 40) __syncthreads();
+    });
+    EXPECT_THROW(cuda::synchronize({}), std::logic_error);
+}
+
+TEST(SimulatedDevice, RunsNothingBeforeSomebodyWaits) {
+    auto* host = static_cast<float*>(cuda::allocate_pinned(sizeof(float)));
+    auto* device = static_cast<float*>(cuda::allocate(sizeof(float)));
+    *host = 1;
+    cuda::copy_to_device(device, host, sizeof(float), {});
+    *host = 2;  // too early: the copy has not run
+    EXPECT_EQ(read(device, 1)[0], 2);
+    cuda::release(device);
+    cuda::release_pinned(host);
+}
+
+TEST(SimulatedDevice, HoldsAStreamUntilAnotherHasPassed) {
+    const Stream copies = cuda::make_stream();
+    auto* device = static_cast<float*>(cuda::allocate(sizeof(float)));
+    cuda::Event copied;
+    const float one = 1;
+    cuda::copy_to_device(device, &one, sizeof(float), copies);
+    copied.record(copies);
+    EXPECT_FALSE(copied.passed());  // time passes while one asks
+    EXPECT_TRUE(copied.passed());
+    const float three = 3;
+    cuda::copy_to_device(device, &three, sizeof(float), copies);
+    copied.record(copies);
+    copied.hold({});
+    enqueue("double", {}, [device] { *device *= 2; });
+    EXPECT_EQ(read(device, 1)[0], 6);
+    cuda::release(device);
+    cuda::release(copies);
+}
+
+TEST(SimulatedDevice, GivesFreshMemoryWithoutZeros) {
+    auto* device = static_cast<float*>(cuda::allocate(64));
+    EXPECT_TRUE(std::isnan(read(device, 1)[0]));
+    cuda::release(device);
+}
+
+TEST(SimulatedDeviceDeathTest, KeepsTheHostOut) {
+    auto* device = static_cast<volatile float*>(cuda::allocate(64));
+    EXPECT_DEATH(
+        {
+            const float value = *device;
+            (void)value;
+        },
+        "");
+    cuda::release(const_cast<float*>(device));
+}
+
+TEST(SimulatedDevice, FailsAsADeviceFaultDoes) {
+    fail_call("cudaMemcpyAsync", 1);
+    auto* device = static_cast<float*>(cuda::allocate(64));
+    const float one = 1;
+    cuda::copy_to_device(device, &one, sizeof(float), {});
+    EXPECT_THROW(cuda::copy_to_device(device, &one, sizeof(float), {}), DeviceError);
+    EXPECT_THROW(cuda::synchronize({}), DeviceError);
+    cuda::release(device);
+    repair();
+    EXPECT_NO_THROW(cuda::synchronize({}));
+}
+
+TEST(SimulatedDevice, RefusesMoreMemoryThanItHas) {
+    configure({.memory_bytes = 1 << 20});
+    void* half = cuda::allocate(1 << 19);
+    EXPECT_THROW(cuda::allocate((1 << 19) + 1), OutOfMemory);
+    cuda::release(half);
+    configure({});
+    EXPECT_EQ(device_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace kernels::simt

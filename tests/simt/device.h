@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+/// A simulated CUDA device for tests: it runs the kernels' own source on the host. Streams are
+/// queues that run only when somebody waits for them, so that what forgets to wait reads old bytes;
+/// device memory cannot be touched from outside of them, so that what mistakes a device's pointer
+/// for the host's dies at once. Fresh memory holds no zeros.
+namespace kernels::simt {
+
+/// In which order the threads of a block take their turns.
+enum class ThreadOrder { forward, backward };
+
+struct DeviceSettings {
+    int devices = 1;
+    std::int64_t memory_bytes = std::int64_t{2} << 30;
+    int multiprocessors = 2;
+    ThreadOrder order = ThreadOrder::forward;
+};
+/// Between tests, when nothing is allocated or queued.
+void configure(const DeviceSettings& settings);
+DeviceSettings settings();
+
+/// The call number `after` from now (0: the next) whose name contains `call` fails as a device
+/// fault does: from then on every call throws, until `repair`.
+void fail_call(const std::string& call, int after = 0);
+void repair();
+
+/// Device and pinned memory in use.
+std::int64_t device_bytes();
+std::int64_t pinned_bytes();
+
+}  // namespace kernels::simt

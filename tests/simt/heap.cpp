@@ -1,0 +1,115 @@
+#include "simt/heap.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace kernels::simt {
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+}  // namespace
+
+#ifdef __SANITIZE_ADDRESS__
+
+// Each block is the sanitizer's own, so that a kernel's read past its end is found to the byte.
+Heap::Heap() = default;
+Heap::~Heap() {
+    for (const auto& [data, size] : blocks_) ::operator delete (data, std::align_val_t{alignment});
+}
+
+void* Heap::take(std::size_t bytes) {
+    void* data = ::operator new (bytes, std::align_val_t{alignment});
+    std::memset(data, 0xff, bytes);
+    if (open_ == 0) __asan_poison_memory_region(data, bytes);
+    blocks_[data] = bytes;
+    bytes_ += static_cast<std::int64_t>(bytes);
+    return data;
+}
+
+void Heap::give(void* data) {
+    const auto found = blocks_.find(data);
+    bytes_ -= static_cast<std::int64_t>(found->second);
+    __asan_unpoison_memory_region(data, found->second);
+    blocks_.erase(found);
+    ::operator delete (data, std::align_val_t{alignment});
+}
+
+void Heap::open() {
+    if (open_++ > 0) return;
+    for (const auto& [data, size] : blocks_) __asan_unpoison_memory_region(data, size);
+}
+
+void Heap::close() {
+    if (--open_ > 0) return;
+    for (const auto& [data, size] : blocks_) __asan_poison_memory_region(data, size);
+}
+
+#else
+
+namespace {
+constexpr std::size_t reserved = std::size_t{64} << 30;
+}
+
+Heap::Heap() {
+    void* at =
+        mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    reserve_ = static_cast<std::byte*>(at);
+}
+Heap::~Heap() { munmap(reserve_, reserved); }
+
+void* Heap::take(std::size_t bytes) {
+    const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+    void* data = nullptr;
+    if (const auto found = free_.find(size); found != free_.end()) {
+        data = found->second;
+        free_.erase(found);
+    } else {
+        if (used_ + size > reserved) throw std::bad_alloc();
+        data = reserve_ + used_;
+        used_ += size;
+    }
+    {
+        const Access access(*this);
+        // The pages of a block that was never open are still closed.
+        mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE);
+        std::memset(data, 0xff, size);
+    }
+    blocks_[data] = size;
+    bytes_ += static_cast<std::int64_t>(size);
+    return data;
+}
+
+void Heap::give(void* data) {
+    const auto found = blocks_.find(data);
+    bytes_ -= static_cast<std::int64_t>(found->second);
+    free_.emplace(found->second, data);
+    blocks_.erase(found);
+}
+
+void Heap::open() {
+    if (open_++ == 0 && used_ > 0)
+        mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_READ | PROT_WRITE);
+}
+
+void Heap::close() {
+    if (--open_ == 0 && used_ > 0) mprotect(reserve_, (used_ + 4095) / 4096 * 4096, PROT_NONE);
+}
+
+#endif
+
+bool Heap::holds(const void* data) const {
+    const auto after = blocks_.upper_bound(const_cast<void*>(data));
+    if (after == blocks_.begin()) return false;
+    const auto& [start, size] = *std::prev(after);
+    return static_cast<const std::byte*>(data) < static_cast<const std::byte*>(start) + size;
+}
+
+}  // namespace kernels::simt

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "kernels/array.h"
+
+/// CUDA C++ as far as the kernels use it, for the host's compiler: their source runs, unchanged, on
+/// a simulated device (simt/device.h). One block after the other; the threads of a block take turns
+/// at barriers and warp operations, in an order that tests vary.
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+// One block at a time, so one copy is enough. Rule for kernels: no other state is static.
+#define __shared__ static
+
+// As in CUDA's own headers: the alignment is what vector loads need.
+struct uint3 {
+    unsigned x, y, z;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) double2 {
+    double x, y;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+
+namespace kernels::simt {
+
+struct Extent {
+    std::int64_t blocks, blocks_y;
+    int threads;
+};
+
+/// Where the running thread is.
+extern uint3 thread_index, block_index, block_extent, grid_extent;
+
+void enqueue_kernel(const char* name, const Extent& extent, Stream stream,
+                    std::function<void()> body);
+
+/// Barrier of the block, or of the warp (mask: lanes that must take part; all that are there).
+void block_barrier();
+void warp_barrier(unsigned mask);
+/// Each lane gives eight bytes and reads those of lane `from`.
+std::uint64_t exchange(unsigned mask, std::uint64_t mine, int from);
+int lane();
+/// Bits of the lanes that gave true.
+unsigned ballot(unsigned mask, bool predicate);
+
+template <typename T>
+T exchange_as(unsigned mask, T mine, int from) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &mine, sizeof(T));
+    bits = exchange(mask, bits, from);
+    std::memcpy(&mine, &bits, sizeof(T));
+    return mine;
+}
+
+}  // namespace kernels::simt
+
+#define threadIdx (::kernels::simt::thread_index)
+#define blockIdx (::kernels::simt::block_index)
+#define blockDim (::kernels::simt::block_extent)
+#define gridDim (::kernels::simt::grid_extent)
+
+inline void __syncthreads() { kernels::simt::block_barrier(); }
+inline void __syncwarp(unsigned mask = 0xffffffffu) { kernels::simt::warp_barrier(mask); }
+inline void __threadfence() {}
+
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int from) {
+    return kernels::simt::exchange_as(mask, value, from & 31);
+}
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int bits) {
+    return kernels::simt::exchange_as(mask, value, kernels::simt::lane() ^ bits);
+}
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta) {
+    const int from = kernels::simt::lane() + static_cast<int>(delta);
+    return kernels::simt::exchange_as(mask, value, from > 31 ? kernels::simt::lane() : from);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate) {
+    return kernels::simt::ballot(mask, predicate != 0);
+}
+inline int __any_sync(unsigned mask, int predicate) {
+    return kernels::simt::ballot(mask, predicate != 0) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate) {
+    return kernels::simt::ballot(mask, predicate == 0) == 0;
+}
+inline int __popc(unsigned bits) { return std::popcount(bits); }
+
+// One thread runs at a time, so plain reads and writes are atomic.
+template <typename T>
+T atomicAdd(T* at, T value) {
+    const T before = *at;
+    *at = before + value;
+    return before;
+}
+template <typename T>
+T atomicMax(T* at, T value) {
+    const T before = *at;
+    *at = before > value ? before : value;
+    return before;
+}
+template <typename T>
+T atomicOr(T* at, T value) {
+    const T before = *at;
+    *at = before | value;
+    return before;
+}
+template <typename T>
+T atomicExch(T* at, T value) {
+    const T before = *at;
+    *at = value;
+    return before;
+}
+template <typename T>
+T atomicCAS(T* at, T expected, T value) {
+    const T before = *at;
+    if (before == expected) *at = value;
+    return before;
+}
+
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline unsigned __float_as_uint(float value) { return std::bit_cast<unsigned>(value); }
+inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+inline float normcdff(float x) {
+    return static_cast<float>(0.5 * std::erfc(static_cast<double>(x) * -0.7071067811865476));
+}

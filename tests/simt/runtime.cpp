@@ -1,0 +1,384 @@
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cuda/launch.cuh"
+#include "kernels/cuda_device.h"
+#include "kernels/device.h"
+#include "kernels/device_error.h"
+#include "simt/block.h"
+#include "simt/heap.h"
+#include "simt/queue.h"
+
+namespace kernels::simt {
+namespace {
+
+struct Mark;
+
+/// Work in the order it was given; runs when somebody waits.
+struct Queue {
+    struct Item {
+        std::function<void()> work;
+        std::shared_ptr<Mark> mark;  // to pass
+        std::shared_ptr<Mark> hold;  // to wait for
+    };
+    std::deque<Item> items;
+    int device = 0;
+};
+
+struct Mark {
+    Queue* queue = nullptr;
+    bool passed = true;
+    std::chrono::steady_clock::time_point time;
+};
+
+struct Fault {
+    std::string call;
+    int after = -1;
+};
+
+/// Tests vary the order of threads from outside too: HALFTONE_SIMT_ORDER=backward.
+DeviceSettings initial_settings() {
+    const char* order = std::getenv("HALFTONE_SIMT_ORDER");
+    DeviceSettings settings;
+    if (order != nullptr && std::string(order) == "backward")
+        settings.order = ThreadOrder::backward;
+    return settings;
+}
+
+struct Simulation {
+    std::recursive_mutex mutex;
+    DeviceSettings settings = initial_settings();
+    Heap heap;
+    std::map<void*, std::pair<int, std::size_t>> owners;  // of device memory
+    std::map<void*, std::unique_ptr<std::byte[]>> pinned;
+    std::map<void*, std::size_t> pinned_sizes;
+    std::map<int, Queue> compute;
+    std::vector<std::unique_ptr<Queue>> others;
+    cuda::CallCounts counts;
+    Fault fault;
+    bool lost = false;
+};
+
+Simulation& simulation() {
+    static auto* only = new Simulation;  // outlives whatever frees memory at exit
+    return *only;
+}
+
+thread_local int device_of_thread = 0;
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+void check(const std::string& call) {
+    Simulation& s = simulation();
+    if (!s.lost && s.fault.after >= 0 && call.find(s.fault.call) != std::string::npos &&
+        s.fault.after-- == 0)
+        s.lost = true;
+    if (s.lost)
+        throw DeviceError(call + ": an illegal memory access was encountered (simulated fault)");
+}
+
+Queue& queue_of(Stream stream) {
+    if (stream.handle) return *static_cast<Queue*>(stream.handle);
+    Queue& queue = simulation().compute[device_of_thread];
+    queue.device = device_of_thread;
+    return queue;
+}
+
+void run_one(Queue& queue) {
+    const Queue::Item item = std::move(queue.items.front());
+    queue.items.pop_front();
+    if (item.hold) {
+        while (!item.hold->passed) run_one(*item.hold->queue);
+    }
+    if (item.work) item.work();
+    if (item.mark) {
+        item.mark->passed = true;
+        item.mark->time = std::chrono::steady_clock::now();
+    }
+}
+
+void drain(Queue& queue) {
+    const Access access(simulation().heap);
+    while (!queue.items.empty()) run_one(queue);
+}
+
+void drain_all() {
+    Simulation& s = simulation();
+    for (auto& [device, queue] : s.compute) drain(queue);
+    for (auto& queue : s.others) drain(*queue);
+}
+
+void put(Stream stream, std::function<void()> work) {
+    queue_of(stream).items.push_back({std::move(work), nullptr, nullptr});
+}
+
+bool is_pinned(const void* data) {
+    const auto& sizes = simulation().pinned_sizes;
+    const auto after = sizes.upper_bound(const_cast<void*>(data));
+    if (after == sizes.begin()) return false;
+    const auto& [start, size] = *std::prev(after);
+    return static_cast<const std::byte*>(data) < static_cast<const std::byte*>(start) + size;
+}
+
+void require_device(const void* data, std::size_t bytes, const char* call) {
+    if (bytes > 0 && !simulation().heap.holds(data))
+        throw DeviceError(std::string(call) + ": invalid argument (not device memory)");
+}
+
+}  // namespace
+
+void configure(const DeviceSettings& settings) {
+    const Lock lock(simulation().mutex);
+    drain_all();
+    simulation().settings = settings;
+}
+DeviceSettings settings() { return simulation().settings; }
+
+void fail_call(const std::string& call, int after) {
+    const Lock lock(simulation().mutex);
+    simulation().fault = {call, after};
+}
+
+void repair() {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    s.lost = false;
+    s.fault = {};
+    for (auto& [device, queue] : s.compute) queue.items.clear();
+}
+
+std::int64_t device_bytes() { return simulation().heap.bytes(); }
+std::int64_t pinned_bytes() {
+    std::int64_t sum = 0;
+    for (const auto& [data, size] : simulation().pinned_sizes)
+        sum += static_cast<std::int64_t>(size);
+    return sum;
+}
+
+void enqueue_kernel(const char* name, const Extent& extent, Stream stream,
+                    std::function<void()> body) {
+    if (extent.threads < 1 || extent.threads > 1024 || extent.blocks > 0x7fffffff ||
+        extent.blocks_y > 65535)
+        throw DeviceError(std::string(name) + ": invalid configuration argument");
+    enqueue(name, stream, [name, extent, body = std::move(body)] {
+        run_grid(name, extent, simulation().settings.order, body);
+    });
+}
+
+void enqueue(const char* name, Stream stream, std::function<void()> work) {
+    const Lock lock(simulation().mutex);
+    check(name);
+    ++simulation().counts.launches;
+    put(stream, std::move(work));
+}
+
+}  // namespace kernels::simt
+
+namespace kernels::cuda {
+
+using namespace kernels::simt;
+
+bool built() { return true; }
+
+int device_count() noexcept { return simulation().lost ? 0 : simulation().settings.devices; }
+
+std::string why_absent() {
+    return simulation().lost ? "the device has failed" : "the simulation has no devices";
+}
+
+DeviceInfo device_info(int index) {
+    if (index < 0 || index >= simulation().settings.devices)
+        throw DeviceError("cudaGetDeviceProperties: invalid device ordinal");
+    return {"Simulated device",
+            9,
+            0,
+            simulation().settings.memory_bytes,
+            simulation().settings.multiprocessors,
+            13000,
+            13000};
+}
+
+void set_device(int index) {
+    if (index < 0 || index >= simulation().settings.devices)
+        throw DeviceError("cudaSetDevice: invalid device ordinal");
+    device_of_thread = index;
+}
+int current_device() { return device_of_thread; }
+int multiprocessors() { return simulation().settings.multiprocessors; }
+
+void* allocate(std::size_t bytes) {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaMalloc");
+    std::int64_t in_use = 0;
+    for (const auto& [data, owner] : s.owners)
+        in_use += owner.first == device_of_thread ? static_cast<std::int64_t>(owner.second) : 0;
+    if (static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
+        throw OutOfMemory(bytes);
+    void* data = s.heap.take(std::max<std::size_t>(bytes, 1));
+    s.owners[data] = {device_of_thread, bytes};
+    ++s.counts.allocations;
+    return data;
+}
+
+void release(void* data) noexcept {
+    if (!data) return;
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    ++s.counts.synchronizations;
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;  // as a fault of the work would be, told by the next call
+    }
+    s.owners.erase(data);
+    s.heap.give(data);
+}
+
+void* allocate_pinned(std::size_t bytes) {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaHostAlloc");
+    auto memory = std::make_unique<std::byte[]>(bytes);
+    void* data = memory.get();
+    s.pinned[data] = std::move(memory);
+    s.pinned_sizes[data] = bytes;
+    return data;
+}
+
+void release_pinned(void* data) noexcept {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;
+    }
+    s.pinned.erase(data);
+    s.pinned_sizes.erase(data);
+}
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(device, bytes, "cudaMemcpyAsync");
+    if (is_pinned(host)) {
+        put(stream, [=] { std::memcpy(device, host, bytes); });
+        return;
+    }
+    const auto* from = static_cast<const std::byte*>(host);
+    auto taken = std::make_shared<std::vector<std::byte>>(from, from + bytes);
+    put(stream, [device, taken] { std::memcpy(device, taken->data(), taken->size()); });
+}
+
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(device, bytes, "cudaMemcpyAsync");
+    put(stream, [=] { std::memcpy(host, device, bytes); });
+    if (!is_pinned(host)) synchronize(stream);
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(to, bytes, "cudaMemcpyAsync");
+    require_device(from, bytes, "cudaMemcpyAsync");
+    put(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+void set_zero(void* device, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemsetAsync");
+    require_device(device, bytes, "cudaMemsetAsync");
+    put(stream, [=] { std::memset(device, 0, bytes); });
+}
+
+Stream make_stream() {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaStreamCreate");
+    s.others.push_back(std::make_unique<Queue>());
+    s.others.back()->device = device_of_thread;
+    return {s.others.back().get()};
+}
+
+void release(Stream stream) noexcept {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;
+    }
+    std::erase_if(s.others, [&](const auto& queue) { return queue.get() == stream.handle; });
+}
+
+void synchronize(Stream stream) {
+    const Lock lock(simulation().mutex);
+    ++simulation().counts.synchronizations;
+    check("cudaStreamSynchronize");
+    drain(queue_of(stream));
+}
+
+namespace {
+std::shared_ptr<Mark>& mark_of(void* handle) {
+    return *static_cast<std::shared_ptr<Mark>*>(handle);
+}
+}  // namespace
+
+Event::Event() : handle_(new std::shared_ptr<Mark>(std::make_shared<Mark>())) {}
+Event::~Event() { delete static_cast<std::shared_ptr<Mark>*>(handle_); }
+
+void Event::record(Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaEventRecord");
+    Queue& queue = queue_of(stream);
+    mark_of(handle_) = std::make_shared<Mark>();  // a hold on the former one stays with it
+    mark_of(handle_)->queue = &queue;
+    mark_of(handle_)->passed = false;
+    queue.items.push_back({nullptr, mark_of(handle_), nullptr});
+}
+
+void Event::hold(Stream stream) const {
+    const Lock lock(simulation().mutex);
+    check("cudaStreamWaitEvent");
+    queue_of(stream).items.push_back({nullptr, nullptr, mark_of(handle_)});
+}
+
+bool Event::passed() const {
+    const Lock lock(simulation().mutex);
+    check("cudaEventQuery");
+    const auto& mark = mark_of(handle_);
+    if (!mark->passed) {  // time passes while one asks
+        const Access access(simulation().heap);
+        run_one(*mark->queue);
+    }
+    return mark->passed;
+}
+
+void Event::synchronize() const {
+    const Lock lock(simulation().mutex);
+    ++simulation().counts.synchronizations;
+    check("cudaEventSynchronize");
+    const Access access(simulation().heap);
+    const auto& mark = mark_of(handle_);
+    while (!mark->passed) run_one(*mark->queue);
+}
+
+float Event::ms_since(const Event& start) const {
+    const Lock lock(simulation().mutex);
+    const auto &from = mark_of(start.handle_), &to = mark_of(handle_);
+    if (!from->passed || !to->passed) throw DeviceError("cudaEventElapsedTime: device not ready");
+    return std::chrono::duration<float, std::milli>(to->time - from->time).count();
+}
+
+CallCounts call_counts() noexcept { return simulation().counts; }
+
+}  // namespace kernels::cuda
