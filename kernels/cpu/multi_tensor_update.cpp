@@ -126,9 +126,9 @@ void adam_block(float* p, float* g, float* m, float* v, std::int64_t n, const Ad
         part.store(second, v + i);
         const VF denominator = hn::Add(hn::Div(hn::Sqrt(second), root), eps);
         const VF update = hn::Div(hn::Mul(size, first), denominator);
-        const VF decayed = hn::Mul(old, decay);
-        part.store(hn::Sub(decayed, update), p + i);
-        part.store(hn::Add(update, hn::Sub(old, decayed)), g + i);
+        // Joined here, not where a compiler sees fit, so that the CUDA twin gives the same bits.
+        part.store(hn::MulSub(old, decay, update), p + i);
+        part.store(hn::Add(update, hn::NegMulAdd(old, decay, old)), g + i);
     });
 }
 

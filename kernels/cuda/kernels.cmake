@@ -2,6 +2,7 @@
 set(cuda_kernels
   abs_max.cu
   cast.cu
+  conv2d_direct.cu
   copy_strided.cu
   dropout.cu
   elementwise_binary.cu
@@ -10,12 +11,16 @@ set(cuda_kernels
   elementwise_select.cu
   elementwise_unary.cu
   gemm_finish.cu
+  multi_tensor_judge.cu
+  multi_tensor_update.cu
   prepare_images.cu
   scaler.cu
   step_figures.cu
 )
 # Host code that runs on either: it calls no CUDA itself.
 set(cuda_host
+  conv2d.cpp
+  conv2d_graph.cpp
   gemm.cpp
   matmul_plans.cpp
   workspace.cpp
@@ -23,8 +28,6 @@ set(cuda_host
 # Families of kernels/cuda_absent that are not written here: there the symbols that throw stand in for them.
 set(cuda_unwritten
   batch_norm
-  conv2d
-  multi_tensor
   pool
   reduce
   softmax

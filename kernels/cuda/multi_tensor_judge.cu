@@ -1,0 +1,200 @@
+#include "cuda/block_reduce.cuh"
+#include "cuda/multi_tensor_list.cuh"
+#include "cuda/workspace.h"
+#include "kernels/multi_tensor.h"
+
+namespace kernels::cuda {
+namespace {
+
+constexpr int most_tensors = 128;
+constexpr int threads = default_threads;
+
+struct GradList {
+    Chunks<most_tensors> chunks;
+    void* data[most_tensors];
+    DType dtype[most_tensors];
+
+    void add(void* grad, DType type, std::int64_t size) {
+        const int i = chunks.add(size);
+        data[i] = grad;
+        dtype[i] = type;
+    }
+};
+static_assert(sizeof(GradList) + 64 <= 4096);
+
+/// Bounds of f16 as bits of f32 magnitudes, which grow with the value: a magnitude above the first
+/// does not flush to 0 (a tie at 2^-25 goes to the even 0), from the second on it rounds to a
+/// normal value (the tie 2^-14 - 2^-25 does), from the third on to infinity.
+constexpr std::uint32_t last_flushed = 0x33000000;
+constexpr std::uint32_t first_normal = 0x387fe000;
+constexpr std::uint32_t first_infinite = 0x477ff000;
+constexpr std::uint32_t infinity_bits = 0x7f800000;
+constexpr std::uint32_t magnitude_bits = 0x7fffffff;
+
+/// Counters of magnitudes of one thread: less than 2^32 elements.
+struct Tally {
+    double sum_squares = 0;
+    std::uint32_t above_zero = 0, above_flushed = 0, normal = 0, infinite = 0, largest = 0;
+
+    __device__ __forceinline__ void count(std::uint32_t bits) {
+        above_zero += bits > 0 ? 1 : 0;
+        above_flushed += bits > last_flushed ? 1 : 0;
+        normal += bits >= first_normal ? 1 : 0;
+        infinite += bits >= first_infinite ? 1 : 0;
+    }
+    __device__ __forceinline__ void add(float value) {
+        const std::uint32_t bits = __float_as_uint(value) & magnitude_bits;
+        count(bits);
+        largest = bits > largest ? bits : largest;
+        const double wide = static_cast<double>(value);
+        sum_squares += wide * wide;
+    }
+    __device__ __forceinline__ void add(double value) {
+        // Rounding to odd keeps a value on its side of every bound and away from 0.
+        count(__float_as_uint(to_float_odd(value)) & magnitude_bits);
+        std::uint32_t bits = __float_as_uint(static_cast<float>(value)) & magnitude_bits;
+        if (bits == infinity_bits && std::isfinite(value)) --bits;
+        largest = bits > largest ? bits : largest;
+        sum_squares += value * value;
+    }
+};
+
+/// What a block found.
+struct Partial {
+    double sum_squares;
+    std::int64_t above_zero, above_flushed, normal, infinite;
+    std::uint32_t largest;
+};
+
+struct Largest {
+    template <typename T>
+    __device__ T operator()(T a, T b) const {
+        return a > b ? a : b;
+    }
+};
+
+/// For every thread of the block; the order of the sums is fixed.
+template <typename From>
+__device__ Partial of_block(const From& mine) {
+    Partial all;
+    all.sum_squares = block_reduce<threads>(mine.sum_squares, Sum());
+    const auto sum = [](auto value) {
+        return block_reduce<threads>(static_cast<std::int64_t>(value), Sum());
+    };
+    all.above_zero = sum(mine.above_zero);
+    all.above_flushed = sum(mine.above_flushed);
+    all.normal = sum(mine.normal);
+    all.infinite = sum(mine.infinite);
+    all.largest = block_reduce<threads>(mine.largest, Largest());
+    return all;
+}
+
+__global__ void judge_kernel(Partial* partials, GradList grads) {
+    constexpr int width = 8;
+    Tally tally;
+    for_each_run<width>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
+        as_floating(grads.dtype[tensor], [&](auto type) {
+            using T = decltype(type);
+            Compute<T> values[width];
+            load_run(values, static_cast<const T*>(grads.data[tensor]) + i, n);
+            for (int k = 0; k < width; ++k) tally.add(values[k]);  // 0 adds nothing
+        });
+    });
+    const Partial all = of_block(tally);
+    if (threadIdx.x == 0) partials[blockIdx.x] = all;
+}
+
+/// One block.
+__global__ void sum_judgement_kernel(Judgement* judgement, const Partial* partials, int count,
+                                     std::int64_t total) {
+    Partial mine{};
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += threads) {
+        mine.sum_squares += partials[i].sum_squares;
+        mine.above_zero += partials[i].above_zero;
+        mine.above_flushed += partials[i].above_flushed;
+        mine.normal += partials[i].normal;
+        mine.infinite += partials[i].infinite;
+        mine.largest = partials[i].largest > mine.largest ? partials[i].largest : mine.largest;
+    }
+    const Partial all = of_block(mine);
+    if (threadIdx.x != 0) return;
+    judgement->found_inf = all.largest >= infinity_bits ? 1.0f : 0.0f;
+    judgement->abs_max = __uint_as_float(all.largest);
+    judgement->sum_squares = all.sum_squares;
+    judgement->nonzero = all.above_zero;
+    judgement->to_zero = all.above_zero - all.above_flushed;
+    judgement->subnormal = all.above_flushed - all.normal;
+    judgement->overflow = all.infinite;
+    judgement->total = total;
+}
+
+/// Whether a value was not finite; multiplies them unless the factor is exactly 1, where a product
+/// would still make signalling NaN quiet.
+template <typename T>
+__device__ __forceinline__ bool unscale_run(T* at, int n, float factor) {
+    constexpr int width = 8;
+    Compute<T> values[width];
+    load_run(values, at, n);
+    bool found = false;
+    for (int k = 0; k < width; ++k) {
+        found = found || !std::isfinite(values[k]);
+        values[k] *= static_cast<Compute<T>>(factor);
+    }
+    if (factor != 1.0f) store_run(at, values, n);
+    return found;
+}
+
+__global__ void unscale_kernel(float* found_inf, const float* inv_scale, GradList grads) {
+    const float factor = *inv_scale;
+    bool found = false;
+    for_each_run<8>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
+        as_floating(grads.dtype[tensor], [&](auto type) {
+            using T = decltype(type);
+            found = unscale_run(static_cast<T*>(grads.data[tensor]) + i, n, factor) || found;
+        });
+    });
+    if (found) *found_inf = 1.0f;  // by several threads, all the same
+}
+
+/// f(list) for lists of all the tensors that have elements.
+template <typename Tensors, typename F>
+void in_lists(const Tensors& tensors, const F& f) {
+    GradList list;
+    for (const auto& tensor : tensors) {
+        if (tensor.size == 0) continue;
+        list.add(const_cast<void*>(static_cast<const void*>(tensor.data)), tensor.dtype,
+                 tensor.size);
+        if (!list.chunks.full()) continue;
+        f(list);
+        list.chunks = {};
+    }
+    if (list.chunks.tensors > 0) f(list);
+}
+
+}  // namespace
+
+void multi_tensor_judge(Judgement* judgement, std::span<const ConstArray> grads, Stream stream) {
+    std::int64_t total = 0, blocks = 0;
+    for (const ConstArray& grad : grads) total += grad.size;
+    in_lists(grads, [&](const GradList& list) { blocks += grid_of(list.chunks).blocks; });
+    auto* partials = static_cast<Partial*>(
+        workspace(static_cast<std::size_t>(blocks) * sizeof(Partial), stream));
+    std::int64_t done = 0;
+    in_lists(grads, [&](const GradList& list) {
+        const Grid grid = grid_of(list.chunks);
+        launch("multi_tensor_judge", judge_kernel, grid, stream, partials + done, list);
+        done += grid.blocks;
+    });
+    launch("multi_tensor_judge", sum_judgement_kernel, Grid{1, threads}, stream, judgement,
+           partials, static_cast<int>(blocks), total);
+}
+
+void multi_tensor_unscale(std::span<const Array> grads, const float* inv_scale, float* found_inf,
+                          Stream stream) {
+    in_lists(grads, [&](const GradList& list) {
+        launch("multi_tensor_unscale", unscale_kernel, grid_of(list.chunks), stream, found_inf,
+               inv_scale, list);
+    });
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,189 @@
+#include <memory>
+
+#include "kernels/device.h"
+#include "kernels/device_array.h"
+#include "kernels/multi_tensor.h"
+
+namespace kernels::test {
+namespace {
+
+/// Tensors of one list on the device; every second one begins in the middle of its memory, aligned
+/// for its elements alone.
+class DeviceList {
+public:
+    explicit DeviceList(const std::vector<Buffer>& host) {
+        for (std::size_t i = 0; i < host.size(); ++i) {
+            const std::int64_t start = i % 2 == 0 ? 0 : 1;
+            Buffer padded(host[i].dtype(), host[i].size() + start);
+            for (std::int64_t k = 0; k < host[i].size(); ++k) padded.set(k + start, 0);
+            std::memcpy(padded.as<unsigned char>() + offset(padded, start), host[i].bytes().data(),
+                        host[i].bytes().size());
+            memory_.push_back(std::make_unique<DeviceBuffer>(padded));
+            starts_.push_back(start);
+        }
+    }
+    Array array(std::size_t i) const {
+        const Array all = memory_[i]->array();
+        return {static_cast<unsigned char*>(all.data) +
+                    static_cast<std::size_t>(starts_[i]) * size_of(all.dtype),
+                all.dtype, all.size - starts_[i]};
+    }
+    std::vector<Array> arrays() const {
+        std::vector<Array> result;
+        for (std::size_t i = 0; i < memory_.size(); ++i) result.push_back(array(i));
+        return result;
+    }
+    std::vector<ConstArray> views() const {
+        const auto all = arrays();
+        return {all.begin(), all.end()};
+    }
+    Buffer host(std::size_t i) const {
+        Buffer all = memory_[i]->host();
+        Buffer result(all.dtype(), all.size() - starts_[i]);
+        std::memcpy(result.as<unsigned char>(), all.as<unsigned char>() + offset(all, starts_[i]),
+                    result.bytes().size());
+        return result;
+    }
+
+private:
+    static std::size_t offset(const Buffer& buffer, std::int64_t start) {
+        return static_cast<std::size_t>(start) * size_of(buffer.dtype());
+    }
+    std::vector<std::unique_ptr<DeviceBuffer>> memory_;
+    std::vector<std::int64_t> starts_;
+};
+
+std::vector<ConstArray> views(const std::vector<Buffer>& buffers) {
+    return {buffers.begin(), buffers.end()};
+}
+
+/// Both sides of every bound that the judge counts.
+Buffer bounds(DType dtype) {
+    std::vector<double> values = {0, -0.0, 65504, 65520, -65520, 1e5, 0x1p-149, 0x1p-200, 1e300};
+    for (double v : {0x1p-25, 0x1p-24, 0x1p-14, 0x1p-14 - 0x1p-25, 65520.0})
+        for (double f : {1.0, 1 - 0x1p-23, 1 + 0x1p-23, 1 - 0x1p-8, 1 + 0x1p-7, 1 + 0x1p-40})
+            values.push_back(v * f);
+    if (dtype != DType::f64) std::erase(values, 1e300);
+    return Buffer(dtype, values);
+}
+
+void expect_same_judgement(const std::vector<Buffer>& grads) {
+    Judgement expected;
+    cpu::multi_tensor_judge(&expected, views(grads), {});
+    const DeviceList list(grads);
+    const DeviceValue<Judgement> judgement({7, 7, 7, 7, 7, 7, 7, 7});
+    cuda::multi_tensor_judge(judgement.get(), list.views(), {});
+    const Judgement actual = judgement.host();
+    EXPECT_EQ(actual.found_inf, expected.found_inf);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(actual.abs_max) & 0x7fc00000u,
+              std::bit_cast<std::uint32_t>(expected.abs_max) & 0x7fc00000u);
+    if (!std::isnan(expected.abs_max)) {
+        EXPECT_EQ(actual.abs_max, expected.abs_max);
+    }
+    EXPECT_EQ(actual.nonzero, expected.nonzero);
+    EXPECT_EQ(actual.to_zero, expected.to_zero);
+    EXPECT_EQ(actual.subnormal, expected.subnormal);
+    EXPECT_EQ(actual.overflow, expected.overflow);
+    EXPECT_EQ(actual.total, expected.total);
+    if (std::isfinite(expected.sum_squares)) {
+        // Squares are positive: each of the additions errs by a unit of the sum at most.
+        const double slack = static_cast<double>(expected.total + 1) * 0x1p-52;
+        EXPECT_NEAR(actual.sum_squares, expected.sum_squares, slack * expected.sum_squares);
+    } else {
+        EXPECT_FALSE(std::isfinite(actual.sum_squares));
+    }
+    cuda::multi_tensor_judge(judgement.get(), list.views(), {});
+    const Judgement again = judgement.host();
+    EXPECT_EQ(std::memcmp(&again, &actual, sizeof again), 0);
+}
+
+TEST(CudaJudge, CountsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating) {
+        for (const std::int64_t size : {0, 1, 7, 8, 9, 4095, 4096, 4097, 10001})
+            expect_same_judgement({random_buffer(dtype, size, 1, 0, 1e-4), bounds(dtype)});
+        for (const float bad : {infinity, -infinity, nan}) {
+            Buffer grad = random_buffer(dtype, 5000, 2);
+            grad.set(4999, static_cast<double>(bad));
+            expect_same_judgement({random_buffer(DType::f32, 5, 3), grad});
+        }
+    }
+}
+
+TEST(CudaJudge, MixesTypesInListsLongerThanALaunchTakes) {
+    HALFTONE_NEEDS_CUDA();
+    std::vector<Buffer> grads;
+    for (int i = 0; i < 300; ++i)
+        grads.push_back(random_buffer(floating[static_cast<std::size_t>(i % 4)], i * 37 % 61,
+                                      static_cast<unsigned>(i)));
+    expect_same_judgement(grads);
+}
+
+TEST(CudaJudge, SharesManyChunksOutToItsBlocks) {
+    HALFTONE_NEEDS_CUDA();
+    expect_same_judgement({random_buffer(DType::f32, 100003, 1), random_buffer(DType::f16, 5, 2),
+                           random_buffer(DType::bf16, 70001, 3)});
+}
+
+TEST(CudaJudge, SquaresValuesWhoseSquareLeavesF32) {
+    HALFTONE_NEEDS_CUDA();
+    expect_same_judgement({Buffer(DType::f32, {1e25, 1e-30})});
+}
+
+TEST(CudaJudge, GivesZerosForNoGradients) {
+    HALFTONE_NEEDS_CUDA();
+    expect_same_judgement({});
+}
+
+void expect_same_unscaled(const std::vector<Buffer>& before, float factor, float found_before) {
+    std::vector<Buffer> expected = before;
+    std::vector<Array> arrays;
+    for (Buffer& b : expected) arrays.push_back(b.array());
+    float found = found_before;
+    cpu::multi_tensor_unscale(arrays, &factor, &found, {});
+    const DeviceList list(before);
+    const DeviceValue<float> device_factor(factor), device_found(found_before);
+    cuda::multi_tensor_unscale(list.arrays(), device_factor.get(), device_found.get(), {});
+    EXPECT_EQ(device_found.host(), found) << factor;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        const Buffer actual = list.host(i);
+        for (std::int64_t k = 0; k < actual.size(); ++k) {
+            const double e = expected[i].get(k), a = actual.get(k);
+            ASSERT_TRUE(std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(e) ||
+                        (std::isnan(a) && std::isnan(e)))
+                << a << " for " << e << " at " << k << " of tensor " << i;
+        }
+    }
+}
+
+TEST(CudaUnscale, MultipliesAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating) {
+        for (const float factor : {1.0f / 3, 0x1p-16f, 1.0f, 2.0f}) {
+            for (const std::int64_t size : {0, 1, 7, 8, 9, 5000}) {
+                const Buffer grad = random_buffer(dtype, size, 4, 0, 100);
+                expect_same_unscaled({grad, grad, bounds(DType::f32)}, factor, 0);
+                expect_same_unscaled({grad, grad}, factor, 1);
+            }
+            for (const float bad : {infinity, nan}) {
+                Buffer grad = random_buffer(dtype, 33, 5);
+                grad.set(32, static_cast<double>(bad));
+                expect_same_unscaled({grad, grad}, factor, 0);
+            }
+        }
+    }
+}
+
+TEST(CudaUnscale, LeavesEveryBitWhenTheFactorIsOne) {
+    HALFTONE_NEEDS_CUDA();
+    Buffer grad(DType::f32, {1, 2});
+    grad.as<std::uint32_t>()[1] = 0x7f812345;  // a signalling NaN, which a product would make quiet
+    const DeviceBuffer device(grad);
+    const DeviceValue<float> one(1), found(0);
+    cuda::multi_tensor_unscale(std::vector<Array>{device.array()}, one.get(), found.get(), {});
+    EXPECT_EQ(device.host().bytes(), grad.bytes());
+    EXPECT_EQ(found.host(), 1);
+}
+
+}  // namespace
+}  // namespace kernels::test
