@@ -1424,5 +1424,45 @@
         <source>Out of memory asking for {} MiB; in use: {}.</source>
         <translation>申请 {} MiB 时内存不足；已使用：{}。</translation>
     </message>
+    <message>
+        <source>No Tensor Cores: fp16 saves memory only. CUDA 13 does not run here any more.</source>
+        <translation>没有 Tensor Core：fp16 只节省内存。CUDA 13 已不再支持。</translation>
+    </message>
+    <message>
+        <source>The first Tensor Cores, fp16 only. CUDA 13 does not run here any more.</source>
+        <translation>第一代 Tensor Core，只支持 fp16。CUDA 13 已不再支持。</translation>
+    </message>
+    <message>
+        <source>Tensor Cores for fp16, so AMP FP16 pays; bf16 is converted and saves memory only. GTX 16 cards have no Tensor Cores.</source>
+        <translation>有 fp16 的 Tensor Core，因此 AMP FP16 划算；bf16 需要转换，只节省内存。GTX 16 系列没有 Tensor Core。</translation>
+    </message>
+    <message>
+        <source>Tensor Cores for fp16, bf16 and TF32.</source>
+        <translation>有 fp16、bf16 和 TF32 的 Tensor Core。</translation>
+    </message>
+    <message>
+        <source>Tensor Cores for fp16, bf16 and TF32; the GeForce cards add up fp16 products in fp32 at half the rate.</source>
+        <translation>有 fp16、bf16 和 TF32 的 Tensor Core；GeForce 卡以 fp32 累加 fp16 乘积时速度减半。</translation>
+    </message>
+    <message>
+        <source>Tensor Cores for fp16, bf16 and TF32, about twice the rate of Ampere.</source>
+        <translation>有 fp16、bf16 和 TF32 的 Tensor Core，速度约为 Ampere 的两倍。</translation>
+    </message>
+    <message>
+        <source>Tensor Cores for fp16, bf16 and TF32. This program's kernels are compiled for it by the driver at the first start.</source>
+        <translation>有 fp16、bf16 和 TF32 的 Tensor Core。首次启动时由驱动程序为它编译本程序的内核。</translation>
+    </message>
+    <message>
+        <source>{}: Tensor Cores multiply it at a multiple of the fp32 rate.</source>
+        <translation>{}：Tensor Core 以数倍于 fp32 的速度做乘法。</translation>
+    </message>
+    <message>
+        <source>{}: no Tensor Cores for it, so no time is saved.</source>
+        <translation>{}：没有对应的 Tensor Core，因此不节省时间。</translation>
+    </message>
+    <message>
+        <source>The baseline: full fp32 arithmetic, TF32 switched off.</source>
+        <translation>基准：完整的 fp32 运算，TF32 已关闭。</translation>
+    </message>
 </context>
 </TS>

@@ -21,14 +21,41 @@ struct MachineReport {
     bool cuda_built = false;
     bool cuda_present = false;
     Message cuda_note;  ///< why there is no CUDA, or which card
+    /// An NVIDIA card that can be used.
+    struct Card {
+        std::string name;
+        std::string capability;  ///< "8.6"
+        std::string generation;  ///< "Ampere"
+        std::int64_t memory_bytes = 0;
+    };
+    std::vector<Card> cards;  ///< cuda:0, cuda:1, ...
+    std::string cuda_driver;  ///< newest CUDA version that the driver runs; empty without cards
+    /// What the program opens on a GPU (cuBLASLt, cuDNN).
+    struct Library {
+        std::string name, version, path;  ///< version and path empty if it was not found
+        std::string problem;
+        std::vector<std::string> searched;
+    };
+    std::vector<Library> libraries;
     /// For each precision: does it pay here, and why (not).
     struct Pay {
         std::string precision;
         bool pays = false;
         Message why;
     };
-    std::vector<Pay> precisions;
+    std::vector<Pay> precisions;  ///< on the device that "auto" means
 };
 MachineReport inspect_machine();
+
+/// What the generations of NVIDIA's cards gain from each precision, oldest first.
+struct GpuGeneration {
+    const char* name;
+    const char* cards;       ///< by which one knows it
+    int major, least_minor;  ///< compute capability from which on it is this one
+    bool runs;               ///< this program runs there (CUDA 13 begins with 7.5)
+    bool fp16, bf16, tf32;   ///< Tensor Cores for it: time is saved
+    Message note;
+};
+const std::vector<GpuGeneration>& gpu_generations();
 
 }  // namespace engine

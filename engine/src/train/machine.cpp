@@ -1,6 +1,10 @@
 #include "engine/machine.h"
 
+#include "kernels/cuda_device.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
+#include "kernels/device_error.h"
+#include "train/gpu_generations.h"
 
 namespace engine {
 namespace {
@@ -66,6 +70,26 @@ std::vector<MachineReport::Pay> payoffs(const CpuInfo& cpu) {
     };
 }
 
+std::string version(int cuda) {
+    return std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10);
+}
+
+void add_cards(MachineReport& report, int devices) {
+    for (const auto& library : kernels::cuda::libraries()) {
+        report.libraries.push_back(
+            {library.name, library.version, library.path, library.problem, library.searched});
+    }
+    for (int i = 0; i < devices; ++i) {
+        const auto info = kernels::cuda::device_info(i);
+        const GpuGeneration& generation = gpu_generation(info.major, info.minor);
+        report.cards.push_back({info.name,
+                                std::to_string(info.major) + "." + std::to_string(info.minor),
+                                generation.name, info.memory_bytes});
+        report.cuda_driver = version(info.driver);
+        if (i == 0) report.precisions = payoffs(generation);
+    }
+}
+
 }  // namespace
 
 MachineReport inspect_machine() {
@@ -83,6 +107,12 @@ MachineReport inspect_machine() {
     report.cuda_present = devices > 0;
     report.cuda_note = cuda_note(devices);
     report.precisions = payoffs(cpu);
+    try {
+        add_cards(report, devices);
+    } catch (const kernels::DeviceError& error) {
+        report.cuda_note = msg("No CUDA: {}.", error.what());
+        report.cuda_present = false;
+    }
     return report;
 }
 

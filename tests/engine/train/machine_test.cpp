@@ -7,6 +7,7 @@
 
 #include "engine/catalog.h"
 #include "kernels/device.h"
+#include "train/gpu_generations.h"
 
 namespace engine {
 namespace {
@@ -37,8 +38,28 @@ TEST(Machine, SaysForEveryPrecisionWhetherItPaysAndWhy) {
         EXPECT_FALSE(pay(report, precision.preset).why.empty()) << precision.preset;
     }
     EXPECT_TRUE(pay(report, "fp32").pays);
+    if (report.cuda_present) return;  // then they are about the card
     EXPECT_EQ(pay(report, "amp-bf16").pays, report.bf16_native);
     EXPECT_FALSE(pay(report, "tf32").pays);
+}
+
+TEST(Machine, KnowsWhatEachGenerationOfCardsGains) {
+    EXPECT_STREQ(gpu_generation(6, 1).name, "Pascal");
+    EXPECT_STREQ(gpu_generation(7, 5).name, "Turing");
+    EXPECT_STREQ(gpu_generation(8, 6).name, "Ampere");
+    EXPECT_STREQ(gpu_generation(8, 9).name, "Ada");
+    EXPECT_STREQ(gpu_generation(9, 0).name, "Hopper");
+    EXPECT_STREQ(gpu_generation(12, 0).name, "Blackwell");
+    const auto of = [](const GpuGeneration& generation, const std::string& precision) {
+        MachineReport report;
+        report.precisions = payoffs(generation);
+        return pay(report, precision).pays;
+    };
+    EXPECT_TRUE(of(gpu_generation(7, 5), "amp-fp16"));
+    EXPECT_FALSE(of(gpu_generation(7, 5), "amp-bf16"));
+    EXPECT_FALSE(of(gpu_generation(7, 5), "tf32"));
+    EXPECT_TRUE(of(gpu_generation(8, 0), "tf32"));
+    EXPECT_FALSE(gpu_generation(7, 0).runs);
 }
 
 TEST(Machine, NamesWhyThereIsNoCuda) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "core/resolve_device.h"
 #include "engine/error.h"
 #include "engine/session.h"
 #include "temp_folder.h"
@@ -55,18 +56,19 @@ struct TwoHalves {
     }
 };
 
-/// Less memory than the machine has.
+/// Less memory than the device of the runs has.
 class SmallMachine {
 public:
     explicit SmallMachine(std::size_t mib) {
         release_cached_memory();
-        before_ = set_memory_limit(mib << 20);
+        before_ = set_memory_limit(mib << 20, device_);
     }
-    ~SmallMachine() { set_memory_limit(before_); }
+    ~SmallMachine() { set_memory_limit(before_, device_); }
     SmallMachine(const SmallMachine&) = delete;
     SmallMachine& operator=(const SmallMachine&) = delete;
 
 private:
+    const Device device_ = resolve_device("auto");
     std::size_t before_ = 0;
 };
 

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/resolve_device.h"
+#include "data/batch_maker.h"
+#include "train/batch_feed.h"
+#include "train/trainer.h"
+
+namespace engine::test {
+
+inline const Device cuda{Device::Kind::cuda, 0};
+
+/// A small run: spirals for the MLP, glyphs for networks of images.
+inline RunConfig small_run(const std::string& model, const std::string& precision) {
+    RunConfig config;
+    config.dataset.kind = model == "mlp" ? "spirals" : "glyphs";
+    config.model.kind = model;
+    config.precision.preset = precision;
+    config.batch_size = 16;
+    config.threads = 1;
+    config.scaler.growth_interval = 3;
+    return config;
+}
+
+/// Its training set, batches and trainer on a device.
+struct Bench {
+    Bench(const RunConfig& config, const Device& device)
+        : data(open_dataset(config.dataset, config.seed).train),
+          options{.batch_size = config.batch_size,
+                  .seed = config.seed,
+                  .augment = config.dataset.augment},
+          feed(make_feed(device, data, options)),
+          maker(data, options),
+          trainer(config, device, data->shape(), data->classes(), 100) {}
+
+    void submit(std::int64_t step) {
+        batches.resize(1);
+        maker.make(batches[0], 0, step);
+        trainer.submit(batches, *feed);
+    }
+    FinishedStep step(std::int64_t index) {
+        submit(index);
+        return *trainer.take(true);
+    }
+
+    std::shared_ptr<const Dataset> data;
+    LoaderOptions options;
+    std::unique_ptr<BatchFeed> feed;
+    BatchMaker maker;
+    Trainer trainer;
+    std::vector<Batch> batches;
+};
+
+}  // namespace engine::test
