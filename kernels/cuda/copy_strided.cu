@@ -120,7 +120,7 @@ __device__ __forceinline__ Offsets<Index> offsets(const DeviceAxes<Index>& axes,
 
 template <typename T, typename Index>
 __global__ void copy_strided_kernel(T* y, const T* x, DeviceAxes<Index> axes, std::int64_t n) {
-    for (std::int64_t i = global_thread(); i < n; i += global_threads()) {
+    for (std::int64_t i = grid_thread(); i < n; i += grid_threads()) {
         const auto at = offsets(axes, axes.rank, static_cast<std::make_unsigned_t<Index>>(i));
         y[at.y] = x[at.x];
     }

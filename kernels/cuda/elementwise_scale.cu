@@ -49,9 +49,9 @@ __global__ void fill_kernel(T* y, T value, std::int64_t packs, std::int64_t n) {
 template <int width, typename T>
 __global__ void add_bias_kernel(T* y, const T* x, const T* bias, bool relu, std::int64_t cols,
                                 std::int64_t n) {
-    const std::int64_t stride = global_threads(), step = stride % cols;
-    std::int64_t col = global_thread() % cols;
-    for (std::int64_t i = global_thread(); i < n; i += stride) {
+    const std::int64_t stride = grid_threads(), step = stride % cols;
+    std::int64_t col = grid_thread() % cols;
+    for (std::int64_t i = grid_thread(); i < n; i += stride) {
         const auto in = load_pack<width>(x + i * width);
         const auto add = load_pack<width>(bias + col * width);
         Pack<T, width> out;

@@ -1,6 +1,7 @@
 # The CUDA kernels: compiled by nvcc for the device, and by the host's compiler for the simulated device of the tests.
 set(cuda_kernels
   abs_max.cu
+  arg_max.cu
   cast.cu
   conv2d_direct.cu
   copy_strided.cu
@@ -14,6 +15,9 @@ set(cuda_kernels
   multi_tensor_judge.cu
   multi_tensor_update.cu
   prepare_images.cu
+  reduce.cu
+  reduce_columns.cu
+  reduce_rows.cu
   scaler.cu
   step_figures.cu
 )
@@ -29,6 +33,5 @@ set(cuda_host
 set(cuda_unwritten
   batch_norm
   pool
-  reduce
   softmax
 )

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/launch.cuh"
+#include "cuda/grid_stride.cuh"
 
 /// Loops over dense memory, several elements to an access.
 namespace kernels::cuda {
@@ -35,13 +35,6 @@ Grid grid_of_packs(std::int64_t packs, std::int64_t n) {
     return grid_for(n, packs > 0 ? width : 1);
 }
 
-__device__ __forceinline__ std::int64_t global_thread() {
-    return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
-__device__ __forceinline__ std::int64_t global_threads() {
-    return static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-}
-
 template <int width, typename T>
 __device__ __forceinline__ Pack<T, width> load_pack(const T* from) {
     return *reinterpret_cast<const Pack<T, width>*>(from);
@@ -57,7 +50,7 @@ __device__ __forceinline__ void store_pack(T* to, const Pack<T, width>& pack) {
 template <int width, typename Body>
 __device__ __forceinline__ void for_each_pack(std::int64_t packs, std::int64_t n,
                                               const Body& body) {
-    const std::int64_t first = global_thread(), stride = global_threads();
+    const std::int64_t first = grid_thread(), stride = grid_threads();
     for (std::int64_t i = first; i < packs; i += stride)
         body(i * width, std::integral_constant<int, width>{});
     for (std::int64_t i = packs * width + first; i < n; i += stride)

@@ -9,8 +9,7 @@ void expect_same_cast(DType to, const Buffer& x, std::int64_t skip_x = 0, std::i
                  << static_cast<int>(x.dtype()) << " to " << static_cast<int>(to) << ", "
                  << x.size() << " elements, starts " << skip_x << " " << skip_y);
     const std::int64_t size = std::max<std::int64_t>(0, x.size() - skip_x);
-    Buffer expected(to, size + skip_y);
-    std::memset(expected.array().data, 0xff, expected.bytes().size());
+    Buffer expected = poisoned(to, size + skip_y);
     Buffer copy = x;
     Array out = expected;
     cpu::cast(size > 0 ? from(out, skip_y) : Array{out.data, to, 0}, from(copy, skip_x), {});

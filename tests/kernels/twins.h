@@ -59,6 +59,13 @@ inline ::testing::AssertionResult same(const Buffer& actual, const Buffer& expec
     return ::testing::AssertionSuccess();
 }
 
+/// Filled with 0xff, as a DeviceBuffer is.
+inline Buffer poisoned(DType dtype, std::int64_t size) {
+    Buffer x(dtype, size);
+    std::fill_n(x.as<unsigned char>(), x.bytes().size(), static_cast<unsigned char>(0xff));
+    return x;
+}
+
 struct Results {
     Buffer cpu, cuda;
 };
@@ -69,8 +76,7 @@ template <typename F, typename Call>
 Results run_twins(F* on_cpu, F* on_cuda, DType to, std::int64_t size,
                   const std::vector<Buffer>& inputs, std::int64_t skip, const Call& call) {
     const auto part = [skip](Array whole) { return whole.size == 1 ? whole : from(whole, skip); };
-    Buffer expected(to, size + skip);
-    std::memset(expected.array().data, 0xff, expected.bytes().size());
+    Buffer expected = poisoned(to, size + skip);
     std::vector<Buffer> copies = inputs;
     std::vector<ConstArray> arguments;
     for (Buffer& copy : copies) arguments.push_back(part(copy));

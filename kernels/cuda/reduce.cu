@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "cuda/reduce.cuh"
+#include "cuda/workspace.h"
+
+namespace kernels::cuda {
+namespace {
+
+/// How a pass is cut up: by the shape alone, so that every device adds in the same order.
+struct Cut {
+    enum class Way { thread, row, column } way;
+    std::int64_t rows, chunks;
+};
+
+Cut cut_of(std::int64_t outer, std::int64_t n, std::int64_t inner) {
+    const bool side_by_side = inner >= 32 && outer * inner >= 16384;
+    if (n <= 8 || (side_by_side && n <= 128)) return {Cut::Way::thread, n, 1};
+    const std::int64_t width = std::min<std::int64_t>(inner, reduce_columns);
+    // Rows that a block takes at a time, where each of its threads takes one element.
+    const std::int64_t step = reduce_threads / width;
+    const std::int64_t blocks = outer * ((inner + width - 1) / width);
+    const std::int64_t wanted = std::max<std::int64_t>(1, 256 / blocks);
+    const std::int64_t even = (n + wanted - 1) / wanted;
+    const std::int64_t rows = std::clamp((even + step - 1) / step * step, 16 * step, 128 * step);
+    const std::int64_t chunks = (n + rows - 1) / rows;
+    return {inner == 1 ? Cut::Way::row : Cut::Way::column, rows, chunks};
+}
+
+void start(const ReducePass& pass, Cut::Way way, Stream stream) {
+    switch (way) {
+        case Cut::Way::thread:
+            return reduce_by_thread(pass, stream);
+        case Cut::Way::row:
+            return reduce_by_row(pass, stream);
+        case Cut::Way::column:
+            return reduce_by_column(pass, stream);
+    }
+}
+
+/// Sums of squares and of absolute values are sums from the second pass on.
+ReduceOp joining(ReduceOp op) {
+    if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
+    return ReduceOp::sum;
+}
+
+}  // namespace
+
+void reduce(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
+            ReduceOp op, Stream stream) {
+    assert(x.size == outer * n * inner && y.size == outer * inner && is_floating(x.dtype));
+    if (y.size == 0) return;
+    std::vector<Cut> cuts{cut_of(outer, n, inner)};
+    while (cuts.back().chunks > 1) cuts.push_back(cut_of(outer, cuts.back().chunks, inner));
+
+    const bool wide = x.dtype == DType::f64 || y.dtype == DType::f64;
+    const DType between = wide ? DType::f64 : DType::f32;
+    WorkspaceParts parts;
+    std::vector<std::size_t> starts;
+    for (const Cut& cut : cuts) {
+        const std::int64_t results = cut.chunks > 1 ? y.size * cut.chunks : 0;
+        starts.push_back(parts.take(static_cast<std::size_t>(results) * size_of(between)));
+    }
+    char* scratch = nullptr;
+    if (cuts.size() > 1) scratch = static_cast<char*>(workspace(parts.total(), stream));
+
+    ReducePass pass{{}, x, outer, n, inner, 0, 0, op, wide};
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+        const bool last = i + 1 == cuts.size();
+        pass.rows = cuts[i].rows;
+        pass.chunks = cuts[i].chunks;
+        pass.y = last ? ReduceTarget{y.data, y.dtype, op, static_cast<double>(n)}
+                      : ReduceTarget{scratch + starts[i], between, ReduceOp::sum, 0};
+        start(pass, cuts[i].way, stream);
+        pass.x = ConstArray(pass.y.data, between, y.size * pass.chunks);
+        pass.n = pass.chunks;
+        pass.op = joining(op);
+    }
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "cuda/convert.cuh"
+#include "kernels/reduce.h"
+
+/// Pieces of `reduce`: an op as the term that an element gives and the way two results join.
+namespace kernels::cuda {
+
+struct SumOp {
+    template <typename W>
+    static __device__ W neutral() {
+        return 0;
+    }
+    template <typename W>
+    static __device__ W term(W x) {
+        return x;
+    }
+    template <typename W>
+    __device__ W operator()(W a, W b) const {
+        return a + b;
+    }
+};
+struct SumAbsOp : SumOp {
+    template <typename W>
+    static __device__ W term(W x) {
+        return std::fabs(x);
+    }
+};
+struct SumSquaresOp : SumOp {
+    template <typename W>
+    static __device__ W term(W x) {
+        return x * x;
+    }
+};
+struct ProdOp : SumOp {
+    template <typename W>
+    static __device__ W neutral() {
+        return 1;
+    }
+    template <typename W>
+    __device__ W operator()(W a, W b) const {
+        return a * b;
+    }
+};
+struct MaxOp : SumOp {
+    template <typename W>
+    static __device__ W neutral() {
+        return -std::numeric_limits<W>::infinity();
+    }
+    template <typename W>
+    __device__ W operator()(W a, W b) const {  // NaN if either is
+        return a != a || a > b ? a : b;
+    }
+};
+struct MinOp : SumOp {
+    template <typename W>
+    static __device__ W neutral() {
+        return std::numeric_limits<W>::infinity();
+    }
+    template <typename W>
+    __device__ W operator()(W a, W b) const {
+        return a != a || a < b ? a : b;
+    }
+};
+
+/// Where results go, and what becomes of them there.
+struct ReduceTarget {
+    void* data;
+    DType dtype;
+    ReduceOp finish;  ///< mean and norm2 change the sum; others do not
+    double count;     ///< terms of a mean
+
+    template <typename W>
+    __device__ void store(std::int64_t at, W v) const {
+        if (finish == ReduceOp::mean) v /= static_cast<W>(count);
+        if (finish == ReduceOp::norm2) v = std::sqrt(v);
+        switch (dtype) {
+            case DType::f64:
+                static_cast<double*>(data)[at] = narrow<double>(v);
+                break;
+            case DType::f32:
+                static_cast<float*>(data)[at] = narrow<float>(v);
+                break;
+            case DType::f16:
+                static_cast<Half*>(data)[at] = narrow<Half>(v);
+                break;
+            default:
+                static_cast<BFloat16*>(data)[at] = narrow<BFloat16>(v);
+        }
+    }
+};
+
+/// One pass over memory: x (outer, n, inner) to y (outer, chunks, inner), each chunk `rows` of the
+/// n. No thread joins more than 128 terms one after the other.
+struct ReducePass {
+    ReduceTarget y;
+    ConstArray x;
+    std::int64_t outer, n, inner;
+    std::int64_t rows, chunks;
+    ReduceOp op;
+    bool wide;  ///< in f64
+};
+
+constexpr int reduce_threads = 256;
+constexpr int reduce_columns = 32;  ///< of x's inner, at most, in one block
+
+/// For n of few terms: a thread for each result; chunks is 1.
+void reduce_by_thread(const ReducePass& pass, Stream stream);
+/// inner is 1: a warp or a block for each result.
+void reduce_by_row(const ReducePass& pass, Stream stream);
+/// inner > 1: a block for up to `reduce_columns` results.
+void reduce_by_column(const ReducePass& pass, Stream stream);
+
+/// f(Op{}) with the op's terms and joins.
+template <typename F>
+void with_reduce_op(ReduceOp op, const F& f) {
+    switch (op) {
+        case ReduceOp::sum:
+        case ReduceOp::mean:
+            return f(SumOp{});
+        case ReduceOp::prod:
+            return f(ProdOp{});
+        case ReduceOp::max:
+            return f(MaxOp{});
+        case ReduceOp::min:
+            return f(MinOp{});
+        case ReduceOp::sum_abs:
+            return f(SumAbsOp{});
+        case ReduceOp::sum_squares:
+        case ReduceOp::norm2:
+            return f(SumSquaresOp{});
+    }
+}
+
+/// f(Op{}, T{}, W{}) with x's stored type and the type that is computed in.
+template <typename F>
+void with_reduction(const ReducePass& pass, const F& f) {
+    with_reduce_op(pass.op, [&](auto op) {
+        with_floating(pass.x.dtype, [&](auto type) {
+            if (pass.wide) return f(op, type, double{});
+            if constexpr (!std::is_same_v<decltype(type), double>) return f(op, type, float{});
+        });
+    });
+}
+
+/// join(so far, term(x))
+template <typename Op, typename W, typename T>
+__device__ __forceinline__ W joined(W so_far, T x) {
+    return Op{}(so_far, Op::term(static_cast<W>(widen(x))));
+}
+
+/// As many blocks as there are tasks, unless they are more than a grid should have: kernels step
+/// through tasks by the grid.
+inline Grid reduce_grid(std::int64_t tasks) {
+    return {std::min<std::int64_t>(tasks, 1 << 20), reduce_threads};
+}
+
+}  // namespace kernels::cuda
