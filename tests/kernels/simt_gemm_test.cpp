@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/matmul_plans.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
 #include "kernels/gemm.h"
 #include "simt/libraries.h"
@@ -8,6 +9,12 @@
 // What only the simulated library can show of cuda::gemm.
 namespace kernels::test {
 namespace {
+
+/// Other tests count the device's memory.
+class SimulatedGemm : public ::testing::Test {
+protected:
+    ~SimulatedGemm() override { cuda::release_workspaces(); }
+};
 
 struct Operands {
     DType dtype = DType::f16;
@@ -21,7 +28,7 @@ struct Operands {
     }
 };
 
-TEST(SimulatedGemm, RoundsOnceWithoutTheLibrarysBias) {
+TEST_F(SimulatedGemm, RoundsOnceWithoutTheLibrarysBias) {
     for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
         const Operands operands{dtype};
         const GemmOptions options{.alpha = 0.5, .bias = operands.bias.as<void>(), .relu = true};
@@ -34,7 +41,7 @@ TEST(SimulatedGemm, RoundsOnceWithoutTheLibrarysBias) {
     }
 }
 
-TEST(SimulatedGemm, AsksTheLibraryOnceForAShape) {
+TEST_F(SimulatedGemm, AsksTheLibraryOnceForAShape) {
     const Operands operands{DType::bf16};
     const std::int64_t before = simt::plans_made();
     operands.run(14, {});
@@ -44,7 +51,7 @@ TEST(SimulatedGemm, AsksTheLibraryOnceForAShape) {
     EXPECT_EQ(simt::plans_made(), before + 2);
 }
 
-TEST(SimulatedGemm, KeepsTf32PlansApart) {
+TEST_F(SimulatedGemm, KeepsTf32PlansApart) {
     const Operands operands{DType::f32};
     const std::int64_t before = simt::plans_made();
     operands.run(14, {});

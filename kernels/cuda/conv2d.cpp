@@ -1,0 +1,138 @@
+#include "kernels/conv2d.h"
+
+#include "cuda/conv2d_direct.h"
+#include "cuda/conv2d_graph.h"
+#include "cuda/workspace.h"
+#include "kernels/cuda_device.h"
+#include "kernels/elementwise.h"
+#include "kernels/reduce.h"
+
+namespace kernels::cuda {
+namespace {
+
+bool is_wide(DType dtype) { return dtype == DType::f64 || dtype == DType::f32; }
+
+std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
+
+/// Ours are stored (K, C, R, S); cuDNN's Tensor Core engines for NHWC images want (K, R, S, C). The
+/// same memory if one pixel or one channel is all there is.
+bool weights_differ(const Conv2dShape& s) { return s.r * s.s > 1 && s.c / s.groups > 1; }
+
+/// Copies weights between the two: small beside the convolution, which reads them N times.
+void permute_weights(void* to, const void* from, DType dtype, const Conv2dShape& s,
+                     bool to_channels_last, Stream stream) {
+    const std::int64_t channels = s.c / s.groups, pixels = s.r * s.s;
+    Strided y{to, dtype, 3, {s.k, channels, pixels}, {channels * pixels, pixels, 1}};
+    ConstStrided x{from, dtype, 3, y.shape, y.strides};
+    auto& permuted = to_channels_last ? y.strides : x.strides;
+    permuted = {channels * pixels, 1, channels};
+    copy_strided(y, x, stream);
+}
+
+/// One workspace: the library's scratch, then what is kept beside it.
+class Parts {
+public:
+    explicit Parts(std::size_t library_bytes) { parts_.take(library_bytes); }
+    std::size_t take(std::int64_t elements, DType dtype) {
+        return parts_.take(static_cast<std::size_t>(elements) * size_of(dtype));
+    }
+    std::byte* get(Stream stream) const {
+        return static_cast<std::byte*>(workspace(parts_.total(), stream));
+    }
+
+private:
+    WorkspaceParts parts_;
+};
+
+/// The weights as cuDNN takes them, copied to `scratch` if need be.
+const void* library_weights(ConstArray w, const Conv2dShape& s, std::byte* scratch, Stream stream) {
+    if (!weights_differ(s)) return w.data;
+    permute_weights(scratch, w.data, w.dtype, s, true, stream);
+    return scratch;
+}
+
+/// y = x * w + bias in one graph. False: the library has none, and nothing was done.
+bool forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& s,
+                     Stream stream) {
+    const ConvGraph graph =
+        describe(ConvOperation::forward, s, y.dtype, bias.data != nullptr, stream.tf32);
+    const auto needed = convolution_workspace(graph);
+    if (!needed) return false;
+    Parts parts(*needed);
+    const std::size_t weights = parts.take(weight_size(s), w.dtype);
+    std::byte* scratch = parts.get(stream);
+    convolve(graph, {x.data, library_weights(w, s, scratch + weights, stream), y.data, bias.data},
+             scratch, stream);
+    return true;
+}
+
+/// f32 and f64: the sums are stored as they were made, and the bias rounds as it would at once.
+bool forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& s,
+                       Stream stream) {
+    if (!forward_at_once(y, x, w, {nullptr, y.dtype, 0}, s, stream)) return false;
+    add_bias(y, y, bias, false, stream);
+    return true;
+}
+
+bool data_gradient_by_library(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& s,
+                              Stream stream) {
+    const ConvGraph graph = describe(ConvOperation::data_gradient, s, dx.dtype, false, stream.tf32);
+    const auto needed = convolution_workspace(graph);
+    if (!needed) return false;
+    Parts parts(*needed);
+    const std::size_t weights = parts.take(weight_size(s), w.dtype);
+    std::byte* scratch = parts.get(stream);
+    convolve(graph, {dx.data, library_weights(w, s, scratch + weights, stream), dy.data, nullptr},
+             scratch, stream);
+    return true;
+}
+
+bool weight_gradient_by_library(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& s,
+                                Stream stream) {
+    const ConvGraph graph =
+        describe(ConvOperation::weight_gradient, s, dw.dtype, false, stream.tf32);
+    const auto needed = convolution_workspace(graph);
+    if (!needed) return false;
+    Parts parts(*needed);
+    const std::size_t weights = parts.take(weight_size(s), dw.dtype);
+    std::byte* scratch = parts.get(stream);
+    void* written = weights_differ(s) ? scratch + weights : dw.data;
+    convolve(graph, {x.data, written, dy.data, nullptr}, scratch, stream);
+    if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s, false, stream);
+    return true;
+}
+
+std::size_t bytes_of(Array array) {
+    return static_cast<std::size_t>(array.size) * size_of(array.dtype);
+}
+
+}  // namespace
+
+void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape,
+                    Stream stream) {
+    if (y.size == 0) return;
+    if (forward_at_once(y, x, w, bias, shape, stream)) return;
+    // 16 bits must not be rounded before the bias, and cuDNN gives no f32 sums of them.
+    if (bias.data && is_wide(y.dtype) && forward_then_bias(y, x, w, bias, shape, stream)) return;
+    conv2d_forward_direct(y, x, w, bias, shape, stream);
+}
+
+void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
+                          Stream stream) {
+    if (dx.size == 0) return;
+    if (dy.size == 0) return set_zero(dx.data, bytes_of(dx), stream);
+    if (!data_gradient_by_library(dx, dy, w, shape, stream))
+        conv2d_data_gradient_direct(dx, dy, w, shape, stream);
+}
+
+void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
+                            const Conv2dShape& shape, Stream stream) {
+    if (dw.size > 0 && (x.size == 0 || dy.size == 0))
+        set_zero(dw.data, bytes_of(dw), stream);
+    else if (dw.size > 0 && !weight_gradient_by_library(dw, dy, x, shape, stream))
+        conv2d_weight_gradient_direct(dw, dy, x, shape, stream);
+    if (dbias.data && dbias.size > 0)
+        reduce(dbias, dy, 1, shape.n * shape.oh() * shape.ow(), shape.k, ReduceOp::sum, stream);
+}
+
+}  // namespace kernels::cuda

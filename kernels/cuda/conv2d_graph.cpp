@@ -1,0 +1,58 @@
+#include "cuda/conv2d_graph.h"
+
+#include "kernels/cuda_device.h"
+
+namespace kernels::cuda {
+namespace {
+
+/// (a, b, c, d) with b innermost: NHWC of images, (K, R, S, C) of weights.
+ConvTensor second_innermost(DType dtype, std::int64_t a, std::int64_t b, std::int64_t c,
+                            std::int64_t d) {
+    return {dtype, {a, b, c, d}, {b * c * d, 1, b * d, b}};
+}
+
+void mix(std::size_t& hash, std::int64_t word) {
+    hash = (hash ^ static_cast<std::size_t>(word)) * 0x100000001b3u;
+    hash ^= hash >> 29;
+}
+
+void mix(std::size_t& hash, const ConvTensor& tensor) {
+    mix(hash, static_cast<std::int64_t>(tensor.dtype));
+    for (const std::int64_t dim : tensor.dims) mix(hash, dim);
+    for (const std::int64_t stride : tensor.strides) mix(hash, stride);
+}
+
+}  // namespace
+
+std::size_t ConvGraphHash::operator()(const ConvGraph& graph) const noexcept {
+    std::size_t hash = 0xcbf29ce484222325u;
+    mix(hash, static_cast<std::int64_t>(graph.operation));
+    for (const ConvTensor* tensor : {&graph.x, &graph.w, &graph.y}) mix(hash, *tensor);
+    mix(hash, graph.bias ? 1 : 0);
+    for (const auto& pair : {graph.padding, graph.stride, graph.dilation}) {
+        mix(hash, pair[0]);
+        mix(hash, pair[1]);
+    }
+    mix(hash, graph.tf32 ? 1 : 0);
+    mix(hash, graph.device);
+    return hash;
+}
+
+ConvGraph describe(ConvOperation operation, const Conv2dShape& s, DType dtype, bool bias,
+                   bool tf32) {
+    ConvGraph graph;
+    graph.operation = operation;
+    graph.x = second_innermost(dtype, s.n, s.c, s.h, s.w);
+    graph.w = second_innermost(dtype, s.k, s.c / s.groups, s.r, s.s);
+    graph.y = second_innermost(dtype, s.n, s.k, s.oh(), s.ow());
+    if (bias) graph.bias = second_innermost(dtype, 1, s.k, 1, 1);
+    graph.padding = {s.pad_h, s.pad_w};
+    graph.stride = {s.stride_h, s.stride_w};
+    graph.dilation = {s.dilation_h, s.dilation_w};
+    // One plan for both where it makes no difference.
+    graph.tf32 = tf32 && dtype == DType::f32;
+    graph.device = current_device();
+    return graph;
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/conv2d.h"
+
+/// A convolution as the library is told of it, in plain numbers: built here, carried out by cuDNN
+/// (cudnn_graph.cpp) or, in tests, by loops over what it says.
+namespace kernels::cuda {
+
+enum class ConvOperation { forward, data_gradient, weight_gradient };
+
+/// Extents and distances in elements, in cuDNN's order: images N, C, H, W; weights K, C / groups,
+/// R, S; bias 1, K, 1, 1.
+struct ConvTensor {
+    DType dtype = DType::f32;
+    std::array<std::int64_t, 4> dims{}, strides{};
+    bool operator==(const ConvTensor&) const = default;
+};
+
+struct ConvGraph {
+    ConvOperation operation = ConvOperation::forward;
+    ConvTensor x, w, y;
+    std::optional<ConvTensor>
+        bias;  ///< forward only: added in the compute type, before the rounding
+    std::array<std::int64_t, 2> padding{}, stride{}, dilation{};
+    bool tf32 = false;  ///< f32 operands may be taken as TF32
+    int device = 0;
+
+    bool operator==(const ConvGraph&) const = default;
+};
+
+struct ConvGraphHash {
+    std::size_t operator()(const ConvGraph& graph) const noexcept;
+};
+
+/// Of a convolution whose tensors are all of one dtype: images NHWC, weights (K, R, S, C / groups)
+/// in memory.
+ConvGraph describe(ConvOperation operation, const Conv2dShape& shape, DType dtype, bool bias,
+                   bool tf32);
+
+struct ConvPointers {
+    const void *x, *w, *y, *bias;  ///< the operation writes one of x, w, y
+};
+
+/// Scratch that the library needs for it; nothing if it cannot do it. Makes its plan. Throws
+/// DeviceError if the library is not there.
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph);
+/// Puts it on the stream; convolution_workspace has said yes.
+void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace, Stream stream);
+
+}  // namespace kernels::cuda

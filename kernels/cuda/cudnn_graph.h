@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "cuda/conv2d_graph.h"
+
+/// What the tests ask of cuDNN's graphs without a device.
+namespace kernels::cuda {
+
+/// A device that need not be there.
+struct DescribedDevice {
+    std::string properties;      ///< cuDNN's JSON form of them; empty: no plan is made
+    int compute_capability = 0;  ///< 90 is 9.0
+};
+
+struct GraphExamination {
+    std::string problem;  ///< the first complaint; empty: the graph is good, and has an engine
+    std::string engine;   ///< of the plan, in cuDNN's words
+    std::int64_t workspace_bytes = 0;
+};
+
+/// Builds the graph, and the plan that `device` would run. Nothing is run. Throws DeviceError if
+/// cuDNN is not there.
+GraphExamination examine(const ConvGraph& graph, const DescribedDevice& device);
+
+}  // namespace kernels::cuda

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "cuda/conv2d_graph.h"
+#include "kernels/conv2d_problem.h"
+#include "kernels/cuda_libraries.h"
+#include "kernels/device_array.h"
+#include "simt/libraries.h"
+
+// What only the simulated library can show of the CUDA convolutions.
+namespace kernels::test {
+namespace {
+
+using namespace conv;
+
+/// The five results of a shape, with what the library offers.
+std::vector<std::vector<double>> results(const Problem& p, const simt::LibrarySettings& settings) {
+    simt::configure(settings);
+    const DeviceBuffer x(p.x), w(p.w), dy(p.dy), bias(p.bias);
+    const DeviceBuffer y(p.dtype, p.dy.size()), dx(p.dtype, p.x.size()), dw(p.dtype, p.w.size());
+    cuda::conv2d_forward(y, x, w, bias, p.shape, {});
+    cuda::conv2d_data_gradient(dx, dy, w, p.shape, {});
+    cuda::conv2d_weight_gradient(dw, {nullptr, p.dtype, 0}, dy, x, p.shape, {});
+    const Buffer ys = y.host(), dxs = dx.host(), dws = dw.host();
+    expect_sums(ys, p.biased, "y with bias");
+    expect_sums(dxs, p.dx_sums, "dx");
+    expect_sums(dws, p.dw_sums, "dw");
+    simt::configure(simt::LibrarySettings{});
+    return {ys.values(), dxs.values(), dws.values()};
+}
+
+const Conv2dShape shapes[] = {
+    {.n = 2,
+     .c = 6,
+     .h = 7,
+     .w = 9,
+     .k = 4,
+     .r = 3,
+     .s = 2,
+     .stride_w = 2,
+     .pad_h = 1,
+     .dilation_h = 2,
+     .groups = 2},
+    {.n = 3, .c = 5, .h = 6, .w = 6, .k = 33, .r = 1, .s = 1, .stride_h = 2, .stride_w = 2},
+    {.n = 1, .c = 1, .h = 12, .w = 20, .k = 3, .r = 5, .s = 5, .pad_h = 4, .pad_w = 2}};
+
+/// Other tests count the device's memory.
+class SimulatedConv2d : public ::testing::Test {
+protected:
+    ~SimulatedConv2d() override { cuda::release_workspaces(); }
+};
+
+TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutTheLibrarysBias) {
+    for (const DType dtype : floating)
+        for (const Conv2dShape& shape : shapes) {
+            SCOPED_TRACE(to_string(dtype, shape));
+            const Problem problem(dtype, shape);
+            const auto whole = results(problem, {});
+            const auto parts = results(problem, {.convolution_bias = false});
+            if (size_of(dtype) == 2) continue;  // by the loops, in another order
+            EXPECT_EQ(parts, whole);
+        }
+}
+
+TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
+    for (const DType dtype : floating)
+        for (const Conv2dShape& shape : shapes) {
+            SCOPED_TRACE(to_string(dtype, shape));
+            results(Problem(dtype, shape), {.convolution = false});
+        }
+}
+
+TEST(ConvGraph, DiffersInAllThatMatters) {
+    using cuda::ConvGraph;
+    const ConvGraph base =
+        cuda::describe(cuda::ConvOperation::forward, shapes[0], DType::f32, false, false);
+    const cuda::ConvGraphHash hash;
+    const auto differs = [&](auto change) {
+        ConvGraph other = base;
+        change(other);
+        return !(other == base) && hash(other) != hash(base);
+    };
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.operation = cuda::ConvOperation::data_gradient; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.x.dtype = DType::f16; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.y.dims[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.w.strides[2] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.bias = g.y; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.padding[1] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.stride[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.dilation[0] = 9; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.tf32 = true; }));
+    EXPECT_TRUE(differs([](ConvGraph& g) { g.device = 1; }));
+}
+
+TEST(ConvGraph, TakesTf32ForF32Only) {
+    const auto graph = [](DType dtype) {
+        return cuda::describe(cuda::ConvOperation::forward, shapes[0], dtype, false, true);
+    };
+    EXPECT_TRUE(graph(DType::f32).tf32);
+    EXPECT_FALSE(graph(DType::f16).tf32);
+    EXPECT_FALSE(graph(DType::f64).tf32);
+}
+
+}  // namespace
+}  // namespace kernels::test

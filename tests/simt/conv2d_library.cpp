@@ -1,0 +1,161 @@
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "cuda/conv2d_graph.h"
+#include "kernels/dtype.h"
+#include "simt/libraries.h"
+#include "simt/queue.h"
+
+// cuDNN of the simulated device: it does what a convolution's description says, element by element.
+namespace kernels::cuda {
+namespace {
+
+double load(const void* data, DType dtype, std::int64_t i) {
+    switch (dtype) {
+        case DType::f64:
+            return static_cast<const double*>(data)[i];
+        case DType::f32:
+            return static_cast<double>(static_cast<const float*>(data)[i]);
+        case DType::f16:
+            return static_cast<double>(to_float(static_cast<const Half*>(data)[i]));
+        default:
+            return static_cast<double>(to_float(static_cast<const BFloat16*>(data)[i]));
+    }
+}
+
+void store(void* data, DType dtype, std::int64_t i, double value) {
+    switch (dtype) {
+        case DType::f64:
+            static_cast<double*>(data)[i] = value;
+            break;
+        case DType::f32:
+            static_cast<float*>(data)[i] = static_cast<float>(value);
+            break;
+        case DType::f16:
+            static_cast<Half*>(data)[i] = to_half(static_cast<float>(value));
+            break;
+        default:
+            static_cast<BFloat16*>(data)[i] = to_bfloat16(static_cast<float>(value));
+    }
+}
+
+std::int64_t count(const ConvTensor& t) { return t.dims[0] * t.dims[1] * t.dims[2] * t.dims[3]; }
+
+/// Calls f(place in the dense order of the dims, place in memory).
+template <class F>
+void for_each_element(const ConvTensor& t, const F& f) {
+    std::size_t dense = 0;
+    for (std::int64_t a = 0; a < t.dims[0]; ++a)
+        for (std::int64_t b = 0; b < t.dims[1]; ++b)
+            for (std::int64_t c = 0; c < t.dims[2]; ++c)
+                for (std::int64_t d = 0; d < t.dims[3]; ++d)
+                    f(dense++,
+                      a * t.strides[0] + b * t.strides[1] + c * t.strides[2] + d * t.strides[3]);
+}
+
+template <typename S>
+std::vector<S> read(const void* data, const ConvTensor& t) {
+    std::vector<S> out(static_cast<std::size_t>(count(t)));
+    for_each_element(t, [&](std::size_t dense, std::int64_t at) {
+        out[dense] = static_cast<S>(load(data, t.dtype, at));
+    });
+    return out;
+}
+
+template <typename S>
+void write(const void* data, const ConvTensor& t, const std::vector<S>& values) {
+    for_each_element(t, [&](std::size_t dense, std::int64_t at) {
+        store(const_cast<void*>(data), t.dtype, at, static_cast<double>(values[dense]));
+    });
+}
+
+/// A row of one image's channel against one weight: calls f(x at, w at, y at, pixels) for each run
+/// of products, `step` elements of x from one to the next.
+template <class F>
+void for_each_run(const ConvGraph& g, const F& f) {
+    const auto [n, c, h, w] = g.x.dims;
+    const auto [k, group_c, r, s] = g.w.dims;
+    const std::int64_t oh = g.y.dims[2], ow = g.y.dims[3], group_k = k / (c / group_c);
+    for (std::int64_t in = 0; in < n; ++in)
+        for (std::int64_t ik = 0; ik < k; ++ik)
+            for (std::int64_t ic = 0; ic < group_c; ++ic)
+                for (std::int64_t ir = 0; ir < r; ++ir)
+                    for (std::int64_t is = 0; is < s; ++is)
+                        for (std::int64_t y = 0; y < oh; ++y) {
+                            const std::int64_t row =
+                                y * g.stride[0] - g.padding[0] + ir * g.dilation[0];
+                            if (row < 0 || row >= h) continue;
+                            const std::int64_t channel = ik / group_k * group_c + ic;
+                            const std::int64_t first = is * g.dilation[1] - g.padding[1];
+                            f(((in * c + channel) * h + row) * w + first, first,
+                              ((ik * group_c + ic) * r + ir) * s + is,
+                              ((in * k + ik) * oh + y) * ow);
+                        }
+}
+
+template <typename S>
+void run(const ConvGraph& g, const ConvPointers& p) {
+    const std::int64_t width = g.x.dims[3], ow = g.y.dims[3], step = g.stride[1];
+    const auto runs = [&](const auto& each) {
+        for_each_run(g, [&](std::int64_t x, std::int64_t first, std::int64_t w, std::int64_t y) {
+            for (std::int64_t i = 0; i < ow; ++i) {
+                const std::int64_t column = first + i * step;
+                if (column >= 0 && column < width)
+                    each(static_cast<std::size_t>(x + i * step), static_cast<std::size_t>(w),
+                         static_cast<std::size_t>(y + i));
+            }
+        });
+    };
+    const auto zeros = [](const ConvTensor& t) {
+        return std::vector<S>(static_cast<std::size_t>(count(t)));
+    };
+    if (g.operation == ConvOperation::forward) {
+        const auto x = read<S>(p.x, g.x), w = read<S>(p.w, g.w);
+        auto y = zeros(g.y);
+        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { y[iy] += x[ix] * w[iw]; });
+        const std::size_t pixels = static_cast<std::size_t>(g.y.dims[2] * g.y.dims[3]);
+        const auto channels = static_cast<std::size_t>(g.y.dims[1]);
+        if (g.bias) {
+            const auto bias = read<S>(p.bias, *g.bias);
+            for (std::size_t i = 0; i < y.size(); ++i) y[i] += bias[i / pixels % channels];
+        }
+        write(p.y, g.y, y);
+    } else if (g.operation == ConvOperation::data_gradient) {
+        const auto dy = read<S>(p.y, g.y), w = read<S>(p.w, g.w);
+        auto dx = zeros(g.x);
+        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { dx[ix] += dy[iy] * w[iw]; });
+        write(p.x, g.x, dx);
+    } else {
+        const auto dy = read<S>(p.y, g.y), x = read<S>(p.x, g.x);
+        auto dw = zeros(g.w);
+        runs([&](std::size_t ix, std::size_t iw, std::size_t iy) { dw[iw] += dy[iy] * x[ix]; });
+        write(p.w, g.w, dw);
+    }
+}
+
+/// So much that one who does not give it is found out.
+constexpr std::size_t scratch_bytes = 1000;
+
+}  // namespace
+
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph) {
+    const simt::LibrarySettings settings = simt::library_settings();
+    if (!settings.convolution) return std::nullopt;
+    if (graph.bias && !settings.convolution_bias) return std::nullopt;
+    return scratch_bytes;
+}
+
+void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
+              Stream stream) {
+    if (!convolution_workspace(graph)) throw std::logic_error("a convolution that was refused");
+    simt::enqueue("cudnnBackendExecute", stream, [graph, pointers, workspace] {
+        std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
+        if (graph.x.dtype == DType::f64)
+            run<double>(graph, pointers);
+        else
+            run<float>(graph, pointers);
+    });
+}
+
+}  // namespace kernels::cuda
