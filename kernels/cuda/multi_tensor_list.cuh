@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cuda/convert.cuh"
+#include "cuda/device_math.cuh"
 #include "cuda/launch.cuh"
 #include "cuda/pack.cuh"
 
@@ -82,19 +83,6 @@ __device__ __forceinline__ void store_run(T* at, const W (&values)[width], int n
         for (int k = 0; k < width; ++k)
             if (k < n) at[k] = narrow<T>(values[k]);
     }
-}
-
-/// f(T{}) with the floating type of dtype: the device's with_floating.
-template <typename F>
-__device__ __forceinline__ void as_floating(DType dtype, const F& f) {
-    if (dtype == DType::f32)
-        f(float{});
-    else if (dtype == DType::f16)
-        f(Half{});
-    else if (dtype == DType::bf16)
-        f(BFloat16{});
-    else
-        f(double{});
 }
 
 }  // namespace kernels::cuda

@@ -1,17 +1,11 @@
 #pragma once
 
-#include "cuda/launch.cuh"
+#include "cuda/device_math.cuh"
 #include "kernels/multi_tensor.h"
 
 /// The optimizers' arithmetic for one element, operation by operation as the CPU twins': in f32
 /// products and sums are joined where theirs are.
 namespace kernels::cuda {
-
-/// a * b + c; one rounding in f32, two in f64.
-__device__ __forceinline__ float multiply_add(float a, float b, float c) {
-    return std::fma(a, b, c);
-}
-__device__ __forceinline__ double multiply_add(double a, double b, double c) { return a * b + c; }
 
 /// The unscaled gradient is g * grad_factor * clip.
 template <typename W>

@@ -1,0 +1,164 @@
+#include "cuda/batch_norm_tiles.cuh"
+#include "cuda/workspace.h"
+#include "kernels/batch_norm.h"
+
+namespace kernels::cuda {
+namespace {
+
+constexpr int batch = 8;
+
+/// The gradient that reaches the normalised value: with y, nothing where relu let nothing pass.
+template <typename T>
+struct Inputs {
+    const T* dy;
+    const T* x;
+    const T* y;  ///< null without relu
+
+    template <int width>
+    __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at) const {
+        const auto above = load_pack<width>(dy + at);
+        for (int k = 0; k < width; ++k) g[k] = widen(above.at[k]);
+        if (y == nullptr) return;
+        const auto passed = load_pack<width>(y + at);
+        for (int k = 0; k < width; ++k)
+            if (widen(passed.at[k]) <= 0) g[k] = 0;
+    }
+};
+
+/// Sums of g and of g * (x - mean) over the block's rows, two rows of `parts` a chunk.
+template <typename T>
+__global__ void gradient_sums_kernel(Compute<T>* parts, Inputs<T> in, const Compute<T>* mean,
+                                     Tiling tiling) {
+    using W = Compute<T>;
+    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
+        const std::int64_t c = tile * tiling.columns + tile_column(tiling);
+        W sum_g = 0, sum_gx = 0;
+        if (c < tiling.channels) {
+            const W middle = mean[c];
+            for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
+                W few_g = 0, few_gx = 0;  // a sum a batch keeps the error of many rows small
+                for (int b = 0; b < batch; ++b) {
+                    if (b >= n) continue;
+                    const std::int64_t at = (row + b * step) * tiling.channels + c;
+                    W g[1];
+                    in.gradient(g, at);
+                    few_g += g[0];
+                    few_gx = multiply_add(g[0], widen(in.x[at]) - middle, few_gx);
+                }
+                sum_g += few_g;
+                sum_gx += few_gx;
+            });
+        }
+        sum_g = column_sum(sum_g, tiling.columns);
+        sum_gx = column_sum(sum_gx, tiling.columns);
+        if (tile_row(tiling) != 0 || c >= tiling.channels) continue;
+        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
+        part[0] = sum_g;
+        part[tiling.channels] = sum_gx;
+    }
+}
+
+struct WeightGradients {
+    Array dweight, dbias;
+    ConstArray weight;
+    bool training;
+};
+
+/// Adds the chunks' sums in f64. factors: of dx = scale * g + slope * (x - mean) + offset.
+template <typename W>
+__global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, const W* invstd,
+                                 Tiling chunks, WeightGradients out) {
+    const std::int64_t n = chunks.channels;
+    for (std::int64_t tile = blockIdx.x; tile < chunks.tiles; tile += gridDim.x) {
+        const std::int64_t c = tile * chunks.columns + tile_column(chunks);
+        const bool inside = c < n;
+        double sum_g = 0, sum_gx = 0;
+        for (std::int64_t k = tile_row(chunks); inside && k < chunks.chunks;
+             k += tile_rows(chunks)) {
+            sum_g += static_cast<double>(parts[2 * k * n + c]);
+            sum_gx += static_cast<double>(parts[(2 * k + 1) * n + c]);
+        }
+        sum_g = column_sum(sum_g, chunks.columns);
+        sum_gx = column_sum(sum_gx, chunks.columns);
+        if (!inside || tile_row(chunks) != 0) continue;
+        const auto inverse = static_cast<double>(invstd[c]);
+        const auto rows = static_cast<double>(chunks.rows);
+        sum_gx *= inverse;
+        put_channel(out.dbias, c, sum_g);
+        put_channel(out.dweight, c, sum_gx);
+        const double scale = channel_or(out.weight, c, 1) * inverse;
+        factors.first[c] = static_cast<W>(scale);
+        factors.second[c] = static_cast<W>(out.training ? -scale * inverse * sum_gx / rows : 0);
+        factors.third[c] = static_cast<W>(out.training ? -scale * sum_g / rows : 0);
+    }
+}
+
+/// dresidual may be null.
+template <typename T, int width>
+__global__ void gradient_kernel(T* dx, T* dresidual, Inputs<T> in, const Compute<T>* mean,
+                                ChannelFactors<Compute<T>> factors, Tiling tiling) {
+    using W = Compute<T>;
+    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
+        const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
+        if (c >= tiling.channels) continue;
+        W middle[width], scale[width], slope[width], offset[width];
+        load_factors(middle, mean + c);
+        load_factors(scale, factors.first + c);
+        load_factors(slope, factors.second + c);
+        load_factors(offset, factors.third + c);
+        for_each_batch<1>(tiling, [&](std::int64_t row, int, int) {
+            const std::int64_t at = row * tiling.channels + c;
+            const auto x = load_pack<width>(in.x + at);
+            W g[width];
+            in.gradient(g, at);
+            Pack<T, width> out, passed;
+            for (int k = 0; k < width; ++k) {
+                const W rest = multiply_add(widen(x.at[k]) - middle[k], slope[k], offset[k]);
+                out.at[k] = narrow<T>(multiply_add(g[k], scale[k], rest));
+                passed.at[k] = narrow<T>(g[k]);
+            }
+            if (dresidual != nullptr) store_pack(dresidual + at, passed);
+            store_pack(dx + at, out);
+        });
+    }
+}
+
+}  // namespace
+
+void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
+                         ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
+                         ConstArray invstd, bool relu, bool training, const BatchNormShape& shape,
+                         Stream stream) {
+    if (shape.channels == 0) return;
+    with_floating(x.dtype, [&](auto type) {
+        using T = decltype(type);
+        using W = Compute<T>;
+        const Inputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
+                           relu ? static_cast<const T*>(y.data) : nullptr};
+        const auto* means = static_cast<const W*>(mean.data);
+        Tiling sums = tiling_of(shape.rows, shape.channels, 1);
+        // Running statistics and fixed weights: nobody asks for the sums.
+        if (!training && dweight.data == nullptr && dbias.data == nullptr) sums.chunks = 0;
+        const std::int64_t numbers = (3 + 2 * sums.chunks) * shape.channels;
+        auto* memory =
+            static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
+        const auto factors = channel_factors(memory, shape.channels);
+        W* parts = memory + 3 * shape.channels;
+        launch("batch_norm_sums", gradient_sums_kernel<T>, grid_of(sums), stream, parts, in, means,
+               sums);
+        launch("batch_norm_join", join_sums_kernel<W>,
+               Grid{std::min<std::int64_t>(sums.tiles, 65535), tile_threads}, stream, factors,
+               parts, static_cast<const W*>(invstd.data), sums,
+               WeightGradients{dweight, dbias, weight, training});
+        auto* to = static_cast<T*>(dx.data);
+        auto* residual = static_cast<T*>(dresidual.data);
+        constexpr int wide = pack_width<T>;
+        const bool packed =
+            fits_packs<T>(shape.channels, to, static_cast<const T*>(residual), in.dy, in.x, in.y);
+        const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
+        launch("batch_norm_gradient", packed ? gradient_kernel<T, wide> : gradient_kernel<T, 1>,
+               grid_of(tiling), stream, to, residual, in, means, factors, tiling);
+    });
+}
+
+}  // namespace kernels::cuda

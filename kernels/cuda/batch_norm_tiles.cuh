@@ -1,0 +1,127 @@
+#pragma once
+
+#include "cuda/convert.cuh"
+#include "cuda/device_math.cuh"
+#include "cuda/launch.cuh"
+#include "cuda/pack.cuh"
+
+/// How blocks share out a matrix of (rows, channels), channels innermost: a thread keeps to its
+/// channels, so that what belongs to a channel stays in registers and neighbours read neighbours.
+namespace kernels::cuda {
+
+constexpr int tile_threads = default_threads;
+
+struct Tiling {
+    std::int64_t rows, channels;
+    std::int64_t tiles;       ///< of `columns` threads' channels
+    std::int64_t chunk_rows;  ///< of one block of a sum
+    std::int64_t chunks;
+    int columns;  ///< threads side by side, a power of two up to 32; the others take other rows
+};
+
+/// For threads with `width` channels each, which divides the channels.
+inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width) {
+    const std::int64_t packs = channels / width;
+    int columns = 1;
+    while (columns < 32 && columns < packs) columns *= 2;
+    const std::int64_t tiles = (packs + columns - 1) / columns;
+    const std::int64_t lanes = tile_threads / columns;
+    // Some rows a thread, and blocks enough to fill the device.
+    const std::int64_t most = std::max<std::int64_t>(
+        1, std::int64_t{multiprocessors()} * 8 / std::max<std::int64_t>(tiles, 1));
+    const std::int64_t wanted = std::min(most, (rows + 8 * lanes - 1) / (8 * lanes));
+    const std::int64_t chunk_rows = wanted > 0 ? (rows + wanted - 1) / wanted : 1;
+    return {rows, channels, tiles, chunk_rows, (rows + chunk_rows - 1) / chunk_rows, columns};
+}
+inline Grid grid_of(const Tiling& tiling) {
+    return {tiling.chunks, tile_threads, std::min<std::int64_t>(tiling.tiles, 65535)};
+}
+
+/// The thread's place.
+__device__ __forceinline__ int tile_column(const Tiling& tiling) {
+    return static_cast<int>(threadIdx.x) & (tiling.columns - 1);
+}
+__device__ __forceinline__ int tile_row(const Tiling& tiling) {
+    return static_cast<int>(threadIdx.x) / tiling.columns;
+}
+__device__ __forceinline__ int tile_rows(const Tiling& tiling) {
+    return tile_threads / tiling.columns;
+}
+
+/// Sum over the threads of a column, for each of them, in a fixed order. All threads of the block
+/// call; may be called again at once.
+template <typename V>
+__device__ V column_sum(V value, int columns) {
+    __shared__ V memory[tile_threads];
+    const int thread = static_cast<int>(threadIdx.x);
+    memory[thread] = value;
+    __syncthreads();
+    for (int half = tile_threads / 2; half >= columns; half /= 2) {
+        if (thread < half) memory[thread] += memory[thread + half];
+        __syncthreads();
+    }
+    const V sum = memory[thread & (columns - 1)];
+    __syncthreads();
+    return sum;
+}
+
+/// body(row, step, n) for the rows that a thread takes of its block's chunk, `batch` at a time:
+/// row, row + step, ..., of which n are there.
+template <int batch, typename Body>
+__device__ __forceinline__ void for_each_batch(const Tiling& tiling, const Body& body) {
+    const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * tiling.chunk_rows;
+    const std::int64_t stop = begin + tiling.chunk_rows;
+    const std::int64_t end = stop < tiling.rows ? stop : tiling.rows;
+    const int step = tile_rows(tiling);
+    for (std::int64_t row = begin + tile_row(tiling); row < end; row += batch * step) {
+        const std::int64_t left = (end - row + step - 1) / step;
+        body(row, step, left < batch ? static_cast<int>(left) : batch);
+    }
+}
+
+/// One value of a per-channel Array or ConstArray as double, `otherwise` where there is none.
+template <typename A>
+__device__ __forceinline__ double channel_or(const A& x, std::int64_t c, double otherwise) {
+    if (x.data == nullptr) return otherwise;
+    double value = 0;
+    as_floating(x.dtype, [&](auto type) {
+        value = static_cast<double>(widen(static_cast<const decltype(type)*>(x.data)[c]));
+    });
+    return value;
+}
+
+/// Rounds a value into a per-channel array, if there is one.
+__device__ __forceinline__ void put_channel(const Array& x, std::int64_t c, double value) {
+    if (x.data == nullptr) return;
+    as_floating(x.dtype, [&](auto type) {
+        using T = decltype(type);
+        static_cast<T*>(x.data)[c] = narrow<T>(value);
+    });
+}
+
+/// Factors of a channel, three rows of the scratch.
+template <typename W>
+struct ChannelFactors {
+    W* first;
+    W* second;
+    W* third;
+};
+template <typename W>
+ChannelFactors<W> channel_factors(W* memory, std::int64_t channels) {
+    return {memory, memory + channels, memory + 2 * channels};
+}
+
+template <int width, typename W>
+__device__ __forceinline__ void load_factors(W (&to)[width], const W* from) {
+    for (int k = 0; k < width; ++k) to[k] = from[k];
+}
+
+/// Whether packs of 16 bytes divide the channels and the pointers are aligned for them (nullptr
+/// is).
+template <typename T, typename... P>
+bool fits_packs(std::int64_t channels, const P*... data) {
+    constexpr std::int64_t width = pack_width<T>;
+    return channels % width == 0 && packs_in<static_cast<int>(width)>(width, data...) > 0;
+}
+
+}  // namespace kernels::cuda
