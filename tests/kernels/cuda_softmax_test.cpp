@@ -1,0 +1,155 @@
+#include "kernels/softmax.h"
+
+#include "kernels/twins.h"
+
+namespace kernels::test {
+namespace {
+
+/// All ways of sharing out a row: part of a warp, several elements a lane, one block, the largest.
+const std::vector<std::int64_t> widths = {1, 2, 10, 31, 33, 64, 1000, 1025, 3001};
+
+DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+
+/// Each twin: 2 units for exp, 1 for the shift (times its value, as an exponent), 128 + 16 for the
+/// sum of positive terms, 1 for the quotient. Relative for softmax; log turns that into absolute.
+double softmax_slack(DType dtype, double expected, bool log) {
+    const double relative = (dtype == DType::f64 ? 0x1p-51 : 0x1p-22) * (150 + 32);
+    if (!log) return relative * expected;
+    return relative + (dtype == DType::f64 ? 0x1p-51 : 0x1p-22) * std::fabs(expected);
+}
+
+Results forward_twins(const Buffer& x, DType to, std::int64_t rows, std::int64_t cols, bool log,
+                      std::int64_t skip = 0) {
+    return run_twins(cpu::softmax_forward, cuda::softmax_forward, to, rows * cols, {x}, skip,
+                     [&](SoftmaxForward f, Array y, const std::vector<ConstArray>& in) {
+                         f(y, in[0], rows, cols, log, {});
+                     });
+}
+
+void expect_near_softmax(const Buffer& x, DType to, std::int64_t rows, std::int64_t cols, bool log,
+                         std::int64_t skip = 0) {
+    const auto results = forward_twins(x, to, rows, cols, log, skip);
+    for (std::int64_t i = skip; i < rows * cols + skip; ++i) {
+        const double expected = results.cpu.get(i);
+        ASSERT_TRUE(near(results.cuda.get(i), expected, to,
+                         softmax_slack(x.dtype(), expected, log) + half_ulp(to, expected)))
+            << "(" << rows << ", " << cols << "), element " << i;
+    }
+}
+
+TEST(CudaSoftmax, MeetsTheCpuForEveryTypeAndWidth) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (DType to : {dtype, wide_of(dtype)})
+            for (std::int64_t cols : widths)
+                for (bool log : {false, true})
+                    expect_near_softmax(random_buffer(dtype, 5 * cols, 1, 0, 4), to, 5, cols, log);
+}
+
+TEST(CudaSoftmax, TakesRowsOfAVocabularyAndManyShortOnes) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : {DType::f32, DType::bf16}) {
+        expect_near_softmax(random_buffer(dtype, 2 * 20'001, 2), DType::f32, 2, 20'001, true);
+        expect_near_softmax(random_buffer(dtype, 100'000, 3), dtype, 1, 100'000, false);
+        expect_near_softmax(random_buffer(dtype, 4001 * 3, 4), dtype, 4001, 3, false);
+    }
+}
+
+TEST(CudaSoftmax, TakesMisalignedStarts) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (std::int64_t cols : {40, 1064})
+            expect_near_softmax(random_buffer(dtype, 3 * cols + 1, 5), dtype, 3, cols, false, 1);
+}
+
+TEST(CudaSoftmax, RisesThroughARowWithoutLosingItsSum) {
+    HALFTONE_NEEDS_CUDA();
+    Buffer x(DType::f32, 2 * 2000);  // the maximum changes at every element, or never
+    for (std::int64_t i = 0; i < 2000; ++i) {
+        x.set(i, static_cast<double>(i) * 0.01);
+        x.set(2000 + i, static_cast<double>(-i) * 0.01);
+    }
+    expect_near_softmax(x, DType::f32, 2, 2000, false);
+}
+
+TEST(CudaSoftmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
+    HALFTONE_NEEDS_CUDA();
+    const double inf = static_cast<double>(infinity);
+    for (DType dtype : floating)
+        for (std::int64_t cols : {3, 40, 1500})
+            for (bool log : {false, true}) {
+                Buffer x = random_buffer(dtype, 6 * cols, 6);
+                x.set(1, static_cast<double>(nan));
+                x.set(cols + 2, inf);
+                for (std::int64_t c = 0; c < cols; ++c) x.set(2 * cols + c, -inf);
+                for (std::int64_t c = 0; c < cols; ++c) x.set(3 * cols + c, -inf);
+                x.set(4 * cols - 1, static_cast<double>(nan));
+                for (std::int64_t c = 0; c < cols - 1; ++c) x.set(4 * cols + c, -inf);
+                x.set(5 * cols, -inf);
+                const Buffer y = forward_twins(x, dtype, 6, cols, log).cuda;
+                for (std::int64_t i = 0; i < 4 * cols; ++i) ASSERT_TRUE(std::isnan(y.get(i))) << i;
+                EXPECT_EQ(y.get(4 * cols), log ? -inf : 0);
+                EXPECT_EQ(y.get(5 * cols - 1), log ? 0 : 1);  // all but one class masked
+                EXPECT_EQ(y.get(5 * cols), log ? -inf : 0);
+                EXPECT_TRUE(std::isfinite(y.get(5 * cols + 1)));
+            }
+}
+
+TEST(CudaSoftmax, MayWriteOverItsInput) {
+    HALFTONE_NEEDS_CUDA();
+    for (std::int64_t cols : {50, 2000}) {
+        const Buffer x = random_buffer(DType::f16, 4 * cols, 7);
+        const DeviceBuffer y(x);
+        cuda::softmax_forward(y, y, 4, cols, false, {});
+        EXPECT_EQ(y.host().bytes(), forward_twins(x, DType::f16, 4, cols, false).cuda.bytes());
+    }
+}
+
+TEST(CudaSoftmaxBackward, MeetsTheCpuForEveryTypeAndWidth) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (DType to : {dtype, DType::f16, DType::bf16})
+            for (std::int64_t cols : widths)
+                for (bool log : {false, true}) {
+                    const std::int64_t rows = 3, skip = cols % 2;
+                    const Buffer x = random_buffer(dtype, rows * cols, 8);
+                    const Buffer dy = random_buffer(dtype, rows * cols + skip, 9);
+                    Buffer y(dtype, rows * cols + skip);
+                    cpu::softmax_forward(from(y, skip), x, rows, cols, log, {});
+                    const auto results = run_twins(
+                        cpu::softmax_backward, cuda::softmax_backward, to, rows * cols, {dy, y},
+                        skip, [&](SoftmaxBackward f, Array dx, const std::vector<ConstArray>& in) {
+                            f(dx, in[0], in[1], rows, cols, log, {});
+                        });
+                    const double unit = dtype == DType::f64 ? 0x1p-51 : 0x1p-22;
+                    for (std::int64_t r = 0; r < rows; ++r) {
+                        double magnitude = 0;
+                        for (std::int64_t k = r * cols + skip; k < (r + 1) * cols + skip; ++k)
+                            magnitude += std::fabs(log ? dy.get(k) : dy.get(k) * y.get(k));
+                        for (std::int64_t k = r * cols + skip; k < (r + 1) * cols + skip; ++k) {
+                            const double expected = results.cpu.get(k);
+                            const double factor = log ? std::exp(y.get(k)) : y.get(k);
+                            // Each twin's sum is off by at most 150 units of its magnitudes.
+                            const double slack =
+                                unit * (150 * factor * magnitude + 4 * std::fabs(dy.get(k)) +
+                                        4 * std::fabs(expected)) +
+                                half_ulp(to, expected);
+                            ASSERT_TRUE(near(results.cuda.get(k), expected, to, slack));
+                        }
+                    }
+                }
+}
+
+TEST(CudaSoftmax, StartsNothingForNoRows) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer none(DType::f32, 0), labels(DType::i64, 0), one(DType::f32, 1);
+    const auto before = cuda::call_counts().launches;
+    cuda::softmax_forward(none, none, 0, 10, false, {});
+    cuda::softmax_backward(none, none, none, 0, 10, false, {});
+    EXPECT_TRUE(cuda::cross_entropy_forward(none, none, none, labels, 0, 10, -100, {}));
+    cuda::cross_entropy_backward(none, one, none, labels, 0, 10, -100, {});
+    EXPECT_EQ(cuda::call_counts().launches, before);
+}
+
+}  // namespace
+}  // namespace kernels::test
