@@ -1,72 +1,86 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 
+#include "kernels/host_device.h"
 #include "kernels/pool.h"
 
 namespace kernels::cpu {
 
 /// Positions first, first + step, ... below `last` of one axis of the input.
-struct Taps {
-    std::int64_t first, last, step;
+template <class I>
+struct BasicTaps {
+    I first, last, step;
 };
 
-/// One axis of a pooling: which inputs an output sees, and which outputs see an input.
-class PoolAxis {
+/// One axis of a pooling: which inputs an output sees, and which outputs see an input. I: what it
+/// counts in. The twins share it.
+template <class I>
+class BasicPoolAxis {
 public:
-    static PoolAxis fixed(std::int64_t in, std::int64_t out, std::int64_t kernel,
-                          std::int64_t stride, std::int64_t pad, std::int64_t dilation) {
+    using Taps = BasicTaps<I>;
+
+    HALFTONE_HOST_DEVICE static BasicPoolAxis fixed(I in, I out, I kernel, I stride, I pad,
+                                                    I dilation) {
         return {in, out, kernel, stride, pad, dilation};
     }
     /// Windows [floor(o in / out), ceil((o + 1) in / out)).
-    static PoolAxis adaptive(std::int64_t in, std::int64_t out) { return {in, out, 0, 0, 0, 1}; }
+    HALFTONE_HOST_DEVICE static BasicPoolAxis adaptive(I in, I out) {
+        return {in, out, 0, 0, 0, 1};
+    }
 
-    std::int64_t in() const { return in_; }
-    std::int64_t out() const { return out_; }
+    HALFTONE_HOST_DEVICE I in() const { return in_; }
+    HALFTONE_HOST_DEVICE I out() const { return out_; }
 
-    Taps taps(std::int64_t o) const {
-        if (kernel_ == 0) return {o * in_ / out_, ((o + 1) * in_ + out_ - 1) / out_, 1};
-        std::int64_t first = o * stride_ - pad_;
-        const std::int64_t last = first + (kernel_ - 1) * dilation_ + 1;
+    HALFTONE_HOST_DEVICE Taps taps(I o) const {
+        if (kernel_ == 0) return {share(o, in_, out_, 0), share(o + 1, in_, out_, out_ - 1), 1};
+        I first = o * stride_ - pad_;
+        const I last = first + (kernel_ - 1) * dilation_ + 1;
         if (first < 0) first += (-first + dilation_ - 1) / dilation_ * dilation_;
-        return {first, std::min(last, in_), dilation_};
+        return {first, last < in_ ? last : in_, dilation_};
     }
 
     /// Positions of the window of o that count in an average: with `padded` also those in the
     /// padding, but none beyond it.
-    std::int64_t count(std::int64_t o, bool padded) const {
+    HALFTONE_HOST_DEVICE I count(I o, bool padded) const {
         if (kernel_ != 0 && padded) {
-            const std::int64_t room = in_ + pad_ - (o * stride_ - pad_);
-            return std::min(kernel_, (room + dilation_ - 1) / dilation_);
+            const I room = in_ + pad_ - (o * stride_ - pad_);
+            const I fitting = (room + dilation_ - 1) / dilation_;
+            return fitting < kernel_ ? fitting : kernel_;
         }
         const Taps t = taps(o);
         return t.last > t.first ? (t.last - t.first + t.step - 1) / t.step : 0;
     }
 
     /// The outputs whose window holds the input i.
-    Taps covering(std::int64_t i) const {
-        if (kernel_ == 0) return {i * out_ / in_, ((i + 1) * out_ + in_ - 1) / in_, 1};
-        const std::int64_t reach = i + pad_;
-        const std::int64_t behind = reach - (kernel_ - 1) * dilation_;
-        std::int64_t first = behind <= 0 ? 0 : (behind + stride_ - 1) / stride_;
-        const std::int64_t last = std::min(reach / stride_ + 1, out_);
+    HALFTONE_HOST_DEVICE Taps covering(I i) const {
+        if (kernel_ == 0) return {share(i, out_, in_, 0), share(i + 1, out_, in_, in_ - 1), 1};
+        const I reach = i + pad_;
+        const I behind = reach - (kernel_ - 1) * dilation_;
+        I first = behind <= 0 ? 0 : (behind + stride_ - 1) / stride_;
+        const I last = reach / stride_ + 1 < out_ ? reach / stride_ + 1 : out_;
         if (dilation_ == 1) return {first, last, 1};
         // Only every step-th of these windows has a tap, not a gap, at i.
-        const std::int64_t step = dilation_ / std::gcd(dilation_, stride_);
-        for (std::int64_t tried = 0; tried < step; ++tried, ++first)
+        const I step = dilation_ / std::gcd(dilation_, stride_);
+        for (I tried = 0; tried < step; ++tried, ++first)
             if ((reach - first * stride_) % dilation_ == 0) return {first, last, step};
         return {0, 0, 1};
     }
 
 private:
-    PoolAxis(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
-             std::int64_t pad, std::int64_t dilation)
+    HALFTONE_HOST_DEVICE BasicPoolAxis(I in, I out, I kernel, I stride, I pad, I dilation)
         : in_(in), out_(out), kernel_(kernel), stride_(stride), pad_(pad), dilation_(dilation) {}
 
-    std::int64_t in_, out_, kernel_, stride_, pad_, dilation_;
+    /// (i * a + more) / b, whose product may leave I.
+    HALFTONE_HOST_DEVICE static I share(I i, I a, I b, I more) {
+        return static_cast<I>((static_cast<std::int64_t>(i) * a + more) / b);
+    }
+
+    I in_, out_, kernel_, stride_, pad_, dilation_;
 };
+using PoolAxis = BasicPoolAxis<std::int64_t>;
+using Taps = PoolAxis::Taps;
 
 /// Both axes with what the loops need beside them.
 struct PoolPlan {
