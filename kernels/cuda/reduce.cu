@@ -15,7 +15,7 @@ struct Cut {
 };
 
 Cut cut_of(std::int64_t outer, std::int64_t n, std::int64_t inner) {
-    const bool side_by_side = inner >= 32 && outer * inner >= 16384;
+    const bool side_by_side = inner > 1 && outer * inner >= 16384;
     if (n <= 8 || (side_by_side && n <= 128)) return {Cut::Way::thread, n, 1};
     const std::int64_t width = std::min<std::int64_t>(inner, reduce_columns);
     // Rows that a block takes at a time, where each of its threads takes one element.

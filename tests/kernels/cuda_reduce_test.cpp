@@ -114,7 +114,8 @@ TEST(CudaReduce, JoinsTheChunksOfLongSums) {
 
 TEST(CudaReduce, GivesAThreadOrAWarpToEachOfManyResults) {
     HALFTONE_NEEDS_CUDA();
-    for (const Shape& s : {Shape{70'001, 5, 1}, {9000, 40, 1}, {300, 20, 64}, {40'000, 2, 3}})
+    for (const Shape& s :
+         {Shape{70'001, 5, 1}, {9000, 40, 1}, {300, 20, 64}, {6000, 20, 3}, {40'000, 2, 3}})
         expect_reduction(terms(ReduceOp::sum, DType::f16, s.size()), DType::f16, s, ReduceOp::sum);
 }
 
