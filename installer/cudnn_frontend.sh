@@ -15,17 +15,21 @@ fail() {
     echo "cudnn-frontend: $1. The build goes on without CUDA." >&2
     exit 1
 }
+python=python3
 command -v python3 >/dev/null || fail "there is no python3 to fetch its headers with"
+# A Python of its own, where installer/cuda_wheels.sh has made one, has pip; Debian's need not.
+own=${XDG_DATA_HOME:-${HOME:-}/.local/share}/halftone/cuda/bin/python3
+[[ ! -x $own ]] || python=$own
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 wheel=${1:-}
 if [[ -z $wheel ]]; then
-    python3 -m pip --version >/dev/null 2>&1 ||
+    "$python" -m pip --version >/dev/null 2>&1 ||
         fail "Python has no pip to fetch its headers with (Debian's package python3-pip)"
     echo "Fetching the headers of cudnn-frontend $version (3 MB, NVIDIA, MIT licence) into $folder."
     # Headers are the same in the wheels of all Pythons, so this one need not be among those that have a wheel.
-    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    "$python" -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
         --python-version 3.11 --implementation cp --abi cp311 \
         --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
         --dest "$work" "nvidia-cudnn-frontend==$version" >"$work/log" 2>&1 ||

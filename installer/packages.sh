@@ -25,7 +25,6 @@ fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev
 ocl-icd-opencl-dev
-libopenblas-dev
 libhwy-dev
 nlohmann-json3-dev
 libcli11-dev
@@ -83,6 +82,42 @@ install_packages() {
         return 1
     missing=$(missing_packages | tr '\n' ' ')
     [[ -z ${missing// /} ]] || { echo "Still not installed: $missing" >&2; return 1; }
+}
+
+# An NVIDIA card is in this machine, whether or not its driver is installed.
+nvidia_gpu() {
+    [[ -e /proc/driver/nvidia/version ]] && return 0
+    local device
+    for device in /sys/bus/pci/devices/*; do
+        # Vendor NVIDIA, class display controller.
+        [[ $(cat "$device/vendor" 2>/dev/null) == 0x10de && $(cat "$device/class" 2>/dev/null) == 0x03* ]] && return 0
+    done
+    return 1
+}
+
+cuda_compiler() {
+    local folder
+    command -v nvcc >/dev/null || [[ -n ${CUDACXX:-} ]] && return 0
+    for folder in ${CUDA_HOME:+"$CUDA_HOME"} /usr/local/cuda /opt/cuda; do
+        [[ -x $folder/bin/nvcc ]] && return 0
+    done
+    compgen -G "${XDG_DATA_HOME:-$HOME/.local/share}/halftone/cuda/lib/python3*/site-packages/nvidia/cu1*/bin/nvcc" \
+        >/dev/null
+}
+
+# What the CUDA backend needs, where there is a card or a toolkit. It says what it does, and whatever fails here leaves
+# a build for the CPU.
+prepare_cuda() {
+    [[ ${HALFTONE_CUDA_FETCH:-yes} == no ]] && return 0
+    if ! cuda_compiler; then
+        nvidia_gpu || return 0
+        if ! python3 -c 'import venv, ensurepip' 2>/dev/null && command -v apt-get >/dev/null; then
+            local missing=python3-venv
+            as_root apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends $missing || true
+        fi
+        installer/cuda_wheels.sh || return 0
+    fi
+    installer/cudnn_frontend.sh || return 0
 }
 
 # Compile jobs: one a core, but not more than the memory carries (a file can take a gigabyte).

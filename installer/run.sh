@@ -9,6 +9,7 @@ if ! install_packages; then
     echo "run.sh: the packages above could not be installed; nothing was built." >&2
     exit 1
 fi
+prepare_cuda
 if ! configure_and_build release halftone; then
     echo "run.sh: the build failed; the first error is above." >&2
     exit 1

@@ -13,6 +13,7 @@ if ! install_packages; then
     echo "test.sh: NOT TESTED: the packages above could not be installed." >&2
     exit 1
 fi
+prepare_cuda
 if ! configure_and_build dev all "-DHALFTONE_WERROR=$werror" -DHALFTONE_UI=ON -DHALFTONE_TESTS=ON; then
     echo "test.sh: NOT TESTED: the build failed; the first error is above." >&2
     exit 1

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# prefix.sh [FOLDER]: gathers what a build without the window needs, besides a compiler, CMake and CUDA, from this
+# machine's packages into one folder that can be moved (default build/prefix), and FOLDER.tar.xz. For a GPU machine
+# without network and without our packages: unpack it there, then
+#
+#     cmake -C FOLDER/prefix.cmake -S . -B build/gpu -DCMAKE_BUILD_TYPE=Release && cmake --build build/gpu
+#
+# Programs built so find the libraries where the folder lay then. libc, libstdc++ and libgomp are the other machine's
+# own and must not be older than this one's.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+prefix=${1:-build/prefix}
+prefix=${prefix%/}
+multiarch=$(gcc -print-multiarch)
+system=/usr/lib/$multiarch
+
+fail() {
+    echo "prefix.sh: $1" >&2
+    exit 1
+}
+
+# Headers by their place below /usr/include, libraries by the name that the linker is given.
+headers=(oneapi dnnl.h dnnl.hpp dnnl_config.h dnnl_debug.h dnnl_types.h dnnl_version.h hwy nlohmann CLI archive.h
+         archive_entry.h sqlite3.h sqlite3ext.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
+shared=(dnnl hwy z lzma archive sqlite3)
+static=(gtest gtest_main gmock gmock_main)
+# The machine's own: they belong to its compiler and C library.
+base='^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|resolv|util)\.so|ld-linux)'
+
+soname() { objdump -p "$1" | awk '$1 == "SONAME" {print $2}'; }
+
+find_shared() {  # SONAME
+    local folder
+    for folder in "$system" "/lib/$multiarch" /usr/lib; do
+        [[ -e $folder/$1 ]] && { echo "$folder/$1"; return; }
+    done
+    fail "$1 is not on this machine"
+}
+
+# A shared library under its soname, and what it needs in turn.
+copy_shared() {  # FILE
+    local file needed name
+    file=$(readlink -f "$1")
+    name=$(soname "$file")
+    [[ -e $new/lib/$name ]] && return
+    cp "$file" "$new/lib/$name"
+    while read -r needed; do
+        [[ $needed =~ $base ]] || copy_shared "$(find_shared "$needed")"
+    done < <(objdump -p "$file" | awk '$1 == "NEEDED" {print $2}')
+}
+
+copy_headers() {
+    local header
+    for header in "${headers[@]}"; do
+        [[ ! -e /usr/include/$header ]] || cp -rL "/usr/include/$header" "$new/include/"
+    done
+}
+
+copy_libraries() {
+    local name file
+    for name in "${shared[@]}"; do
+        file=$system/lib$name.so
+        [[ -e $file ]] || fail "lib$name.so is not here: installer/test.sh installs what is missing"
+        copy_shared "$file"
+        ln -sf "$(soname "$(readlink -f "$file")")" "$new/lib/lib$name.so"
+    done
+    for name in "${static[@]}"; do cp "$system/lib$name.a" "$new/lib/"; done
+    if [[ -e $system/libbenchmark.so ]]; then
+        copy_shared "$system/libbenchmark.so"
+        ln -sf "$(soname "$(readlink -f "$system/libbenchmark.so")")" "$new/lib/libbenchmark.so"
+        cp "$system/libbenchmark_main.a" "$new/lib/"
+    fi
+}
+
+# Packages' own descriptions name the places of their distribution; what the build asks of these four is little.
+describe_package() {  # NAME TARGET LIBRARY|"" [DEFINITION]
+    local folder=$new/lib/cmake/$1
+    mkdir -p "$folder"
+    {
+        # shellcheck disable=SC2016  # CMake's variable
+        echo 'get_filename_component(_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)'
+        echo "if(NOT TARGET $2)"
+        echo "  add_library($2 $([[ $3 ]] && echo UNKNOWN || echo INTERFACE) IMPORTED)"
+        echo "  set_target_properties($2 PROPERTIES INTERFACE_INCLUDE_DIRECTORIES \"\${_root}/include\""
+        [[ $3 ]] && echo "    IMPORTED_LOCATION \"\${_root}/lib/$3\""
+        [[ ${4:-} ]] && echo "    INTERFACE_COMPILE_DEFINITIONS \"$4\""
+        echo "  )"
+        echo "endif()"
+    } >>"$folder/$1Config.cmake"
+}
+
+describe_packages() {
+    describe_package hwy hwy::hwy libhwy.so HWY_SHARED_DEFINE
+    describe_package nlohmann_json nlohmann_json::nlohmann_json ""
+    describe_package CLI11 CLI11::CLI11 ""
+    [[ ! -e $new/lib/libbenchmark.so ]] || {
+        describe_package benchmark benchmark::benchmark libbenchmark.so
+        describe_package benchmark benchmark::benchmark_main libbenchmark_main.a
+    }
+}
+
+write_cache() {
+    cat >"$new/prefix.cmake" <<'CMAKE'
+# cmake -C: builds against this folder. Run paths of the old kind, which libraries' own needs are searched by too.
+set(CMAKE_PREFIX_PATH "${CMAKE_CURRENT_LIST_DIR}" CACHE PATH "")
+set(CMAKE_EXE_LINKER_FLAGS
+    "-Wl,--disable-new-dtags -Wl,-rpath,${CMAKE_CURRENT_LIST_DIR}/lib -Wl,-rpath-link,${CMAKE_CURRENT_LIST_DIR}/lib"
+    CACHE STRING "")
+set(HALFTONE_UI OFF CACHE BOOL "")
+CMAKE
+}
+
+copy_frontend() {
+    if ./installer/cudnn_frontend.sh; then
+        cp -r build/cudnn-frontend/include/. "$new/include/"
+    fi
+}
+
+new=$prefix.new
+rm -rf "$new"
+mkdir -p "$new/include" "$new/lib"
+copy_headers
+copy_libraries
+describe_packages
+write_cache
+copy_frontend
+rm -rf "$prefix"
+mv "$new" "$prefix"
+tar -C "$(dirname "$prefix")" --owner=0 --group=0 -cf - "$(basename "$prefix")" | xz -T2 -9 >"$prefix.tar.xz"
+echo "prefix.sh: $prefix ($(du -sh "$prefix" | cut -f1)), $prefix.tar.xz ($(du -h "$prefix.tar.xz" | cut -f1))"

@@ -1,0 +1,119 @@
+#include "cuda/library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "kernels/device_error.h"
+#include "temp_folder.h"
+
+namespace kernels::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using test_support::TempFolder;
+
+/// Sets a variable of the environment and puts it back.
+class Variable {
+public:
+    Variable(const char* name, const std::string& value) : name_(name) {
+        const char* before = std::getenv(name);
+        if (before) before_ = before;
+        set(value);
+    }
+    ~Variable() { set(before_); }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+
+private:
+    void set(const std::string& value) {
+        value.empty() ? unsetenv(name_) : setenv(name_, value.c_str(), 1);
+    }
+    const char* name_;
+    std::string before_;
+};
+
+std::string make(const fs::path& folder) {
+    fs::create_directories(folder);
+    return folder.string();
+}
+
+TEST(CudaLibrary, LooksWhereThePersonSaysFirst) {
+    const TempFolder temp;
+    const std::string one = make(temp.path() / "one"), two = make(temp.path() / "two");
+    const Variable variable("HALFTONE_CUDA_LIBS", one + ":" + two + ":/not/there");
+    const auto folders = library_folders();
+    ASSERT_GE(folders.size(), 2u);
+    EXPECT_EQ(folders[0], one);
+    EXPECT_EQ(folders[1], two);
+    EXPECT_THAT(folders, Not(Contains("/not/there")));
+}
+
+TEST(CudaLibrary, LooksInsideTheWheelsOfAPythonEnvironment) {
+    const TempFolder temp;
+    const fs::path packages = temp.path() / "lib/python3.13/site-packages/nvidia";
+    const std::string cu13 = make(packages / "cu13/lib"), cudnn = make(packages / "cudnn/lib");
+    const Variable variable("VIRTUAL_ENV", temp.path().string());
+    EXPECT_THAT(library_folders(), Contains(cu13));
+    EXPECT_THAT(library_folders(), Contains(cudnn));
+}
+
+TEST(CudaLibrary, LooksInsideTheWheelsOfThePythonOnThePath) {
+    const TempFolder temp;
+    const std::string bin = make(temp.path() / "bin");
+    std::ofstream(bin + "/python3") << "";
+    const std::string cublas = make(temp.path() / "lib/python3.9/site-packages/nvidia/cublas/lib");
+    const Variable variable("PATH", bin + ":/usr/bin");
+    EXPECT_THAT(library_folders(), Contains(cublas));
+}
+
+TEST(CudaLibrary, SaysWhereItLookedForWhatIsNotThere) {
+    const Library library = open_library("cuNothing", {"libcunothing.so.1"}, {"/some/where"});
+    EXPECT_FALSE(library.info.found);
+    EXPECT_THAT(library.info.searched, ElementsAre("the system's folders", "/some/where"));
+    EXPECT_FALSE(library.info.problem.empty());
+    try {
+        library.function("cuNothingCreate");
+        FAIL() << "found it";
+    } catch (const DeviceError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("cuNothing is not installed"));
+        EXPECT_THAT(error.what(), HasSubstr("/some/where"));
+        EXPECT_THAT(error.what(), HasSubstr("HALFTONE_CUDA_LIBS"));
+    }
+}
+
+TEST(CudaLibrary, SaysWhatIsWrongWithAFileThatDoesNotLoad) {
+    const TempFolder temp;
+    std::ofstream(temp.path() / "libbroken.so.1") << "no library";
+    const Library library =
+        open_library("broken", {"libbroken.so.1"}, {"/some/where", temp.path().string()});
+    EXPECT_FALSE(library.info.found);
+    EXPECT_THAT(library.info.problem, HasSubstr(temp.path().string()));
+}
+
+TEST(CudaLibrary, TakesTheFirstNameThatIsThere) {
+    const Library library = open_library("libc", {"libc.so.99", "libc.so.6"}, {"/some/where"});
+    EXPECT_TRUE(library.info.found);
+    EXPECT_NE(library.function("getenv"), nullptr);
+    EXPECT_THROW(library.function("no_such_function"), DeviceError);
+}
+
+TEST(CudaLibrary, TellsTheVersionsOfThoseItFinds) {
+    for (const LibraryInfo& info : libraries()) {
+        if (info.found)
+            EXPECT_THAT(info.version, ::testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"))
+                << info.name << " " << info.path;
+        else
+            EXPECT_FALSE(info.problem.empty()) << info.name;
+    }
+}
+
+}  // namespace
+}  // namespace kernels::cuda
