@@ -87,8 +87,8 @@ void start(Array y, ConstArray x, std::int64_t n, std::int64_t inner, Stream str
 
 }  // namespace
 
-void arg_max(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
-             Stream stream) {
+void arg_max(Array y, ConstArray x, [[maybe_unused]] std::int64_t outer, std::int64_t n,
+             std::int64_t inner, Stream stream) {
     assert(y.dtype == DType::i64 && x.size == outer * n * inner && y.size == outer * inner);
     if (n == 0 || y.size == 0) return;
     const bool side_by_side = inner >= 32 && y.size >= 8192;
