@@ -15,9 +15,8 @@ public:
         for (std::size_t i = 0; i < host.size(); ++i) {
             const std::int64_t start = i % 2 == 0 ? 0 : 1;
             Buffer padded(host[i].dtype(), host[i].size() + start);
-            for (std::int64_t k = 0; k < host[i].size(); ++k) padded.set(k + start, 0);
-            std::memcpy(padded.as<unsigned char>() + offset(padded, start), host[i].bytes().data(),
-                        host[i].bytes().size());
+            std::copy(host[i].bytes().begin(), host[i].bytes().end(),
+                      padded.as<unsigned char>() + offset(padded, start));
             memory_.push_back(std::make_unique<DeviceBuffer>(padded));
             starts_.push_back(start);
         }
@@ -40,8 +39,8 @@ public:
     Buffer host(std::size_t i) const {
         Buffer all = memory_[i]->host();
         Buffer result(all.dtype(), all.size() - starts_[i]);
-        std::memcpy(result.as<unsigned char>(), all.as<unsigned char>() + offset(all, starts_[i]),
-                    result.bytes().size());
+        std::copy_n(all.as<unsigned char>() + offset(all, starts_[i]), result.bytes().size(),
+                    result.as<unsigned char>());
         return result;
     }
 
