@@ -1,5 +1,8 @@
 #include "kernels/conv2d.h"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "cuda/conv2d_direct.h"
 #include "cuda/conv2d_graph.h"
 #include "cuda/workspace.h"
@@ -44,16 +47,24 @@ private:
     WorkspaceParts parts_;
 };
 
+/// cuDNN's engines load 16 bytes at a time.
+bool is_aligned(const void* data) { return reinterpret_cast<std::uintptr_t>(data) % 16 == 0; }
+
+bool weights_need_scratch(const void* w, const Conv2dShape& s) {
+    return weights_differ(s) || !is_aligned(w);
+}
+
 /// The weights as cuDNN takes them, copied to `scratch` if need be.
 const void* library_weights(ConstArray w, const Conv2dShape& s, std::byte* scratch, Stream stream) {
-    if (!weights_differ(s)) return w.data;
+    if (!weights_need_scratch(w.data, s)) return w.data;
     permute_weights(scratch, w.data, w.dtype, s, true, stream);
     return scratch;
 }
 
-/// y = x * w + bias in one graph. False: the library has none, and nothing was done.
+/// y = x * w + bias in one graph. False: the library cannot, and nothing was done.
 bool forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& s,
                      Stream stream) {
+    if (!is_aligned(x.data) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
     const ConvGraph graph =
         describe(ConvOperation::forward, s, y.dtype, bias.data != nullptr, stream.tf32);
     const auto needed = convolution_workspace(graph);
@@ -76,6 +87,7 @@ bool forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias, con
 
 bool data_gradient_by_library(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& s,
                               Stream stream) {
+    if (!is_aligned(dx.data) || !is_aligned(dy.data)) return false;
     const ConvGraph graph = describe(ConvOperation::data_gradient, s, dx.dtype, false, stream.tf32);
     const auto needed = convolution_workspace(graph);
     if (!needed) return false;
@@ -89,6 +101,7 @@ bool data_gradient_by_library(Array dx, ConstArray dy, ConstArray w, const Conv2
 
 bool weight_gradient_by_library(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& s,
                                 Stream stream) {
+    if (!is_aligned(dy.data) || !is_aligned(x.data)) return false;
     const ConvGraph graph =
         describe(ConvOperation::weight_gradient, s, dw.dtype, false, stream.tf32);
     const auto needed = convolution_workspace(graph);
@@ -96,7 +109,7 @@ bool weight_gradient_by_library(Array dw, ConstArray dy, ConstArray x, const Con
     Parts parts(*needed);
     const std::size_t weights = parts.take(weight_size(s), dw.dtype);
     std::byte* scratch = parts.get(stream);
-    void* written = weights_differ(s) ? scratch + weights : dw.data;
+    void* written = weights_need_scratch(dw.data, s) ? scratch + weights : dw.data;
     convolve(graph, {x.data, written, dy.data, nullptr}, scratch, stream);
     if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s, false, stream);
     return true;

@@ -10,6 +10,7 @@
 #include "cuda/library.h"
 #include "cuda/lru_cache.h"
 #include "cuda/native.h"
+#include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
 
 // The only file that includes cudnn-frontend: it takes half a minute to compile.
@@ -56,6 +57,18 @@ void check(fe::error_t error, const char* call) {
 void check(cudnnStatus_t status, const char* call) {
     if (status != CUDNN_STATUS_SUCCESS)
         throw DeviceError(std::string(call) + ": " + fe::detail::get_error_string(status));
+}
+
+/// The frontend throws types of its own where it misses a function of CUDA's.
+template <typename F>
+decltype(auto) guarded(const F& f) {
+    try {
+        return f();
+    } catch (const DeviceError&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw DeviceError(std::string("cuDNN: ") + error.what());
+    }
 }
 
 /// Before the first word with the frontend.
@@ -190,6 +203,9 @@ fe::error_t build_plan(fe::graph::Graph& graph, const ConvGraph& g) {
 
 Plan make_plan(Plans& plans, const ConvGraph& g) {
     Graph graph = make_graph(g);
+    // Else the frontend asks a CUDA run time for it, a shared one, which need not be here.
+    const DeviceInfo device = device_info(g.device);
+    graph->set_sm_version(10 * device.major + device.minor);
     check(graph->validate(), "validate");
     check(graph->build_operation_graph(handle_of(plans, g.device)), "build_operation_graph");
     if (build_plan(*graph, g).is_bad()) return {};
@@ -218,7 +234,7 @@ std::optional<std::size_t> convolution_workspace(const ConvGraph& graph) {
     native_stream({});  // the handle is made for the thread's device
     Plans& plans = all_plans();
     const std::lock_guard lock(plans.mutex);
-    const Plan& plan = plan_of(plans, graph);
+    const Plan& plan = guarded([&]() -> Plan& { return plan_of(plans, graph); });
     if (!plan.graph) return std::nullopt;
     return plan.workspace_bytes;
 }
@@ -228,12 +244,12 @@ void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* worksp
     auto* native = static_cast<cudaStream_t>(native_stream(stream));
     Plans& plans = all_plans();
     const std::lock_guard lock(plans.mutex);
-    const Plan& plan = plan_of(plans, graph);
+    const Plan& plan = plan_of(plans, graph);  // made before
     if (!plan.graph) throw DeviceError("cuDNN has no engine for a convolution it was given");
     cudnnHandle_t handle = handle_of(plans, graph.device);
     check(fe::detail::set_stream(handle, native), "cudnnSetStream");
     auto pack = variant(graph, pointers);
-    check(plan.graph->execute(handle, pack, workspace), "execute");
+    guarded([&] { check(plan.graph->execute(handle, pack, workspace), "execute"); });
     count_launch();
 }
 

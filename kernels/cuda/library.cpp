@@ -118,9 +118,10 @@ Library open_cublas_lt() {
 
 Library open_cudnn() {
     const std::vector<std::string> folders = library_folders();
-    // cuDNN asks for these by their plain names; found where it would not look, they have to be
-    // open before it.
+    // cuDNN and its frontend ask for these by their plain names; found where they would not look,
+    // they have to be open before.
     cublas_lt_library();
+    open_library("CUDA run time", {"libcudart.so.13", "libcudart.so.12"}, folders);
     open_library("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, folders);
     Library library = open_library("cuDNN", {"libcudnn.so.9"}, folders);
     read_version(library, "cudnnGetVersion");

@@ -6,8 +6,13 @@
 
 namespace kernels::cuda {
 
-/// cuBLASLt's recommendation for Hopper; what every stream's scratch begins with.
+/// What every stream's scratch begins with: cuBLASLt's recommendation for Hopper. The simulated
+/// device guards each page of it at each turn, and needs none.
+#ifdef HALFTONE_SIMT
+constexpr std::size_t least_workspace = std::size_t{64} << 10;
+#else
 constexpr std::size_t least_workspace = std::size_t{32} << 20;
+#endif
 
 /// Scratch on the current device for the next work on this stream, 256-byte aligned, at least
 /// `bytes`; the next call for the stream may give the same memory. Grows when it must: what was

@@ -156,6 +156,36 @@ TEST(CudaConv2d, RoundsSixteenBitSumsAndBiasOnce) {
     EXPECT_EQ(y.host().get(0), 258);
 }
 
+TEST(CudaConv2d, TakesArraysThatBeginAnywhere) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating)
+        for (const std::int64_t pixels : {1, 3}) {
+            const Conv2dShape shape{
+                .n = 2, .c = 3, .h = 5, .w = 6, .k = 4, .r = pixels, .s = pixels};
+            const Problem p(dtype, shape);
+            const std::size_t offset = size_of(dtype);
+            const auto copy = [&](const Buffer& b) {
+                return DeviceCopy(b.bytes().data(), b.bytes().size(), offset);
+            };
+            const DeviceCopy x = copy(p.x), w = copy(p.w), dy = copy(p.dy), bias = copy(p.bias);
+            const auto at = [&](const DeviceCopy& c, const Buffer& b) {
+                return Array{c.get(), dtype, b.size()};
+            };
+            Buffer y = p.dy, dx = p.x, dw = p.w;
+            const DeviceCopy on_y = copy(y), on_dx = copy(dx), on_dw = copy(dw);
+            cuda::conv2d_forward(at(on_y, y), at(x, p.x), at(w, p.w), at(bias, p.bias), shape, {});
+            cuda::conv2d_data_gradient(at(on_dx, dx), at(dy, p.dy), at(w, p.w), shape, {});
+            cuda::conv2d_weight_gradient(at(on_dw, dw), {nullptr, dtype, 0}, at(dy, p.dy),
+                                         at(x, p.x), shape, {});
+            on_y.read(y.array().data);
+            on_dx.read(dx.array().data);
+            on_dw.read(dw.array().data);
+            expect_sums(y, p.biased, "y with bias");
+            expect_sums(dx, p.dx_sums, "dx");
+            expect_sums(dw, p.dw_sums, "dw");
+        }
+}
+
 TEST(CudaConv2d, WaitsForNothing) {
     HALFTONE_NEEDS_CUDA();
     const Conv2dShape shape{.n = 1, .c = 8, .h = 8, .w = 8, .k = 8, .r = 3, .s = 3};

@@ -149,6 +149,9 @@ std::optional<std::size_t> convolution_workspace(const ConvGraph& graph) {
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
               Stream stream) {
     if (!convolution_workspace(graph)) throw std::logic_error("a convolution that was refused");
+    for (const void* data : {pointers.x, pointers.w, pointers.y, pointers.bias})
+        if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
+            throw std::logic_error("a convolution's operand that is not aligned");
     simt::enqueue("cudnnBackendExecute", stream, [graph, pointers, workspace] {
         std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
         if (graph.x.dtype == DType::f64)
