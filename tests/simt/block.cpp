@@ -1,12 +1,14 @@
 #include "simt/block.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
+#include <deque>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace kernels::simt {
 
@@ -19,9 +21,11 @@ constexpr std::size_t stack_bytes = 128 << 10;
 
 enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
-/// A thread of the simulated block, on a stack of its own.
+/// A thread of the simulated block, on a stack of its own, which it keeps from block to block.
 struct Thread {
-    ucontext_t context{};
+    ucontext_t context{};  // where it starts; with a sanitizer, where it waits
+    jmp_buf waiting{};     // where it waits
+    bool entered = false;
     std::unique_ptr<std::byte[]> stack;
     State state = State::done;
     unsigned mask = 0;        // of the warp barrier it waits at
@@ -36,16 +40,20 @@ public:
         count_ = threads;
         error_ = nullptr;
         while (static_cast<int>(threads_.size()) < threads) add_thread();
-        for (int i = 0; i < threads; ++i) begin(i);
+        for (int i = 0; i < threads; ++i)
+            threads_[static_cast<std::size_t>(i)].state = State::ready;
         while (turn(order)) release_barriers();
-        if (error_) std::rethrow_exception(error_);
+        if (!error_) return;
+        // Some wait where they will never be asked to go on: they start anew.
+        for (Thread& thread : threads_) start_anew(thread);
+        std::rethrow_exception(error_);
     }
 
     void wait(State state, unsigned mask) {
         Thread& self = threads_[static_cast<std::size_t>(current_)];
         self.state = state;
         self.mask = mask;
-        swapcontext(&self.context, &scheduler_);
+        leave(self);
     }
     Thread& self() { return threads_[static_cast<std::size_t>(current_)]; }
     Thread& of_lane(int lane) {
@@ -59,19 +67,36 @@ private:
     void add_thread() {
         threads_.emplace_back();
         threads_.back().stack = std::make_unique<std::byte[]>(stack_bytes);
+        start_anew(threads_.back());
     }
 
-    void begin(int i) {
-        Thread& thread = threads_[static_cast<std::size_t>(i)];
+    static void start_anew(Thread& thread) {
         getcontext(&thread.context);
         thread.context.uc_stack.ss_sp = thread.stack.get();
         thread.context.uc_stack.ss_size = stack_bytes;
-        thread.context.uc_link = &scheduler_;
-        makecontext(&thread.context, &Block::enter, 0);
-        thread.state = State::ready;
+        thread.context.uc_link = nullptr;
+        makecontext(&thread.context, &Block::run_bodies, 0);
+        thread.entered = false;
     }
 
-    static void enter();
+    static void run_bodies();
+
+#ifdef __SANITIZE_ADDRESS__
+    // The sanitizer follows these from stack to stack.
+    void enter(Thread& thread) { swapcontext(&scheduler_, &thread.context); }
+    void leave(Thread& thread) { swapcontext(&thread.context, &scheduler_); }
+#else
+    // As swapcontext, but without its two calls of the system at every barrier of every thread.
+    void enter(Thread& thread) {
+        if (_setjmp(scheduler_) != 0) return;
+        if (thread.entered) _longjmp(thread.waiting, 1);
+        thread.entered = true;
+        setcontext(&thread.context);
+    }
+    void leave(Thread& thread) {
+        if (_setjmp(thread.waiting) == 0) _longjmp(scheduler_, 1);
+    }
+#endif
 
     /// Each ready thread until its next barrier or its end; false when all are done.
     bool turn(ThreadOrder order) {
@@ -82,7 +107,7 @@ private:
             any = true;
             current_ = i;
             thread_index = {static_cast<unsigned>(i), 0, 0};
-            swapcontext(&scheduler_, &threads_[static_cast<std::size_t>(i)].context);
+            enter(threads_[static_cast<std::size_t>(i)]);
             if (error_) return false;
         }
         return any;
@@ -134,8 +159,12 @@ private:
 
     friend void run_grid(const char*, const Extent&, ThreadOrder, const std::function<void()>&);
 
+#ifdef __SANITIZE_ADDRESS__
     ucontext_t scheduler_{};
-    std::vector<Thread> threads_;
+#else
+    jmp_buf scheduler_{};
+#endif
+    std::deque<Thread> threads_;  // they stay where they are: contexts point into themselves
     const std::function<void()>* body_ = nullptr;
     const char* name_ = "";
     int count_ = 0;
@@ -149,14 +178,17 @@ Block& block() {
     return only;
 }
 
-void Block::enter() {
+void Block::run_bodies() {
     Block& b = block();
-    try {
-        (*b.body_)();
-    } catch (...) {
-        b.error_ = std::current_exception();
+    while (true) {
+        try {
+            (*b.body_)();
+        } catch (...) {
+            b.error_ = std::current_exception();
+        }
+        b.self().state = State::done;
+        b.leave(b.self());
     }
-    b.self().state = State::done;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "cuda/launch.cuh"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 #include "simt/block.h"
@@ -28,12 +29,14 @@ struct Queue {
         std::shared_ptr<Mark> hold;  // to wait for
     };
     std::deque<Item> items;
+    std::vector<std::function<void()>>* recording = nullptr;  // where work goes instead
     int device = 0;
 };
 
 struct Mark {
     Queue* queue = nullptr;
     bool passed = true;
+    int asked = 0;
     std::chrono::steady_clock::time_point time;
 };
 
@@ -115,7 +118,17 @@ void drain_all() {
 }
 
 void put(Stream stream, std::function<void()> work) {
-    queue_of(stream).items.push_back({std::move(work), nullptr, nullptr});
+    Queue& queue = queue_of(stream);
+    if (queue.recording)
+        queue.recording->push_back(std::move(work));
+    else
+        queue.items.push_back({std::move(work), nullptr, nullptr});
+}
+
+/// As CUDA answers to what cannot be recorded.
+void refuse_while_recording(const Queue& queue, const char* call) {
+    if (queue.recording)
+        throw DeviceError(std::string(call) + ": operation not permitted when stream is capturing");
 }
 
 bool is_pinned(const void* data) {
@@ -272,9 +285,12 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream st
         put(stream, [=] { std::memcpy(device, host, bytes); });
         return;
     }
+    refuse_while_recording(queue_of(stream), "cudaMemcpyAsync");
     const auto* from = static_cast<const std::byte*>(host);
     auto taken = std::make_shared<std::vector<std::byte>>(from, from + bytes);
-    put(stream, [device, taken] { std::memcpy(device, taken->data(), taken->size()); });
+    put(stream, [device, taken] {
+        std::copy(taken->begin(), taken->end(), static_cast<std::byte*>(device));  // none, too
+    });
 }
 
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
@@ -324,6 +340,7 @@ void synchronize(Stream stream) {
     const Lock lock(simulation().mutex);
     ++simulation().counts.synchronizations;
     check("cudaStreamSynchronize");
+    refuse_while_recording(queue_of(stream), "cudaStreamSynchronize");
     drain(queue_of(stream));
 }
 
@@ -340,6 +357,7 @@ void Event::record(Stream stream) {
     const Lock lock(simulation().mutex);
     check("cudaEventRecord");
     Queue& queue = queue_of(stream);
+    refuse_while_recording(queue, "cudaEventRecord");
     mark_of(handle_) = std::make_shared<Mark>();  // a hold on the former one stays with it
     mark_of(handle_)->queue = &queue;
     mark_of(handle_)->passed = false;
@@ -356,9 +374,10 @@ bool Event::passed() const {
     const Lock lock(simulation().mutex);
     check("cudaEventQuery");
     const auto& mark = mark_of(handle_);
-    if (!mark->passed) {  // time passes while one asks
+    if (!mark->passed) {  // time passes while one asks, the faster the longer one does
         const Access access(simulation().heap);
-        run_one(*mark->queue);
+        const int items = 1 << std::min(mark->asked++, 10);
+        for (int i = 0; i < items && !mark->passed; ++i) run_one(*mark->queue);
     }
     return mark->passed;
 }
@@ -380,5 +399,44 @@ float Event::ms_since(const Event& start) const {
 }
 
 CallCounts call_counts() noexcept { return simulation().counts; }
+
+namespace {
+
+class RecordedGraph final : public Graph {
+public:
+    explicit RecordedGraph(std::vector<std::function<void()>> work) : work_(std::move(work)) {}
+    void launch(Stream stream) override {
+        const Lock lock(simulation().mutex);
+        check("cudaGraphLaunch");
+        ++simulation().counts.launches;
+        for (const auto& work : work_) put(stream, work);
+    }
+    std::int64_t nodes() const override { return static_cast<std::int64_t>(work_.size()); }
+
+private:
+    std::vector<std::function<void()>> work_;
+};
+
+}  // namespace
+
+void begin_capture(Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaStreamBeginCapture");
+    queue_of(stream).recording = new std::vector<std::function<void()>>;
+}
+
+std::unique_ptr<Graph> end_capture(Stream stream) {
+    const Lock lock(simulation().mutex);
+    const std::unique_ptr<std::vector<std::function<void()>>> work(
+        std::exchange(queue_of(stream).recording, nullptr));
+    check("cudaStreamEndCapture");
+    if (!work) throw DeviceError("cudaStreamEndCapture: stream is not capturing");
+    return std::make_unique<RecordedGraph>(std::move(*work));
+}
+
+void abandon_capture(Stream stream) noexcept {
+    const Lock lock(simulation().mutex);
+    delete std::exchange(queue_of(stream).recording, nullptr);
+}
 
 }  // namespace kernels::cuda

@@ -18,6 +18,7 @@ namespace {
 
 thread_local std::shared_ptr<MemoryBooks> current_books;
 thread_local MemoryUse current_use = MemoryUse::activations;
+thread_local std::shared_ptr<MemoryPool> current_pool;
 
 /// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
 std::size_t size_class(std::size_t bytes) {
@@ -194,15 +195,37 @@ BooksScope::~BooksScope() { current_books = std::move(before_); }
 UseScope::UseScope(MemoryUse use) noexcept : before_(std::exchange(current_use, use)) {}
 UseScope::~UseScope() { current_use = before_; }
 
+MemoryPool::~MemoryPool() {
+    Cache& cache = cache_of(device_);
+    for (const auto& [capacity, blocks] : free_) {
+        for (void* data : blocks) cache.give(data, capacity);
+    }
+}
+
+void* MemoryPool::take(std::size_t capacity) {
+    auto& free = free_[capacity];
+    if (free.empty()) return cache_of(device_).allocate(capacity);
+    void* data = free.back();
+    free.pop_back();
+    return data;
+}
+
+void MemoryPool::give(void* data, std::size_t capacity) { free_[capacity].push_back(data); }
+
+PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool)
+    : before_(std::exchange(current_pool, std::move(pool))) {}
+PoolScope::~PoolScope() { current_pool = std::move(before_); }
+
 Block::Block(std::size_t bytes, const Device& device)
     : data_(nullptr),
       bytes_(bytes),
       capacity_(size_class(bytes)),
       use_(current_use),
       device_(device),
+      pool_(current_pool && current_pool->device() == device ? current_pool : nullptr),
       books_(current_books) {
     try {
-        data_ = cache_of(device_).allocate(capacity_);
+        data_ = pool_ ? pool_->take(capacity_) : cache_of(device_).allocate(capacity_);
     } catch (const kernels::OutOfMemory& error) {
         throw Error(ErrorCode::memory,
                     msg("Out of memory asking for {} MiB; in use: {}.", error.bytes >> 20,
@@ -217,7 +240,10 @@ Block::Block(std::size_t bytes, const Device& device)
 
 Block::~Block() {
     if (books_) books_->add(use_, -static_cast<std::int64_t>(capacity_));
-    cache_of(device_).give(data_, capacity_);
+    if (pool_)
+        pool_->give(data_, capacity_);
+    else
+        cache_of(device_).give(data_, capacity_);
 }
 
 void Block::rebook(MemoryUse use) noexcept {

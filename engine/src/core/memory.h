@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "core/device.h"
 
@@ -57,6 +59,36 @@ private:
     MemoryUse before_;
 };
 
+/// Memory that a recorded graph keeps to itself: what the recording takes and gives back is reused
+/// within it alone, since every replay writes to the same places. Lives as long as the graph, or a
+/// block from it; then the device's cache has it back.
+class MemoryPool {
+public:
+    explicit MemoryPool(const Device& device) : device_(device) {}
+    ~MemoryPool();
+    MemoryPool(const MemoryPool&) = delete;
+    MemoryPool& operator=(const MemoryPool&) = delete;
+    const Device& device() const { return device_; }
+    void* take(std::size_t capacity);
+    void give(void* data, std::size_t capacity);
+
+private:
+    Device device_;
+    std::map<std::size_t, std::vector<void*>> free_;
+};
+
+/// Blocks that this thread takes on the pool's device while the object lives come from the pool.
+class PoolScope {
+public:
+    explicit PoolScope(std::shared_ptr<MemoryPool> pool);
+    ~PoolScope();
+    PoolScope(const PoolScope&) = delete;
+    PoolScope& operator=(const PoolScope&) = delete;
+
+private:
+    std::shared_ptr<MemoryPool> before_;
+};
+
 /// A block from the caching allocator, booked while it lives. 64-byte aligned on the host, 256 on
 /// a GPU. Throws Error(memory) with the split of the books when the device has no more.
 ///
@@ -79,6 +111,7 @@ private:
     std::size_t capacity_;
     MemoryUse use_;
     Device device_;
+    std::shared_ptr<MemoryPool> pool_;  // null: the device's own cache
     std::shared_ptr<MemoryBooks> books_;
 };
 

@@ -43,6 +43,10 @@ void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule) {
 
 std::int64_t Optimizer::steps() const { return static_cast<std::int64_t>(step_.item()); }
 
+void Optimizer::note_replay() {
+    for (const std::size_t i : updated_) written(i);
+}
+
 void Optimizer::zero_grad() {
     for (const auto& parameter : parameters_) parameter.tensor.set_grad({});
 }

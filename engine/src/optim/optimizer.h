@@ -41,6 +41,8 @@ public:
 
     /// One update. With found_inf given and not 0 nothing at all is written.
     void step();
+    /// The device has run the last step() once more, as part of a graph.
+    void note_replay();
     /// Drops the gradients.
     void zero_grad();
 

@@ -14,6 +14,9 @@ struct DeviceBatch {
     std::int64_t size = 0;
 };
 
+/// Uninitialised, booked as the calling thread's scope says.
+DeviceBatch empty_batch(const Device& device, const SampleShape& sample, std::int64_t size);
+
 /// Brings batches to a device. One thread.
 class BatchFeed {
 public:

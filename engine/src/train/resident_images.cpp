@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "data/philox.h"
-#include "train/ring_feed.h"
 
 namespace engine {
 namespace {

@@ -8,9 +8,6 @@
 
 namespace engine {
 
-/// Uninitialised, booked as the calling thread's scope says.
-DeviceBatch empty_batch(const Device& device, const SampleShape& sample, std::int64_t size);
-
 /// Batches through pinned buffers and a copy stream, so that the copy of the next batch runs beside
 /// the step that computes. A slot is written again when the step that used it has passed it, which
 /// the copy stream, not the host, waits for.

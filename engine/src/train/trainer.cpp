@@ -1,10 +1,13 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/observer.h"
 #include "engine/error.h"
+#include "kernels/device.h"
+#include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 #include "kernels/scaler.h"
@@ -68,13 +71,35 @@ void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement)
 }
 
 /// Marks of a step: its begin, then the ends of the forward and the backward pass of each batch,
-/// and the end.
+/// and the end. A step that was replayed as a whole has its begin and its end alone.
 void fill_times(StepRecord& row, const std::vector<float>& gaps) {
+    for (const float gap : gaps) row.step_ms += gap;
+    if (gaps.size() == 1) {
+        row.forward_ms = row.backward_ms = row.optimizer_ms = unknown;
+        return;
+    }
     for (std::size_t i = 0; i + 1 < gaps.size(); ++i)
         (i % 2 == 0 ? row.forward_ms : row.backward_ms) += gaps[i];
     row.optimizer_ms = gaps.back();
-    for (const float gap : gaps) row.step_ms += gap;
 }
+
+/// Work given to the compute stream is recorded instead of run while the object lives.
+class CaptureScope {
+public:
+    CaptureScope() { kernels::cuda::begin_capture(current_stream()); }
+    ~CaptureScope() {
+        if (open_) kernels::cuda::abandon_capture(current_stream());
+    }
+    CaptureScope(const CaptureScope&) = delete;
+    CaptureScope& operator=(const CaptureScope&) = delete;
+    std::unique_ptr<kernels::cuda::Graph> end() {
+        open_ = false;
+        return kernels::cuda::end_capture(current_stream());
+    }
+
+private:
+    bool open_ = true;
+};
 
 }  // namespace
 
@@ -280,28 +305,24 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
     }
 }
 
-void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
-    kernels::cpu::set_threads(threads_);
-    const DeviceScope scope(device_);
-    const BooksScope books(books_);
-    const Tf32Scope tf32(precision_.tf32);
-    StepMarks& marks = ring_.marks();
-    marks.restart();
-    marks.mark();
+/// The work of a step on the device, from the batches to the figures. Asks nothing of the host but
+/// the marks.
+void Trainer::compute(std::size_t batches, const Supply& supply, StepMarks* marks) {
+    const auto mark = [marks] {
+        if (marks) marks->mark();
+    };
     optimizer_->zero_grad();
     tally_.clear();
     if (watch_f16_) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
-    std::int64_t samples = 0;
-    for (const Batch& batch : batches) {
-        const DeviceBatch here = feed.upload(batch);
+    for (std::size_t i = 0; i < batches; ++i) {
+        const DeviceBatch here = supply.get(i);
         const Forward out = forward(here);
         const Tensor scaled_loss = scaled(out.loss);
         tally(tally_, out, here);
-        marks.mark();
+        mark();
         run_backward(scaled_loss);
-        feed.used(here);
-        marks.mark();
-        samples += here.size;
+        supply.used(here);
+        mark();
     }
     for (const auto& parameter : model_->parameters()) {
         if (const Tensor grad = parameter.tensor.grad(); grad.defined())
@@ -309,10 +330,85 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     }
     if (!dump_path_.empty()) dump_gradients();
     apply_update();
+}
+
+/// Full batches are alike; what the host must see of a step has it computed eagerly.
+bool Trainer::may_replay(std::span<const Batch> batches) const {
+    const auto full = [&](const Batch& batch) { return batch.size() == config_.batch_size; };
+    return recording_ && device_.kind == Device::Kind::cuda && dump_path_.empty() &&
+           static_cast<std::int64_t>(batches.size()) == config_.accumulate &&
+           std::all_of(batches.begin(), batches.end(), full);
+}
+
+void Trainer::fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed) {
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+        const DeviceBatch from = feed.upload(batches[i]);
+        const DeviceBatch& to = recorded_->inputs[i];
+        copy_bytes(to.inputs.data(), from.inputs.data(), to.inputs.bytes(), device_);
+        copy_bytes(to.labels.data(), from.labels.data(), to.labels.bytes(), device_);
+        feed.used(from);
+    }
+}
+
+/// Records the step over static inputs; nothing of it runs. False if it cannot be recorded, for
+/// want of memory or because something in it must be seen by the host: then steps stay eager.
+bool Trainer::record() {
+    RecordedStep step{std::make_shared<MemoryPool>(device_), {}, nullptr};
+    recording_ = false;  // unless it comes to its end
+    try {
+        for (std::int64_t i = 0; i < config_.accumulate; ++i)
+            step.inputs.push_back(empty_batch(device_, sample_, config_.batch_size));
+        const PoolScope pool(step.pool);
+        CaptureScope capture;
+        compute(step.inputs.size(),
+                {[&](std::size_t i) { return step.inputs[i]; }, [](const DeviceBatch&) {}},
+                nullptr);
+        step.graph = capture.end();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::memory) throw;
+        return false;
+    } catch (const kernels::DeviceError&) {
+        if (kernels::cuda::device_count() == 0) throw;  // it has failed for good
+        return false;
+    }
+    recording_ = true;
+    recorded_ = std::move(step);
+    return true;
+}
+
+void Trainer::replay(std::span<const Batch> batches, BatchFeed& feed) {
+    fill_static_inputs(batches, feed);
+    recorded_->graph->launch(current_stream());
+    optimizer_->note_replay();
+    ++replayed_;
+}
+
+void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
+    kernels::cpu::set_threads(threads_);
+    const DeviceScope scope(device_);
+    const BooksScope books(books_);
+    const Tf32Scope tf32(precision_.tf32);
+    // The first steps make the optimizer's state, the plans of the libraries and the cached blocks.
+    constexpr int eager_steps = 3;
+    const bool alike = may_replay(batches);
+    const bool replays = alike && (recorded_ || (like_steps_ >= eager_steps && record()));
+    StepMarks& marks = ring_.marks();
+    marks.restart();
+    marks.mark();
+    if (replays) {
+        replay(batches, feed);
+    } else {
+        compute(batches.size(),
+                {[&](std::size_t i) { return feed.upload(batches[i]); },
+                 [&](const DeviceBatch& batch) { feed.used(batch); }},
+                &marks);
+        if (alike) ++like_steps_;
+    }
     ring_.push(figures_);
     StepRecord row{};
     row.step = ++steps_;
-    row.samples = samples_ += samples;
+    for (const Batch& batch : batches) samples_ += batch.size();
+    row.samples = samples_;
     row.memory_bytes = books_->total();
     row.peak_bytes = books_->peak();
     in_flight_.push_back(row);

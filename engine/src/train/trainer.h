@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "amp/grad_scaler.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
+#include "kernels/cuda_graph.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
 #include "train/batch_feed.h"
@@ -57,6 +59,12 @@ public:
     /// The evaluated batches since the last call; waits for them.
     Tally take_evaluation();
 
+    /// On a GPU, whether steps are recorded as a graph after the first few and replayed (D5); on
+    /// unless it is switched off.
+    void set_recording(bool on) { recording_ = on; }
+    /// The steps submitted so far that were replayed.
+    std::int64_t replayed_steps() const { return replayed_; }
+
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path) { dump_path_ = std::move(path); }
@@ -74,7 +82,17 @@ private:
         Tensor loss;  // 0-d, unscaled
         Tensor logits;
     };
+    /// Where a step's batches come from: number i of it, and that it is no more needed.
+    struct Supply {
+        std::function<DeviceBatch(std::size_t)> get;
+        std::function<void(const DeviceBatch&)> used;
+    };
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
+    void compute(std::size_t batches, const Supply& supply, StepMarks* marks);
+    bool may_replay(std::span<const Batch> batches) const;
+    void fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed);
+    bool record();
+    void replay(std::span<const Batch> batches, BatchFeed& feed);
     void make_precision();
     void make_optimizer();
     void keep_low_copies();
@@ -111,6 +129,17 @@ private:
     DeviceRecord<kernels::Judgement> judgement_;
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor f16_max_;  // 0-d f32
+
+    /// The whole step as one graph: its inputs lie where the recording read them.
+    struct RecordedStep {
+        std::shared_ptr<MemoryPool> pool;
+        std::vector<DeviceBatch> inputs;
+        std::unique_ptr<kernels::cuda::Graph> graph;
+    };
+    std::optional<RecordedStep> recorded_;
+    bool recording_ = true;
+    int like_steps_ = 0;  // computed eagerly in a row with full batches
+    std::int64_t replayed_ = 0;
 
     FigureRing ring_;
     std::deque<StepRecord> in_flight_;  // what the host knows of the steps in the ring

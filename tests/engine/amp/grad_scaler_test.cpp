@@ -1,6 +1,7 @@
 #include <cmath>
 #include <list>
 
+#include "core/transfer.h"
 #include "ops/binary.h"
 #include "scaler_support.h"
 
@@ -129,6 +130,13 @@ TEST(GradScaler, ScalesAsARecordedProductOfTheTypesOf111) {
     EXPECT_EQ(w.grad().item(), 6 * 65536);
 }
 
+/// An f32 of the tests' device.
+double value_at(const float* on_device) {
+    float value = 0;
+    copy_to_host(&value, on_device, sizeof(value), default_device());
+    return static_cast<double>(value);
+}
+
 /// Sees what reaches the kernel.
 class Probe final : public Optimizer {
 public:
@@ -145,8 +153,8 @@ protected:
     void run(std::span<const kernels::UpdateTensor>, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts*) override {
         ++calls;
-        seen_scale = scalars.grad_scale ? static_cast<double>(*scalars.grad_scale) : 0;
-        seen_flag = scalars.found_inf ? static_cast<double>(*scalars.found_inf) : -1;
+        seen_scale = scalars.grad_scale ? value_at(scalars.grad_scale) : 0;
+        seen_flag = scalars.found_inf ? value_at(scalars.found_inf) : -1;
     }
 };
 

@@ -5,7 +5,6 @@
 
 #include "amp/autocast.h"
 #include "engine/error.h"
-#include "engine/here.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/matmul.h"
@@ -14,7 +13,8 @@
 namespace engine {
 namespace {
 
-constexpr auto cuda = elsewhere;
+constexpr auto cpu = Device::Kind::cpu;
+constexpr auto cuda = Device::Kind::cuda;
 
 ErrorCode code_of(const std::string& device_type) {
     try {
@@ -25,27 +25,30 @@ ErrorCode code_of(const std::string& device_type) {
     return ErrorCode::io;
 }
 
-Tensor ones(const Shape& shape, DType dtype = DType::f32) { return Tensor::full(shape, 1, dtype); }
+// The state of regions is the host's: these tests name their devices.
+Tensor ones(const Shape& shape, DType dtype = DType::f32) {
+    return Tensor::full(shape, 1, dtype, Device{});
+}
 
 DType product_type() { return mm(ones({2, 2}), ones({2, 2})).dtype(); }
 
 TEST(AutocastRegion, A1DefaultsAreBf16OnTheCpuAndF16OnCudaBothOff) {
-    EXPECT_FALSE(autocast_enabled(here));
+    EXPECT_FALSE(autocast_enabled(cpu));
     EXPECT_FALSE(autocast_enabled(cuda));
-    EXPECT_EQ(autocast_low(here), DType::bf16);
+    EXPECT_EQ(autocast_low(cpu), DType::bf16);
     EXPECT_EQ(autocast_low(cuda), DType::f16);
     EXPECT_TRUE(autocast_state().cache_enabled);
     EXPECT_EQ(autocast_state().depth, 0);
 }
 
 TEST(AutocastRegion, A6ATypeThatTheDeviceCannotTakeIsAWarningAndAnOffRegion) {
-    EXPECT_EQ(AutocastRegion(here, false, DType::f32).warning(), "");
+    EXPECT_EQ(AutocastRegion(cpu, false, DType::f32).warning(), "");
     for (const DType dtype : {DType::f32, DType::f64, DType::i64}) {
-        const AutocastRegion region(here, true, dtype);
+        const AutocastRegion region(cpu, true, dtype);
         EXPECT_NE(region.warning().find(name(dtype)), std::string::npos) << region.warning();
         EXPECT_FALSE(region.enabled());
     }
-    EXPECT_EQ(AutocastRegion(here, true, DType::f16).warning(), "");
+    EXPECT_EQ(AutocastRegion(cpu, true, DType::f16).warning(), "");
 }
 
 TEST(AutocastRegion, A7AnUnknownDeviceAndOneWithAnIndexAreErrorsOfTheirKinds) {
@@ -58,15 +61,15 @@ TEST(AutocastRegion, M3AnExceptionInsideLeavesEverythingAsItWas) {
     Tensor w = ones({2, 2});
     w.set_requires_grad(true);
     try {
-        const auto inside = AutocastRegion(here, true, DType::f16, false).enter();
-        const auto nested = AutocastRegion(here, true, DType::bf16, true).enter();
+        const auto inside = AutocastRegion(cpu, true, DType::f16, false).enter();
+        const auto nested = AutocastRegion(cpu, true, DType::bf16, true).enter();
         mm(ones({2, 2}), w);
         EXPECT_EQ(autocast_cache_size(), 1u);
         throw std::runtime_error("stop");
     } catch (const std::runtime_error&) {
     }
-    EXPECT_FALSE(autocast_enabled(here));
-    EXPECT_EQ(autocast_low(here), DType::bf16);
+    EXPECT_FALSE(autocast_enabled(cpu));
+    EXPECT_EQ(autocast_low(cpu), DType::bf16);
     EXPECT_TRUE(autocast_state().cache_enabled);
     EXPECT_EQ(autocast_state().depth, 0);
     EXPECT_EQ(autocast_cache_size(), 0u);
@@ -75,45 +78,45 @@ TEST(AutocastRegion, M3AnExceptionInsideLeavesEverythingAsItWas) {
 TEST(AutocastRegion, M4ARegionWithoutATypeTakesTheOneCurrentWhenItIsMade) {
     std::optional<AutocastRegion> later;
     {
-        const auto outer = AutocastRegion(here, true, DType::f16).enter();
-        later.emplace(here);
-        const auto nested = AutocastRegion(here).enter();
-        EXPECT_EQ(autocast_low(here), DType::f16);
+        const auto outer = AutocastRegion(cpu, true, DType::f16).enter();
+        later.emplace(cpu);
+        const auto nested = AutocastRegion(cpu).enter();
+        EXPECT_EQ(autocast_low(cpu), DType::f16);
     }
-    EXPECT_EQ(autocast_low(here), DType::bf16);
+    EXPECT_EQ(autocast_low(cpu), DType::bf16);
     const auto entered = later->enter();
-    EXPECT_EQ(autocast_low(here), DType::f16);
+    EXPECT_EQ(autocast_low(cpu), DType::f16);
     EXPECT_EQ(product_type(), DType::f16);
 }
 
 TEST(AutocastRegion, M4AThreadStartsFromTheDefaults) {
-    const auto outer = AutocastRegion(here, true, DType::f16, false).enter();
+    const auto outer = AutocastRegion(cpu, true, DType::f16, false).enter();
     std::thread([] {
-        EXPECT_FALSE(autocast_enabled(here));
-        EXPECT_EQ(autocast_low(here), DType::bf16);
+        EXPECT_FALSE(autocast_enabled(cpu));
+        EXPECT_EQ(autocast_low(cpu), DType::bf16);
         EXPECT_TRUE(autocast_state().cache_enabled);
         EXPECT_EQ(autocast_state().depth, 0);
     }).join();
 }
 
 TEST(AutocastRegion, OneRegionEnteredTwiceNestedRestoresCorrectly) {
-    const AutocastRegion region(here, true, DType::f16);
+    const AutocastRegion region(cpu, true, DType::f16);
     {
         const auto first = region.enter();
         {
             const auto second = region.enter();
             EXPECT_EQ(autocast_state().depth, 2);
         }
-        EXPECT_TRUE(autocast_enabled(here));
+        EXPECT_TRUE(autocast_enabled(cpu));
     }
-    EXPECT_FALSE(autocast_enabled(here));
+    EXPECT_FALSE(autocast_enabled(cpu));
     EXPECT_EQ(autocast_state().depth, 0);
 }
 
 TEST(AutocastRegion, AnOffRegionCountsForTheDepthAndSetsItsType) {
-    const auto off = AutocastRegion(here, false, DType::f16).enter();
+    const auto off = AutocastRegion(cpu, false, DType::f16).enter();
     EXPECT_EQ(autocast_state().depth, 1);
-    EXPECT_EQ(autocast_low(here), DType::f16);
+    EXPECT_EQ(autocast_low(cpu), DType::f16);
     EXPECT_EQ(product_type(), DType::f32);
 }
 
@@ -134,12 +137,12 @@ TEST(AutocastRegion, ACudaRegionWithoutCudaIsAWarningAndOff) {
 }
 
 TEST(AutocastRegion, A25AnOffRegionInsideRunsInTheTypesGiven) {
-    const auto outer = AutocastRegion(here, true, DType::f16).enter();
+    const auto outer = AutocastRegion(cpu, true, DType::f16).enter();
     const Tensor w = ones({2, 2});
     const Tensor low = mm(w, w);
     EXPECT_EQ(low.dtype(), DType::f16);
     {
-        const auto off = AutocastRegion(here, false).enter();
+        const auto off = AutocastRegion(cpu, false).enter();
         EXPECT_THROW(mm(low, w), Error);
         EXPECT_EQ(mm(to(low, DType::f32), w).dtype(), DType::f32);
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/transfer.h"
 #include "engine/error.h"
 #include "optim/adamw.h"
 #include "optim/sgd.h"
@@ -16,7 +17,7 @@ namespace engine {
 /// The bytes of a dense tensor.
 inline std::vector<std::byte> bytes_of(const Tensor& t) {
     std::vector<std::byte> out(t.bytes());
-    if (!out.empty()) std::memcpy(out.data(), t.data(), out.size());
+    copy_to_host(out.data(), t.data(), out.size(), t.device());
     return out;
 }
 

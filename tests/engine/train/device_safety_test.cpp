@@ -52,7 +52,7 @@ struct Machine {
 };
 
 TEST(DeviceSafety, AFaultEndsItsSessionWithAClearErrorAndTheCpuGoesOn) {
-    for (const char* call : {"cudaMemcpyAsync", "gemm", "multi_tensor", "cudaEventRecord"}) {
+    for (const char* call : {"cudaMemcpyAsync", "Matmul", "multi_tensor", "cudaEventRecord"}) {
         Machine machine;
         EXPECT_FALSE(machine.run(run_on("cuda")).has_value());
         kernels::simt::fail_call(call, 40);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "device_support.h"
@@ -22,16 +23,15 @@ using test::small_run;
 
 class DeviceStep : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
-    NEEDS_CUDA();
-    const auto [model, precision] = GetParam();
+void expect_no_waiting(const char* model, const char* precision, bool recorded) {
     Bench bench(small_run(model, precision), cuda);
-    for (int i = 0; i < 3; ++i) {
+    bench.trainer.set_recording(recorded);
+    for (int i = 0; i < 5; ++i) {
         bench.submit(i);
         (void)bench.trainer.take(false);
     }
     const auto before = kernels::cuda::call_counts();
-    for (int i = 3; i < 7; ++i) {
+    for (int i = 5; i < 9; ++i) {
         bench.submit(i);
         EXPECT_TRUE(bench.trainer.take(false).has_value()) << "the step before";
     }
@@ -39,6 +39,17 @@ TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
     EXPECT_EQ(after.synchronizations, before.synchronizations);
     EXPECT_EQ(after.allocations, before.allocations);
     EXPECT_GT(after.launches, before.launches);
+    if (recorded) {
+        EXPECT_EQ(after.launches - before.launches, 4 * (bench.feed->indices_only() ? 2 : 1))
+            << "one launch a step, and one for the batch where it is prepared on the device";
+    }
+}
+
+TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
+    NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    expect_no_waiting(model, precision, false);
+    expect_no_waiting(model, precision, true);
 }
 
 // What the two may differ by: f32 sums in another order. A first step's loss is a mean of 16 sums
@@ -92,6 +103,55 @@ INSTANTIATE_TEST_SUITE_P(Runs, DeviceStep,
                              std::replace(name.begin(), name.end(), '-', '_');
                              return name;
                          });
+
+std::vector<std::vector<double>> weights_of(Trainer& trainer) {
+    std::vector<std::vector<double>> out;
+    for (const auto& parameter : trainer.model().parameters())
+        out.push_back(parameter.tensor.values());
+    return out;
+}
+
+// With growths of the scale, skipped steps, a changing learning rate and a batch of another size
+// among the replayed ones.
+TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
+    NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    RunConfig config = small_run(model, precision);
+    config.schedule.kind = "cosine";
+    config.scaler.growth_interval = 1;
+    config.scaler.init_scale = 0x1p18;
+    Bench eager(config, cuda), recorded(config, cuda);
+    eager.trainer.set_recording(false);
+    int skipped = 0;
+    for (int i = 0; i < 14; ++i) {
+        StepRecord rows[2];
+        for (const int which : {0, 1}) {
+            Bench& bench = which == 0 ? eager : recorded;
+            bench.batches.resize(1);
+            bench.maker.make(bench.batches[0], 0, i);
+            if (i == 8) {
+                bench.batches[0].labels.resize(5);
+                bench.batches[0].indices.resize(5);
+            }
+            rows[which] = bench.trainer.step(bench.batches, *bench.feed).row;
+        }
+        ASSERT_EQ(rows[0].loss, rows[1].loss) << "step " << i;
+        ASSERT_EQ(rows[0].loss_scale, rows[1].loss_scale) << "step " << i;
+        ASSERT_EQ(rows[0].found_inf, rows[1].found_inf) << "step " << i;
+        ASSERT_EQ(rows[0].growth_tracker, rows[1].growth_tracker) << "step " << i;
+        ASSERT_EQ(rows[0].lr, rows[1].lr) << "step " << i;
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(rows[0].grad_norm),
+                  std::bit_cast<std::uint32_t>(rows[1].grad_norm))
+            << "step " << i;
+        skipped += rows[1].found_inf;
+    }
+    EXPECT_EQ(eager.trainer.replayed_steps(), 0);
+    EXPECT_EQ(recorded.trainer.replayed_steps(), 14 - 3 - 1);
+    EXPECT_EQ(weights_of(eager.trainer), weights_of(recorded.trainer));
+    if (std::string(precision) == "amp-fp16") {
+        EXPECT_GT(skipped, 1) << "or this shows too little";
+    }
+}
 
 TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
     NEEDS_CUDA();

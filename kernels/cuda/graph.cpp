@@ -1,0 +1,73 @@
+#include "kernels/cuda_graph.h"
+
+#include "cuda/check.h"
+#include "cuda/native.h"
+#include "cuda/state.h"
+
+namespace kernels::cuda {
+namespace {
+
+cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(native_stream(stream)); }
+
+class NativeGraph final : public Graph {
+public:
+    NativeGraph(cudaGraphExec_t graph, std::int64_t nodes) : graph_(graph), nodes_(nodes) {}
+    ~NativeGraph() override {
+        if (!lost()) note(cudaGraphExecDestroy(graph_));
+    }
+    NativeGraph(const NativeGraph&) = delete;
+    NativeGraph& operator=(const NativeGraph&) = delete;
+
+    void launch(Stream stream) override {
+        check(cudaGraphLaunch(graph_, native(stream)), "cudaGraphLaunch");
+        count_launch();
+    }
+    std::int64_t nodes() const override { return nodes_; }
+
+private:
+    cudaGraphExec_t graph_;
+    std::int64_t nodes_;
+};
+
+/// Of a recorded graph that is destroyed in any case.
+std::unique_ptr<Graph> made_of(cudaGraph_t recorded) {
+    std::size_t nodes = 0;
+    check(cudaGraphGetNodes(recorded, nullptr, &nodes), "cudaGraphGetNodes");
+    cudaGraphExec_t graph = nullptr;
+    check(cudaGraphInstantiate(&graph, recorded, 0), "cudaGraphInstantiate");
+    return std::make_unique<NativeGraph>(graph, static_cast<std::int64_t>(nodes));
+}
+
+}  // namespace
+
+void begin_capture(Stream stream) {
+    // Relaxed: the graph's own memory is taken from the driver while it is recorded.
+    check(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeRelaxed),
+          "cudaStreamBeginCapture");
+}
+
+std::unique_ptr<Graph> end_capture(Stream stream) {
+    cudaGraph_t recorded = nullptr;
+    check(cudaStreamEndCapture(native(stream), &recorded), "cudaStreamEndCapture");
+    try {
+        auto graph = made_of(recorded);
+        check(cudaGraphDestroy(recorded), "cudaGraphDestroy");
+        return graph;
+    } catch (...) {
+        note(cudaGraphDestroy(recorded));
+        throw;
+    }
+}
+
+void abandon_capture(Stream stream) noexcept {
+    try {
+        cudaGraph_t recorded = nullptr;
+        // Fails where the recording had failed already: the capture is over then too.
+        static_cast<void>(cudaStreamEndCapture(native(stream), &recorded));
+        if (recorded) note(cudaGraphDestroy(recorded));
+        static_cast<void>(cudaGetLastError());
+    } catch (...) {  // the device is lost, and its capture with it
+    }
+}
+
+}  // namespace kernels::cuda
