@@ -1,5 +1,6 @@
 """Runs the halftone program for the comparisons: its catalogs, its single operations, its training runs."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import torch
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32, "float16": torch.float16,
           "bfloat16": torch.bfloat16}
+DEVICE = "cpu"
 LOW = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -19,12 +21,22 @@ def default_binary():
     return str(root / "build" / "release" / "halftone")
 
 
+class _SetDevice(argparse.Action):
+    def __call__(self, parser, namespace, value, option_string=None):
+        global DEVICE
+        DEVICE = value
+
+
 def add_binary_option(parser):
+    """--halftone, the program, and --device, where it computes."""
     parser.add_argument("--halftone", default=default_binary(), help="the program (default: the release build)")
+    parser.add_argument("--device", action=_SetDevice, help="where it computes: cpu (default) or cuda")
 
 
 def run(binary, *arguments, timeout=None, env=None):
     """Standard output of one call; an error with the program's own words if it fails."""
+    if arguments[0] in ("train", "compare", "bench"):
+        arguments = (*arguments, "--set", f"device={DEVICE}")
     result = subprocess.run([binary, *arguments], capture_output=True, text=True, timeout=timeout, check=False,
                             env={**os.environ, **(env or {})})
     if result.returncode != 0:
@@ -61,7 +73,7 @@ def run_cases(binary, cases, folder=None):
                     "op": case["op"], "in": str(folder / f"case{i}.safetensors"),
                     "out": str(folder / f"result{i}.safetensors"), "attrs": case["attrs"],
                     "autocast": case["autocast"], "grad": case.get("grad", True),
-                    "grad_grad": case.get("grad_grad", False), "device": "cpu"}) + "\n")
+                    "grad_grad": case.get("grad_grad", False), "device": DEVICE}) + "\n")
         answers = events(run(binary, "op", "--script", str(script)))
         if len(answers) != len(cases):
             raise RuntimeError(f"{len(cases)} cases gave {len(answers)} lines")
