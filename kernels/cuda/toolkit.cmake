@@ -95,6 +95,8 @@ macro(cuda_enable)
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   endif()
+  # Linked by name where it is used, since Python's wheels lie where CMake's own -lcudart_static does not find it.
+  set(CMAKE_CUDA_RUNTIME_LIBRARY None)
   find_package(CUDAToolkit 12.4 REQUIRED)
   if(NOT TARGET CUDA::cudart_static)
     message(FATAL_ERROR "CUDA in ${cuda_root} has no libcudart_static.a; set HALFTONE_CUDA=OFF to build without it")
