@@ -1,13 +1,7 @@
 #include "train/trainer.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "core/observer.h"
 #include "engine/error.h"
-#include "kernels/device.h"
-#include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 #include "kernels/scaler.h"
@@ -21,11 +15,10 @@
 #include "store/safetensors.h"
 #include "train/run_needs.h"
 #include "train/schedule.h"
+#include "train/step_row.h"
 
 namespace engine {
 namespace {
-
-constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 /// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
 /// the device; 0 where there were none.
@@ -48,58 +41,6 @@ DType dtype_of(const std::string& precision) {
     if (precision == "fp16") return DType::f16;
     return precision == "bf16" ? DType::bf16 : DType::f32;
 }
-
-/// The figures of the judged gradients, unscaled.
-void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) {
-    const double scale = static_cast<double>(row.loss_scale);
-    row.grad_norm = static_cast<float>(std::sqrt(judgement.sum_squares) / scale);
-    row.grad_max = static_cast<float>(static_cast<double>(judgement.abs_max) / scale);
-    const bool measurable = std::isfinite(row.grad_max) && row.grad_max > 0;
-    row.grad_max_exponent = measurable ? static_cast<float>(std::ilogb(row.grad_max)) : unknown;
-    const auto share = [&](std::int64_t part) {
-        return judgement.nonzero > 0 ? static_cast<float>(static_cast<double>(part) /
-                                                          static_cast<double>(judgement.nonzero))
-                                     : 0.0f;
-    };
-    row.f16_zero_share = share(judgement.to_zero);
-    row.f16_subnormal_share = share(judgement.subnormal);
-    row.f16_overflow_share = share(judgement.overflow);
-    const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
-    row.scale_ceiling =
-        known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))
-              : unknown;
-}
-
-/// Marks of a step: its begin, then the ends of the forward and the backward pass of each batch,
-/// and the end. A step that was replayed as a whole has its begin and its end alone.
-void fill_times(StepRecord& row, const std::vector<float>& gaps) {
-    for (const float gap : gaps) row.step_ms += gap;
-    if (gaps.size() == 1) {
-        row.forward_ms = row.backward_ms = row.optimizer_ms = unknown;
-        return;
-    }
-    for (std::size_t i = 0; i + 1 < gaps.size(); ++i)
-        (i % 2 == 0 ? row.forward_ms : row.backward_ms) += gaps[i];
-    row.optimizer_ms = gaps.back();
-}
-
-/// Work given to the compute stream is recorded instead of run while the object lives.
-class CaptureScope {
-public:
-    CaptureScope() { kernels::cuda::begin_capture(current_stream()); }
-    ~CaptureScope() {
-        if (open_) kernels::cuda::abandon_capture(current_stream());
-    }
-    CaptureScope(const CaptureScope&) = delete;
-    CaptureScope& operator=(const CaptureScope&) = delete;
-    std::unique_ptr<kernels::cuda::Graph> end() {
-        open_ = false;
-        return kernels::cuda::end_capture(current_stream());
-    }
-
-private:
-    bool open_ = true;
-};
 
 }  // namespace
 
@@ -332,57 +273,6 @@ void Trainer::compute(std::size_t batches, const Supply& supply, StepMarks* mark
     apply_update();
 }
 
-/// Full batches are alike; what the host must see of a step has it computed eagerly.
-bool Trainer::may_replay(std::span<const Batch> batches) const {
-    const auto full = [&](const Batch& batch) { return batch.size() == config_.batch_size; };
-    return recording_ && device_.kind == Device::Kind::cuda && dump_path_.empty() &&
-           static_cast<std::int64_t>(batches.size()) == config_.accumulate &&
-           std::all_of(batches.begin(), batches.end(), full);
-}
-
-void Trainer::fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed) {
-    for (std::size_t i = 0; i < batches.size(); ++i) {
-        const DeviceBatch from = feed.upload(batches[i]);
-        const DeviceBatch& to = recorded_->inputs[i];
-        copy_bytes(to.inputs.data(), from.inputs.data(), to.inputs.bytes(), device_);
-        copy_bytes(to.labels.data(), from.labels.data(), to.labels.bytes(), device_);
-        feed.used(from);
-    }
-}
-
-/// Records the step over static inputs; nothing of it runs. False if it cannot be recorded, for
-/// want of memory or because something in it must be seen by the host: then steps stay eager.
-bool Trainer::record() {
-    RecordedStep step{std::make_shared<MemoryPool>(device_), {}, nullptr};
-    recording_ = false;  // unless it comes to its end
-    try {
-        for (std::int64_t i = 0; i < config_.accumulate; ++i)
-            step.inputs.push_back(empty_batch(device_, sample_, config_.batch_size));
-        const PoolScope pool(step.pool);
-        CaptureScope capture;
-        compute(step.inputs.size(),
-                {[&](std::size_t i) { return step.inputs[i]; }, [](const DeviceBatch&) {}},
-                nullptr);
-        step.graph = capture.end();
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::memory) throw;
-        return false;
-    } catch (const kernels::DeviceError&) {
-        if (kernels::cuda::device_count() == 0) throw;  // it has failed for good
-        return false;
-    }
-    recording_ = true;
-    recorded_ = std::move(step);
-    return true;
-}
-
-void Trainer::replay(std::span<const Batch> batches, BatchFeed& feed) {
-    fill_static_inputs(batches, feed);
-    recorded_->graph->launch(current_stream());
-    optimizer_->note_replay();
-    ++replayed_;
-}
-
 void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     kernels::cpu::set_threads(threads_);
     const DeviceScope scope(device_);
@@ -414,37 +304,16 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     in_flight_.push_back(row);
 }
 
-StepRecord Trainer::row_of(const StepRecord& submitted, const FigureRing::Arrived& arrived) const {
-    const kernels::StepFigures& figures = arrived.figures;
-    StepRecord row = submitted;
-    const auto samples = static_cast<double>(figures.tally.samples);
-    row.loss = static_cast<float>(figures.tally.loss_sum / samples);
-    row.accuracy = static_cast<float>(static_cast<double>(figures.tally.correct) / samples);
-    row.lr = figures.lr;
-    row.loss_scale = loss_scale().defined() ? figures.loss_scale : 1;
-    row.growth_tracker = figures.growth_tracker;
-    row.found_inf = scaler_->is_enabled() && figures.judgement.found_inf != 0 ? 1 : 0;
-    row.updates = figures.updates;
-    const bool any =
-        watch_f16_ && std::isfinite(figures.scaled_f16_max) && figures.scaled_f16_max > 0;
-    row.scaled_f16_max = any ? figures.scaled_f16_max : unknown;
-    fill_gradient_figures(row, figures.judgement);
-    row.lost_update_share = figures.counts.nonzero > 0
-                                ? static_cast<float>(static_cast<double>(figures.counts.lost) /
-                                                     static_cast<double>(figures.counts.nonzero))
-                                : unknown;
-    fill_times(row, arrived.gaps);
-    return row;
-}
-
 std::optional<FinishedStep> Trainer::take(bool all) {
     if (ring_.size() == 0 || (!all && ring_.size() <= ring_.depth())) return std::nullopt;
     const DeviceScope scope(device_);
     const FigureRing::Arrived arrived = ring_.pop();
-    const StepRecord row = row_of(in_flight_.front(), arrived);
-    in_flight_.pop_front();
-    updates_ = row.updates;
     const bool scaling = loss_scale().defined();
+    StepRecord row = in_flight_.front();
+    in_flight_.pop_front();
+    fill_row(row, arrived,
+             {.scaled = scaling, .may_skip = scaler_->is_enabled(), .watched_f16 = watch_f16_});
+    updates_ = row.updates;
     return FinishedStep{row, scaling ? static_cast<double>(arrived.figures.next_loss_scale) : 1.0};
 }
 

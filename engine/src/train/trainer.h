@@ -107,7 +107,6 @@ private:
     void clip_by_value();
     void apply_update();
     void gather(const kernels::StepSources& sources) const;
-    StepRecord row_of(const StepRecord& submitted, const FigureRing::Arrived& arrived) const;
     void dump_gradients();
 
     RunConfig config_;

@@ -1,0 +1,68 @@
+#include "train/step_row.h"
+
+#include <cmath>
+#include <limits>
+
+namespace engine {
+namespace {
+
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+
+/// The figures of the judged gradients, unscaled.
+void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement) {
+    const double scale = static_cast<double>(row.loss_scale);
+    row.grad_norm = static_cast<float>(std::sqrt(judgement.sum_squares) / scale);
+    row.grad_max = static_cast<float>(static_cast<double>(judgement.abs_max) / scale);
+    const bool measurable = std::isfinite(row.grad_max) && row.grad_max > 0;
+    row.grad_max_exponent = measurable ? static_cast<float>(std::ilogb(row.grad_max)) : unknown;
+    const auto share = [&](std::int64_t part) {
+        return judgement.nonzero > 0 ? static_cast<float>(static_cast<double>(part) /
+                                                          static_cast<double>(judgement.nonzero))
+                                     : 0.0f;
+    };
+    row.f16_zero_share = share(judgement.to_zero);
+    row.f16_subnormal_share = share(judgement.subnormal);
+    row.f16_overflow_share = share(judgement.overflow);
+    const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
+    row.scale_ceiling =
+        known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))
+              : unknown;
+}
+
+/// Marks of a step: its begin, then the ends of the forward and the backward pass of each batch,
+/// and the end. A step that was replayed as a whole has its begin and its end alone.
+void fill_times(StepRecord& row, const std::vector<float>& gaps) {
+    for (const float gap : gaps) row.step_ms += gap;
+    if (gaps.size() == 1) {
+        row.forward_ms = row.backward_ms = row.optimizer_ms = unknown;
+        return;
+    }
+    for (std::size_t i = 0; i + 1 < gaps.size(); ++i)
+        (i % 2 == 0 ? row.forward_ms : row.backward_ms) += gaps[i];
+    row.optimizer_ms = gaps.back();
+}
+
+}  // namespace
+
+void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning) {
+    const kernels::StepFigures& figures = arrived.figures;
+    const auto samples = static_cast<double>(figures.tally.samples);
+    row.loss = static_cast<float>(figures.tally.loss_sum / samples);
+    row.accuracy = static_cast<float>(static_cast<double>(figures.tally.correct) / samples);
+    row.lr = figures.lr;
+    row.loss_scale = meaning.scaled ? figures.loss_scale : 1;
+    row.growth_tracker = figures.growth_tracker;
+    row.found_inf = meaning.may_skip && figures.judgement.found_inf != 0 ? 1 : 0;
+    row.updates = figures.updates;
+    const bool any =
+        meaning.watched_f16 && std::isfinite(figures.scaled_f16_max) && figures.scaled_f16_max > 0;
+    row.scaled_f16_max = any ? figures.scaled_f16_max : unknown;
+    fill_gradient_figures(row, figures.judgement);
+    row.lost_update_share = figures.counts.nonzero > 0
+                                ? static_cast<float>(static_cast<double>(figures.counts.lost) /
+                                                     static_cast<double>(figures.counts.nonzero))
+                                : unknown;
+    fill_times(row, arrived.gaps);
+}
+
+}  // namespace engine
