@@ -4,7 +4,10 @@ namespace kernels::cuda {
 namespace {
 
 std::string version(int number) {
-    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    std::string text = std::to_string(number / 1000);
+    text += '.';
+    text += std::to_string(number % 1000 / 10);
+    return text;
 }
 
 /// A driver of the same major version runs what was built for a newer minor one.
@@ -37,8 +40,12 @@ std::string why_unusable(const Survey& survey) {
     if (survey.cards.empty()) return "the NVIDIA driver sees no device";
     std::string text = "no device with compute capability " + std::to_string(least_major) + "." +
                        std::to_string(least_minor) + " or newer; there is";
-    for (const Card& card : survey.cards) text += " " + describe(card) + ",";
-    text.pop_back();
+    const char* before = " ";
+    for (const Card& card : survey.cards) {
+        text += before;
+        text += describe(card);
+        before = ", ";
+    }
     return text;
 }
 
