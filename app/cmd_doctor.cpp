@@ -24,6 +24,7 @@ nlohmann::json to_json(const engine::MachineReport& report) {
     }
     for (const auto& library : report.libraries) {
         libraries.push_back({{"name", library.name},
+                             {"found", library.found},
                              {"version", library.version},
                              {"path", library.path},
                              {"problem", library.problem},
@@ -59,7 +60,7 @@ nlohmann::json to_json(const engine::MachineReport& report) {
 void print_libraries(const engine::MachineReport& report) {
     for (const auto& library : report.libraries) {
         std::cout << "        " << library.name << ' ';
-        if (!library.path.empty()) {
+        if (library.found) {
             std::cout << library.version << " (" << library.path << ")\n";
             continue;
         }

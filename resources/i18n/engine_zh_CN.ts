@@ -1464,5 +1464,9 @@
         <source>The baseline: full fp32 arithmetic, TF32 switched off.</source>
         <translation>基准：完整的 fp32 运算，TF32 已关闭。</translation>
     </message>
+    <message>
+        <source>The device {} cannot be used: there is no {}.</source>
+        <translation>设备 {} 无法使用：找不到 {}。</translation>
+    </message>
 </context>
 </TS>

@@ -32,8 +32,10 @@ struct MachineReport {
     std::string cuda_driver;  ///< newest CUDA version that the driver runs; empty without cards
     /// What the program opens on a GPU (cuBLASLt, cuDNN).
     struct Library {
-        std::string name, version, path;  ///< version and path empty if it was not found
-        std::string problem;
+        std::string name;
+        bool found = false;
+        std::string version, path;
+        std::string problem;  ///< why it was not found
         std::vector<std::string> searched;
     };
     std::vector<Library> libraries;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/error.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
 
 namespace engine {
@@ -20,12 +21,23 @@ std::optional<int> index_of(const std::string& setting) {
     return index;
 }
 
+/// What the GPU needs and the program has not found: "cuDNN (why)"; empty if nothing.
+std::string missing_library() {
+    for (const auto& library : kernels::cuda::libraries()) {
+        if (!library.found) return library.name + " (" + library.problem + ")";
+    }
+    return {};
+}
+
 }  // namespace
 
 Device resolve_device(const std::string& setting) {
+    if (setting == "cpu") return {};  // without waking a driver
     const int devices = kernels::cuda::device_count();
-    if (setting == "auto") return {devices > 0 ? Device::Kind::cuda : Device::Kind::cpu, 0};
-    if (setting == "cpu") return {};
+    if (setting == "auto") {
+        const bool usable = devices > 0 && missing_library().empty();
+        return {usable ? Device::Kind::cuda : Device::Kind::cpu, 0};
+    }
     const Message hint = msg("Set device to cpu or auto.");
     const std::optional<int> index = index_of(setting);
     if (!index)
@@ -42,6 +54,9 @@ Device resolve_device(const std::string& setting) {
                         "first of them cuda:0.",
                         setting, devices),
                     hint);
+    if (const std::string missing = missing_library(); !missing.empty())
+        throw Error(ErrorCode::device,
+                    msg("The device {} cannot be used: there is no {}.", setting, missing), hint);
     return {Device::Kind::cuda, *index};
 }
 

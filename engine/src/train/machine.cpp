@@ -76,8 +76,8 @@ std::string version(int cuda) {
 
 void add_cards(MachineReport& report, int devices) {
     for (const auto& library : kernels::cuda::libraries()) {
-        report.libraries.push_back(
-            {library.name, library.version, library.path, library.problem, library.searched});
+        report.libraries.push_back({library.name, library.found, library.version, library.path,
+                                    library.problem, library.searched});
     }
     for (int i = 0; i < devices; ++i) {
         const auto info = kernels::cuda::device_info(i);

@@ -21,9 +21,9 @@ using test::small_run;
     if (kernels::cuda::device_count() == 0) \
     GTEST_SKIP() << "no CUDA device: " << kernels::cuda::why_absent()
 
-class DeviceStep : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class DeviceStep : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
-void expect_no_waiting(const char* model, const char* precision, bool recorded) {
+void expect_no_waiting(const std::string& model, const std::string& precision, bool recorded) {
     Bench bench(small_run(model, precision), cuda);
     bench.trainer.set_recording(recorded);
     for (int i = 0; i < 5; ++i) {
@@ -148,7 +148,7 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
     EXPECT_EQ(eager.trainer.replayed_steps(), 0);
     EXPECT_EQ(recorded.trainer.replayed_steps(), 14 - 3 - 1);
     EXPECT_EQ(weights_of(eager.trainer), weights_of(recorded.trainer));
-    if (std::string(precision) == "amp-fp16") {
+    if (precision == "amp-fp16") {
         EXPECT_GT(skipped, 1) << "or this shows too little";
     }
 }
