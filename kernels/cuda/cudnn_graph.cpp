@@ -207,7 +207,8 @@ Plan make_plan(Plans& plans, const ConvGraph& g) {
     const DeviceInfo device = device_info(g.device);
     graph->set_sm_version(10 * device.major + device.minor);
     check(graph->validate(), "validate");
-    check(graph->build_operation_graph(handle_of(plans, g.device)), "build_operation_graph");
+    // Some versions say already here that no engine takes it.
+    if (graph->build_operation_graph(handle_of(plans, g.device)).is_bad()) return {};
     if (build_plan(*graph, g).is_bad()) return {};
     std::int64_t bytes = 0;
     check(graph->get_workspace_size(bytes), "get_workspace_size");

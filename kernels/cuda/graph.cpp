@@ -49,14 +49,11 @@ void begin_capture(Stream stream) {
 std::unique_ptr<Graph> end_capture(Stream stream) {
     cudaGraph_t recorded = nullptr;
     check(cudaStreamEndCapture(native(stream), &recorded), "cudaStreamEndCapture");
-    try {
-        auto graph = made_of(recorded);
-        check(cudaGraphDestroy(recorded), "cudaGraphDestroy");
-        return graph;
-    } catch (...) {
-        note(cudaGraphDestroy(recorded));
-        throw;
-    }
+    struct Destroy {
+        cudaGraph_t graph;
+        ~Destroy() { note(cudaGraphDestroy(graph)); }
+    } const destroy{recorded};
+    return made_of(recorded);
 }
 
 void abandon_capture(Stream stream) noexcept {

@@ -1468,5 +1468,9 @@
         <source>The device {} cannot be used: there is no {}.</source>
         <translation>设备 {} 无法使用：找不到 {}。</translation>
     </message>
+    <message>
+        <source>The last steps are lost: {}.</source>
+        <translation>最后几步已丢失：{}。</translation>
+    </message>
 </context>
 </TS>

@@ -83,9 +83,10 @@ void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) con
         grads.push_back(held.back().array());
     }
     if (grads.empty()) return;
-    record.judgement = DeviceRecord<kernels::Judgement>(scale_.device());
+    const DeviceRecord<kernels::Judgement> judgement(scale_.device());
     on(scale_.device(), kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
-        record.judgement.data(), grads, current_stream());
+        judgement.data(), grads, current_stream());
+    record.judgement = judgement;
     record.found_inf = {record.judgement.field(&kernels::Judgement::found_inf)};
 }
 

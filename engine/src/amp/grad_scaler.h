@@ -69,6 +69,9 @@ public:
     template <std::integral T>
     void update(T new_scale) = delete;
 
+    /// Forgets what was found since the last update(), as if step() had not begun.
+    void forget() { records_.clear(); }
+
     bool is_enabled() const { return options_.enabled; }
     /// 1 when disabled; the initial value before the first scale().
     double loss_scale() const;

@@ -142,17 +142,6 @@ Cache& cache_of(const Device& device) {
     return *cache;
 }
 
-std::string split(const MemoryBooks& books) {
-    std::string out;
-    for (int i = 0; i < memory_uses; ++i) {
-        const auto use = static_cast<MemoryUse>(i);
-        if (books.bytes(use) == 0) continue;
-        if (!out.empty()) out += ", ";
-        out += std::string(name(use)) + " " + std::to_string(books.bytes(use) >> 20) + " MiB";
-    }
-    return out;
-}
-
 }  // namespace
 
 const char* name(MemoryUse use) {
@@ -195,6 +184,17 @@ BooksScope::~BooksScope() { current_books = std::move(before_); }
 UseScope::UseScope(MemoryUse use) noexcept : before_(std::exchange(current_use, use)) {}
 UseScope::~UseScope() { current_use = before_; }
 
+std::string split(const MemoryBooks& books) {
+    std::string out;
+    for (int i = 0; i < memory_uses; ++i) {
+        const auto use = static_cast<MemoryUse>(i);
+        if (books.bytes(use) == 0) continue;
+        if (!out.empty()) out += ", ";
+        out += std::string(name(use)) + " " + std::to_string(books.bytes(use) >> 20) + " MiB";
+    }
+    return out;
+}
+
 MemoryPool::~MemoryPool() {
     Cache& cache = cache_of(device_);
     for (const auto& [capacity, blocks] : free_) {
@@ -203,6 +203,7 @@ MemoryPool::~MemoryPool() {
 }
 
 void* MemoryPool::take(std::size_t capacity) {
+    const std::lock_guard lock(mutex_);
     auto& free = free_[capacity];
     if (free.empty()) return cache_of(device_).allocate(capacity);
     void* data = free.back();
@@ -210,7 +211,10 @@ void* MemoryPool::take(std::size_t capacity) {
     return data;
 }
 
-void MemoryPool::give(void* data, std::size_t capacity) { free_[capacity].push_back(data); }
+void MemoryPool::give(void* data, std::size_t capacity) {
+    const std::lock_guard lock(mutex_);
+    free_[capacity].push_back(data);
+}
 
 PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool)
     : before_(std::exchange(current_pool, std::move(pool))) {}

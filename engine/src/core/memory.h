@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/device.h"
@@ -33,6 +35,9 @@ private:
     std::atomic<std::int64_t> total_{0};
     std::atomic<std::int64_t> peak_{0};
 };
+
+/// "weights 12 MiB, masters 3 MiB, ...", of the pages that hold something.
+std::string split(const MemoryBooks& books);
 
 /// Blocks allocated by this thread while the object lives stand in `books` (a run's own).
 class BooksScope {
@@ -74,6 +79,7 @@ public:
 
 private:
     Device device_;
+    std::mutex mutex_;
     std::map<std::size_t, std::vector<void*>> free_;
 };
 

@@ -35,6 +35,7 @@ DeviceBatch empty_batch(const Device& device, const SampleShape& sample, std::in
 
 std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const SampleShape& sample) {
     if (device.kind == Device::Kind::cpu) return std::make_unique<HostFeed>(sample);
+    const DeviceScope scope(device);  // events belong to the device that they are made on
     return std::make_unique<RingFeed>(device, sample);
 }
 
@@ -42,8 +43,10 @@ std::unique_ptr<BatchFeed> make_feed(const Device& device, std::shared_ptr<const
                                      const LoaderOptions& options) {
     if (device.kind == Device::Kind::cpu) return make_ring_feed(device, dataset->shape());
     if (const auto images = std::dynamic_pointer_cast<const ImageDataset>(dataset);
-        images && images->images().pixels.size() <= memory_limit(device) / 8)
+        images && images->images().pixels.size() <= memory_limit(device) / 8) {
+        const DeviceScope scope(device);
         return std::make_unique<ResidentImages>(device, images, options);
+    }
     return make_ring_feed(device, dataset->shape());
 }
 

@@ -31,6 +31,10 @@ FigureRing::FigureRing(const Device& device) : device_(device) {
 }
 
 FigureRing::~FigureRing() {
+    try {  // nothing may be copied into memory that is given back
+        while (size_ > 0) pop();
+    } catch (...) {  // the device has failed, and copies nothing
+    }
     for (const Slot& slot : slots_) {
         if (device_.kind == Device::Kind::cpu)
             delete slot.figures;

@@ -30,6 +30,12 @@ ResidentImages::ResidentImages(const Device& device,
 }
 
 ResidentImages::~ResidentImages() {
+    try {
+        for (const Slot& slot : slots_) {
+            while (!slot.copied.passed()) std::this_thread::yield();
+        }
+    } catch (...) {  // the device has failed, and copies nothing
+    }
     for (const Slot& slot : slots_) kernels::cuda::release_pinned(slot.pinned);
 }
 

@@ -99,7 +99,11 @@ void RunLoop::train_step() {
     if (epoch_ended_) ++epoch_;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.size();
-    given_.push_back({.epoch = epoch_, .samples = samples, .data_s = data_s});
+    given_.push_back({.epoch = epoch_,
+                      .samples = samples,
+                      .data_s = data_s,
+                      .step_s = seconds_since(start),
+                      .elapsed_s = elapsed_s_});
     // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
     const auto finished = trainer_->take(/*all=*/false);
     Given& given = given_.back();
@@ -111,9 +115,14 @@ void RunLoop::train_step() {
 
 void RunLoop::settle() {
     if (!trainer_) return;
-    const auto start = Clock::now();
-    while (const auto finished = trainer_->take(/*all=*/true)) finish_step(*finished);
-    elapsed_s_ += seconds_since(start);
+    auto start = Clock::now();
+    while (const auto finished = trainer_->take(/*all=*/true)) {
+        const double waited = seconds_since(start);
+        start = Clock::now();
+        given_.front().step_s += waited;
+        given_.front().elapsed_s = elapsed_s_ += waited;
+        finish_step(*finished);
+    }
     write_pending();
 }
 
@@ -227,7 +236,8 @@ void RunLoop::finish_epoch() {
 }
 
 RunDone RunLoop::done(DoneReason reason) const {
-    const std::int64_t steps = trainer_ ? trainer_->steps() : 0;
+    const std::int64_t in_flight = static_cast<std::int64_t>(given_.size());
+    const std::int64_t steps = trainer_ ? trainer_->steps() - in_flight : 0;
     const std::int64_t updates = trainer_ ? trainer_->updates() : 0;
     const double samples = trainer_ ? static_cast<double>(trainer_->samples()) : 0;
     return {run_,

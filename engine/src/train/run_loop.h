@@ -32,6 +32,8 @@ public:
     /// Rows could not be written (disk full): tries again. Throws Error(io).
     void write_pending();
     bool has_pending() const { return !pending_.empty(); }
+    /// Steps were given whose rows are not in the record.
+    bool has_unwritten() const { return !pending_.empty() || !given_.empty(); }
     bool finished() const {
         return trainer_ && (epoch_ >= config_.epochs || trainer_->steps() >= steps_planned_);
     }

@@ -39,6 +39,8 @@ struct Session::Impl final : Turn {
     bool pause_asked = false;
     bool stop_asked = false;
     bool evaluate_asked = false;
+    bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
+    bool step_begun = false;      // given to the trainer, its turn not over
     bool prepared = false;
 
     bool is_over() const {
@@ -119,24 +121,40 @@ struct Session::Impl final : Turn {
         enter(RunState::training);
     }
 
+    void begin_evaluation() {
+        loop.begin_evaluation();
+        evaluation_due = false;
+        enter(RunState::evaluating);
+    }
+
     void train() {
         loop.write_pending();
+        if (evaluation_due) return begin_evaluation();
+        // A step whose row found no room on the disk is followed up before the next one.
+        if (!step_begun) {
+            if (pauses()) return;
+            step_begun = true;
+            loop.train_step();
+        }
+        step_begun = false;
+        if (steps_allowed > 0) --steps_allowed;
+        evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
+                         std::exchange(evaluate_asked, false);
+        if (evaluation_due) return begin_evaluation();
+        if (!loop.finished()) return;
+        loop.settle();
+        finish(loop.reason());
+    }
+
+    /// The run pauses here, if it is asked to.
+    bool pauses() {
         if (steps_allowed == 0 || (pause_asked && steps_allowed < 0)) {
             loop.settle();
             steps_allowed = -1;
             enter(RunState::paused);
-            return;
+            return true;
         }
-        loop.train_step();
-        if (steps_allowed > 0) --steps_allowed;
-        const bool evaluate = options.evaluate && (loop.at_epoch_end() || loop.finished());
-        if (evaluate || std::exchange(evaluate_asked, false)) {
-            loop.begin_evaluation();
-            enter(RunState::evaluating);
-        } else if (loop.finished()) {
-            loop.settle();
-            finish(loop.reason());
-        }
+        return false;
     }
 
     void evaluate() {
@@ -153,6 +171,16 @@ struct Session::Impl final : Turn {
         enter(failed ? RunState::failed : RunState::done);
     }
 
+    /// Writes the rows of the steps in flight, as far as they can still be had.
+    void settle_at_last() {
+        try {
+            loop.settle();
+        } catch (const std::exception& error) {
+            if (loop.has_unwritten())
+                post(RunWarning{run, msg("The last steps are lost: {}.", error.what())});
+        }
+    }
+
     void fail(ErrorCode code, const Message& message, const Message& hint) {
         if (code == ErrorCode::io && options.pause_when_disk_full && loop.has_pending()) {
             post(RunWarning{run, message});
@@ -161,6 +189,7 @@ struct Session::Impl final : Turn {
             enter(RunState::paused);
             return;
         }
+        settle_at_last();
         release_cached_memory();  // the neighbours may need what this run has left
         post(RunFailed{loop.run(), code, message, hint});
         finish(DoneReason::failed);
@@ -170,7 +199,7 @@ struct Session::Impl final : Turn {
         take_commands();
         if (stop_asked && !is_over()) {
             enter(RunState::stopping);
-            loop.settle();
+            settle_at_last();
             finish(DoneReason::stopped);
         }
         switch (state.load()) {
@@ -220,7 +249,10 @@ Session::Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
 Session::~Session() {
     post(Command::stop);
     thread_->remove(impl_.get());
-    if (!impl_->is_over() && impl_->prepared) impl_->finish(DoneReason::stopped);
+    if (!impl_->is_over() && impl_->prepared) {
+        impl_->settle_at_last();
+        impl_->finish(DoneReason::stopped);
+    }
 }
 
 void Session::post(Command command) {

@@ -2,6 +2,7 @@
 
 #include "core/observer.h"
 #include "engine/error.h"
+#include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
 #include "kernels/scaler.h"
@@ -243,6 +244,11 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(error.code(), error.message(), smaller_batch(config_, *books_, device_));
+    } catch (const kernels::OutOfMemory& error) {  // of a library's scratch, or pinned
+        throw Error(
+            ErrorCode::memory,
+            msg("Out of memory asking for {} MiB; in use: {}.", error.bytes >> 20, split(*books_)),
+            smaller_batch(config_, *books_, device_));
     }
 }
 

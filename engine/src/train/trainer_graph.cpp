@@ -52,9 +52,13 @@ void Trainer::fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed
 bool Trainer::record() {
     RecordedStep step{std::make_shared<MemoryPool>(device_), {}, nullptr};
     recording_ = false;  // unless it comes to its end
+    // The graph's memory is its own: what the eager steps have left is needed for it.
+    release_cached_memory();
     try {
+        const UseScope use(MemoryUse::workspace);
         for (std::int64_t i = 0; i < config_.accumulate; ++i)
             step.inputs.push_back(empty_batch(device_, sample_, config_.batch_size));
+        const UseScope of_step(MemoryUse::activations);
         const PoolScope pool(step.pool);
         CaptureScope capture;
         compute(step.inputs.size(),
@@ -62,10 +66,13 @@ bool Trainer::record() {
                 nullptr);
         step.graph = capture.end();
     } catch (const Error& error) {
-        if (error.code() != ErrorCode::memory) throw;
+        scaler_->forget();
+        const bool lost = kernels::cuda::device_count() == 0;  // it has failed for good
+        if (lost || (error.code() != ErrorCode::memory && error.code() != ErrorCode::device)) throw;
         return false;
     } catch (const kernels::DeviceError&) {
-        if (kernels::cuda::device_count() == 0) throw;  // it has failed for good
+        scaler_->forget();
+        if (kernels::cuda::device_count() == 0) throw;
         return false;
     }
     recording_ = true;
