@@ -1,8 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "core/memory.h"
@@ -101,6 +105,67 @@ TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
                                   : "weights alone"));
         EXPECT_THAT(halves.failures[0].hint.str(), HasSubstr("layers smaller"));
     }
+}
+
+/// A limit on the size of files stands in for a full disk while the object lives.
+class FullDisk {
+public:
+    explicit FullDisk(rlim_t bytes) {
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    FullDisk(const FullDisk&) = delete;
+    FullDisk& operator=(const FullDisk&) = delete;
+
+private:
+    rlimit before_{};
+};
+
+constexpr std::int64_t rows_that_fit = 512;  // the record's first chunk
+
+/// A run that pauses when its row after those finds no room.
+std::unique_ptr<Session> paused_by_a_full_disk(const TwoHalves& halves, std::int64_t max_steps) {
+    RunConfig config = spirals(32, {8});
+    config.device = "cpu";
+    config.epochs = 1000;
+    config.max_steps = max_steps;
+    SessionOptions options;
+    options.pause_when_disk_full = true;
+    auto session = std::make_unique<Session>(config, halves.thread, halves.store, options);
+    session->post(Command::start);
+    for (int i = 0; i < 10'000 && session->state() != RunState::paused; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(session->state(), RunState::paused);
+    EXPECT_EQ(session->record().size(), rows_that_fit);
+    return session;
+}
+
+TEST(SessionFailures, ARunPausedByAFullDiskStopsWhenAsked) {
+    const TwoHalves halves;
+    const FullDisk full(200'000);
+    const auto session = paused_by_a_full_disk(halves, 5000);
+    (void)session->drain();
+    session->post(Command::stop);
+    ASSERT_TRUE(session->wait(20));
+    EXPECT_EQ(session->state(), RunState::done);
+    EXPECT_LE(session->drain().size(), 8U) << "it does not try again and again";
+}
+
+TEST(SessionFailures, ARunPausedByAFullDiskAtItsLastStepEndsThereOnceThereIsRoom) {
+    const TwoHalves halves;
+    std::unique_ptr<Session> session;
+    {
+        const FullDisk full(200'000);
+        session = paused_by_a_full_disk(halves, rows_that_fit + 1);
+    }
+    session->post(Command::start);
+    ASSERT_TRUE(session->wait(20));
+    EXPECT_EQ(session->state(), RunState::done);
+    EXPECT_EQ(session->record().size(), rows_that_fit + 1);
 }
 
 TEST(SessionFailures, WhatFailsBeforeThereIsARunSaysOnlyWhy) {
