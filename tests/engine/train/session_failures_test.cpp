@@ -46,8 +46,8 @@ struct TwoHalves {
         Session bad(failing, thread, store, options), good(spirals(32, {8}), thread, store);
         bad.post(Command::start);
         good.post(Command::start);
-        ASSERT_TRUE(bad.wait(60));
-        ASSERT_TRUE(good.wait(60));
+        ASSERT_TRUE(bad.wait(300));  // the simulated device under a sanitizer is slow
+        ASSERT_TRUE(good.wait(300));
         EXPECT_EQ(bad.state(), RunState::failed);
         EXPECT_EQ(good.state(), RunState::done) << "the neighbour lives on";
         EXPECT_EQ(good.record().size(), 20);
