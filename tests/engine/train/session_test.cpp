@@ -15,6 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Never needed but by the simulated device under a sanitizer.
+constexpr int patience_s = 300;
+
 /// A store in a folder of its own, a compute thread, and a quick run.
 class SessionTest : public testing::Test {
 protected:
@@ -41,11 +44,12 @@ protected:
         return std::make_unique<Session>(config, thread_, store_, options);
     }
     static void wait_for(const Session& session, RunState state) {
-        for (int i = 0; i < 5000 && session.state() != state; ++i) std::this_thread::sleep_for(1ms);
+        for (int i = 0; i < patience_s * 1000 && session.state() != state; ++i)
+            std::this_thread::sleep_for(1ms);
         ASSERT_EQ(session.state(), state);
     }
     static void wait_for_rows(const Session& session, std::int64_t rows) {
-        for (int i = 0; i < 5000 && session.record().size() < rows; ++i)
+        for (int i = 0; i < patience_s * 1000 && session.record().size() < rows; ++i)
             std::this_thread::sleep_for(1ms);
         ASSERT_GE(session.record().size(), rows);
     }
@@ -72,7 +76,7 @@ protected:
 TEST_F(SessionTest, RunsToItsLastStepAndTellsItsStory) {
     const auto session = make(spirals(40));
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     EXPECT_EQ(session->state(), RunState::done);
     EXPECT_EQ(session->record().size(), 40);
     const auto events = session->drain();
@@ -124,7 +128,7 @@ TEST_F(SessionTest, PausesAndGoesOnToTheSameLossesAsWithoutAPause) {
     paused->post(Command::resume);
     wait_for_rows(*paused, before + 1);
     paused->post(Command::stop);
-    ASSERT_TRUE(paused->wait(60));
+    ASSERT_TRUE(paused->wait(patience_s));
     const std::vector<float> with_pauses = losses(*paused);
     ASSERT_GT(std::ssize(with_pauses), before);
 
@@ -132,7 +136,7 @@ TEST_F(SessionTest, PausesAndGoesOnToTheSameLossesAsWithoutAPause) {
     same.max_steps = std::ssize(with_pauses);
     const auto plain = make(same);
     plain->post(Command::start);
-    ASSERT_TRUE(plain->wait(60));
+    ASSERT_TRUE(plain->wait(patience_s));
     EXPECT_EQ(losses(*plain), with_pauses);
 }
 
@@ -142,7 +146,7 @@ TEST_F(SessionTest, StopsTwiceWithoutHarmAndKeepsTheRun) {
     wait_for_rows(*session, 3);
     session->post(Command::stop);
     session->post(Command::stop);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     const auto done = all<RunDone>(session->drain());
     ASSERT_EQ(done.size(), 1U);
     EXPECT_EQ(done[0].reason, DoneReason::stopped);
@@ -178,8 +182,8 @@ TEST_F(SessionTest, FailsWithAClearErrorAndLeavesItsNeighbourTraining) {
     const auto good = make(spirals(50));
     bad->post(Command::start);
     good->post(Command::start);
-    ASSERT_TRUE(bad->wait(60));
-    ASSERT_TRUE(good->wait(60));
+    ASSERT_TRUE(bad->wait(patience_s));
+    ASSERT_TRUE(good->wait(patience_s));
     EXPECT_EQ(bad->state(), RunState::failed);
     const auto failed = all<RunFailed>(bad->drain());
     ASSERT_EQ(failed.size(), 1U);
@@ -194,8 +198,8 @@ TEST_F(SessionTest, TwoFp32SessionsTakingTurnsAreBitwiseEqual) {
     const auto a = make(config), b = make(config);
     a->post(Command::start);
     b->post(Command::start);
-    ASSERT_TRUE(a->wait(60));
-    ASSERT_TRUE(b->wait(60));
+    ASSERT_TRUE(a->wait(patience_s));
+    ASSERT_TRUE(b->wait(patience_s));
     EXPECT_EQ(losses(*a), losses(*b));
     EXPECT_EQ(losses(*a).size(), 80U);
 }
@@ -206,7 +210,7 @@ TEST_F(SessionTest, SkipsHalvesAndGrowsInAmpFp16) {
     config.scaler.growth_interval = 20;
     const auto session = make(config);
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     const auto record = session->record();
     const auto first = record.row(0);
     EXPECT_EQ(first.found_inf, 1);
@@ -229,7 +233,7 @@ TEST_F(SessionTest, FailsWhenTheScaleFallsThroughItsFloor) {
     config.scaler.min_scale = 0x1p50;
     const auto session = make(config);
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     const auto failed = all<RunFailed>(session->drain());
     ASSERT_EQ(failed.size(), 1U);
     EXPECT_EQ(failed[0].code, ErrorCode::training);
@@ -242,7 +246,7 @@ TEST_F(SessionTest, PureFp16SaysThatItsUpdatesVanish) {
     config.optimizer.lr = 1e-6;
     const auto session = make(config);
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     const auto warnings = all<RunWarning>(session->drain());
     ASSERT_FALSE(warnings.empty());
     EXPECT_THAT(warnings[0].message.str(), testing::HasSubstr("vanish"));
@@ -253,7 +257,7 @@ TEST_F(SessionTest, AccumulationOfTwoHalvesSeesTheSamplesOfOneWhole) {
     config.accumulate = 2;
     const auto session = make(config);
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(60));
+    ASSERT_TRUE(session->wait(patience_s));
     EXPECT_EQ(session->record().row(9).samples, 10 * 64);
 }
 
@@ -264,7 +268,7 @@ TEST_F(SessionTest, ValidatesOnRequestWhilePaused) {
     session->drain();
     session->post(Command::validate_now);
     std::vector<EpochDone> seen;
-    for (int i = 0; i < 5000 && seen.empty(); ++i) {
+    for (int i = 0; i < patience_s * 1000 && seen.empty(); ++i) {
         std::this_thread::sleep_for(1ms);
         seen = all<EpochDone>(session->drain());
     }
