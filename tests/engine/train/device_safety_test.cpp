@@ -38,7 +38,7 @@ struct Machine {
     std::optional<RunFailed> run(const RunConfig& config) {
         Session session(config, thread, store);
         session.post(Command::start);
-        EXPECT_TRUE(session.wait(60));
+        EXPECT_TRUE(session.wait(300));
         std::optional<RunFailed> failure;
         for (const auto& event : session.drain()) {
             if (const auto* failed = std::get_if<RunFailed>(&event)) failure = *failed;
@@ -102,8 +102,8 @@ TEST(DeviceSafety, TwoRunsTakeTurnsOnOneDevice) {
     Session second(run_on("cuda"), machine.thread, machine.store);
     first.post(Command::start);
     second.post(Command::start);
-    ASSERT_TRUE(first.wait(60));
-    ASSERT_TRUE(second.wait(60));
+    ASSERT_TRUE(first.wait(300));
+    ASSERT_TRUE(second.wait(300));
     ASSERT_EQ(first.record().size(), 12);
     ASSERT_EQ(second.record().size(), 12);
     for (std::int64_t i = 0; i < 12; ++i)
