@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "kernels/cuda_device.h"
-#include "kernels/device.h"
 #include "kernels/support.h"
+#include "needs_cuda.h"
 
 namespace kernels::test {
 
@@ -68,8 +68,3 @@ private:
 };
 
 }  // namespace kernels::test
-
-/// First line of a test that needs a CUDA device, real or simulated.
-#define HALFTONE_NEEDS_CUDA()                 \
-    if (::kernels::cuda::device_count() == 0) \
-    GTEST_SKIP() << "no CUDA device: " << ::kernels::cuda::why_absent()

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "data/philox.h"
+#include "train/step_marks.h"
 
 namespace engine {
 namespace {
@@ -31,9 +31,7 @@ ResidentImages::ResidentImages(const Device& device,
 
 ResidentImages::~ResidentImages() {
     try {
-        for (const Slot& slot : slots_) {
-            while (!slot.copied.passed()) std::this_thread::yield();
-        }
+        for (const Slot& slot : slots_) wait_until_passed(slot.copied);
     } catch (...) {  // the device has failed, and copies nothing
     }
     for (const Slot& slot : slots_) kernels::cuda::release_pinned(slot.pinned);
@@ -48,7 +46,7 @@ kernels::ImagePreparation ResidentImages::preparation(const Batch& batch) const 
 DeviceBatch ResidentImages::upload(const Batch& batch) {
     Slot& slot = slots_[next_];
     next_ = (next_ + 1) % slots_.size();
-    while (!slot.copied.passed()) std::this_thread::yield();  // three batches ago
+    wait_until_passed(slot.copied);  // of three batches ago
     const std::int64_t size = batch.size();
     const auto bytes = static_cast<std::size_t>(size) * sizeof(std::int64_t);
     if (slot.size < size) {

@@ -1,7 +1,8 @@
 #include "train/ring_feed.h"
 
 #include <cstring>
-#include <thread>
+
+#include "train/step_marks.h"
 
 namespace engine {
 namespace {
@@ -12,10 +13,6 @@ std::size_t input_bytes(const SampleShape& sample, std::int64_t size) {
 
 std::size_t label_bytes(std::int64_t size) {
     return static_cast<std::size_t>(size) * sizeof(std::int64_t);
-}
-
-void wait_until_passed(const kernels::cuda::Event& event) {
-    while (!event.passed()) std::this_thread::yield();
 }
 
 /// The first `size` rows, which lie together.

@@ -1,6 +1,12 @@
 #include "train/step_marks.h"
 
+#include <thread>
+
 namespace engine {
+
+void wait_until_passed(const kernels::cuda::Event& event) {
+    while (!event.passed()) std::this_thread::yield();
+}
 
 void StepMarks::restart() {
     times_.clear();

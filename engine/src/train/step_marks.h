@@ -9,6 +9,9 @@
 
 namespace engine {
 
+/// Polls: an event is nearly always passed when this is asked, and no call waits for the device.
+void wait_until_passed(const kernels::cuda::Event& event);
+
 /// Points in time of a step: on the host's clock, or on a GPU in its stream, where the host runs
 /// ahead.
 class StepMarks {

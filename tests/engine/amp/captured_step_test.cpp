@@ -1,14 +1,10 @@
 #include "core/memory.h"
 #include "harness.h"
 #include "kernels/cuda_graph.h"
-#include "kernels/device.h"
+#include "needs_cuda.h"
 
 namespace engine {
 namespace {
-
-#define NEEDS_CUDA()                        \
-    if (kernels::cuda::device_count() == 0) \
-    GTEST_SKIP() << "no CUDA device: " << kernels::cuda::why_absent()
 
 constexpr Device cuda{Device::Kind::cuda, 0};
 
@@ -33,7 +29,7 @@ Tensor leaf_on(const Device& device, const std::vector<double>& values, const Sh
 }
 
 TEST(GradScaler, S22_CapturedGraph) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const Tensor weight = leaf_on(cuda, std::vector<double>(100, 1.0), {100});
     Sgd optimizer(named({weight}), {.lr = 0.1}, {.scaling_aware = true, .write_grads = false});
     GradScaler scaler({.init_scale = 4, .growth_interval = 2});
@@ -98,7 +94,7 @@ struct Training {
 };
 
 TEST(GradScaler, S23_CapturedStepAndUpdateEqualTheUncapturedRun) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto batches = harness_batches();
     for (const bool adam : {false, true}) {
         Training eager(adam), captured(adam);

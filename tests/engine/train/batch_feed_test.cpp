@@ -7,7 +7,7 @@
 
 #include "data/image_dataset.h"
 #include "device_support.h"
-#include "kernels/device.h"
+#include "needs_cuda.h"
 #include "train/resident_images.h"
 #include "train/ring_feed.h"
 
@@ -15,10 +15,6 @@ namespace engine {
 namespace {
 
 using test::cuda;
-
-#define NEEDS_CUDA()                        \
-    if (kernels::cuda::device_count() == 0) \
-    GTEST_SKIP() << "no CUDA device: " << kernels::cuda::why_absent()
 
 /// 40 images of 9 x 7 with 3 channels, every byte its own.
 std::shared_ptr<const ImageDataset> images() {
@@ -33,7 +29,7 @@ std::shared_ptr<const ImageDataset> images() {
 }
 
 TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto data = images();
     for (const bool augment : {false, true}) {
         for (const bool normalize : {false, true}) {
@@ -57,7 +53,7 @@ TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
 }
 
 TEST(ResidentImages, AreChosenForASetThatFits) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     EXPECT_TRUE(make_feed(cuda, images(), {})->indices_only());
     EXPECT_FALSE(make_feed(Device{}, images(), {})->indices_only());
     const std::size_t before = set_memory_limit(1 << 14, cuda);
@@ -76,7 +72,7 @@ Batch filled(std::int64_t size, float value) {
 // Every batch is read only after many more were given: each must still have been its own when the
 // stream came to it, and a slot must not be written before its reader has passed.
 TEST(RingFeed, KeepsEachBatchUntilItsStepHasPassed) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     RingFeed feed(cuda, {4, 1, 1});
     std::vector<Tensor> sums;
     for (int i = 0; i < 20; ++i) {
@@ -96,7 +92,7 @@ TEST(RingFeed, KeepsEachBatchUntilItsStepHasPassed) {
 }
 
 TEST(RingFeed, NeverWaitsForTheDevice) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     RingFeed feed(cuda, {4, 1, 1});
     for (int i = 0; i < 3; ++i) feed.used(feed.upload(filled(8, 1)));
     const auto before = kernels::cuda::call_counts();

@@ -7,7 +7,7 @@
 #include "device_support.h"
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
-#include "kernels/device.h"
+#include "needs_cuda.h"
 
 namespace engine {
 namespace {
@@ -15,11 +15,6 @@ namespace {
 using test::Bench;
 using test::cuda;
 using test::small_run;
-
-/// First line of a test that needs a CUDA device, real or simulated.
-#define NEEDS_CUDA()                        \
-    if (kernels::cuda::device_count() == 0) \
-    GTEST_SKIP() << "no CUDA device: " << kernels::cuda::why_absent()
 
 class DeviceStep : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
@@ -46,7 +41,7 @@ void expect_no_waiting(const std::string& model, const std::string& precision, b
 }
 
 TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
     expect_no_waiting(model, precision, false);
     expect_no_waiting(model, precision, true);
@@ -61,7 +56,7 @@ double loss_tolerance(const std::string& precision) {
 }
 
 TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
     const RunConfig config = small_run(model, precision);
     Bench host(config, Device{}), device(config, cuda);
@@ -78,7 +73,7 @@ TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
 }
 
 TEST_P(DeviceStep, TellsEveryStepOnceInOrderAndOneStepLate) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
     Bench bench(small_run(model, precision), cuda);
     bench.submit(0);
@@ -114,7 +109,7 @@ std::vector<std::vector<double>> weights_of(Trainer& trainer) {
 // With growths of the scale, skipped steps, a changing learning rate and a batch of another size
 // among the replayed ones.
 TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
     RunConfig config = small_run(model, precision);
     config.schedule.kind = "cosine";
@@ -154,7 +149,7 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
 }
 
 TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     RunConfig config = small_run("mlp", "amp-fp16");
     config.scaler.init_scale = 0x1p30;  // overflows in fp16
     Bench bench(config, cuda);
@@ -169,7 +164,7 @@ TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
 }
 
 TEST(DeviceStep, FollowsTheScheduleOfAppliedUpdates) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     RunConfig config = small_run("mlp", "amp-fp16");
     config.schedule.kind = "cosine";
     config.scaler.init_scale = 0x1p26;
@@ -184,7 +179,7 @@ TEST(DeviceStep, FollowsTheScheduleOfAppliedUpdates) {
 }
 
 TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     for (const char* clip : {"norm", "value"}) {
         RunConfig config = small_run("mlp", "amp-fp16");
         config.accumulate = 2;
@@ -207,7 +202,7 @@ TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
 }
 
 TEST(DeviceStep, EvaluatesAsTheCpuDoes) {
-    NEEDS_CUDA();
+    HALFTONE_NEEDS_CUDA();
     const RunConfig config = small_run("lenet", "fp32");
     Bench host(config, Device{}), device(config, cuda);
     for (Bench* bench : {&host, &device}) {
