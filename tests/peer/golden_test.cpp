@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -39,13 +41,13 @@ TensorMap part(const TensorMap& all, const std::string& prefix) {
     return found;
 }
 
-std::vector<GoldenCase> read_cases() {
-    const std::filesystem::path folder = HALFTONE_GOLDEN_DIR;
-    const TensorMap all = peer::read_tensors(folder / "golden.safetensors");
-    std::ifstream lines(folder / "cases.jsonl");
-    std::vector<GoldenCase> cases;
-    for (std::string line; std::getline(lines, line);) {
-        const std::string number = std::to_string(cases.size()) + "/";
+void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>& cases) {
+    std::filesystem::path tensors_file = lines_file;
+    const TensorMap all = peer::read_tensors(tensors_file.replace_extension(".safetensors"));
+    std::ifstream lines(lines_file);
+    std::size_t index = 0;
+    for (std::string line; std::getline(lines, line); ++index) {
+        const std::string number = std::to_string(index) + "/";
         GoldenCase one{
             json::parse(line), {}, part(all, number + "expect/"), part(all, number + "allowed/")};
         for (auto& [name, tensor] : part(all, number)) {
@@ -54,6 +56,16 @@ std::vector<GoldenCase> read_cases() {
         }
         cases.push_back(std::move(one));
     }
+}
+
+std::vector<GoldenCase> read_cases() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(HALFTONE_GOLDEN_DIR)) {
+        if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    std::vector<GoldenCase> cases;
+    for (const auto& file : files) add_cases(file, cases);
     return cases;
 }
 
@@ -138,7 +150,7 @@ TEST(Golden, HasCasesForEveryOpThatCanBeCalled) {
     for (const GoldenCase& one : read_cases()) covered.insert(one.request["op"].get<std::string>());
     for (const engine::OpSummary& op : engine::ops()) {
         EXPECT_TRUE(covered.contains(op.name) || op.policy == "banned")
-            << op.name << ": add it to op_generators.py";
+            << op.name << ": add it to a family of tests/peer";
     }
 }
 

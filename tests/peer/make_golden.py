@@ -2,8 +2,8 @@
 """Writes the golden cases: a few hundred single operations with PyTorch's answers and the allowed differences, small enough
 to be committed, so that the arithmetic is checked where there is no Python.
 
-golden/golden.safetensors holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
-result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/cases.jsonl holds one
+golden/NAME.safetensors holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
+result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl holds one
 line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype.
 """
 
@@ -19,6 +19,7 @@ import torch
 from op_bounds import tolerance
 from op_cases import Case, MODES
 from op_draft import Random
+from op_families import FamilyCase, REGISTRY
 from op_generators import GENERATORS
 
 DTYPE_NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
@@ -29,7 +30,8 @@ def small_case(op, mode, second, seed, limit):
     """The first case in a row of seeds none of whose tensors has more than `limit` elements, else the smallest."""
     best, size = None, None
     for attempt in range(60):
-        case = Case(Random([seed, sum(map(ord, op)), attempt]), op, mode, second)
+        kind = FamilyCase if op in REGISTRY else Case
+        case = kind(Random([seed, sum(map(ord, op)), attempt]), op, mode, second)
         largest = max([t.numel() for t in case.tensors] + [case.output.value.numel()])
         if size is None or largest < size:
             best, size = case, largest
@@ -67,16 +69,10 @@ def store(case, index, tensors):
     return {**request, "results": results}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cases", type=int, default=8, help="cases an op (default 8: one of each mode)")
-    parser.add_argument("--limit", type=int, default=48, help="elements of a tensor, where the op allows")
-    parser.add_argument("--seed", type=int, default=7)
-    options = parser.parse_args()
-    folder = pathlib.Path(__file__).resolve().parent / "golden"
-    folder.mkdir(exist_ok=True)
+def write(folder, name, ops, options):
+    """One file of cases and its tensors."""
     tensors, lines = {}, []
-    for op in sorted(GENERATORS):
+    for op in sorted(ops):
         for k in range(options.cases):
             second = k in (0, 1, 2, 7)  # f32, both regions and f64
             case = small_case(op, MODES[k % len(MODES)], second, options.seed * 1000 + k, options.limit)
@@ -84,10 +80,26 @@ def main():
                 continue
             lines.append(store(case, len(lines), tensors))
     tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-    safetensors.torch.save_file(tensors, folder / "golden.safetensors")
-    (folder / "cases.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    size = (folder / "golden.safetensors").stat().st_size
-    print(f"{len(lines)} cases, {len(tensors)} tensors, {size / 1e6:.2f} MB")
+    safetensors.torch.save_file(tensors, folder / f"{name}.safetensors")
+    (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    size = (folder / f"{name}.safetensors").stat().st_size
+    print(f"{name}: {len(lines)} cases, {len(tensors)} tensors, {size / 1e6:.2f} MB")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=8, help="cases an op (default 8: one of each mode)")
+    parser.add_argument("--limit", type=int, default=48, help="elements of a tensor, where the op allows")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--family", action="append", help="only this file: base, or a family of ops (default: all)")
+    options = parser.parse_args()
+    folder = pathlib.Path(__file__).resolve().parent / "golden"
+    folder.mkdir(exist_ok=True)
+    files = {"base": set(GENERATORS)}
+    for entry in REGISTRY.values():
+        files.setdefault(entry.family, set()).add(entry.name)
+    for name in options.family or sorted(files):
+        write(folder, name, files[name], options)
     return 0
 
 

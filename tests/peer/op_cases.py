@@ -13,10 +13,12 @@ import sys
 import torch
 
 import halftone
+from op_any_case import AnyCase
 from op_bounds import compare, UNIT
 from op_draft import Random
-from op_generators import choose_types, GENERATORS, permuted_strides
-from op_policy import cast, eligible, has_wide_scalar, LOW_TYPES, policy
+from op_generators import choose_types, GENERATORS
+from op_families import FamilyCase, REGISTRY
+from op_policy import cast, has_wide_scalar, policy
 from op_reference import Elementwise, FUNCTIONS, Multilinear, MULTILINEAR
 from op_reference_nn import COMPOSITE
 
@@ -35,7 +37,7 @@ def wide(tensors):
     return [t.double() if t.is_floating_point() or t.dtype == torch.bool else t for t in tensors]
 
 
-class Case:
+class Case(AnyCase):
     """One call: its file, and what PyTorch says about it."""
 
     def __init__(self, rng, op, mode, second):
@@ -62,23 +64,6 @@ class Case:
         self.grad_output = rng.normal(*self.output.value.shape, scale=scale).to(self.run_dtype).contiguous()
         self.second = second and bool(self.differentiable)
         self.vs = {i: rng.normal(*self.tensors[i].shape).to(self.tensors[i].dtype) for i in self.differentiable}
-
-    def stride_one(self, rng):
-        """Lays one argument out in memory in another order, with gaps, or with one row standing for all."""
-        wide = [i for i, t in enumerate(self.tensors) if t.dim() >= 2 and t.numel() > 0]
-        if not wide:
-            return
-        i = rng.pick(wide)
-        strides = permuted_strides(rng, list(self.tensors[i].shape))
-        kind = rng.pick(("order", "gaps", "repeat"))
-        if kind == "gaps":
-            strides = [2 * step for step in strides]
-        elif kind == "repeat" and self.tensors[i].is_floating_point() and self.op != "batch_norm_relu":
-            # Not there: a channel of equal numbers lies on relu's corner, where any rounding decides.
-            d = int(rng.numpy.integers(self.tensors[i].dim()))
-            strides[d] = 0
-            self.tensors[i] = self.tensors[i].narrow(d, 0, 1).expand_as(self.tensors[i]).contiguous()
-        self.attrs["strides"] = {self.names[i]: strides}
 
     def request(self):
         tensors = dict(zip(self.names, self.tensors))
@@ -113,19 +98,6 @@ class Case:
         if self.op in ("batch_norm", "batch_norm_relu") and i in (3, 4):
             return self.tensors[i].dtype
         return self.run_dtype
-
-    def rounded_twice(self, name, got):
-        """A low op's gradient must be a value of the low type, even where the leaf is f32."""
-        if policy(self.op) != "low" or not name.startswith("grad.") or self.run_dtype not in LOW_TYPES:
-            return False
-        if not eligible(got):
-            return False
-        same = got.to(self.run_dtype).to(got.dtype)
-        return not torch.equal(torch.nan_to_num(same), torch.nan_to_num(got))
-
-    def describe(self):
-        shapes = ", ".join(f"{n}:{str(t.dtype)[6:]}{list(t.shape)}" for n, t in zip(self.names, self.tensors))
-        return f"{self.op} [{self.mode}, autocast {self.autocast}] ({shapes}) {self.attrs}"
 
 
 class Table:
@@ -191,7 +163,8 @@ def make_cases(ops, catalog, count, seed):
         for k in range(count):
             rng = Random([seed, sum(map(ord, op)), k])
             second = bool(catalog[op].get("derivatives", 1) >= 2 and k % 3 == 0)
-            cases.append(Case(rng, op, MODES[k % len(MODES)], second))
+            kind = FamilyCase if op in REGISTRY else Case
+            cases.append(kind(rng, op, MODES[k % len(MODES)], second))
     return cases
 
 
@@ -209,14 +182,18 @@ def main():
     parser.add_argument("--cases", type=int, default=56, help="cases an op (default 56)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--op", action="append", help="only this op (repeatable)")
+    parser.add_argument("--family", action="append", help="only the ops of this family file (repeatable)")
     parser.add_argument("--show", type=int, default=40, help="differing cases to print (default 40)")
     options = parser.parse_args()
     torch.set_num_threads(1)
 
     catalog = halftone.op_catalog(options.halftone)
-    without = sorted(set(catalog) - set(GENERATORS))
-    absent = sorted(set(GENERATORS) - set(catalog))
-    ops = sorted((set(GENERATORS) & set(catalog)) & set(options.op or GENERATORS))
+    known = set(GENERATORS) | set(REGISTRY)
+    without = sorted(set(catalog) - known)
+    absent = sorted(known - set(catalog))
+    family = {name for name, entry in REGISTRY.items() if entry.family in (options.family or [])}
+    asked = set(options.op or []) | family or known
+    ops = sorted(known & set(catalog) & asked)
     print(f"in the catalog, without a generator here: {', '.join(without) or 'none'}")
     print(f"generators for ops that the catalog lacks: {', '.join(absent) or 'none'}")
     problems_found = check_policies(ops, catalog)

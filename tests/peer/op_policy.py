@@ -12,6 +12,7 @@ BANNED_OPS = {"binary_cross_entropy"}
 IN_PLACE_OPS = {"add_", "mul_", "exp_", "pow_", "copy_", "zero_"}
 
 LOW_TYPES = (torch.float16, torch.bfloat16)
+FAMILY_POLICIES = {}  # of the ops registered in op_family.py
 
 
 def policy(op):
@@ -20,7 +21,7 @@ def policy(op):
                       ("f32_append", F32_APPEND_OPS), ("promote", PROMOTE_OPS), ("banned", BANNED_OPS)):
         if op in ops:
             return name
-    return "none"
+    return FAMILY_POLICIES.get(op, "none")
 
 
 def eligible(tensor):

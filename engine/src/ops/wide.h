@@ -1,0 +1,13 @@
+#pragma once
+
+#include "ops/cast.h"
+
+namespace engine {
+
+/// Type in which an op on `dtype` computes: f32 for 16 bits, else the type itself.
+inline DType wide_type(DType dtype) { return is_low(dtype) ? DType::f32 : dtype; }
+/// x in it. A composite op widens its operands, works in ops and casts the result back once, so
+/// that its value and its gradient are rounded once each, as a kernel of its own would.
+inline Tensor widened(const Tensor& x) { return x.defined() ? to(x, wide_type(x.dtype())) : x; }
+
+}  // namespace engine

@@ -1,0 +1,203 @@
+"""Ops whose allowed difference is derived by a program: one entry an op, with a generator and PyTorch's function.
+
+A family file (op_family_NAME.py) calls `op(...)` for each of its ops. From an entry come the comparison of op_cases.py
+and the golden cases of make_golden.py.
+
+The bound. The engine widens its operands to an accumulator (f32; f64 for f64), computes, and rounds once on store. It
+may then give the exact result of operands that are each off by k units in the last place of the accumulator, k being the
+number of roundings that an operand goes through ("mixed stability", Higham, "Accuracy and Stability of Numerical
+Algorithms", 1.5); that is the k-fold of
+
+    S(y) = sum over the operands of |dy/dx| |x|,
+
+which PyTorch's own f64 derivatives give, element by element. For a gradient or second derivative the function is that
+gradient, its operands the inputs, the output's gradient and the weights v; S comes from the next derivative. So
+
+    |got - y| <= u_out |y| + u_acc k S(y) + u_run c S(y),
+
+with c the number of times that an op stores a value of its own type on the way (`low_steps`; 0 for most). A second
+derivative adds up to three: the gradients that meet there are stored each and then added in the op's type.
+"""
+
+import dataclasses
+from typing import Callable
+
+import torch
+
+from op_bounds import Expected
+import op_policy
+
+REGISTRY = {}
+
+
+@dataclasses.dataclass
+class FamilyOp:
+    """One op. `function(x, attrs)` computes it in f64 by PyTorch; x maps argument names ("0", "1", "2.0") to tensors and
+    gives None for one that is absent. A result is a tensor or a tuple of them."""
+    name: str
+    family: str
+    policy: str
+    generate: Callable
+    function: Callable
+    # "same": floating arguments must have one type where no cast makes them so; "free": they promote natively;
+    # "first": they may differ and the result has the first one's type.
+    types: str = "same"
+    roundings: int = 24
+    low_steps: int = 0
+    # Stable only as a whole (a decomposition, a transform): k S(y) is then replaced by its largest element.
+    normwise: bool = False
+    second: bool = True
+    # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
+    result: Callable | None = None
+    # To keep values off the places where the function has no derivative is the generator's duty.
+
+
+def op(name, family, policy, generate, function, **settings):
+    """Registers an op. `policy` is the CUDA column's, as `halftone ops` writes it, put down here from the table of
+    amp-semantics.md, not asked of the engine."""
+    REGISTRY[name] = FamilyOp(name, family, policy, generate, function, **settings)
+    op_policy.FAMILY_POLICIES[name] = policy
+
+
+class Arguments(dict):
+    def __missing__(self, key):
+        return None
+
+    def list(self, position):
+        """The members of a list argument, in order."""
+        members = [(int(k.split(".")[1]), v) for k, v in self.items() if k.split(".")[0] == str(position) and "." in k]
+        return [v for _, v in sorted(members, key=lambda pair: pair[0])]
+
+
+def as_tuple(result):
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def flows(tensor):
+    return tensor.is_floating_point() and tensor.requires_grad
+
+
+def gradients(outputs, seeds, inputs, create_graph):
+    """d sum(outputs * seeds) / d inputs; zeros where there is no path."""
+    pairs = [(o, s) for o, s in zip(outputs, seeds) if flows(o)]
+    if not pairs or not inputs:
+        return [torch.zeros_like(x) for x in inputs]
+    found = torch.autograd.grad([o for o, _ in pairs], inputs, [s for _, s in pairs], create_graph=create_graph,
+                                allow_unused=True, retain_graph=True)
+    return [torch.zeros_like(x) if g is None else g for x, g in zip(inputs, found)]
+
+
+def rows_of_jacobian(y, inputs):
+    """[(m, *shape)] for the m elements of y."""
+    eye = torch.eye(y.numel(), dtype=y.dtype).reshape(y.numel(), *y.shape)
+    try:
+        return torch.autograd.grad(y, inputs, eye, is_grads_batched=True, retain_graph=True, allow_unused=True)
+    except RuntimeError:  # an op without a batched form
+        rows = [torch.autograd.grad(y, inputs, seed, retain_graph=True, allow_unused=True) for seed in eye]
+        return [None if rows[0][i] is None else torch.stack([row[i] for row in rows]) for i in range(len(inputs))]
+
+
+def sensitivity(y, inputs):
+    """S(y), and the plain sum of |dy/dx|, each of y's shape."""
+    total, plain = torch.zeros(y.numel(), dtype=torch.float64), torch.zeros(y.numel(), dtype=torch.float64)
+    if not flows(y) or y.numel() == 0 or not inputs:
+        return total.reshape(y.shape), plain.reshape(y.shape)
+    for x, jacobian in zip(inputs, rows_of_jacobian(y, inputs)):
+        if jacobian is None:
+            continue
+        size = jacobian.detach().abs().reshape(y.numel(), -1)
+        # 0 * inf is no sensitivity
+        total += torch.nan_to_num(size * x.detach().abs().reshape(1, -1), nan=0.0).sum(1)
+        plain += torch.nan_to_num(size, nan=0.0).sum(1)
+    return total.reshape(y.shape), plain.reshape(y.shape)
+
+
+class Reference:
+    """An op's results in f64 with the magnitudes of their bounds."""
+
+    def __init__(self, entry, names, inputs, differentiable, attrs):
+        self.entry, self.attrs, self.names = entry, attrs, names
+        self.inputs = [x.detach().clone() for x in inputs]
+        for x in self.inputs:
+            if x.is_floating_point():
+                x.requires_grad_(True)
+        self.operands = [x for x in self.inputs if x.is_floating_point()]
+        self.leaves = [self.inputs[i] for i in differentiable]
+        self.outputs = as_tuple(entry.function(Arguments(zip(names, self.inputs)), attrs))
+
+    def expected(self, y, operands, low_steps=0):
+        value = y.detach()
+        low_steps += self.entry.low_steps
+        if not value.is_floating_point():
+            return Expected(value)
+        total, plain = sensitivity(y, operands)
+        if self.entry.normwise and total.numel():
+            total = total.max().expand_as(total)
+        longest = max((x.numel() for x in self.inputs), default=1)
+        roundings = self.entry.roundings + longest
+        return Expected(value, acc=roundings * total, low=low_steps * total, tiny=low_steps * (1 + plain))
+
+    def values(self):
+        return [self.expected(y, self.operands) for y in self.outputs]
+
+    def first(self, seeds):
+        """Per leaf."""
+        seeds = [s.detach().clone().requires_grad_(True) for s in seeds]
+        found = gradients(self.outputs, seeds, self.leaves, True)
+        return [self.expected(g, [*self.operands, *seeds]) for g in found]
+
+    def second(self, seeds, vs):
+        """Per leaf, then per output."""
+        seeds = [s.detach().clone().requires_grad_(True) for s in seeds]
+        vs = [v.detach().clone().requires_grad_(True) for v in vs]
+        found = gradients(gradients(self.outputs, seeds, self.leaves, True), vs, [*self.leaves, *seeds], True)
+        return [self.expected(g, [*self.operands, *seeds, *vs], 3) for g in found]
+
+
+def choose_types(rng, entry, made, mode):
+    """As op_generators.choose_types, for a registered op."""
+    region = mode if mode in ("fp16", "bf16") else None
+    if mode == "f64":
+        base, region = [torch.float64], rng.pick((None, None, "fp16", "bf16"))
+    elif mode == "f32":
+        base = [torch.float32]
+    elif mode == "half":
+        base = [rng.pick((torch.float16, torch.bfloat16))]
+    elif mode == "mixed":
+        base = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+    else:
+        low = torch.float16 if mode == "fp16" else torch.bfloat16
+        base = [low, low, torch.float32]
+    casts = region is not None and entry.policy in ("low", "f32", "promote")
+    common = rng.pick(base)
+    types = []
+    for i, value in enumerate(made.values):
+        fixed = made.fixed.get(i)
+        if isinstance(fixed, torch.dtype):
+            types.append(fixed)
+        elif not value.is_floating_point():
+            types.append(value.dtype)
+        elif entry.types == "free" or casts:
+            types.append(rng.pick(base))
+        else:
+            types.append(common)
+    return types, region
+
+
+def cast_arguments(entry, tensors, low):
+    """(the arguments after the casts of the policy, the type of the run)."""
+    wide = op_policy.eligible
+    if low is not None and entry.policy == "low":
+        tensors = [t.to(low) if wide(t) else t for t in tensors]
+    elif low is not None and entry.policy == "f32":
+        tensors = [t.float() if wide(t) else t for t in tensors]
+    elif low is not None and entry.policy == "promote":
+        to = torch.float32 if any(t.dtype == torch.float32 for t in tensors) else low
+        tensors = [t.to(to) if wide(t) else t for t in tensors]
+    floats = [t for t in tensors if t.is_floating_point()]
+    if not floats:
+        return tensors, torch.float32
+    run = floats[0].dtype if entry.types == "first" else op_policy.promoted(tensors)
+    if low is not None and entry.policy in ("f32_dtype", "f32_append") and wide(floats[0]):
+        run = torch.float32
+    return tensors, run
