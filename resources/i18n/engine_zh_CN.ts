@@ -437,6 +437,22 @@
         <translation>梯度允许的最大范数，或单个数的最大绝对值。</translation>
     </message>
     <message>
+        <source>Gradient penalty</source>
+        <translation>梯度惩罚</translation>
+    </message>
+    <message>
+        <source>Adds so many times the norm of the loss's gradient to the loss, so that training prefers flat places; takes a second derivative in every step, for MLP and LeNet; 0 is off.</source>
+        <translation>把损失梯度的范数乘以该倍数加到损失上，使训练偏向平坦处；每一步都要求二阶导数，适用于 MLP 和 LeNet；0 表示关闭。</translation>
+    </message>
+    <message>
+        <source>Hysteresis</source>
+        <translation>滞后次数</translation>
+    </message>
+    <message>
+        <source>So many overflows until the scale backs off: 1 backs off at once, more lets single outliers pass with nothing but their step skipped.</source>
+        <translation>溢出达到该次数后缩放因子才回退：1 表示立即回退，更大的值使偶发溢出只跳过那一步。</translation>
+    </message>
+    <message>
         <source>Batch size</source>
         <translation>批量大小</translation>
     </message>
@@ -875,6 +891,10 @@
     <message>
         <source>not available in this version; allowed: {}</source>
         <translation>此版本不支持；允许：{}</translation>
+    </message>
+    <message>
+        <source>must be 0 with {}; a gradient penalty is for mlp and lenet</source>
+        <translation>与 {} 一起使用时必须为 0；梯度惩罚只适用于 mlp 和 lenet</translation>
     </message>
     <message>
         <source>must be one of {}</source>

@@ -56,8 +56,9 @@ struct ScalerConfig {
     double growth_factor = 2;
     double backoff_factor = 0.5;
     std::int64_t growth_interval = 2000;
-    double min_scale = 0;  ///< 0: no floor
-    double max_scale = 0;  ///< 0: no ceiling
+    double min_scale = 0;         ///< 0: no floor
+    double max_scale = 0;         ///< 0: no ceiling
+    std::int64_t hysteresis = 1;  ///< overflows until the scale backs off
 
     bool operator==(const ScalerConfig&) const = default;
 };
@@ -97,6 +98,7 @@ struct RunConfig {
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     ClipConfig clip;
+    double gradient_penalty = 0;  ///< weight of the norm of the loss's gradient; 0: off
     std::int64_t batch_size = 128;
     std::int64_t accumulate = 1;  ///< micro-batches of batch_size per optimizer step
     std::int64_t epochs = 2;

@@ -93,6 +93,10 @@ std::vector<FieldInfo> precision_fields() {
          ""},
         {"scaler.max_scale", "Ceiling", "The scale never grows above this; 0 means no ceiling.",
          ""},
+        {"scaler.hysteresis", "Hysteresis",
+         "So many overflows until the scale backs off: 1 backs off at once, more lets single "
+         "outliers pass with nothing but their step skipped.",
+         "steps"},
     };
 }
 
@@ -135,6 +139,10 @@ std::vector<FieldInfo> optimizer_fields() {
          ""},
         {"clip.value", "Clip at",
          "The largest norm, or the largest magnitude of one number, that gradients keep.", ""},
+        {"gradient_penalty", "Gradient penalty",
+         "Adds so many times the norm of the loss's gradient to the loss, so that training prefers "
+         "flat places; takes a second derivative in every step, for MLP and LeNet; 0 is off.",
+         ""},
     };
 }
 

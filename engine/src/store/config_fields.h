@@ -34,6 +34,7 @@ void for_each_setting(Config& c, F&& f) {
     f("scaler.growth_interval", c.scaler.growth_interval);
     f("scaler.min_scale", c.scaler.min_scale);
     f("scaler.max_scale", c.scaler.max_scale);
+    f("scaler.hysteresis", c.scaler.hysteresis);
     f("optimizer.kind", c.optimizer.kind);
     f("optimizer.lr", c.optimizer.lr);
     f("optimizer.momentum", c.optimizer.momentum);
@@ -45,6 +46,7 @@ void for_each_setting(Config& c, F&& f) {
     f("schedule.kind", c.schedule.kind);
     f("clip.kind", c.clip.kind);
     f("clip.value", c.clip.value);
+    f("gradient_penalty", c.gradient_penalty);
     f("batch_size", c.batch_size);
     f("accumulate", c.accumulate);
     f("epochs", c.epochs);

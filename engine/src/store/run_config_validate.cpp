@@ -16,6 +16,7 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
+constexpr std::int64_t most_hysteresis = 1'000'000;
 constexpr std::int64_t largest_layer = 65536;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
@@ -63,11 +64,10 @@ bool sizes_are_sound(const OptionValue& value) {
 
 /// Names that the settings know (interfaces.md) and that this version cannot run.
 const Names& known_elsewhere() {
-    static const Names names = {"image-folder", "csv",       "text-words", "text-chars",
-                                "resnet34",     "resnet50",  "resnet101",  "resnet152",
-                                "resnext101",   "rnn-lm",    "bert",       "transformer-lm",
-                                "dlrm",         "o2-fp16",   "adam",
-                                "adagrad",      "one-cycle", "step"};
+    static const Names names = {
+        "image-folder", "csv",       "text-words", "text-chars", "resnet34",  "resnet50",
+        "resnet101",    "resnet152", "resnext101", "rnn-lm",     "bert",      "transformer-lm",
+        "dlrm",         "o2-fp16",   "adam",       "adagrad",    "one-cycle", "step"};
     return names;
 }
 
@@ -84,6 +84,7 @@ public:
         check_scaler_limits();
         check_optimizer();
         check_schedule_and_clip();
+        check_gradient_penalty();
         check_length();
         check_device();
     }
@@ -260,6 +261,7 @@ private:
                 s.backoff_factor, msg("must be a number above 0 and below 1"));
         check_count("scaler.growth_interval", s.growth_interval, 1,
                     std::numeric_limits<std::int32_t>::max());
+        check_count("scaler.hysteresis", s.hysteresis, 1, most_hysteresis);
     }
 
     void check_scaler_limits() {
@@ -297,6 +299,14 @@ private:
         check_name("schedule.kind", c_.schedule.kind, {"constant", "cosine"});
         check_name("clip.kind", c_.clip.kind, {"none", "norm", "value"});
         check_above_zero("clip.value", c_.clip.value);
+    }
+
+    void check_gradient_penalty() {
+        check_not_negative("gradient_penalty", c_.gradient_penalty);
+        if (refused("model.kind")) return;
+        require(c_.gradient_penalty == 0 || has({"mlp", "lenet"}, c_.model.kind),
+                "gradient_penalty", c_.gradient_penalty,
+                msg("must be 0 with {}; a gradient penalty is for mlp and lenet", c_.model.kind));
     }
 
     void check_length() {

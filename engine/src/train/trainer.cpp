@@ -10,7 +10,10 @@
 #include "ops/cast.h"
 #include "ops/layout.h"
 #include "ops/loss.h"
+#include "ops/reduce.h"
 #include "ops/unary.h"
+#include "ops/view.h"
+#include "ops/wide.h"
 #include "optim/adamw.h"
 #include "optim/sgd.h"
 #include "store/safetensors.h"
@@ -82,13 +85,15 @@ void Trainer::make_precision() {
     if (precision_.autocast != "off")
         region_.emplace(device_.kind, true, dtype_of(precision_.autocast));
     const ScalerConfig& s = config_.scaler;
-    scaler_ = std::make_unique<GradScaler>(ScalerOptions{.init_scale = s.init_scale,
-                                                         .growth_factor = s.growth_factor,
-                                                         .backoff_factor = s.backoff_factor,
-                                                         .growth_interval = s.growth_interval,
-                                                         .enabled = precision_.scaler == "dynamic",
-                                                         .min_scale = s.min_scale,
-                                                         .max_scale = s.max_scale});
+    scaler_ =
+        std::make_unique<GradScaler>(ScalerOptions{.init_scale = s.init_scale,
+                                                   .growth_factor = s.growth_factor,
+                                                   .backoff_factor = s.backoff_factor,
+                                                   .growth_interval = s.growth_interval,
+                                                   .enabled = precision_.scaler == "dynamic",
+                                                   .min_scale = s.min_scale,
+                                                   .max_scale = s.max_scale,
+                                                   .hysteresis = static_cast<int>(s.hysteresis)});
     if (precision_.scaler == "static")
         static_scale_ = Tensor::full({}, s.init_scale, DType::f32, device_);
     watch_f16_ = precision_.scaler != "off" &&
@@ -134,20 +139,38 @@ Trainer::Forward Trainer::forward(const DeviceBatch& batch) {
 }
 
 Tensor Trainer::scaled(const Tensor& loss) {
-    const Tensor part =
-        config_.accumulate > 1 ? mul(loss, 1.0 / static_cast<double>(config_.accumulate)) : loss;
-    if (static_scale_.defined()) return mul(part, static_scale_);
-    return scaler_->scale(part);
+    return static_scale_.defined() ? mul(loss, static_scale_) : scaler_->scale(loss);
 }
 
-void Trainer::run_backward(const Tensor& scaled_loss) {
-    if (!watch_f16_) {
-        backward(scaled_loss);
-        return;
+/// loss + weight * norm of its gradient by the parameters, to be differentiated again (recipe 3.4):
+/// the gradient is taken of the scaled loss, so that it survives fp16, and unscaled on the tape.
+Tensor Trainer::penalised(const Tensor& loss) {
+    if (config_.gradient_penalty == 0) return loss;
+    TensorList weights;
+    for (const auto& parameter : model_->parameters()) weights.push_back(parameter.tensor);
+    const Tensor scaled_loss = scaled(loss);
+    const TensorList grads =
+        grad({&scaled_loss, 1}, weights, {}, {.create_graph = true}, /*allow_unused=*/true);
+    std::optional<AutocastRegion::Entry> entered;
+    if (region_) entered.emplace(*region_);
+    const Tensor scale = loss_scale();
+    TensorList norms;
+    for (const auto& g : grads) {
+        if (!g.defined()) continue;
+        const Tensor wide = widened(g);
+        norms.push_back(reshape(norm(scale.defined() ? mul(wide, reciprocal(scale)) : wide), {1}));
     }
+    return add(loss, mul(norm(cat(norms, 0)), config_.gradient_penalty));
+}
+
+void Trainer::run_backward(const Tensor& loss) {
     F16Range range(f16_max_);
-    const ObserverScope attached(range);
-    backward(scaled_loss);
+    std::optional<ObserverScope> attached;
+    if (watch_f16_) attached.emplace(range);
+    const Tensor whole = penalised(loss);
+    backward(scaled(config_.accumulate > 1
+                        ? mul(whole, 1.0 / static_cast<double>(config_.accumulate))
+                        : whole));
 }
 
 void Trainer::tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
@@ -264,10 +287,9 @@ void Trainer::compute(std::size_t batches, const Supply& supply, StepMarks* mark
     for (std::size_t i = 0; i < batches; ++i) {
         const DeviceBatch here = supply.get(i);
         const Forward out = forward(here);
-        const Tensor scaled_loss = scaled(out.loss);
         tally(tally_, out, here);
         mark();
-        run_backward(scaled_loss);
+        run_backward(out.loss);
         supply.used(here);
         mark();
     }

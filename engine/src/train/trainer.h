@@ -98,7 +98,8 @@ private:
     void keep_low_copies();
     Forward forward(const DeviceBatch& batch);
     Tensor scaled(const Tensor& loss);
-    void run_backward(const Tensor& scaled_loss);
+    Tensor penalised(const Tensor& loss);
+    void run_backward(const Tensor& loss);
     void tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
                const DeviceBatch& batch) const;
     Tensor loss_scale() const;

@@ -57,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"optimizer.lr=1e-50", "optimizer.lr"},
         RefusedCase{"optimizer.weight_decay=1e39", "optimizer.weight_decay"},
         RefusedCase{"clip.value=1e39", "clip.value"}, RefusedCase{"batch_size=0", "batch_size"},
+        RefusedCase{"gradient_penalty=-1", "gradient_penalty"},
+        RefusedCase{"scaler.hysteresis=0", "scaler.hysteresis"},
         RefusedCase{"batch_size=-1", "batch_size"}, RefusedCase{"batch_size=1000001", "batch_size"},
         RefusedCase{"accumulate=0", "accumulate"}, RefusedCase{"epochs=0", "epochs"},
         RefusedCase{"max_steps=-1", "max_steps"}, RefusedCase{"seed=-1", "seed"},

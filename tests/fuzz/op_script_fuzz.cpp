@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/op_script.h"
+#include "scratch_file.h"
+
+namespace {
+
+using nlohmann::json;
+
+/// The line with its files put in their place: a changed name must not reach other files.
+std::string in_its_place(const std::string& line, const std::string& in, const std::string& out) {
+    json parsed = json::parse(line, nullptr, false);
+    if (!parsed.is_object()) return line;
+    if (parsed.contains("in")) parsed["in"] = in;
+    if (parsed.contains("out")) parsed["out"] = out;
+    return parsed.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+// A case of an op script, a newline, and the bytes of its input file: whatever they are, the answer
+// is one line of JSON with "out" or "error".
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const fuzz::ScratchFile in("in"), out("out");
+    const char* begin = reinterpret_cast<const char*>(data);
+    const char* end = begin + size;
+    const char* newline = std::find(begin, end, '\n');
+    if (newline != end)
+        in.write(newline + 1, static_cast<std::size_t>(end - newline - 1));
+    else
+        in.write("", 0);
+    const std::string line =
+        in_its_place({begin, newline}, in.path().string(), out.path().string());
+    std::stringstream script(line + '\n'), answers;
+    if (engine::run_op_script(script, answers) != 0) std::abort();
+    std::string answer;
+    if (!std::getline(answers, answer)) {
+        if (line.find_first_not_of(" \t\r") != std::string::npos) std::abort();
+        return 0;
+    }
+    const json parsed = json::parse(answer);
+    if (parsed.contains("out") == parsed.contains("error")) std::abort();
+    return 0;
+}
