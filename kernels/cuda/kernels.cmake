@@ -24,7 +24,9 @@ set(cuda_kernels
   reduce_columns.cu
   reduce_rows.cu
   scaler.cu
+  scan.cu
   softmax.cu
+  sort.cu
   step_figures.cu
 )
 # Host code that runs on either: it calls no CUDA itself.
