@@ -68,6 +68,15 @@ public:
         bool cache_before_;
     };
     Entry enter() const { return Entry(*this); }
+    /// `f` with the region around each of its calls: what a decorator is elsewhere. It keeps a copy
+    /// of the region, with the type and the cache flag that were current when the region was made.
+    template <typename F>
+    auto around(F f) const {
+        return [region = *this, f = std::move(f)](auto&&... args) -> decltype(auto) {
+            const Entry entered(region);
+            return f(std::forward<decltype(args)>(args)...);
+        };
+    }
 
 private:
     void check();

@@ -17,6 +17,30 @@ bool any_set(const std::vector<Tensor>& flags) {
     return false;
 }
 
+/// The flags, one a device, added up on `device`; undefined if there is none.
+Tensor sum_of_flags(const std::vector<Tensor>& flags, const Device& device) {
+    Tensor total;
+    for (const auto& flag : flags) {
+        const Tensor here = flag.copy_to(device);
+        total = total.defined() ? add(total, here) : here;
+    }
+    return total;
+}
+
+/// Gradients of one device, as a multi-tensor pass takes them.
+struct DeviceGradients {
+    Device device;
+    std::vector<kernels::Array> arrays;
+};
+
+std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, const Device& device) {
+    for (auto& group : groups) {
+        if (group.device == device) return group.arrays;
+    }
+    groups.push_back({device, {}});
+    return groups.back().arrays;
+}
+
 }  // namespace
 
 GradScaler::GradScaler(const ScalerOptions& options) : options_(options) {
@@ -46,11 +70,13 @@ Tensor GradScaler::scale(const Tensor& x) {
         throw Error(ErrorCode::value,
                     "GradScaler.scale: only tensors and lists of them can be scaled");
     if (!scale_.defined()) create_state(x.device());
-    return mul(x, scale_);
+    return mul(x, scale_on(x.device()));
 }
 
+Tensor GradScaler::scale_on(const Device& device) const { return scale_.copy_to(device); }
+
 void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) const {
-    std::vector<kernels::Array> grads;
+    std::vector<DeviceGradients> groups;
     for (const auto& parameter : optimizer.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (!grad.defined()) continue;
@@ -61,16 +87,18 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
                         "of scaling.");
         }
         if (!is_dense(grad)) parameter.tensor.set_grad(in_layout(grad, Layout::contiguous));
-        grads.push_back(parameter.tensor.grad().array());
+        of_device(groups, grad.device()).push_back(parameter.tensor.grad().array());
         parameter.tensor.grad().bump_version();
     }
-    if (grads.empty()) return;
-    const Tensor found_inf = Tensor::zeros({}, DType::f32, scale_.device());
     const GradMode off(false);
-    const Tensor inv_scale = to(reciprocal(to(scale_, DType::f64)), DType::f32);
-    on(scale_.device(), kernels::cpu::multi_tensor_unscale, kernels::cuda::multi_tensor_unscale)(
-        grads, inv_scale.data_as<float>(), found_inf.data_as<float>(), current_stream());
-    record.found_inf = {found_inf};
+    for (const auto& [device, arrays] : groups) {
+        const DeviceScope scope(device);
+        const Tensor found_inf = Tensor::zeros({}, DType::f32, device);
+        const Tensor inv_scale = to(reciprocal(to(scale_on(device), DType::f64)), DType::f32);
+        on(device, kernels::cpu::multi_tensor_unscale, kernels::cuda::multi_tensor_unscale)(
+            arrays, inv_scale.data_as<float>(), found_inf.data_as<float>(), current_stream());
+        record.found_inf.push_back(found_inf);
+    }
 }
 
 void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) const {
@@ -83,8 +111,10 @@ void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) con
         grads.push_back(held.back().array());
     }
     if (grads.empty()) return;
-    const DeviceRecord<kernels::Judgement> judgement(scale_.device());
-    on(scale_.device(), kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
+    const Device& device = optimizer.device();
+    const DeviceScope scope(device);
+    const DeviceRecord<kernels::Judgement> judgement(device);
+    on(device, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
         judgement.data(), grads, current_stream());
     record.judgement = judgement;
     record.found_inf = {record.judgement.field(&kernels::Judgement::found_inf)};
@@ -147,9 +177,10 @@ bool GradScaler::step_aware(Optimizer& optimizer, Record& record) {
     const Tensor& users = lent.users_grad_scale;
     if (record.stage == Stage::ready) {
         if (!record.judgement.defined()) judge_gradients(optimizer, record);
-        optimizer.grad_scale = users.defined() ? mul(users, scale_) : scale_;
+        const Tensor scale = scale_on(optimizer.device());
+        optimizer.grad_scale = users.defined() ? mul(users, scale) : scale;
     }
-    optimizer.found_inf = record.found_inf.empty() ? Tensor() : record.found_inf.front();
+    optimizer.found_inf = sum_of_flags(record.found_inf, optimizer.device());
     optimizer.step();
     record.stage = Stage::stepped;
     return true;
@@ -172,10 +203,10 @@ bool GradScaler::step(Optimizer& optimizer) {
 void GradScaler::update() {
     if (!options_.enabled) return;
     require_scale("update");
-    Tensor total;
-    for (const auto& [optimizer, record] : records_) {
-        for (const auto& flag : record.found_inf) total = total.defined() ? add(total, flag) : flag;
-    }
+    std::vector<Tensor> flags;
+    for (const auto& [optimizer, record] : records_)
+        flags.insert(flags.end(), record.found_inf.begin(), record.found_inf.end());
+    const Tensor total = sum_of_flags(flags, scale_.device());
     if (!total.defined()) {
         throw Error(ErrorCode::state,
                     "GradScaler.update: no inf checks were recorded since the last update()");

@@ -20,9 +20,9 @@
 namespace engine {
 
 /// Multiplies losses so that small f16 gradients do not vanish, skips steps whose gradients
-/// overflowed, and moves the scale (amp-semantics.md, section 2). Scale, tracker and found_inf live
-/// on the device of the first tensor scaled; only step() of a plain optimizer, loss_scale() and
-/// saved_state() read them on the host.
+/// overflowed, and moves the scale (amp-semantics.md, section 2). Scale and tracker live on the
+/// device of the first tensor scaled, found_inf on that of the gradients; only step() of a plain
+/// optimizer, loss_scale(), saved_state(), and what goes from one device to another wait for them.
 class GradScaler {
 public:
     /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker.
@@ -112,6 +112,7 @@ private:
     void create_state(const Device& device);
     void require_scale(const char* call) const;
     Record& record_of(const Optimizer& optimizer) { return records_[&optimizer]; }
+    Tensor scale_on(const Device& device) const;
     void unscale_gradients(const Optimizer& optimizer, Record& record) const;
     void judge_gradients(const Optimizer& optimizer, Record& record) const;
     bool step_plain(Optimizer& optimizer, Record& record);

@@ -42,6 +42,22 @@ Tensor to(const Tensor& x, DType dtype) {
                   [from = x.dtype()](const Tensor& dy, const Saved&) { return to(dy, from); });
 }
 
+namespace {
+
+const OpInfo move_info{.name = "to_device",
+                       .policy = CastPolicy::none,
+                       .signature = "to_device(x)",
+                       .derivatives = 2,
+                       .why = "A move between devices changes no bit."};
+
+}  // namespace
+
+Tensor to(const Tensor& x, const Device& device) {
+    if (x.device() == device) return x;
+    return record(move_info, {x}, dense(x).copy_to(device), {},
+                  [from = x.device()](const Tensor& dy, const Saved&) { return to(dy, from); });
+}
+
 namespace detail {
 Tensor cast_gradient(const Tensor& gradient, DType dtype) { return to(gradient, dtype); }
 }  // namespace detail

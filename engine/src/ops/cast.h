@@ -11,4 +11,8 @@ extern const OpInfo cast_info;
 /// handed out instead of being made again.
 Tensor to(const Tensor& x, DType dtype);
 
+/// x on another device, recorded: the gradient comes back to x's device. x itself if it is there
+/// already. Waits for the copy.
+Tensor to(const Tensor& x, const Device& device);
+
 }  // namespace engine

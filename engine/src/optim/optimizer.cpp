@@ -20,6 +20,12 @@ Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& 
     counts_ = DeviceRecord<kernels::UpdateCounts>(device);
     counts_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        if (!(parameters_[i].tensor.device() == device)) {
+            throw Error(ErrorCode::value,
+                        msg("optimizer: parameter {} lies on another device; give each device an "
+                            "optimizer of its own",
+                            parameters_[i].name));
+        }
         if (!is_dense(parameters_[i].tensor)) {
             throw Error(ErrorCode::value,
                         msg("optimizer: parameter {} is not dense in memory", parameters_[i].name));

@@ -69,6 +69,8 @@ public:
     /// Of the last step's non-zero updates to 16-bit weights without masters, those that rounded to
     /// nothing. On the device.
     const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
+    /// Where its parameters and its state lie.
+    const Device& device() const { return lr_.device(); }
     /// 0-d on the device: f32, and i64 updates applied.
     const Tensor& lr_tensor() const { return lr_; }
     const Tensor& steps_tensor() const { return step_; }

@@ -113,6 +113,24 @@ TEST(AutocastRegion, OneRegionEnteredTwiceNestedRestoresCorrectly) {
     EXPECT_EQ(autocast_state().depth, 0);
 }
 
+TEST(AutocastRegion, AroundAFunctionEntersOnEachCallAndLeavesOnReturnAndOnAnException) {
+    const AutocastRegion region(cpu, true, DType::f16);
+    int calls = 0;
+    const auto decorated = region.around([&](const Tensor& x, bool fail) {
+        EXPECT_TRUE(autocast_enabled(cpu));
+        ++calls;
+        if (fail) throw std::runtime_error("inside");
+        return mm(x, x);
+    });
+    const Tensor x = Tensor::full({2, 2}, 1, DType::f32, Device{});
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(decorated(x, false).dtype(), DType::f16);
+    EXPECT_FALSE(autocast_enabled(cpu));
+    EXPECT_THROW(decorated(x, true), std::runtime_error);
+    EXPECT_FALSE(autocast_enabled(cpu));
+    EXPECT_EQ(autocast_state().depth, 0);
+    EXPECT_EQ(calls, 3);
+}
+
 TEST(AutocastRegion, AnOffRegionCountsForTheDepthAndSetsItsType) {
     const auto off = AutocastRegion(cpu, false, DType::f16).enter();
     EXPECT_EQ(autocast_state().depth, 1);
