@@ -16,6 +16,8 @@ set(cuda_kernels
   elementwise_select.cu
   elementwise_unary.cu
   gemm_finish.cu
+  index_reduce.cu
+  index_select.cu
   max_pool.cu
   multi_tensor_judge.cu
   multi_tensor_update.cu

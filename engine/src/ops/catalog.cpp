@@ -10,6 +10,7 @@
 #include "ops/conv2d.h"
 #include "ops/dropout.h"
 #include "ops/elementary.h"
+#include "ops/gather.h"
 #include "ops/inplace.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
@@ -46,6 +47,8 @@ const OpInfo* const infos[] = {
     // types, shapes and views
     &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
     &narrow_info, &contiguous_info, &cat_info,
+    // by index
+    &index_select_info, &gather_info, &index_add_info, &scatter_add_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};

@@ -346,6 +346,7 @@ std::vector<OpSample> op_samples() {
     add_losses(out);
     add_views(out);
     add_inplace(out);
+    add_indexing_samples(out);
     return out;
 }
 

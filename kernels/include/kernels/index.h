@@ -1,0 +1,62 @@
+#pragma once
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+/// One dimension of a dense tensor and the dimension of indices that takes its place:
+/// (outer, n, inner) on the side that is indexed, (outer, m, inner) on the other.
+struct IndexSpan {
+    std::int64_t outer, n, m, inner;
+    bool holes = false;  ///< an index of -1 is a hole: read as zero, and nothing is added there
+};
+
+/// What an element makes of the terms that are sent to it.
+enum class IndexFold {
+    last,  ///< the last of them, its bits as they are
+    sum,
+    prod,
+    mean,
+    max,  ///< NaN if any is NaN
+    min
+};
+
+// Indices are i64. One outside [0, n), holes apart, is no error here, since a device cannot wait to
+// report it: it reads as NaN (integers: 0), and as the target of a fold it makes the whole result
+// NaN (integers: 0), since it says of no element that it alone is wrong.
+
+/// y[o, i, c] = x[o, index[i], c]; y (outer, m, inner), x (outer, n, inner), index (m). One dtype,
+/// bits as they are.
+using IndexSelect = void(Array y, ConstArray x, ConstArray index, const IndexSpan& span,
+                         Stream stream);
+/// y[o, i, c] = x[o, index[o, i, c], c]; index of y's shape.
+using Gather = IndexSelect;
+
+/// y[o, j, c] = fold of the x[o, i, c] with index[i] = j, and of base[o, j, c] before them if
+/// `with_base`; where there are none, base. y, base (outer, n, inner), y may be base; x (outer, m,
+/// inner), index (m). One dtype: any for last; floating, i64 or i32 for the others, and floating
+/// for mean.
+/// The terms come in the order of i, in every run and on every device. f16, bf16 and f32 compute in
+/// f32 and round once, f64 in f64, integers wrap around. Sums add up pieces of 256 terms first, so
+/// that long ones keep their precision.
+using IndexReduce = void(Array y, ConstArray base, ConstArray x, ConstArray index,
+                         const IndexSpan& span, IndexFold fold, bool with_base, Stream stream);
+/// The same with an index for each element of x: y[o, j, c] = fold of the x[o, i, c] with
+/// index[o, i, c] = j.
+using ScatterReduce = IndexReduce;
+
+#define HALFTONE_INDEX_KERNELS \
+    IndexSelect index_select;  \
+    Gather gather;             \
+    IndexReduce index_reduce;  \
+    ScatterReduce scatter_reduce
+
+namespace cpu {
+HALFTONE_INDEX_KERNELS;
+}
+namespace cuda {
+HALFTONE_INDEX_KERNELS;
+}
+#undef HALFTONE_INDEX_KERNELS
+
+}  // namespace kernels

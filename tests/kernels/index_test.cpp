@@ -1,0 +1,198 @@
+#include "kernels/index.h"
+
+#include <map>
+
+#include "kernels/index_problem.h"
+#include "kernels/sum_tolerance.h"
+
+namespace kernels::test {
+namespace {
+
+const std::vector<DType> every_type = {DType::f64, DType::f32, DType::f16, DType::bf16,
+                                       DType::i64, DType::i32, DType::u8,  DType::boolean};
+
+TEST(Index, SelectsRowsAndReadsZeroInHoles) {
+    with_threads([](int) {
+        for (const DType dtype : every_type) {
+            for (IndexSpan s : index_spans) {
+                s.holes = true;
+                Buffer x = random_buffer(dtype, indexed_size(s), 1, 3, 40);
+                Buffer index = indices(s.m, s.n, true, 2), y(dtype, other_size(s));
+                cpu::index_select(y, x, index, s, {});
+                for_each_other(
+                    s, [&](std::int64_t o, std::int64_t i, std::int64_t c, std::int64_t at) {
+                        const std::int64_t j = index.as<std::int64_t>()[i];
+                        ASSERT_EQ(y.get(at), j < 0 ? 0 : x.get((o * s.n + j) * s.inner + c));
+                    });
+            }
+        }
+    });
+}
+
+TEST(Index, GathersByElement) {
+    with_threads([](int) {
+        for (const DType dtype : every_type) {
+            for (IndexSpan s : index_spans) {
+                s.holes = true;
+                Buffer x = random_buffer(dtype, indexed_size(s), 1, 3, 40);
+                Buffer index = indices(other_size(s), s.n, true, 2), y(dtype, other_size(s));
+                cpu::gather(y, x, index, s, {});
+                for_each_other(
+                    s, [&](std::int64_t o, std::int64_t, std::int64_t c, std::int64_t at) {
+                        const std::int64_t j = index.as<std::int64_t>()[at];
+                        ASSERT_EQ(y.get(at), j < 0 ? 0 : x.get((o * s.n + j) * s.inner + c));
+                    });
+            }
+        }
+    });
+}
+
+/// The fold of `terms` in f64, the base first among them where there is one.
+double folded(const std::vector<double>& terms, IndexFold fold) {
+    double sum = 0, prod = 1, most = terms[0], least = terms[0];
+    for (const double v : terms) {
+        sum += v;
+        prod *= v;
+        most = std::max(most, v);
+        least = std::min(least, v);
+    }
+    switch (fold) {
+        case IndexFold::last:
+            return terms.back();
+        case IndexFold::sum:
+            return sum;
+        case IndexFold::prod:
+            return prod;
+        case IndexFold::mean:
+            return sum / static_cast<double>(terms.size());
+        case IndexFold::max:
+            return most;
+        case IndexFold::min:
+            break;
+    }
+    return least;
+}
+
+/// What one element may be off by: the sum's or the product's roundings in the computing type.
+double slack_of(DType dtype, const std::vector<double>& terms, IndexFold fold) {
+    const auto n = static_cast<double>(terms.size());
+    const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+    double magnitude = 0;
+    for (const double v : terms) magnitude += std::fabs(v);
+    if (fold == IndexFold::sum) return n * unit * magnitude;
+    if (fold == IndexFold::mean) return (n + 1) * unit * magnitude / n;
+    if (fold == IndexFold::prod) return 2 * n * unit * std::fabs(folded(terms, fold));
+    return 0;
+}
+
+/// Both kernels against lists of terms by element.
+void expect_folds(DType dtype, IndexSpan s, IndexFold fold, bool with_base, bool by_element) {
+    s.holes = true;
+    // Products of thousands of terms near 1 stay in range.
+    Buffer x = random_buffer(dtype, other_size(s), 1, fold == IndexFold::prod ? 1 : 0,
+                             fold == IndexFold::prod ? 0.01 : 1);
+    Buffer base = random_buffer(dtype, indexed_size(s), 3, 1, 0.5), y(dtype, indexed_size(s));
+    Buffer index = indices(by_element ? other_size(s) : s.m, s.n, true, 2);
+    (by_element ? cpu::scatter_reduce : cpu::index_reduce)(y, base, x, index, s, fold, with_base,
+                                                           {});
+    std::map<std::int64_t, std::vector<double>> terms;
+    for_each_other(s, [&](std::int64_t o, std::int64_t i, std::int64_t c, std::int64_t at) {
+        const std::int64_t j = index.as<std::int64_t>()[by_element ? at : i];
+        if (j < 0) return;
+        const std::int64_t to = (o * s.n + j) * s.inner + c;
+        if (terms[to].empty() && with_base) terms[to].push_back(base.get(to));
+        terms[to].push_back(x.get(at));
+    });
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+        const auto found = terms.find(i);
+        if (found == terms.end())
+            ASSERT_EQ(y.get(i), base.get(i));
+        else
+            ASSERT_TRUE(near(y.get(i), folded(found->second, fold), dtype,
+                             slack_of(dtype, found->second, fold)))
+                << "element " << i << " of " << found->second.size() << " terms, fold "
+                << static_cast<int>(fold);
+    }
+}
+
+constexpr IndexFold every_fold[] = {IndexFold::last, IndexFold::sum, IndexFold::prod,
+                                    IndexFold::mean, IndexFold::max, IndexFold::min};
+
+TEST(Index, FoldsTermsByRowAndByElement) {
+    with_threads([](int) {
+        for (const DType dtype : floating)
+            for (const IndexSpan& s : index_spans)
+                for (const IndexFold fold : every_fold)
+                    for (const bool with_base : {true, false})
+                        for (const bool by_element : {true, false})
+                            expect_folds(dtype, s, fold, with_base, by_element);
+    });
+}
+
+TEST(Index, FoldsIntegersExactly) {
+    for (const DType dtype : {DType::i64, DType::i32}) {
+        Buffer y(dtype, {10, 20, 30});
+        const Buffer x(dtype, {1, 2, 3, 4}), index(DType::i64, {2, 0, 2, 2});
+        const IndexSpan s{1, 3, 4, 1};
+        cpu::index_reduce(y, y, x, index, s, IndexFold::sum, true, {});
+        EXPECT_EQ(y.values(), (std::vector<double>{12, 20, 38}));
+        cpu::index_reduce(y, y, x, index, s, IndexFold::prod, true, {});
+        EXPECT_EQ(y.values(), (std::vector<double>{24, 20, 456}));
+        cpu::index_reduce(y, y, x, index, s, IndexFold::max, false, {});
+        EXPECT_EQ(y.values(), (std::vector<double>{2, 20, 4}));
+        cpu::index_reduce(y, y, x, index, s, IndexFold::last, false, {});
+        EXPECT_EQ(y.values(), (std::vector<double>{2, 20, 4}));
+    }
+}
+
+TEST(Index, ASumOfManySmallTermsKeepsThem) {
+    // One after the other in f32 they would stop at 2^24.
+    constexpr std::int64_t m = (1 << 24) + 1024;
+    Buffer y(DType::f32, {0}), x(DType::f32, m);
+    const Buffer index(DType::i64, m);
+    for (std::int64_t i = 0; i < m; ++i) x.as<float>()[i] = 1;
+    cpu::index_reduce(y, y, x, index, {1, 1, m, 1}, IndexFold::sum, true, {});
+    EXPECT_EQ(y.get(0), static_cast<double>(m));
+}
+
+TEST(Index, ATwiceRoundedSumWouldBeWrong) {
+    // 1 + 2^-11 + 2^-11 is f16's next number after 1; rounded after each term it would stay 1.
+    Buffer y(DType::f16, {1});
+    cpu::index_reduce(y, y, Buffer(DType::f16, {0x1p-11, 0x1p-11}), Buffer(DType::i64, {0, 0}),
+                      {1, 1, 2, 1}, IndexFold::sum, true, {});
+    EXPECT_EQ(y.get(0), 1 + 0x1p-10);
+}
+
+TEST(Index, ExtremesKeepNaN) {
+    const double none = std::nan("");
+    for (const IndexFold fold : {IndexFold::max, IndexFold::min}) {
+        Buffer y(DType::f32, {1, none, 1});
+        cpu::index_reduce(y, y, Buffer(DType::f32, {none, 2, 0, 3, 5}),
+                          Buffer(DType::i64, {0, 1, 0, 1, 2}), {1, 3, 5, 1}, fold, true, {});
+        EXPECT_TRUE(std::isnan(y.get(0)));
+        EXPECT_TRUE(std::isnan(y.get(1)));
+        EXPECT_EQ(y.get(2), fold == IndexFold::max ? 5 : 1);
+    }
+}
+
+TEST(Index, AnIndexOutsideGivesNaN) {
+    for (const double outside : {-1.0, -2.0, 3.0, 1e18}) {
+        const Buffer x(DType::f32, {1, 2, 3}), index(DType::i64, {1, outside, 0});
+        const IndexSpan s{1, 3, 3, 1};
+        for (const auto read : {cpu::index_select, cpu::gather}) {
+            Buffer y(DType::f32, 3);
+            read(y, x, index, s, {});
+            EXPECT_EQ(y.get(0), 2);
+            EXPECT_TRUE(std::isnan(y.get(1)));
+            EXPECT_EQ(y.get(2), 1);
+        }
+        for (const auto write : {cpu::index_reduce, cpu::scatter_reduce}) {
+            Buffer y(DType::f16, 3);
+            write(y, y, Buffer(DType::f16, {1, 2, 3}), index, s, IndexFold::sum, true, {});
+            for (int i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(y.get(i)));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace kernels::test
