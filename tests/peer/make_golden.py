@@ -4,7 +4,8 @@ to be committed, so that the arithmetic is checked where there is no Python.
 
 golden/NAME.safetensors holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
 result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl holds one
-line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype.
+line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype, or the words of the error that it must
+be refused with.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from op_cases import Case, MODES
 from op_draft import Random
 from op_families import FamilyCase, REGISTRY
 from op_generators import GENERATORS
+from op_refusals import refusals
 
 DTYPE_NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
                torch.bool: "BOOL", torch.int64: "I64"}
@@ -79,6 +81,10 @@ def write(folder, name, ops, options):
             if case.refused:
                 continue
             lines.append(store(case, len(lines), tensors))
+        for request, words in refusals(op):
+            for argument, tensor in request.pop("tensors").items():
+                tensors[f"{len(lines)}/{argument}"] = tensor
+            lines.append({**request, "refused": words})
     tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
     safetensors.torch.save_file(tensors, folder / f"{name}.safetensors")
     (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

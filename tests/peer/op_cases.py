@@ -19,6 +19,7 @@ from op_draft import Random
 from op_generators import choose_types, GENERATORS
 from op_families import FamilyCase, REGISTRY
 from op_policy import cast, has_wide_scalar, policy
+from op_refusals import problems as refusal_problems, refusals
 from op_reference import Elementwise, FUNCTIONS, Multilinear, MULTILINEAR
 from op_reference_nn import COMPOSITE
 
@@ -176,6 +177,18 @@ def check_policies(ops, catalog):
     return len(wrong)
 
 
+def check_refusals(binary, ops):
+    """Mixed types outside a region and banned ops inside one: the number that were not refused as they should be."""
+    calls = [call for op in ops for call in refusals(op)]
+    answers = halftone.run_cases(binary, [request for request, _ in calls])
+    wrong = [line for (request, words), (_, error) in zip(calls, answers)
+             for line in refusal_problems(request, words, error)]
+    for line in wrong:
+        print("refusal:", line)
+    print(f"{len(calls)} calls that must be refused, {len(wrong)} wrong")
+    return len(wrong)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     halftone.add_binary_option(parser)
@@ -212,7 +225,8 @@ def main():
             shown += 1
             print(f"DIFFERS {case.describe()}\n    " + "\n    ".join(problems))
     table.show()
-    print(f"{len(cases)} cases, {differing} differ, {problems_found} policies differ")
+    problems_found += check_refusals(options.halftone, ops)
+    print(f"{len(cases)} cases, {differing} differ, {problems_found} policies and refusals differ")
     return 1 if differing or problems_found else 0
 
 

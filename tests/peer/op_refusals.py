@@ -1,0 +1,58 @@
+"""Calls that must be refused: operands of unequal types outside a region (amp-semantics 1.11), and banned ops inside one."""
+
+import torch
+
+from op_draft import Random
+from op_families import REGISTRY
+from op_generators import EQUAL_TYPES, GENERATORS
+from op_policy import policy
+
+# Of the ops that op_generators.py keeps to equal types, those that promote when they are not.
+PROMOTING = {"mse_loss", "l1_loss", "binary_cross_entropy_with_logits"}
+
+
+def _draft(op, seed):
+    """A draft of the op's operands with at least two floating ones of its choosing, and their places."""
+    for attempt in range(40):
+        rng = Random([seed, sum(map(ord, op)), attempt])
+        made = (REGISTRY[op].generate if op in REGISTRY else GENERATORS[op])(rng)
+        free = [i for i, v in enumerate(made.values) if v.is_floating_point() and made.fixed.get(i) is None]
+        if "dtype" not in made.attrs and len(free) >= (2 if policy(op) != "banned" else 1):
+            return made, free
+    return None
+
+
+def needs_equal_types(op):
+    return REGISTRY[op].types == "same" if op in REGISTRY else op in EQUAL_TYPES - PROMOTING
+
+
+def refusals(op, seed=1):
+    """[(request, words that the error must hold)] of one op."""
+    if not needs_equal_types(op) and policy(op) != "banned":
+        return []
+    drafted = _draft(op, seed)
+    if drafted is None:
+        return []
+    made, free = drafted
+    found = []
+
+    def request(types, autocast):
+        tensors = {name: (v.to(types[i]) if i in types else v.float() if v.is_floating_point() else v).contiguous()
+                   for i, (name, v) in enumerate(zip(made.names, made.values))}
+        return {"op": op, "tensors": tensors, "attrs": made.attrs, "autocast": autocast, "grad": False,
+                "grad_grad": False}
+
+    if len(free) >= 2 and needs_equal_types(op):
+        mixed = {i: torch.float32 for i in free} | {free[0]: torch.float16}
+        found.append((request(mixed, None), [op, "f16", "f32"]))
+    if policy(op) == "banned":
+        found += [(request({i: t for i in free}, "fp16"), [op, "unsafe"])
+                  for t in (torch.float16, torch.float32, torch.float64)]
+    return found
+
+
+def problems(request, words, error):
+    """What is wrong with the answer to a call that must be refused."""
+    if error is None:
+        return [f"{request['op']}: operands {[str(t.dtype) for t in request['tensors'].values()]} were not refused"]
+    return [f"{request['op']}: the error does not name {word}: {error}" for word in words if word not in error]
