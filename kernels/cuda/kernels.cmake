@@ -18,6 +18,7 @@ set(cuda_kernels
   gemm_finish.cu
   index_reduce.cu
   index_select.cu
+  layer_norm.cu
   max_pool.cu
   multi_tensor_judge.cu
   multi_tensor_update.cu

@@ -17,8 +17,14 @@ gradient, its operands the inputs, the output's gradient and the weights v; S co
 
 with c the number of times that an op stores a value of its own type on the way (`low_steps`; 0 for most). A second
 derivative adds up to three: the gradients that meet there are stored each and then added in the op's type.
+
+Some ops are not stable in that sense: their own formula subtracts intermediate results that nearly cancel, while the
+answer hardly depends on the operands (a norm of two elements). Their function marks those intermediates by `tap(t)`:
+S(y) then counts |dy/dt| |t| as well, and the same for the gradients that arrive at t, which the backward pass computes
+and rounds.
 """
 
+import contextlib
 import dataclasses
 from typing import Callable
 
@@ -49,6 +55,7 @@ class FamilyOp:
     second: bool = True
     # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
     result: Callable | None = None
+    flat: tuple = ()  # places of the results that have no gradient, though the function here has one
     # To keep values off the places where the function has no derivative is the generator's duty.
 
 
@@ -67,6 +74,33 @@ class Arguments(dict):
         """The members of a list argument, in order."""
         members = [(int(k.split(".")[1]), v) for k, v in self.items() if k.split(".")[0] == str(position) and "." in k]
         return [v for _, v in sorted(members, key=lambda pair: pair[0])]
+
+
+_tapped = None  # the intermediates of what is being computed, while someone listens
+
+
+def _keep(t):
+    if _tapped is not None and t.requires_grad:
+        _tapped.append(t)
+        t.register_hook(_keep)
+
+
+def tap(t):
+    """t as an intermediate result of its own, rounded where it is computed."""
+    own = t * 1
+    _keep(own)
+    return own
+
+
+@contextlib.contextmanager
+def tapped():
+    """The list that the intermediates marked within are put into."""
+    global _tapped
+    before, _tapped = _tapped, []
+    try:
+        yield _tapped
+    finally:
+        _tapped = before
 
 
 def as_tuple(result):
@@ -123,7 +157,8 @@ class Reference:
                 x.requires_grad_(True)
         self.operands = [x for x in self.inputs if x.is_floating_point()]
         self.leaves = [self.inputs[i] for i in differentiable]
-        self.outputs = as_tuple(entry.function(Arguments(zip(names, self.inputs)), attrs))
+        with tapped() as self.taps:
+            self.outputs = as_tuple(entry.function(Arguments(zip(names, self.inputs)), attrs))
 
     def expected(self, y, operands, low_steps=0):
         value = y.detach()
@@ -138,20 +173,26 @@ class Reference:
         return Expected(value, acc=roundings * total, low=low_steps * total, tiny=low_steps * (1 + plain))
 
     def values(self):
-        return [self.expected(y, self.operands) for y in self.outputs]
+        return [self.expected(y, [*self.operands, *self.taps]) for y in self.outputs]
+
+    def gradients(self, seeds):
+        flows_back = [i for i in range(len(self.outputs)) if i not in self.entry.flat]
+        return gradients([self.outputs[i] for i in flows_back], [seeds[i] for i in flows_back], self.leaves, True)
 
     def first(self, seeds):
         """Per leaf."""
         seeds = [s.detach().clone().requires_grad_(True) for s in seeds]
-        found = gradients(self.outputs, seeds, self.leaves, True)
-        return [self.expected(g, [*self.operands, *seeds]) for g in found]
+        with tapped() as taps:
+            found = self.gradients(seeds)
+        return [self.expected(g, [*self.operands, *seeds, *self.taps, *taps]) for g in found]
 
     def second(self, seeds, vs):
         """Per leaf, then per output."""
         seeds = [s.detach().clone().requires_grad_(True) for s in seeds]
         vs = [v.detach().clone().requires_grad_(True) for v in vs]
-        found = gradients(gradients(self.outputs, seeds, self.leaves, True), vs, [*self.leaves, *seeds], True)
-        return [self.expected(g, [*self.operands, *seeds, *vs], 3) for g in found]
+        with tapped() as taps:
+            found = gradients(self.gradients(seeds), vs, [*self.leaves, *seeds], True)
+        return [self.expected(g, [*self.operands, *seeds, *vs, *self.taps, *taps], 3) for g in found]
 
 
 def choose_types(rng, entry, made, mode):

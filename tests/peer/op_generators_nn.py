@@ -118,7 +118,7 @@ def make_conv2d(rng):
 
 def make_batch_norm(rng):
     n, c = rng.pick((2, 3, 7, 16)), rng.pick((1, 3, 8, 31))
-    shape = [n, c, *rng.pick(((), (5, 5), (8, 3)))]
+    shape = [n, c, *rng.pick(((), (5, 5), (8, 3), (6,), (2, 3, 2)))]
     values = [rng.normal(*shape) + rng.pick((0.0, 1.0)), rng.normal(c), rng.uniform(0.5, 2.0, c)]
     differentiable = [0]
     if rng.chance(0.8):

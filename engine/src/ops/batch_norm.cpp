@@ -8,6 +8,7 @@
 #include "ops/check.h"
 #include "ops/layout.h"
 #include "ops/unary.h"
+#include "ops/view.h"
 
 namespace engine {
 namespace {
@@ -47,7 +48,11 @@ void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
 void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
            const BatchNormOptions& options) {
     check_floating(info, x);
-    if (x.rank() != 2) check_rank(info, x, 4);
+    if (x.rank() < 2 || x.rank() > 5) {
+        throw Error(ErrorCode::shape, std::string(info.name) +
+                                          ": takes a tensor of rank 2 to 5, not of shape " +
+                                          to_string(x.shape()));
+    }
     for (const auto* companion : {&t.weight, &t.bias, &t.running_mean, &t.running_var})
         check_companion(info, x, *companion);
     if (t.weight.defined() && t.bias.defined()) one_type(info, {t.weight, t.bias});
@@ -110,10 +115,25 @@ BatchNormStatistics running_statistics(const BatchNormTensors& t, const Tensor& 
     return {add(to(t.running_mean.detach(), wide_of(x)), 0.0), rsqrt(add(var, eps))};
 }
 
+/// Sequences and volumes as images, whose channels lie innermost.
+bool as_image(const Tensor& x) { return x.rank() == 3 || x.rank() == 5; }
+Tensor image_of(const Tensor& x) {
+    if (!x.defined()) return x;
+    const std::int64_t side = x.size(2);
+    return reshape(x, {x.size(0), x.size(1), side, x.rank() == 5 ? x.size(3) * x.size(4) : 1});
+}
+
+/// The kernels walk parameters flat; a view with gaps is copied first.
+Tensor dense_parameter(const Tensor& t) { return t.defined() ? contiguous(t) : t; }
+
 /// Order of the inputs on the tape: x, weight, bias, residual.
 Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
                  const BatchNormTensors& t, const BatchNormOptions& options, bool relu) {
     check(info, x, t, options);
+    if (as_image(x)) {
+        const Tensor y = normalize(info, image_of(x), image_of(residual), t, options, relu);
+        return reshape(y, x.shape());
+    }
     const Layout layout = x.rank() == 4 ? Layout::channels_last : Layout::contiguous;
     const Tensor from = in_layout(x, layout);
     const Tensor added = residual.defined() ? in_layout(residual, layout) : residual;
@@ -167,7 +187,8 @@ const OpInfo batch_norm_relu_info{
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
-    return normalize(batch_norm_info, x, {}, {weight, bias, running_mean, running_var},
+    return normalize(batch_norm_info, x, {},
+                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
                      {training, momentum, eps}, false);
 }
 
@@ -179,7 +200,8 @@ Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& we
             add(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps),
                 residual));
     }
-    return normalize(batch_norm_relu_info, x, residual, {weight, bias, running_mean, running_var},
+    return normalize(batch_norm_relu_info, x, residual,
+                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
                      {training, momentum, eps}, true);
 }
 

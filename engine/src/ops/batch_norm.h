@@ -6,7 +6,8 @@ namespace engine {
 
 extern const OpInfo batch_norm_info, batch_norm_relu_info;
 
-/// (x - mean) / sqrt(var + eps) * weight + bias over channels, x (N, C) or (N, C, H, W); computed
+/// (x - mean) / sqrt(var + eps) * weight + bias over channels, x (N, C) or (N, C, ...) of rank
+/// 3 to 5; computed
 /// in f32 (f64 for f64) and rounded once to x's type. weight, bias and the running statistics are
 /// (channels); weight and bias may be undefined (1 and 0), the statistics too when training. With
 /// f32 x all are f32, with f64 x f64; with 16-bit x each is f32 or of x's type, else Error(dtype).

@@ -11,7 +11,10 @@
 #include "ops/dropout.h"
 #include "ops/elementary.h"
 #include "ops/gather.h"
+#include "ops/group_norm.h"
 #include "ops/inplace.h"
+#include "ops/instance_norm.h"
+#include "ops/layer_norm.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
 #include "ops/pool.h"
@@ -38,6 +41,9 @@ const OpInfo* const infos[] = {
     &eq_info, &ne_info, &lt_info, &le_info, &gt_info, &ge_info, &where_info,
     // reductions
     &sum_info, &mean_info, &norm_info, &argmax_info,
+    // normalisation by row, group and instance
+    &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
+    &instance_norm_info,
     // normalisation and pooling
     &batch_norm_info, &batch_norm_relu_info, &max_pool2d_info, &avg_pool2d_info,
     &adaptive_avg_pool2d_info,

@@ -10,6 +10,7 @@
 #include "ops/cast.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
+#include "ops/view.h"
 
 namespace engine {
 namespace {
@@ -104,6 +105,18 @@ TEST(BatchNorm, RefusesOneValueAChannelAndMissingStatistics) {
     EXPECT_THROW(batch_norm(one, p.weight, p.bias, {}, {}, false), Error);
     EXPECT_THROW(batch_norm(one, p.weight, p.bias, p.mean, {}, false), Error);
     EXPECT_THROW(batch_norm(Tensor::zeros({2, 3}, DType::f32), p.weight, {}, {}, {}, true), Error);
+}
+
+TEST(BatchNorm, ReadsParametersThatAreViewsWithGaps) {
+    const Tensor x = random_tensor({5, 3}, DType::f32, 1);
+    const Tensor columns = random_tensor({3, 2}, DType::f32, 2);
+    const Tensor w = reshape(narrow(columns, 1, 1, 1), {3});
+    const Tensor dense = Tensor::of(w.values(), {3});
+    EXPECT_EQ(batch_norm(x, w, {}, {}, {}, true).values(),
+              batch_norm(x, dense, {}, {}, {}, true).values());
+    const Tensor one = expand(Tensor::full({1}, 2, DType::f32), {3});
+    EXPECT_EQ(batch_norm(x, {}, one, {}, {}, true).values(),
+              batch_norm(x, {}, Tensor::full({3}, 2, DType::f32), {}, {}, true).values());
 }
 
 TEST(BatchNorm, AnEmptyBatchIsEmptyOutsideTraining) {

@@ -347,6 +347,7 @@ std::vector<OpSample> op_samples() {
     add_views(out);
     add_inplace(out);
     add_indexing_samples(out);
+    add_norms_samples(out);
     return out;
 }
 

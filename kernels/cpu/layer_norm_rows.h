@@ -1,0 +1,33 @@
+#pragma once
+
+#include "kernels/array.h"
+
+// Layer norm over a range of rows. f32 and 16 bits, and f64, each in a file of its own.
+namespace kernels::cpu {
+
+/// weight and bias (cols), null for 1 and 0; mean null for 0: the root mean square alone.
+template <class W>
+struct LayerNormRows {
+    W* mean;
+    W* rstd;
+    const W* weight;
+    const W* bias;
+    std::int64_t cols;
+    double eps;
+};
+using LayerNormRowsF32 = LayerNormRows<float>;
+using LayerNormRowsF64 = LayerNormRows<double>;
+
+void layer_norm_rows(Array y, ConstArray x, const LayerNormRowsF32& with, std::int64_t begin,
+                     std::int64_t end);
+void layer_norm_rows(Array y, ConstArray x, const LayerNormRowsF64& with, std::int64_t begin,
+                     std::int64_t end);
+
+/// dx of the rows; where `sums` is not null, sums[0, cols) += sum dy xhat, sums[cols, 2 cols) +=
+/// sum dy.
+void layer_norm_gradient_rows(Array dx, double* sums, ConstArray dy, ConstArray x,
+                              const LayerNormRowsF32& with, std::int64_t begin, std::int64_t end);
+void layer_norm_gradient_rows(Array dx, double* sums, ConstArray dy, ConstArray x,
+                              const LayerNormRowsF64& with, std::int64_t begin, std::int64_t end);
+
+}  // namespace kernels::cpu
