@@ -15,7 +15,9 @@ gradient, its operands the inputs, the output's gradient and the weights v; S co
 
     |got - y| <= u_out |y| + u_acc k S(y) + u_run c S(y),
 
-with c the number of times that an op stores a value of its own type on the way (`low_steps`; 0 for most). A second
+with c the number of times that an op stores a value of its own type on the way (`low_steps`; 0 for most). For an op that
+is linear in each operand (`multilinear`) S is the function itself on absolute values: the sum of the magnitudes of all
+terms, in which every rounding of a term or of a partial sum is at most its unit times the whole. A second
 derivative adds up to three: the gradients that meet there are stored each and then added in the op's type.
 
 Some ops are not stable in that sense: their own formula subtracts intermediate results that nearly cancel, while the
@@ -52,7 +54,11 @@ class FamilyOp:
     low_steps: int = 0
     # Stable only as a whole (a decomposition, a transform): k S(y) is then replaced by its largest element.
     normwise: bool = False
+    # Sums of products, one factor from each operand (alpha and beta are factors too).
+    multilinear: bool = False
     second: bool = True
+    # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.
+    consulted: int | None = None
     # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
     result: Callable | None = None
     flat: tuple = ()  # places of the results that have no gradient, though the function here has one
@@ -146,11 +152,34 @@ def sensitivity(y, inputs):
     return total.reshape(y.shape), plain.reshape(y.shape)
 
 
+class Magnitudes:
+    """What a multilinear op, its gradient and its second derivative come to if all terms are added by their magnitudes,
+    with `more` on every operand: 0 for S, 1 for what one subnormal error on the way may be multiplied by."""
+
+    def __init__(self, reference, more):
+        self.more = more
+        self.inputs = [self.size(x) if x.is_floating_point() else x for x in reference.inputs]
+        self.leaves = [self.inputs[i] for i in reference.differentiable]
+        attrs = {k: abs(v) if k in ("alpha", "beta") else v for k, v in reference.attrs.items()}
+        self.outputs = as_tuple(reference.entry.function(Arguments(zip(reference.names, self.inputs)), attrs))
+
+    def size(self, x):
+        return (x.detach().abs() + self.more).requires_grad_(True)
+
+    def first(self, seeds):
+        return gradients(self.outputs, [self.size(s) for s in seeds], self.leaves, False)
+
+    def second(self, seeds, vs):
+        seeds = [self.size(s) for s in seeds]
+        found = gradients(self.outputs, seeds, self.leaves, True)
+        return gradients(found, [self.size(v) for v in vs], [*self.leaves, *seeds], False)
+
+
 class Reference:
     """An op's results in f64 with the magnitudes of their bounds."""
 
     def __init__(self, entry, names, inputs, differentiable, attrs):
-        self.entry, self.attrs, self.names = entry, attrs, names
+        self.entry, self.attrs, self.names, self.differentiable = entry, attrs, names, differentiable
         self.inputs = [x.detach().clone() for x in inputs]
         for x in self.inputs:
             if x.is_floating_point():
@@ -160,20 +189,29 @@ class Reference:
         with tapped() as self.taps:
             self.outputs = as_tuple(entry.function(Arguments(zip(names, self.inputs)), attrs))
 
-    def expected(self, y, operands, low_steps=0):
+    def expected(self, y, operands, low_steps=0, sizes=None):
+        """`sizes`: S(y) and the plain sum, where they are known."""
         value = y.detach()
         low_steps += self.entry.low_steps
         if not value.is_floating_point():
             return Expected(value)
-        total, plain = sensitivity(y, operands)
+        total, plain = sizes or sensitivity(y, operands)
         if self.entry.normwise and total.numel():
             total = total.max().expand_as(total)
         longest = max((x.numel() for x in self.inputs), default=1)
         roundings = self.entry.roundings + longest
         return Expected(value, acc=roundings * total, low=low_steps * total, tiny=low_steps * (1 + plain))
 
+    def sizes(self, ask, count):
+        """S and the plain sum of each of `count` answers of a multilinear op; None for other ops."""
+        if not self.entry.multilinear:
+            return [None] * count
+        return [(total.detach(), plain.detach())
+                for total, plain in zip(ask(Magnitudes(self, 0)), ask(Magnitudes(self, 1)))]
+
     def values(self):
-        return [self.expected(y, [*self.operands, *self.taps]) for y in self.outputs]
+        sizes = self.sizes(lambda m: m.outputs, len(self.outputs))
+        return [self.expected(y, [*self.operands, *self.taps], sizes=size) for y, size in zip(self.outputs, sizes)]
 
     def gradients(self, seeds):
         flows_back = [i for i in range(len(self.outputs)) if i not in self.entry.flat]
@@ -184,7 +222,9 @@ class Reference:
         seeds = [s.detach().clone().requires_grad_(True) for s in seeds]
         with tapped() as taps:
             found = self.gradients(seeds)
-        return [self.expected(g, [*self.operands, *seeds, *self.taps, *taps]) for g in found]
+        sizes = self.sizes(lambda m: m.first(seeds), len(found))
+        operands = [*self.operands, *seeds, *self.taps, *taps]
+        return [self.expected(g, operands, sizes=size) for g, size in zip(found, sizes)]
 
     def second(self, seeds, vs):
         """Per leaf, then per output."""
@@ -192,7 +232,9 @@ class Reference:
         vs = [v.detach().clone().requires_grad_(True) for v in vs]
         with tapped() as taps:
             found = gradients(self.gradients(seeds), vs, [*self.leaves, *seeds], True)
-        return [self.expected(g, [*self.operands, *seeds, *vs, *self.taps, *taps], 3) for g in found]
+        sizes = self.sizes(lambda m: m.second(seeds, vs), len(found))
+        operands = [*self.operands, *seeds, *vs, *self.taps, *taps]
+        return [self.expected(g, operands, 3, size) for g, size in zip(found, sizes)]
 
 
 def choose_types(rng, entry, made, mode):
@@ -233,7 +275,7 @@ def cast_arguments(entry, tensors, low):
     elif low is not None and entry.policy == "f32":
         tensors = [t.float() if wide(t) else t for t in tensors]
     elif low is not None and entry.policy == "promote":
-        to = torch.float32 if any(t.dtype == torch.float32 for t in tensors) else low
+        to = torch.float32 if any(t.dtype == torch.float32 for t in tensors[:entry.consulted]) else low
         tensors = [t.to(to) if wide(t) else t for t in tensors]
     floats = [t for t in tensors if t.is_floating_point()]
     if not floats:

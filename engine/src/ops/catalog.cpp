@@ -9,6 +9,7 @@
 #include "ops/compare.h"
 #include "ops/conv2d.h"
 #include "ops/dropout.h"
+#include "ops/einsum.h"
 #include "ops/elementary.h"
 #include "ops/gather.h"
 #include "ops/group_norm.h"
@@ -17,10 +18,15 @@
 #include "ops/layer_norm.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
+#include "ops/matrix_chain.h"
 #include "ops/pool.h"
+#include "ops/products.h"
+#include "ops/products_in_place.h"
 #include "ops/reduce.h"
 #include "ops/softmax.h"
+#include "ops/tensor_products.h"
 #include "ops/unary.h"
+#include "ops/vector_products.h"
 #include "ops/view.h"
 
 namespace engine {
@@ -29,6 +35,13 @@ namespace {
 const OpInfo* const infos[] = {
     // matrix products and convolution
     &mm_info, &bmm_info, &matmul_info, &addmm_info, &mv_info, &dot_info, &linear_info, &conv2d_info,
+    // products
+    &baddbmm_info, &addbmm_info, &addmv_info, &addr_info, &chain_matmul_info,
+    &linalg_multi_dot_info, &linalg_vecdot_info, &einsum_info, &tensordot_info, &bilinear_info,
+    &vdot_info, &cross_info, &linalg_cross_info, &outer_info, &kron_info,
+    // products in place
+    &addmm_in_place_info, &baddbmm_in_place_info, &addbmm_in_place_info, &addmv_in_place_info,
+    &addr_in_place_info,
     // element-wise
     &add_info, &sub_info, &mul_info, &div_info, &maximum_info, &minimum_info, &pow_info,
     &atan2_info, &neg_info, &abs_info, &exp_info, &expm1_info, &log_info, &log1p_info, &log2_info,

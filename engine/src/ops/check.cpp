@@ -7,10 +7,13 @@ namespace engine {
 namespace {
 
 [[noreturn]] void refuse_mixed(const OpInfo& info, DType a, DType b) {
+    // Without an entry a region changes nothing (1.11).
     throw Error(ErrorCode::dtype,
                 std::string(info.name) + ": the arguments have different types, " + name(a) +
                     " and " + name(b),
-                "Cast one of them, or call it inside an autocast region.");
+                info.policy == CastPolicy::none
+                    ? "Cast one of them: autocast has no entry for this form."
+                    : "Cast one of them, or call it inside an autocast region.");
 }
 
 }  // namespace

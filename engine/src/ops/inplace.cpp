@@ -1,6 +1,5 @@
 #include "ops/inplace.h"
 
-#include "amp/autocast.h"
 #include "core/autograd_detail.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
@@ -10,6 +9,7 @@
 #include "ops/layout.h"
 #include "ops/unary.h"
 #include "ops/view.h"
+#include "ops/write_in_place.h"
 
 namespace engine {
 namespace {
@@ -39,47 +39,6 @@ TensorList run_zero(const OpArguments& args) { return {zero_(writable(args))}; }
 constexpr const char* no_entry =
     "In-place forms are never on the list: the left side keeps its type.";
 
-/// Whether the write has to go on the tape. Refuses where it cannot.
-bool recorded(const OpInfo& info, const Tensor& x, const Tensor& other) {
-    if (!grad_enabled()) return false;
-    const Tensor both[] = {x, other};
-    if (!any_requires_grad(both)) return false;
-    if (x.is_leaf() && x.requires_grad()) {
-        throw Error(ErrorCode::state,
-                    std::string(info.name) + ": a leaf that requires a gradient cannot be changed",
-                    "Do it with gradient mode off, or use the form that returns a new tensor.");
-    }
-    if (x.is_view()) {
-        throw Error(ErrorCode::state,
-                    std::string(info.name) +
-                        ": a view of another tensor cannot be changed while gradients are recorded",
-                    "Write into the tensor that it is a view of, or use the form that returns a "
-                    "new tensor.");
-    }
-    return true;
-}
-
-/// What x was before the write: its place in the graph with a copy of its values, which a gradient
-/// may still need.
-Tensor before(const Tensor& x) {
-    const Tensor old = Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x));
-    copy_into(old, x);
-    old.impl()->node = x.impl()->node;
-    old.impl()->output_index = x.impl()->output_index;
-    return old;
-}
-
-/// Puts y's values, and its place in the graph if `on_tape`, into x.
-void write(const OpInfo& info, const Tensor& x, const Tensor& y, bool on_tape) {
-    check_shapes(info, x.shape() == y.shape(), x, y);
-    copy_into(x, y);
-    x.bump_version();
-    if (!on_tape) return;
-    x.impl()->node = y.impl()->node;
-    x.impl()->output_index = y.impl()->output_index;
-    if (x.impl()->node) x.impl()->node->hooked = x.impl();
-}
-
 const OpInfo assign_info{"assign", CastPolicy::none, "assign(x)", 2, no_entry};
 
 /// The values of x in the memory layout of another tensor of its shape; an op of its own, since x
@@ -90,16 +49,12 @@ Tensor assigned_like(const Tensor& x, const Tensor& like) {
     return record(assign_info, {x}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
+/// x op other, written into x; the other side may be missing.
 template <typename F>
 Tensor apply(const OpInfo& info, const Tensor& x, const Tensor& other, F&& op) {
-    const bool on_tape = recorded(info, x, other);
-    const NoAutocast listed_nowhere(x.device().kind);
-    const GradMode mode(on_tape);
-    const Tensor old = on_tape ? before(x) : x.detach();
-    // x on both sides: its old values stand for both.
-    const bool itself = other.defined() && other.impl() == x.impl();
-    write(info, x, to(op(old, itself ? old : other), x.dtype()), on_tape);
-    return x;
+    return write_in_place(info, x, {other}, [&](const Tensor& old, const TensorList& sides) {
+        return op(old, sides[0]);
+    });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "ops/layout.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
+#include "ops/wide.h"
 
 namespace engine {
 namespace {
@@ -72,18 +73,23 @@ void gemm(const Tensor& y, const Operand& a, const Operand& b, GemmOptions optio
 
 const OpInfo& info_of(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_info; }
 
+/// Uninitialised room for a b; checks that the operands fit one another.
+Tensor room_for(const OpInfo& info, const Tensor& a, const Operand& left, const Tensor& b,
+                const Operand& right) {
+    const bool batches = a.rank() == b.rank() && (a.rank() == 2 || a.size(0) == b.size(0));
+    check_shapes(info, batches && left.matrix.cols == right.matrix.rows, a, b);
+    Shape shape{left.matrix.rows, right.matrix.cols};
+    if (a.rank() == 3) shape = {a.size(0), left.matrix.rows, right.matrix.cols};
+    return Tensor::empty(shape, a.dtype(), a.device());
+}
+
 /// The product itself, outside the tape; checks types and shapes.
 Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
-                       bool swap_b) {
-    const int rank = a.rank();
+                       bool swap_b, double alpha) {
     one_type(info, {a, b});
-    check_shapes(info, b.rank() == rank && (rank == 2 || a.size(0) == b.size(0)), a, b);
     const Operand left = operand(a, swap_a), right = operand(b, swap_b);
-    check_shapes(info, left.matrix.cols == right.matrix.rows, a, b);
-    Shape shape{left.matrix.rows, right.matrix.cols};
-    if (rank == 3) shape = {a.size(0), left.matrix.rows, right.matrix.cols};
-    Tensor y = Tensor::empty(shape, a.dtype(), a.device());
-    gemm(y, left, right);
+    const Tensor y = room_for(info, a, left, b, right);
+    gemm(y, left, right, {.alpha = alpha});
     return y;
 }
 
@@ -121,22 +127,22 @@ const OpInfo linear_info{"linear",
                          "A matrix product: twice as fast or more in 16 bits, summed in fp32.",
                          run_linear};
 
-Tensor product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b) {
+Tensor product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
     const OpInfo& info = info_of(a0);
     const auto [a, b] = autocast(info, a0, b0);
     const Tensor inputs[] = {a, b};
-    return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b),
+    return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b, alpha),
                        {b.requires_grad() ? save(a) : Save{}, a.requires_grad() ? save(b) : Save{}},
-                       [swap_a, swap_b](std::span<const Tensor> grads, const Saved& saved) {
+                       [swap_a, swap_b, alpha](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor& dy = grads[0];
                            TensorList out(2);
                            if (saved.wants(0)) {
-                               out[0] = swap_a ? product(saved[1], swap_b, dy, true)
-                                               : product(dy, false, saved[1], !swap_b);
+                               out[0] = swap_a ? product(saved[1], swap_b, dy, true, alpha)
+                                               : product(dy, false, saved[1], !swap_b, alpha);
                            }
                            if (saved.wants(1)) {
-                               out[1] = swap_b ? product(dy, true, saved[0], swap_a)
-                                               : product(saved[0], !swap_a, dy, false);
+                               out[1] = swap_b ? product(dy, true, saved[0], swap_a, alpha)
+                                               : product(saved[0], !swap_a, dy, false, alpha);
                            }
                            return out;
                        });
@@ -238,43 +244,51 @@ Tensor matmul(const Tensor& a0, const Tensor& b0) {
 namespace {
 
 /// beta * c + alpha * a b, outside the tape.
-Tensor compute_addmm(const Tensor& c, const Tensor& a, const Tensor& b, double beta, double alpha) {
+Tensor compute_sum(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+                   double beta, double alpha) {
     const Operand left = operand(a, false), right = operand(b, false);
-    const Shape shape{left.matrix.rows, right.matrix.cols};
-    Tensor y = Tensor::empty(shape, a.dtype(), a.device());
-    if (!(broadcast_shapes("addmm", c.shape(), shape) == shape))
-        check_shapes(addmm_info, false, c, y);
-    if (beta != 0) copy_into(y, expanded_view(c, shape));
+    const Tensor y = room_for(info, a, left, b, right);
+    if (!(broadcast_shapes(info.name, c.shape(), y.shape()) == y.shape()))
+        check_shapes(info, false, c, y);
+    if (beta != 0) copy_into(y, expanded_view(c, y.shape()));
     gemm(y, left, right, {.alpha = alpha, .beta = beta});
     return y;
 }
 
+/// beta * dy summed down to c's shape; scaled before it is rounded.
+Tensor gradient_of_addend(const Tensor& dy, const Shape& shape, double beta) {
+    if (beta == 1) return sum_to(dy, shape);
+    return to(mul(sum_to(widened(dy), shape), beta), dy.dtype());
+}
+
 }  // namespace
+
+Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+                   double beta, double alpha) {
+    const Tensor inputs[] = {c, a, b};
+    return record_many(
+        info, inputs, compute_sum(info, c, a, b, beta, alpha), {save(a), save(b)},
+        [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& dy = grads[0];
+            TensorList out(3);
+            if (saved.wants(0)) out[0] = gradient_of_addend(dy, from, beta);
+            if (saved.wants(1)) out[1] = product(dy, false, saved[1], true, alpha);
+            if (saved.wants(2)) out[2] = product(saved[0], true, dy, false, alpha);
+            return out;
+        });
+}
 
 Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
     check_rank(addmm_info, a0, 2);
     check_rank(addmm_info, b0, 2);
     const auto [c, a, b] = autocast(addmm_info, c0, a0, b0);
     one_type(addmm_info, {c, a, b});
-    check_shapes(addmm_info, a.size(1) == b.size(0), a, b);
-    const Tensor inputs[] = {c, a, b};
-    return record_many(
-        addmm_info, inputs, compute_addmm(c, a, b, beta, alpha), {save(a), save(b)},
-        [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
-            const Tensor& dy = grads[0];
-            const auto scaled = [](const Tensor& x, double by) { return by == 1 ? x : mul(x, by); };
-            TensorList out(3);
-            if (saved.wants(0)) out[0] = sum_to(scaled(dy, beta), from);
-            if (saved.wants(1)) out[1] = scaled(product(dy, false, saved[1], true), alpha);
-            if (saved.wants(2)) out[2] = scaled(product(saved[0], true, dy, false), alpha);
-            return out;
-        });
+    return add_product(addmm_info, c, a, b, beta, alpha);
 }
 
 namespace {
 
 void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    one_type(linear_info, {x, weight, bias});
     check_rank(linear_info, weight, 2);
     check_shapes(linear_info, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
     if (bias.defined())
@@ -315,10 +329,22 @@ TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
     return out;
 }
 
+/// One weight for each feature, so no dimension of results: x weight.
+Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    if (bias.defined()) {
+        throw Error(ErrorCode::shape,
+                    "linear: takes no bias beside a weight of shape " + to_string(weight.shape()));
+    }
+    const Tensor y = linear(x, reshape(weight, {1, weight.size(0)}));
+    return reshape(y, without(y.shape(), y.rank() - 1));
+}
+
 }  // namespace
 
 Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
     const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    if (weight.rank() == 1) return linear_vector(x, weight, bias);
     check_linear(x, weight, bias);
     const Tensor inputs[] = {x, weight, bias};
     return record_many(

@@ -21,11 +21,18 @@ Tensor addmm(const Tensor& c, const Tensor& a, const Tensor& b, double beta = 1,
 Tensor mv(const Tensor& matrix, const Tensor& vector);
 /// (k) (k) -> (); mixed types go to the wider one in a region (policy promote).
 Tensor dot(const Tensor& a, const Tensor& b);
-/// x weight^T + bias: x (..., in), weight (out, in), bias (out) or undefined -> (..., out)
+/// x weight^T + bias: x (..., in), weight (out, in), bias (out) or undefined -> (..., out); weight
+/// (in) without a bias -> (...).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
-/// mm, or bmm for rank 3, with the last two dimensions of a or b swapped first: what gradients of
-/// products are written in, so that no transposed copy or view is made.
-Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b);
+/// alpha * a b by mm, or bmm for rank 3, with the last two dimensions of a or b swapped first: what
+/// gradients of products are written in, so that no transposed copy or view is made. One rounding.
+Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
+
+/// beta * c + alpha * a b for matrices or batches of them, with one rounding: the core of addmm and
+/// of its relatives, after their casts. c broadcasts and is not read with beta 0; errors and the
+/// record name `info`.
+Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+                   double beta, double alpha);
 
 }  // namespace engine
