@@ -99,3 +99,31 @@ def cut(x, shape):
 
 op("scatter_add", "indexing", "promote", scatter_add_case,
    lambda x, a: torch.scatter_add(x["0"], a["dim"], x["1"], cut(x["2"], x["1"].shape)))
+
+
+def embedding_case(rng):
+    rows, width = rng.pick((1, 2, 5, 9)), rng.pick((1, 3, 6))
+    index = i32_sometimes(rng, places(rng, rows, *shape_of(rng, 0, 3, 12)))
+    attrs = {}
+    if rng.chance(0.4):
+        attrs["padding_idx"] = int(rng.numpy.integers(-rows, rows))
+    if rng.chance(0.3):
+        attrs["scale_grad_by_freq"] = True
+    return draft([index, values_of(rng, rows, width)], attrs, [1])
+
+
+def embedding(x, a):
+    """PyTorch has no second derivative with scale_grad_by_freq: a mean over the equal indices, written out."""
+    index, weight = x["0"].long(), x["1"]
+    padding = a.get("padding_idx")
+    if padding is not None:
+        at = torch.arange(len(weight)) == padding % len(weight)
+        weight = torch.where(at[:, None], weight.detach(), weight)
+    y = torch.nn.functional.embedding(index, weight)
+    if a.get("scale_grad_by_freq"):
+        share = 1 / torch.bincount(index.flatten(), minlength=len(weight)).double()[index][..., None]
+        y = y * share + (y * (1 - share)).detach()
+    return y
+
+
+op("embedding", "indexing", "none", embedding_case, embedding)

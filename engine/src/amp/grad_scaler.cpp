@@ -1,5 +1,6 @@
 #include "amp/grad_scaler.h"
 
+#include "core/sparse.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/binary.h"
@@ -32,6 +33,13 @@ struct DeviceGradients {
     Device device;
     std::vector<kernels::Array> arrays;
 };
+
+/// What the check reads of a gradient, dense in memory. Of a sparse one its stored values; in f16
+/// with those of one place added up, which may overflow.
+Tensor values_to_judge(const Tensor& grad) {
+    if (!grad.is_sparse()) return dense(grad);
+    return grad.dtype() == DType::f16 ? to_dense(grad) : sparse_parts(grad).values;
+}
 
 std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, const Device& device) {
     for (auto& group : groups) {
@@ -86,6 +94,11 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
                         "Keep the parameters in fp32 and use autocast, or an optimizer that knows "
                         "of scaling.");
         }
+        if (grad.is_sparse()) {
+            of_device(groups, grad.device()).push_back(sparse_parts(grad).values.array());
+            grad.bump_version();
+            continue;
+        }
         if (!is_dense(grad)) parameter.tensor.set_grad(in_layout(grad, Layout::contiguous));
         of_device(groups, grad.device()).push_back(parameter.tensor.grad().array());
         parameter.tensor.grad().bump_version();
@@ -107,7 +120,7 @@ void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) con
     for (const auto& parameter : optimizer.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (!grad.defined()) continue;
-        held.push_back(dense(grad));
+        held.push_back(values_to_judge(grad));
         grads.push_back(held.back().array());
     }
     if (grads.empty()) return;

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/autograd_detail.h"
+#include "core/sparse.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -206,6 +207,11 @@ namespace {
 /// of a sum is a broadcast view; those of both sides of an addition are one tensor).
 bool may_take(const Tensor& gradient, const Tensor& leaf) {
     const auto& impl = gradient.impl();
+    if (impl->sparse) {
+        const auto& storage = impl->sparse->values.impl()->storage;
+        // The values' handle and the sparse tensor's.
+        return impl.use_count() == 1 && storage.use_count() == 2;
+    }
     return impl.use_count() == 1 && impl->storage.use_count() == 1 &&
            same_walk(gradient.shape(), gradient.strides(), leaf.strides());
 }

@@ -182,7 +182,8 @@ private:
     TensorList apply(Node& node) {
         if (detail::observed) {
             for (const auto& gradient : node.buffer) {
-                if (gradient.defined()) detail::notify_gradient(node.info(), gradient);
+                if (gradient.defined() && !gradient.is_sparse())
+                    detail::notify_gradient(node.info(), gradient);
             }
         }
         if (const auto output = node.hooked.lock()) {

@@ -87,6 +87,11 @@ Tensor Tensor::of(const std::vector<double>& values, const Shape& shape, DType d
     return t.copy_to(device);
 }
 
+void Tensor::refuse_sparse() {
+    throw Error(ErrorCode::state, "a sparse gradient came where a dense tensor is needed",
+                "Use embedding with sparse = false, or an optimizer for sparse gradients.");
+}
+
 bool Tensor::is_contiguous() const {
     return same_walk(shape(), strides(), contiguous_strides(shape()));
 }
@@ -117,6 +122,7 @@ Tensor Tensor::detach() const {
     impl->offset = impl_->offset;
     impl->dtype = impl_->dtype;
     impl->device = impl_->device;
+    impl->sparse = impl_->sparse;
     impl->is_view = true;
     return Tensor(std::move(impl));
 }

@@ -31,6 +31,7 @@ enum class Layout { contiguous, channels_last };
 /// A 16-bit copy of a parameter that its optimizer keeps (design.md, D6); valid while `version` is
 /// the parameter's.
 struct LowCopy;
+struct SparseParts;  // core/sparse.h
 
 struct TensorImpl {
     std::shared_ptr<Storage> storage;
@@ -49,6 +50,7 @@ struct TensorImpl {
     std::shared_ptr<TensorImpl> grad;
     std::vector<std::function<void(const Tensor&)>> hooks;
     std::shared_ptr<LowCopy> low_copy;
+    std::shared_ptr<const SparseParts> sparse;  // of a sparse tensor: its elements are there
 };
 
 /// Handle to an n-dimensional array. Copies share it. Images are NHWC in memory, (N, C, H, W) in
@@ -81,10 +83,14 @@ public:
     const Device& device() const { return impl_->device; }
     std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
 
+    /// A gradient with few places (core/sparse.h).
+    bool is_sparse() const { return impl_ && impl_->sparse != nullptr; }
     bool is_contiguous() const;
     bool is_channels_last() const;  // rank 4 only
 
+    /// Throws Error(state) for a sparse tensor.
     void* data() const {
+        if (impl_->sparse) refuse_sparse();
         return static_cast<std::byte*>(impl_->storage->block.data()) +
                static_cast<std::size_t>(impl_->offset) * size_of(impl_->dtype);
     }
@@ -127,6 +133,8 @@ public:
     const std::shared_ptr<TensorImpl>& impl() const { return impl_; }
 
 private:
+    [[noreturn]] static void refuse_sparse();
+
     std::shared_ptr<TensorImpl> impl_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "amp/autocast.h"
 #include "core/autograd_detail.h"
+#include "core/sparse.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/cast.h"
@@ -307,7 +308,9 @@ Tensor sum_to(const Tensor& x, const Shape& shape) {
 }
 
 namespace detail {
-Tensor add_gradients(const Tensor& a, const Tensor& b) { return add(a, b); }
+Tensor add_gradients(const Tensor& a, const Tensor& b) {
+    return a.is_sparse() || b.is_sparse() ? add_sparse(a, b) : add(a, b);
+}
 }  // namespace detail
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 #include "ops/cast.h"
 
 #include "core/autograd_detail.h"
+#include "core/sparse.h"
 #include "kernels/elementwise.h"
 #include "ops/layout.h"
 
@@ -59,7 +60,10 @@ Tensor to(const Tensor& x, const Device& device) {
 }
 
 namespace detail {
-Tensor cast_gradient(const Tensor& gradient, DType dtype) { return to(gradient, dtype); }
+Tensor cast_gradient(const Tensor& gradient, DType dtype) {
+    if (!gradient.is_sparse()) return to(gradient, dtype);
+    return with_values(gradient, to(sparse_parts(gradient).values, dtype));
+}
 }  // namespace detail
 
 }  // namespace engine

@@ -11,6 +11,7 @@
 #include "ops/dropout.h"
 #include "ops/einsum.h"
 #include "ops/elementary.h"
+#include "ops/embedding.h"
 #include "ops/gather.h"
 #include "ops/group_norm.h"
 #include "ops/inplace.h"
@@ -68,6 +69,7 @@ const OpInfo* const infos[] = {
     &narrow_info, &contiguous_info, &cat_info,
     // by index
     &index_select_info, &gather_info, &index_add_info, &scatter_add_info,
+    &embedding_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};

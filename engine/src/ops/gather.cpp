@@ -124,6 +124,10 @@ Tensor rows_or_zeros(const Tensor& x, std::int64_t asked_dim, const Tensor& inde
     return select(x, wrap_dim("index_select", asked_dim, x.rank()), index, true);
 }
 
+Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index) {
+    return select_backward(dy, shape, wrap_dim("index_select", dim, shape.rank()), index, true);
+}
+
 Tensor gather(const Tensor& x, std::int64_t asked_dim, const Tensor& index0) {
     const int dim = wrap_dim("gather", asked_dim, x.rank());
     check_extent(gather_info, index0, x, dim);

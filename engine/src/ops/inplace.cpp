@@ -1,6 +1,7 @@
 #include "ops/inplace.h"
 
 #include "core/autograd_detail.h"
+#include "core/sparse.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/binary.h"
@@ -101,6 +102,12 @@ Tensor zero_(const Tensor& x) {
 
 namespace detail {
 Tensor copy_gradient(const Tensor& gradient, const Tensor& leaf) {
+    if (gradient.is_sparse()) {
+        const Tensor values = sparse_parts(gradient).values;
+        const Tensor own = empty_like(values);
+        copy_into(own, values);
+        return with_values(gradient, own);
+    }
     return assigned_like(gradient, leaf);
 }
 }  // namespace detail

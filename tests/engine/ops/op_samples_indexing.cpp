@@ -1,5 +1,6 @@
 #include "op_samples.h"
 #include "ops/binary.h"
+#include "ops/embedding.h"
 #include "ops/gather.h"
 
 namespace engine {
@@ -71,6 +72,16 @@ void add_indexing_samples(std::vector<OpSample>& out) {
             return scatter_add(x[0], 0, places({1, 1, 0, 1}), x[1]);
         },
         {{3}, {4}}, 4);
+    by_index("embedding", "table",
+             [](In x) {
+                 return embedding(places({3, 0, 3, 1}, {2, 2}), x[0]);
+             },
+             {{4, 3}});
+    by_index("embedding", "padding",
+             [](In x) {
+                 return embedding(places({2, 0, 2, 1}), x[0], {.padding_idx = -1});
+             },
+             {{4, 3}});
 }
 
 }  // namespace engine
