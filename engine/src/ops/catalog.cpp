@@ -8,6 +8,7 @@
 #include "ops/cast.h"
 #include "ops/compare.h"
 #include "ops/conv2d.h"
+#include "ops/convolution.h"
 #include "ops/dropout.h"
 #include "ops/einsum.h"
 #include "ops/elementary.h"
@@ -36,6 +37,9 @@ namespace {
 const OpInfo* const infos[] = {
     // matrix products and convolution
     &mm_info, &bmm_info, &matmul_info, &addmm_info, &mv_info, &dot_info, &linear_info, &conv2d_info,
+    // convolutions
+    &conv1d_info, &conv3d_info, &conv_transpose1d_info, &conv_transpose2d_info,
+    &conv_transpose3d_info, &conv_tbc_info, &convolution_info,
     // products
     &baddbmm_info, &addbmm_info, &addmv_info, &addr_info, &chain_matmul_info,
     &linalg_multi_dot_info, &linalg_vecdot_info, &einsum_info, &tensordot_info, &bilinear_info,

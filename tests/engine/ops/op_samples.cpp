@@ -348,6 +348,7 @@ std::vector<OpSample> op_samples() {
     add_inplace(out);
     add_indexing_samples(out);
     add_norms_samples(out);
+    add_convolutions_samples(out);
     add_products_samples(out);
     return out;
 }

@@ -22,6 +22,7 @@ std::vector<OpSample> op_samples();
 void add_indexing_samples(std::vector<OpSample>& out);
 /// Families that are put together in files of their own.
 void add_norms_samples(std::vector<OpSample>& out);
+void add_convolutions_samples(std::vector<OpSample>& out);
 void add_products_samples(std::vector<OpSample>& out);
 /// The sample's arguments, leaves that require gradients unless `fixed`.
 TensorList arguments(const OpSample& sample, DType dtype, bool requires_grad = true);

@@ -1,0 +1,159 @@
+#include "ops/conv_parts.h"
+
+#include "ops/conv2d.h"
+#include "ops/conv_depth.h"
+#include "ops/layout.h"
+#include "ops/reduce.h"
+
+namespace engine {
+namespace {
+
+using kernels::Conv2dShape;
+
+constexpr const char* part_why =
+    "Its inputs have the convolution's types; sums in fp32, one rounding.";
+const OpInfo input_gradient_info{"conv2d_input_gradient", CastPolicy::none,
+                                 "conv2d_input_gradient(dy, weight; shape)", 2, part_why};
+const OpInfo weight_gradient_info{"conv2d_weight_gradient", CastPolicy::none,
+                                  "conv2d_weight_gradient(dy, x; shape)", 2, part_why};
+
+Shape output_shape(const Conv2dShape& s) { return {s.n, s.k, s.oh(), s.ow()}; }
+Shape input_shape(const Conv2dShape& s) { return {s.n, s.c, s.h, s.w}; }
+Shape weight_shape(const ConvShape& s) {
+    const Conv2dShape& p = s.plane;
+    if (s.has_depth) return {p.k, p.c / p.groups, s.taps, p.r, p.s};
+    return {p.k, p.c / p.groups, p.r, p.s};
+}
+
+Tensor nhwc(const Tensor& x) { return in_layout(x, Layout::channels_last); }
+Tensor dense_weight(const Tensor& w) { return in_layout(w, Layout::contiguous); }
+
+// The kernels' work on images, outside the tape.
+
+Tensor convolve_images(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       const Conv2dShape& s) {
+    Tensor y = Tensor::empty(output_shape(s), x.dtype(), x.device(), Layout::channels_last);
+    if (y.numel() == 0) return y;
+    const Tensor from = nhwc(x), w = dense_weight(weight), b = bias.defined() ? dense(bias) : bias;
+    const kernels::ConstArray none{nullptr, x.dtype(), 0};
+    on(x.device(), kernels::cpu::conv2d_forward, kernels::cuda::conv2d_forward)(
+        y.array(), from.array(), w.array(), b.defined() ? b.array() : none, s, current_stream());
+    return y;
+}
+
+Tensor input_gradient_of_images(const Tensor& dy, const Tensor& weight, const Conv2dShape& s) {
+    Tensor dx = Tensor::empty(input_shape(s), dy.dtype(), dy.device(), Layout::channels_last);
+    if (dx.numel() == 0) return dx;
+    const Tensor from = nhwc(dy), w = dense_weight(weight);
+    on(dy.device(), kernels::cpu::conv2d_data_gradient, kernels::cuda::conv2d_data_gradient)(
+        dx.array(), from.array(), w.array(), s, current_stream());
+    return dx;
+}
+
+/// dw (w's shape) and, if asked, db (K) in one pass over dy.
+void weight_gradient_of_images(const Tensor& dw, const Tensor& db, const Tensor& dy,
+                               const Tensor& x, const Conv2dShape& s) {
+    const kernels::Array bias = db.defined() ? db.array() : kernels::Array{nullptr, dy.dtype(), 0};
+    const Tensor from = nhwc(dy), input = nhwc(x);
+    on(dy.device(), kernels::cpu::conv2d_weight_gradient, kernels::cuda::conv2d_weight_gradient)(
+        dw.array(), bias, from.array(), input.array(), s, current_stream());
+}
+
+Tensor compute(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
+    if (!s.has_depth) return convolve_images(x, weight, bias, s.plane);
+    return volume_of(
+        convolve_images(gather_depth(x, s), gathered_weight(weight), bias, gathered_shape(s)),
+        s.depth_out);
+}
+
+Tensor compute_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
+    if (!s.has_depth) return input_gradient_of_images(dy, weight, s.plane);
+    return volume_of(
+        input_gradient_of_images(spread_depth(dy, s), spread_weight(weight), spread_shape(s)),
+        s.depth);
+}
+
+TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s,
+                                   bool with_bias) {
+    const Shape bias_shape{s.plane.k};
+    if (s.plane.n == 0 || dy.numel() == 0) {
+        TensorList zeros{Tensor::zeros(weight_shape(s), dy.dtype(), dy.device())};
+        if (with_bias) zeros.push_back(Tensor::zeros(bias_shape, dy.dtype(), dy.device()));
+        return zeros;
+    }
+    TensorList out{Tensor::empty(weight_shape(s), dy.dtype(), dy.device())};
+    if (with_bias) out.push_back(Tensor::empty(bias_shape, dy.dtype(), dy.device()));
+    const Tensor db = with_bias ? out[1] : Tensor();
+    if (s.has_depth)
+        weight_gradient_of_images(out[0], db, slices_of(dy), gather_depth(x, s), gathered_shape(s));
+    else
+        weight_gradient_of_images(out[0], db, dy, x, s.plane);
+    return out;
+}
+
+/// dw and, if asked, db. Linear in dy and in x.
+TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s, bool with_bias) {
+    const Tensor inputs[] = {dy, x};
+    return record_outputs(
+        weight_gradient_info, inputs, compute_weight_gradient(dy, x, s, with_bias),
+        {save(dy), save(x)}, [s](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& ddw = grads[0];
+            const Tensor ddb = grads.size() > 1 ? grads[1] : Tensor();
+            TensorList out(2);
+            if (saved.wants(0)) {
+                const Tensor w = ddw.defined() ? ddw
+                                               : Tensor::zeros(weight_shape(s), saved[0].dtype(),
+                                                               saved[0].device());
+                out[0] = convolve(conv2d_info, saved[1], w, ddb, s);
+            }
+            if (saved.wants(1) && ddw.defined())
+                out[1] = conv_input_gradient(input_gradient_info, saved[0], ddw, s);
+            return out;
+        });
+}
+
+/// Over all but the channels.
+Tensor bias_gradient(const Tensor& dy) {
+    std::vector<std::int64_t> dims{0};
+    for (int i = 2; i < dy.rank(); ++i) dims.push_back(i);
+    return sum(dy, dims, false, dy.dtype());
+}
+
+}  // namespace
+
+Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                const ConvShape& s) {
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(
+        info, inputs, compute(x, weight, bias, s),
+        {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
+        [s](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& dy = grads[0];
+            TensorList out(3);
+            if (saved.wants(0)) out[0] = conv_input_gradient(input_gradient_info, dy, saved[1], s);
+            if (saved.wants(1)) {
+                const TensorList found = weight_gradient(dy, saved[0], s, saved.wants(2));
+                out[1] = found[0];
+                if (found.size() > 1) out[2] = found[1];
+            } else if (saved.wants(2)) {
+                out[2] = bias_gradient(dy);
+            }
+            return out;
+        });
+}
+
+Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+                           const ConvShape& s) {
+    const Tensor inputs[] = {dy, weight};
+    return record_many(
+        info, inputs, compute_input_gradient(dy, weight, s),
+        {weight.requires_grad() ? save(dy) : Save{}, dy.requires_grad() ? save(weight) : Save{}},
+        [s](std::span<const Tensor> grads, const Saved& saved) {
+            TensorList out(2);
+            if (saved.wants(0)) out[0] = convolve(conv2d_info, grads[0], saved[1], {}, s);
+            if (saved.wants(1)) out[1] = weight_gradient(saved[0], grads[0], s, false)[0];
+            return out;
+        });
+}
+
+}  // namespace engine

@@ -1,0 +1,71 @@
+#include "ops/convolution_options.h"
+
+#include <algorithm>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+bool below(const Dims& values, std::int64_t least) {
+    return std::any_of(values.begin(), values.end(),
+                       [least](std::int64_t value) { return value < least; });
+}
+
+}  // namespace
+
+Dims one_each(const OpInfo& info, const char* option, const std::vector<std::int64_t>& values,
+              int dims) {
+    const auto wanted = static_cast<std::size_t>(dims);
+    if (values.size() != 1 && values.size() != wanted) {
+        throw Error(ErrorCode::value, std::string(info.name) + ": " + option + ": one or " +
+                                          std::to_string(dims) + " whole numbers, not " +
+                                          std::to_string(values.size()));
+    }
+    Dims out;
+    for (std::size_t i = 0; i < wanted; ++i)
+        out.push_back(values.size() == 1 ? values[0] : values[i]);
+    return out;
+}
+
+Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
+               const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
+               std::int64_t groups) {
+    const Steps by{one_each(info, "stride", stride, dims), one_each(info, "padding", padding, dims),
+                   one_each(info, "dilation", dilation, dims)};
+    if (below(by.stride, 1) || below(by.dilation, 1) || below(by.padding, 0) || groups < 1) {
+        throw Error(ErrorCode::value, std::string(info.name) +
+                                          ": stride, dilation and groups start at 1, padding at 0");
+    }
+    return by;
+}
+
+bool has_padding_word(const OpArguments& args) {
+    const auto found = args.attrs.find("padding");
+    return found != args.attrs.end() && std::holds_alternative<std::string>(found->second);
+}
+
+ConvolutionOptions convolution_options(const OpArguments& args) {
+    ConvolutionOptions out{args.integers("stride", {1}),
+                           {0},
+                           args.integers("dilation", {1}),
+                           args.integer("groups", 1),
+                           false};
+    if (!has_padding_word(args)) {
+        out.padding = args.integers("padding", {0});
+        return out;
+    }
+    const std::string word = args.text("padding", "");
+    if (word != "same" && word != "valid")
+        throw Error(ErrorCode::value, "padding: numbers, \"same\" or \"valid\", not " + word);
+    out.same = word == "same";
+    return out;
+}
+
+ConvTransposeOptions conv_transpose_options(const OpArguments& args) {
+    return {args.integers("stride", {1}), args.integers("padding", {0}),
+            args.integers("output_padding", {0}), args.integers("dilation", {1}),
+            args.integer("groups", 1)};
+}
+
+}  // namespace engine

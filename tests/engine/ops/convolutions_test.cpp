@@ -1,0 +1,179 @@
+#include "ops/convolution.h"
+
+#include <gtest/gtest.h>
+
+#include "../here.h"
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "gradcheck.h"
+#include "ops/cast.h"
+#include "ops/conv2d.h"
+#include "ops/convolution_options.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+const DType low = DType::f16, wide = DType::f32;
+
+Tensor ones(const Shape& shape, DType dtype = wide) { return Tensor::full(shape, 1, dtype); }
+Tensor sequence(const std::vector<double>& values) {
+    return Tensor::of(values, {1, 1, static_cast<std::int64_t>(values.size())});
+}
+using Values = std::vector<double>;
+
+TEST(Convolutions, ASequenceIsAnImageOfOneRow) {
+    const Tensor x = random_tensor({2, 4, 9}, wide, 1), w = random_tensor({6, 2, 3}, wide, 2),
+                 b = random_tensor({6}, wide, 3);
+    const Tensor y = conv1d(x, w, b, {.stride = {2}, .padding = {1}, .dilation = {2}, .groups = 2});
+    const Tensor image =
+        conv2d(reshape(x, {2, 4, 1, 9}), reshape(w, {6, 2, 1, 3}), b,
+               {.stride = {1, 2}, .padding = {0, 1}, .dilation = {1, 2}, .groups = 2});
+    EXPECT_EQ(y.shape(), (Shape{2, 6, 4}));
+    EXPECT_EQ(y.values(), image.values());
+}
+
+TEST(Convolutions, SamePaddingPutsTheOddOneAtTheFarEnd) {
+    // 1 2 3 with weights 1 10: the window of the last one reaches a zero behind it.
+    EXPECT_EQ(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.same = true}).values(),
+              (Values{21, 32, 3}));
+    EXPECT_EQ(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.dilation = {2}, .same = true})
+                  .values(),
+              (Values{20, 31, 2}));
+    EXPECT_EQ(conv3d(ones({1, 2, 3, 4, 5}), ones({3, 2, 2, 1, 4}), {}, {.same = true}).shape(),
+              (Shape{1, 3, 3, 4, 5}));
+    OpArguments args;
+    args.tensors = {{0, ones({1, 1, 3, 4})}, {1, ones({1, 1, 2, 3})}};
+    args.attrs["padding"] = std::string("same");
+    EXPECT_EQ(conv2d_info.run(args)[0].values(), (Values{4, 6, 6, 4, 4, 6, 6, 4, 2, 3, 3, 2}));
+    args.attrs["padding"] = std::string("valid");
+    EXPECT_EQ(conv2d_info.run(args)[0].shape(), (Shape{1, 1, 2, 2}));
+    args.attrs["padding"] = std::string("reflect");
+    EXPECT_THROW(conv2d_info.run(args), Error);
+    EXPECT_THROW(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.stride = {2}, .same = true}),
+                 Error);
+}
+
+TEST(Convolutions, TheTransposedFormSpreadsEachInputOverItsWindow) {
+    const Tensor x = sequence({1, 2}), w = sequence({1, 10, 100});
+    EXPECT_EQ(conv_transpose1d(x, w).values(), (Values{1, 12, 120, 200}));
+    EXPECT_EQ(conv_transpose1d(x, w, {}, {.stride = {2}}).values(), (Values{1, 10, 102, 20, 200}));
+    EXPECT_EQ(
+        conv_transpose1d(x, w, {}, {.stride = {2}, .padding = {1}, .output_padding = {1}}).values(),
+        (Values{10, 102, 20, 200}));
+    // Output padding of a whole stride and more is there with a dilation only.
+    EXPECT_EQ(conv_transpose1d(x, w, {}, {.output_padding = {1}, .dilation = {2}}).values(),
+              (Values{1, 2, 10, 20, 100, 200, 0}));
+    EXPECT_EQ(
+        conv_transpose1d(x, w, ones({1}), {.padding = {2}, .output_padding = {1}, .dilation = {2}})
+            .values(),
+        (Values{11, 21, 101}));
+    EXPECT_THROW(conv_transpose1d(x, w, {}, {.output_padding = {1}}), Error);
+    EXPECT_THROW(conv_transpose1d(x, w, {}, {.padding = {2}}), Error);  // nothing would be left
+}
+
+TEST(Convolutions, AVolumeIsSummedOverItsDepthAndRoundedOnce) {
+    // 2049 is no f16 number: a sum slice by slice in f16 would lose the ones.
+    const Tensor x = Tensor::of({2048, 1, 1}, {1, 1, 3, 1, 1}, low);
+    EXPECT_EQ(conv3d(x, ones({1, 1, 3, 1, 1}, low)).item(), 2050);
+    EXPECT_EQ(conv3d(x, ones({1, 1, 3, 1, 1}, low), ones({1}, low)).item(), 2052);  // 2051, to even
+    // So is the transposed one, with its bias.
+    EXPECT_EQ(
+        conv_transpose3d(reshape(x, {1, 3, 1, 1, 1}), ones({3, 1, 1, 1, 1}, low), ones({1}, low))
+            .item(),
+        2052);
+    Tensor leaf = ones({1, 1, 1, 1, 1}, low);
+    leaf.set_requires_grad(true);
+    const Tensor y = conv3d(leaf, x, {}, {.padding = {2, 0, 0}});
+    const Tensor outs[] = {y}, seeds[] = {ones({1, 1, 3, 1, 1}, low)};
+    backward(outs, seeds);
+    EXPECT_EQ(leaf.grad().item(), 2050);
+}
+
+TEST(Convolutions, AVolumeOfOneSliceIsAnImage) {
+    const Tensor x = random_tensor({2, 4, 1, 5, 4}, wide, 1),
+                 w = random_tensor({6, 2, 1, 3, 2}, wide, 2);
+    const Tensor y = conv3d(x, w, {}, {.stride = {1, 2, 1}, .padding = {0, 1, 0}, .groups = 2});
+    EXPECT_EQ(y.values(), conv2d(reshape(x, {2, 4, 5, 4}), reshape(w, {6, 2, 3, 2}), {},
+                                 {.stride = {2, 1}, .padding = {1, 0}, .groups = 2})
+                              .values());
+}
+
+TEST(Convolutions, ASequenceByTimeIsOneByChannels) {
+    const Tensor x = random_tensor({5, 2, 3}, wide, 1), w = random_tensor({2, 3, 4}, wide, 2),
+                 b = random_tensor({4}, wide, 3);
+    const Tensor y = conv_tbc(x, w, b, 1);
+    const Tensor same = conv1d(permute(x, {1, 2, 0}), permute(w, {2, 1, 0}), b, {.padding = {1}});
+    EXPECT_EQ(y.shape(), (Shape{6, 2, 4}));
+    EXPECT_EQ(y.values(), permute(same, {2, 0, 1}).values());
+}
+
+struct Call {
+    const OpInfo* info;
+    Shape x, weight;
+};
+
+TEST(Convolutions, A11M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
+    const Call calls[] = {{&conv1d_info, {1, 2, 3}, {2, 2, 1}},
+                          {&conv3d_info, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
+                          {&conv_transpose1d_info, {1, 2, 3}, {2, 2, 1}},
+                          {&conv_transpose2d_info, {1, 2, 3, 1}, {2, 2, 1, 1}},
+                          {&conv_transpose3d_info, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
+                          {&conv_tbc_info, {3, 1, 2}, {1, 2, 2}},
+                          {&convolution_info, {1, 2, 3}, {2, 2, 1}}};
+    for (const auto& [info, x, weight] : calls) {
+        SCOPED_TRACE(info->name);
+        OpArguments args;
+        args.tensors = {{0, ones(x, low)}, {1, ones(weight)}, {2, ones({2})}};
+        try {
+            info->run(args);
+            ADD_FAILURE() << "it ran outside a region";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::dtype);
+            const std::string text = error.what();
+            EXPECT_EQ(text.find(std::string(info->name) + ":"), 0u) << text;
+            EXPECT_NE(text.find("f16"), std::string::npos) << text;
+            EXPECT_NE(text.find("f32"), std::string::npos) << text;
+            EXPECT_FALSE(error.hint().empty());
+        }
+        const AutocastRegion region(here, true, DType::bf16);
+        const auto entered = region.enter();
+        const Tensor y = info->run(args)[0];
+        EXPECT_EQ(y.dtype(), DType::bf16);
+        args.tensors = {{0, to(args.tensors[0], DType::bf16)},
+                        {1, to(args.tensors[1], DType::bf16)},
+                        {2, to(args.tensors[2], DType::bf16)}};
+        EXPECT_EQ(y.values(), info->run(args)[0].values());
+    }
+}
+
+TEST(Convolutions, EmptyBatchesAreEmptyAndGiveZeroGradients) {
+    Tensor w = ones({2, 1, 2, 2, 2});
+    w.set_requires_grad(true);
+    const Tensor y = conv3d(Tensor::zeros({0, 1, 3, 3, 3}, wide), w);
+    EXPECT_EQ(y.shape(), (Shape{0, 2, 2, 2, 2}));
+    backward(sum(y));
+    EXPECT_EQ(w.grad().values(), Values(16, 0.0));
+    EXPECT_EQ(conv_transpose3d(Tensor::zeros({0, 2, 1, 1, 1}, wide), w.detach()).shape(),
+              (Shape{0, 1, 2, 2, 2}));
+    EXPECT_EQ(conv1d(Tensor::zeros({0, 1, 3}, wide), ones({1, 1, 2})).shape(), (Shape{0, 1, 2}));
+}
+
+TEST(Convolutions, RefusesWhatDoesNotFit) {
+    const Tensor x = ones({1, 2, 4}), w = ones({2, 2, 3});
+    EXPECT_THROW(conv1d(ones({1, 2, 4, 4}), w), Error);
+    EXPECT_THROW(conv1d(x, ones({2, 2, 5})), Error);
+    EXPECT_THROW(conv1d(x, ones({2, 1, 3})), Error);
+    EXPECT_THROW(conv1d(x, w, ones({3})), Error);
+    EXPECT_THROW(conv1d(x, w, {}, {.stride = {0}}), Error);
+    EXPECT_THROW(conv1d(x, w, {}, {.stride = {1, 1}}), Error);
+    EXPECT_THROW(conv1d(x, w, {}, {.groups = 0}), Error);
+    EXPECT_THROW(conv_transpose1d(x, ones({3, 2, 3})), Error);
+    EXPECT_THROW(conv_transpose1d(x, w, {}, {.output_padding = {-1}}), Error);
+    EXPECT_THROW(convolution(ones({2, 4}), w, {}, false, {}), Error);
+    EXPECT_THROW(conv_tbc(x, ones({1, 4, 2}), ones({3})), Error);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,126 @@
+"""Convolutions of sequences and volumes, transposed convolutions, conv_tbc and the general entry. conv2d itself is among the
+ops of op_generators.py; its padding by words is in convolutions_test."""
+
+import functools
+
+import torch
+import torch.nn.functional as F
+
+from op_draft import draft
+from op_family import op
+
+FAMILY = "convolutions"
+
+
+def one_or_each(rng, dims, options):
+    """A number for all dimensions of space, or one for each."""
+    if rng.chance(0.5):
+        return rng.pick(options)
+    return [rng.pick(options) for _ in range(dims)]
+
+
+def each(value, dims):
+    return value if isinstance(value, list) else [value] * dims
+
+
+def normals(rng, *shapes):
+    return [rng.normal(*shape, scale=rng.pick((1.0, 1.0, 1.0, 20.0, 1e-2))) for shape in shapes]
+
+
+def options_of(rng, dims, kinds):
+    return {name: one_or_each(rng, dims, values) for name, values in kinds.items() if rng.chance(0.6)}
+
+
+def make_conv(rng, dims, batched=False, words=True):
+    groups = rng.pick((1, 1, 2, 3))
+    channels, results = groups * rng.pick((1, 2, 3)), groups * rng.pick((1, 2))
+    kernel = [rng.pick((1, 2, 3) if dims < 3 else (1, 2, 2, 3)) for _ in range(dims)]
+    attrs = options_of(rng, dims, {"stride": (1, 2, 3), "padding": (0, 1, 2), "dilation": (1, 1, 2)})
+    if words and rng.chance(0.25):
+        attrs["padding"] = rng.pick(("same", "same", "valid"))
+        if attrs["padding"] == "same":
+            attrs.pop("stride", None)
+    if groups > 1:
+        attrs["groups"] = groups
+    padding = attrs.get("padding", 0)
+    spare = each(0 if isinstance(padding, str) else padding, dims)
+    reach = [d * (k - 1) + 1 for d, k in zip(each(attrs.get("dilation", 1), dims), kernel)]
+    space = [max(1, r - 2 * p) + rng.pick((0, 1, 2, 4) if dims < 3 else (0, 1, 2)) for r, p in zip(reach, spare)]
+    lead = [] if not batched and rng.chance(0.15) else [rng.pick((1, 2, 3) if dims < 3 else (1, 2))]
+    shapes = [[*lead, channels, *space], [results, channels // groups, *kernel]]
+    if rng.chance(0.6):
+        shapes.append([results])
+    return draft(normals(rng, *shapes), attrs)
+
+
+def make_transposed(rng, dims, batched=False):
+    groups = rng.pick((1, 1, 2, 3))
+    channels, results = groups * rng.pick((1, 2)), rng.pick((1, 2, 3))
+    kernel = [rng.pick((1, 2, 3) if dims < 3 else (1, 2, 2, 3)) for _ in range(dims)]
+    attrs = options_of(rng, dims, {"stride": (1, 2, 3), "padding": (0, 0, 1), "dilation": (1, 1, 2)})
+    stride, dilation = each(attrs.get("stride", 1), dims), each(attrs.get("dilation", 1), dims)
+    if rng.chance(0.6):
+        attrs["output_padding"] = [int(rng.numpy.integers(max(s, d))) for s, d in zip(stride, dilation)]
+    if groups > 1:
+        attrs["groups"] = groups
+    extra, padding = each(attrs.get("output_padding", 0), dims), each(attrs.get("padding", 0), dims)
+    space = []
+    for i in range(dims):
+        least = 1
+        while (least - 1) * stride[i] - 2 * padding[i] + dilation[i] * (kernel[i] - 1) + 1 + extra[i] < 1:
+            least += 1
+        space.append(least + rng.pick((0, 1, 2)))
+    lead = [] if not batched and rng.chance(0.15) else [rng.pick((1, 2))]
+    shapes = [[*lead, channels, *space], [channels, results, *kernel]]
+    if rng.chance(0.6):
+        shapes.append([results * groups])
+    return draft(normals(rng, *shapes), attrs)
+
+
+def convolution(function, names):
+    def compute(x, attrs):
+        return function(x["0"], x["1"], x["2"], **{name: attrs[name] for name in names if name in attrs})
+    return compute
+
+
+FORWARD = ("stride", "padding", "dilation", "groups")
+BACKWARD = ("stride", "padding", "output_padding", "dilation", "groups")
+
+for dims, forward, transposed in ((1, F.conv1d, F.conv_transpose1d), (2, None, F.conv_transpose2d),
+                                  (3, F.conv3d, F.conv_transpose3d)):
+    if forward is not None:
+        op(f"conv{dims}d", FAMILY, "low", functools.partial(make_conv, dims=dims), convolution(forward, FORWARD),
+           multilinear=True)
+    op(f"conv_transpose{dims}d", FAMILY, "low", functools.partial(make_transposed, dims=dims),
+       convolution(transposed, BACKWARD), multilinear=True)
+
+
+def make_tbc(rng):
+    size, channels, results, pad = rng.pick((1, 2, 3)), rng.pick((1, 2, 3)), rng.pick((1, 2, 4)), rng.pick((0, 0, 1, 2))
+    time = max(1, size - 2 * pad) + rng.pick((0, 1, 3))
+    shapes = ([time, rng.pick((1, 2, 3)), channels], [size, channels, results], [results])
+    return draft(normals(rng, *shapes), {"pad": pad} if pad or rng.chance(0.5) else {})
+
+
+op("conv_tbc", FAMILY, "low", make_tbc, lambda x, attrs: torch.conv_tbc(x["0"], x["1"], x["2"], attrs.get("pad", 0)),
+   multilinear=True)
+
+
+def make_general(rng):
+    dims = rng.pick((1, 2, 3))
+    if rng.chance(0.5):
+        made = make_transposed(rng, dims, batched=True)
+        made.attrs["transposed"] = True
+        return made
+    return make_conv(rng, dims, batched=True, words=False)
+
+
+def general(x, attrs):
+    dims = x["0"].dim() - 2
+    return torch.convolution(x["0"], x["1"], x["2"], each(attrs.get("stride", 1), dims),
+                             each(attrs.get("padding", 0), dims), each(attrs.get("dilation", 1), dims),
+                             attrs.get("transposed", False), each(attrs.get("output_padding", 0), dims),
+                             attrs.get("groups", 1))
+
+
+op("convolution", FAMILY, "low", make_general, general, multilinear=True)
