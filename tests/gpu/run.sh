@@ -18,7 +18,7 @@ mkdir -p "$state" "$results"
 export HALFTONE_TEST_DEVICE=cuda
 part_limit=590
 
-parts=(build kernels engine golden sessions memcheck racecheck initcheck ops fashion steps
+parts=(build kernels engine golden sessions memcheck racecheck initcheck ops peer fashion steps
        resnet-fp32-1 resnet-fp32-2 resnet-fp32-3 resnet-tf32-1 resnet-amp-fp16-1 resnet-amp-bf16-1 bench)
 
 skip() { echo "skipped: $*"; return 77; }
@@ -61,6 +61,11 @@ part_initcheck() { sanitize initcheck; }
 part_ops() {
     "$python" -c 'import torch, safetensors' 2> /dev/null || { skip "no PyTorch here"; return; }
     "$python" tests/peer/op_cases.py --halftone "$build/halftone" --device cuda --cases 40
+}
+part_peer() {
+    "$python" -c 'import torch, safetensors; raise SystemExit(not torch.cuda.is_available())' 2> /dev/null ||
+        { skip "no PyTorch with CUDA here"; return; }
+    "$python" tests/peer/op_peer_device.py --halftone "$build/halftone" --device cuda --cases 24
 }
 part_fashion() {
     [[ -d $data/fashion-mnist ]] || { skip "no Fashion-MNIST in $data"; return; }
