@@ -85,7 +85,8 @@ json presets_json() {
                         {{"init_scale", s.init_scale},
                          {"growth_factor", s.growth_factor},
                          {"backoff_factor", s.backoff_factor},
-                         {"growth_interval", s.growth_interval}}}});
+                         {"growth_interval", s.growth_interval},
+                         {"hysteresis", s.hysteresis}}}});
     }
     return out;
 }
@@ -109,6 +110,48 @@ void print(const json& entries) {
     }
 }
 
+const char* policy_words(const std::string& policy) {
+    if (policy == "low") return "casts to the region's 16 bits";
+    if (policy == "f32") return "casts to f32";
+    if (policy == "f32_dtype" || policy == "f32_append") return "computes and writes f32";
+    if (policy == "promote") return "casts to the widest input";
+    if (policy == "banned") return "refused";
+    return "as outside";
+}
+
+/// engine/OPERATIONS.md, which a test holds to this.
+void print_ops_page() {
+    std::cout
+        << "# The operations\n\n"
+           "Written by `halftone ops --markdown` from the table that the window shows too (Help > "
+           "Operations and their types).\n"
+           "A question mark is an argument that may be absent, brackets are a list; what stands "
+           "after the semicolon is given by name.\n\n"
+           "| operation | in an autocast region | derivatives | why |\n"
+           "| --- | --- | ---: | --- |\n";
+    for (const auto& op : engine::ops()) {
+        std::cout << "| `" << op.signature << "` | " << policy_words(op.policy) << " | "
+                  << op.derivatives << " | " << op.why << " |\n";
+    }
+}
+
+void add_ops(CLI::App& cli, int* exit_code) {
+    auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
+    auto* command =
+        cli.add_subcommand("ops", "The operations, their autocast policies and derivatives");
+    auto* json_flag = command->add_flag("--json", *as_json, "A JSON list on standard output");
+    command->add_flag("--markdown", *as_page, "The page engine/OPERATIONS.md")->excludes(json_flag);
+    command->callback([as_json, as_page, exit_code] {
+        if (*as_page)
+            print_ops_page();
+        else if (*as_json)
+            std::cout << ops_json().dump(1) << '\n';
+        else
+            print(ops_json());
+        *exit_code = 0;
+    });
+}
+
 void add(CLI::App& cli, int* exit_code, const std::string& name, const std::string& help,
          json (*entries)()) {
     auto as_json = std::make_shared<bool>(false);
@@ -126,7 +169,7 @@ void add(CLI::App& cli, int* exit_code, const std::string& name, const std::stri
 }  // namespace
 
 void add_catalogs(CLI::App& cli, int* exit_code) {
-    add(cli, exit_code, "ops", "The operations, their autocast policies and derivatives", ops_json);
+    add_ops(cli, exit_code);
     add(cli, exit_code, "models", "The models and their options", models_json);
     add(cli, exit_code, "datasets", "The data sets and what they need", datasets_json);
     add(cli, exit_code, "presets", "The precision and scaler presets", presets_json);

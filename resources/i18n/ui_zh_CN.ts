@@ -25,6 +25,84 @@
         </message>
     </context>
     <context>
+        <name>OpModel</name>
+        <message>
+            <source>16 bits</source>
+            <translation>16 位</translation>
+        </message>
+        <message>
+            <source>fp32</source>
+            <translation>fp32</translation>
+        </message>
+        <message>
+            <source>fp32 result</source>
+            <translation>结果为 fp32</translation>
+        </message>
+        <message>
+            <source>widest input</source>
+            <translation>输入中最宽的类型</translation>
+        </message>
+        <message>
+            <source>refused</source>
+            <translation>拒绝</translation>
+        </message>
+        <message>
+            <source>as its inputs</source>
+            <translation>与输入相同</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>first</source>
+            <translation>一阶</translation>
+        </message>
+        <message>
+            <source>first, second</source>
+            <translation>一阶、二阶</translation>
+        </message>
+        <message>
+            <source>Operation</source>
+            <translation>算子</translation>
+        </message>
+        <message>
+            <source>In a region</source>
+            <translation>在区域内</translation>
+        </message>
+        <message>
+            <source>Gradients</source>
+            <translation>梯度</translation>
+        </message>
+        <message>
+            <source>Why</source>
+            <translation>原因</translation>
+        </message>
+    </context>
+    <context>
+        <name>OpWindow</name>
+        <message>
+            <source>Operations</source>
+            <translation>算子</translation>
+        </message>
+        <message>
+            <source>Operations and their types</source>
+            <translation>算子与数据类型</translation>
+        </message>
+        <message>
+            <source>What each operation of the engine does inside an autocast region: computes in 16 bits, in fp32, in the widest type of its inputs, or in whatever type they have. Hover over a name for its arguments.</source>
+            <translation>每个算子在自动混合精度区域内如何计算：用 16 位、用 fp32、用输入中最宽的类型，或与输入类型相同。将鼠标停在名称上可查看参数。</translation>
+        </message>
+        <message>
+            <source>Search names and reasons</source>
+            <translation>搜索名称和原因</translation>
+        </message>
+        <message>
+            <source>%1 operations</source>
+            <translation>%1 个算子</translation>
+        </message>
+    </context>
+    <context>
         <name>EventWords</name>
         <message>
             <source>Calibrating: early skips are how the scale finds its place.</source>
@@ -777,6 +855,10 @@ above</source>
         <message>
             <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <source>Operations and their types…</source>
+            <translation>算子与数据类型…</translation>
         </message>
         <message>
             <source>About Halftone</source>

@@ -21,6 +21,7 @@
 #include "theme/theme.h"
 #include "ui/event_feed.h"
 #include "widgets/help_page.h"
+#include "widgets/op_window.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -148,6 +149,8 @@ void MainMenu::addHelp() {
     auto* keys = menu->addAction(tr("Keyboard shortcuts"));
     keys->setShortcut(QKeySequence::HelpContents);
     connect(keys, &QAction::triggered, this, &MainMenu::showShortcuts);
+    connect(menu->addAction(tr("Operations and their types…")), &QAction::triggered, window_,
+            [this] { showOperations(window_); });
     connect(menu->addAction(tr("About Halftone")), &QAction::triggered, this, &MainMenu::showAbout);
 }
 
