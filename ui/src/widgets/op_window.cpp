@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QDialog>
+#include <QFrame>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
@@ -69,7 +70,12 @@ void showOperations(QWidget* parent) {
     rows->setSourceModel(new OpModel(rows));
     rows->setFilterKeyColumn(-1);
     rows->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    column->addWidget(makeTable(rows, window), 1);
+    auto* card = new QFrame(window);
+    card->setObjectName(u"card"_s);
+    auto* inside = new QVBoxLayout(card);
+    inside->setContentsMargins(size::grid, size::grid, size::grid, size::grid);
+    inside->addWidget(makeTable(rows, card));
+    column->addWidget(card, 1);
     auto* found = makeLabel({}, "dim", window);
     column->addWidget(found);
     const auto recount = [rows, found] {
