@@ -9,6 +9,7 @@ import halftone
 from op_any_case import AnyCase
 from op_bounds import UNIT
 from op_family import cast_arguments, choose_types, Reference, REGISTRY
+from op_policy import rounded
 
 for _file in sorted(pathlib.Path(__file__).parent.glob("op_family_*.py")):
     importlib.import_module(_file.stem)
@@ -36,7 +37,7 @@ class FamilyCase(AnyCase):
         used, self.run_dtype = cast_arguments(self.entry, self.tensors, low)
         if "dtype" in self.attrs:
             self.run_dtype = getattr(torch, self.attrs["dtype"])
-            used = [u.to(self.run_dtype) if u.is_floating_point() else u for u in used]
+            used = [rounded(u, self.run_dtype) if u.is_floating_point() else u for u in used]
         inputs = [t.double() if t.is_floating_point() else t for t in used]
         self.reference = Reference(self.entry, self.names, inputs, self.differentiable, reference_attrs)
         self.output_types = self.types_of_outputs(used, low)

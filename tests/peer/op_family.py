@@ -59,6 +59,8 @@ class FamilyOp:
     second: bool = True
     # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.
     consulted: int | None = None
+    # For an op that has no entry but is built of ops that have: the policy whose casts show in its types.
+    acts: str | None = None
     # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
     result: Callable | None = None
     flat: tuple = ()  # places of the results that have no gradient, though the function here has one
@@ -237,6 +239,10 @@ class Reference:
         return [self.expected(g, operands, 3, size) for g, size in zip(found, sizes)]
 
 
+def acting(entry):
+    return entry.acts or entry.policy
+
+
 def choose_types(rng, entry, made, mode):
     """As op_generators.choose_types, for a registered op."""
     region = mode if mode in ("fp16", "bf16") else None
@@ -251,7 +257,7 @@ def choose_types(rng, entry, made, mode):
     else:
         low = torch.float16 if mode == "fp16" else torch.bfloat16
         base = [low, low, torch.float32]
-    casts = region is not None and entry.policy in ("low", "f32", "promote")
+    casts = region is not None and acting(entry) in ("low", "f32", "promote")
     common = rng.pick(base)
     types = []
     for i, value in enumerate(made.values):
@@ -269,18 +275,18 @@ def choose_types(rng, entry, made, mode):
 
 def cast_arguments(entry, tensors, low):
     """(the arguments after the casts of the policy, the type of the run)."""
-    wide = op_policy.eligible
-    if low is not None and entry.policy == "low":
+    wide, policy = op_policy.eligible, acting(entry)
+    if low is not None and policy == "low":
         tensors = [t.to(low) if wide(t) else t for t in tensors]
-    elif low is not None and entry.policy == "f32":
+    elif low is not None and policy == "f32":
         tensors = [t.float() if wide(t) else t for t in tensors]
-    elif low is not None and entry.policy == "promote":
+    elif low is not None and policy == "promote":
         to = torch.float32 if any(t.dtype == torch.float32 for t in tensors[:entry.consulted]) else low
         tensors = [t.to(to) if wide(t) else t for t in tensors]
     floats = [t for t in tensors if t.is_floating_point()]
     if not floats:
         return tensors, torch.float32
     run = floats[0].dtype if entry.types == "first" else op_policy.promoted(tensors)
-    if low is not None and entry.policy in ("f32_dtype", "f32_append") and wide(floats[0]):
+    if low is not None and policy in ("f32_dtype", "f32_append") and wide(floats[0]):
         run = torch.float32
     return tensors, run

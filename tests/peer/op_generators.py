@@ -118,14 +118,6 @@ def reduction(rng):
     return draft([rng.normal(*shape, scale=rng.pick((1.0, 1.0, 50.0)))], attrs)
 
 
-def make_norm(rng):
-    shape = rng.shape(1, 3)
-    attrs = {"p": rng.pick((2.0, 2.0, 1.0)), **given_type(rng)}
-    if rng.chance(0.5):
-        attrs.update({"dim": dims_of(rng, len(shape)), "keepdim": bool(rng.chance(0.5))})
-    return draft([away_from_zero(rng.normal(*shape))], attrs)
-
-
 def make_cat(rng):
     shape = rng.shape(1, 3, 600)
     dim = int(rng.numpy.integers(len(shape)))
@@ -207,7 +199,7 @@ GENERATORS = {
     **{op: in_place(op) for op in ("add_", "mul_", "exp_", "pow_", "copy_", "zero_")},
     **{op: make_shape_op(op) for op in ("reshape", "permute", "transpose", "flatten")},
     "pow": make_pow, "atan2": make_atan2, "where": make_where, "clamp": make_clamp, "to": make_to,
-    "sum": reduction, "mean": reduction, "norm": make_norm, "argmax": make_argmax, "narrow": make_narrow,
+    "sum": reduction, "mean": reduction, "argmax": make_argmax, "narrow": make_narrow,
     "cat": make_cat, "dropout": make_dropout, "expand": make_expand, **NN_GENERATORS,
 }
 

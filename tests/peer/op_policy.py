@@ -6,7 +6,6 @@ LOW_OPS = {"linear", "matmul", "mm", "mv", "bmm", "addmm", "conv2d"}
 F32_OPS = {"exp", "expm1", "log", "log1p", "log2", "log10", "rsqrt", "reciprocal", "pow", "square", "nll_loss",
            "mse_loss", "l1_loss", "binary_cross_entropy_with_logits"}
 F32_DTYPE_OPS = {"softmax", "log_softmax", "sum"}
-F32_APPEND_OPS = {"norm"}
 PROMOTE_OPS = {"atan2", "dot"}
 BANNED_OPS = {"binary_cross_entropy"}
 IN_PLACE_OPS = {"add_", "mul_", "exp_", "pow_", "copy_", "zero_"}
@@ -18,7 +17,7 @@ FAMILY_POLICIES = {}  # of the ops registered in op_family.py
 def policy(op):
     """The policy's name as `halftone ops` writes it."""
     for name, ops in (("low", LOW_OPS), ("f32", F32_OPS), ("f32_dtype", F32_DTYPE_OPS),
-                      ("f32_append", F32_APPEND_OPS), ("promote", PROMOTE_OPS), ("banned", BANNED_OPS)):
+                      ("promote", PROMOTE_OPS), ("banned", BANNED_OPS)):
         if op in ops:
             return name
     return FAMILY_POLICIES.get(op, "none")

@@ -1,44 +1,10 @@
-"""References and bounds of norms and pools, and the table of all ops of several steps; see op_reference.py."""
+"""References and bounds of batch norm and pools, and the table of all ops of several steps; see op_reference.py."""
 
 import torch
 from torch.nn import functional as F
 
 from op_composite import Composite, LogSoftmax, Softmax
 from op_reference_loss import BceWithLogits, BinaryCrossEntropy, CrossEntropy, L1Loss, MseLoss, NllLoss
-
-
-class Norm(Composite):
-    """(sum |x|^p)^(1/p): n terms of one sign, so a relative error of n units; backward divides by it."""
-
-    def function(self, x, attrs):
-        p = attrs.get("p", 2)
-        p = float(p) if not isinstance(p, str) else p
-        if "dim" in attrs:
-            return torch.norm(x[0], p, attrs["dim"], attrs.get("keepdim", False))
-        return torch.norm(x[0], p)
-
-    def tiny(self, index, inputs, attrs, g):
-        return g.abs().max() if g.numel() else 0.0  # g (x / n)
-
-    def second_magnitude(self, inputs, attrs, g, vs):
-        # p 1: of sum(v g sign(x)). p 2: of sum(v g x / n): v g / n - g x sum(v x) / n^3.
-        def reduced(t):
-            return t.sum(attrs["dim"], keepdim=True) if "dim" in attrs else t.sum()
-        x, v = inputs[0].abs(), vs[0].abs()
-        roundings = 4 * x.numel() + 64
-        if attrs["p"] == 1.0:
-            each, by_g = torch.zeros_like(x), reduced(v)
-        else:
-            n = reduced(x * x).sqrt()
-            wide = g.abs().reshape(n.shape)
-            each, by_g = v * wide / n + wide * x * reduced(v * x) / n**3, reduced(v * x / n)
-        return {0: (each, roundings), "output": (by_g.reshape(g.shape), roundings)}
-
-    def value_magnitude(self, inputs, attrs, y):
-        return (inputs[0].numel() + 12) * y.abs(), 0.0
-
-    def gradient_magnitude(self, index, inputs, attrs, g, gradient):
-        return (2 * inputs[0].numel() + 24) * gradient.abs(), 4 * gradient.abs()
 
 
 class BatchNorm(Composite):
@@ -149,5 +115,4 @@ class Argmax(Composite):
 COMPOSITE = {"argmax": Argmax, "softmax": Softmax, "log_softmax": LogSoftmax, "nll_loss": NllLoss,
              "cross_entropy": CrossEntropy, "mse_loss": MseLoss, "l1_loss": L1Loss,
              "binary_cross_entropy": BinaryCrossEntropy, "binary_cross_entropy_with_logits": BceWithLogits,
-             "norm": Norm,
              "batch_norm": BatchNorm, "batch_norm_relu": BatchNormRelu, "max_pool2d": MaxPool2d}

@@ -9,22 +9,32 @@
 #include "ops/compare.h"
 #include "ops/conv2d.h"
 #include "ops/convolution.h"
+#include "ops/count.h"
+#include "ops/distance.h"
 #include "ops/dropout.h"
 #include "ops/einsum.h"
 #include "ops/elementary.h"
 #include "ops/embedding.h"
+#include "ops/extremum.h"
 #include "ops/gather.h"
 #include "ops/group_norm.h"
 #include "ops/inplace.h"
 #include "ops/instance_norm.h"
 #include "ops/layer_norm.h"
+#include "ops/log_sum_exp.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
 #include "ops/matrix_chain.h"
+#include "ops/moments.h"
+#include "ops/nan_reduce.h"
+#include "ops/norm.h"
+#include "ops/order.h"
 #include "ops/pool.h"
 #include "ops/products.h"
 #include "ops/products_in_place.h"
 #include "ops/reduce.h"
+#include "ops/scan.h"
+#include "ops/similarity.h"
 #include "ops/softmax.h"
 #include "ops/tensor_products.h"
 #include "ops/unary.h"
@@ -54,11 +64,21 @@ const OpInfo* const infos[] = {
     &erf_info, &clamp_info,
     // activations
     &relu_info, &gelu_info, &tanh_info, &sigmoid_info, &log_sigmoid_info, &softmax_info,
-    &log_softmax_info, &dropout_info,
+    &log_softmax_info, &softmin_info, &dropout_info,
     // comparisons
     &eq_info, &ne_info, &lt_info, &le_info, &gt_info, &ge_info, &where_info,
     // reductions
     &sum_info, &mean_info, &norm_info, &argmax_info,
+    // norms, products and running sums
+    &linalg_vector_norm_info, &logsumexp_info, &prod_info, &cumsum_info, &cumprod_info,
+    // moments, sums without NaN, counts
+    &var_info, &std_info, &var_mean_info, &std_mean_info, &nansum_info, &nanmean_info, &all_info,
+    &any_info, &count_nonzero_info,
+    // the largest, the least and their order
+    &amax_info, &amin_info, &argmin_info, &max_info, &min_info, &sort_info, &argsort_info,
+    &topk_info, &median_info,
+    // distances
+    &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
     // normalisation by row, group and instance
     &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
     &instance_norm_info,

@@ -106,6 +106,12 @@ const OpInfo log_softmax_info{"log_softmax",
                               2,
                               "Sums of exp() leave fp16, so it computes and writes fp32.",
                               run<log_softmax>};
+const OpInfo softmin_info{"softmin",
+                          CastPolicy::f32_dtype,
+                          "softmin(x; dim, dtype?)",
+                          2,
+                          "It is softmax of -x and has no entry of its own: softmax's holds.",
+                          run<softmin>};
 
 Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
     return along(softmax_info, x, dim, false, dtype);
@@ -113,6 +119,10 @@ Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
     return along(log_softmax_info, x, dim, true, dtype);
+}
+
+Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    return softmax(neg(x), dim, dtype);
 }
 
 }  // namespace engine

@@ -10,6 +10,7 @@
 #include "ops/cast.h"
 #include "ops/layout.h"
 #include "ops/loss.h"
+#include "ops/norm.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 #include "ops/view.h"

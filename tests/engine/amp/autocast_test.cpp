@@ -18,6 +18,7 @@
 #include "ops/inplace.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
+#include "ops/norm.h"
 #include "ops/pool.h"
 #include "ops/reduce.h"
 #include "ops/softmax.h"

@@ -11,6 +11,7 @@
 #include "ops/cast.h"
 #include "ops/conv2d.h"
 #include "ops/matmul.h"
+#include "ops/norm.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 #include "ops/view.h"

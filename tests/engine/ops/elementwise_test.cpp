@@ -9,6 +9,7 @@
 #include "ops/compare.h"
 #include "ops/elementary.h"
 #include "ops/layout.h"
+#include "ops/norm.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 #include "ops/view.h"

@@ -12,6 +12,7 @@
 #include "ops/inplace.h"
 #include "ops/loss.h"
 #include "ops/matmul.h"
+#include "ops/norm.h"
 #include "ops/pool.h"
 #include "ops/reduce.h"
 #include "ops/softmax.h"
@@ -350,6 +351,8 @@ std::vector<OpSample> op_samples() {
     add_norms_samples(out);
     add_convolutions_samples(out);
     add_products_samples(out);
+    add_reductions_samples(out);
+    add_distances_samples(out);
     return out;
 }
 

@@ -1,0 +1,336 @@
+"""Reductions, running sums and order statistics of `halftone op` against PyTorch; see op_family.py.
+
+Names are PyTorch's. JSON has no infinity, so p and ord are written as "inf" and "-inf".
+"""
+
+import functools
+import math
+
+import torch
+
+from op_draft import away_from_zero, draft
+from op_family import op, tap
+from op_generators import dims_of, given_type
+from op_norm import norm
+
+FAMILY = "reductions"
+
+
+def small(rng, low_rank=0, high_rank=4):
+    return rng.shape(low_rank, high_rank, 60)
+
+
+def some_dims(rng, rank, keepdim=True):
+    """No dim, one, or a list of them."""
+    attrs = {}
+    if rank and rng.chance(0.75):
+        dims = dims_of(rng, rank)
+        attrs["dim"] = dims[0] if rng.chance(0.3) else dims
+        if keepdim:
+            attrs["keepdim"] = bool(rng.chance(0.5))
+    return attrs
+
+
+def one_dim(rng, rank):
+    """A dimension of a tensor of that rank; a scalar has dimension 0 as well."""
+    d = int(rng.numpy.integers(max(rank, 1)))
+    return d - max(rank, 1) if rng.chance(0.3) else d
+
+
+def dim_of(attrs):
+    """As torch's functions take it: a list, or None for all."""
+    dim = attrs.get("dim")
+    return [dim] if isinstance(dim, int) else dim
+
+
+def keep(attrs):
+    return attrs.get("keepdim", False)
+
+
+def distinct(rng, *shape):
+    """Multiples of 1/4 in random order: no two equal, in 16 bits as well."""
+    n = math.prod(shape)
+    return (torch.from_numpy(rng.numpy.permutation(n)).double() - n // 2).div(4).reshape(shape)
+
+
+# Sums, products, norms.
+
+def make_logsumexp(rng):
+    shape = small(rng, 1)
+    dims = dims_of(rng, len(shape))
+    return draft([rng.normal(*shape, scale=rng.pick((1.0, 1.0, 5.0)))],
+                 {"dim": dims[0] if rng.chance(0.3) else dims, "keepdim": bool(rng.chance(0.5))})
+
+
+op("logsumexp", FAMILY, "f32", make_logsumexp, lambda x, a: torch.logsumexp(x["0"], dim_of(a), keep(a)))
+
+
+def factors(rng, *shape):
+    """Of both signs, neither large nor small, now and then with zeros."""
+    x = away_from_zero(rng.normal(*shape), 0.4)
+    if rng.chance(0.3):
+        x = torch.where(rng.uniform(0, 1, *shape) < rng.pick((0.05, 0.3)), torch.zeros_like(x), x)
+    return x
+
+
+def make_prod(rng):
+    shape = small(rng)
+    attrs = given_type(rng)
+    if shape and rng.chance(0.7):
+        attrs.update({"dim": one_dim(rng, len(shape)), "keepdim": bool(rng.chance(0.5))})
+    return draft([factors(rng, *shape)], attrs)
+
+
+def prod(x, attrs):
+    """One factor after the other: PyTorch's gradient divides the product by x, which leaves crumbs of f64 where its own
+    gradient is 0."""
+    dim = attrs.get("dim")
+    t = x["0"].reshape(-1) if dim is None or x["0"].dim() == 0 else x["0"].movedim(dim, 0)
+    y = functools.reduce(torch.mul, t.unbind(0))
+    return y.unsqueeze(dim) if keep(attrs) and x["0"].dim() and dim is not None else y
+
+
+op("prod", FAMILY, "f32_dtype", make_prod, prod)
+
+
+def make_cumulative(values):
+    def generate(rng):
+        shape = small(rng)
+        return draft([values(rng, *shape)], {"dim": one_dim(rng, len(shape)), **given_type(rng)})
+    return generate
+
+
+op("cumsum", FAMILY, "f32_dtype", make_cumulative(lambda rng, *shape: rng.normal(*shape, scale=rng.pick((1.0, 30.0)))),
+   lambda x, a: torch.cumsum(x["0"], a["dim"]))
+op("cumprod", FAMILY, "f32_dtype", make_cumulative(factors), lambda x, a: torch.cumprod(x["0"], a["dim"]))
+
+
+def make_softmin(rng):
+    shape = small(rng, 1)
+    return draft([rng.normal(*shape, scale=rng.pick((1.0, 3.0)))], {"dim": one_dim(rng, len(shape)), **given_type(rng)})
+
+
+def softmin(x, attrs):
+    """Written out, since the terms of its gradient cancel; that reads y as stored, in the op's own type."""
+    t = -x["0"]
+    e = tap(torch.exp(t - t.detach().amax(attrs["dim"], keepdim=True)))
+    return tap(e / tap(e.sum(attrs["dim"], keepdim=True)))
+
+
+op("softmin", FAMILY, "f32_dtype", make_softmin, softmin, low_steps=2)
+
+ORDERS = (2, 2, 1, 0, 3, 0.5, 1.5, 2.5, -1, -0.5, "inf", "-inf")
+
+
+def make_vector_norm(name):
+    def generate(rng):
+        shape = small(rng, 1, 3)
+        attrs = {name: rng.pick(ORDERS)}
+        if rng.chance(0.15):
+            attrs["dtype"] = "float64"  # the given type may not be narrower
+        if rng.chance(0.6):
+            attrs.update({"dim": dims_of(rng, len(shape)), "keepdim": bool(rng.chance(0.5))})
+        return draft([away_from_zero(rng.normal(*shape), 0.2)], attrs)
+    return generate
+
+
+def vector_norm(x, order, attrs):
+    return norm(x["0"], float(order), dim_of(attrs), keep(attrs))
+
+
+op("norm", FAMILY, "f32_append", make_vector_norm("p"), lambda x, a: vector_norm(x, a["p"], a))
+op("linalg_vector_norm", FAMILY, "f32_dtype", make_vector_norm("ord"), lambda x, a: vector_norm(x, a["ord"], a))
+
+
+# Moments, and sums that pass over NaN.
+
+def make_moments(rng):
+    shape = small(rng, 1)
+    attrs = some_dims(rng, len(shape))
+    count = math.prod(shape[d] for d in (dim_of(attrs) or range(len(shape))))
+    if rng.chance(0.3):
+        attrs["unbiased"] = count > 1 and bool(rng.chance(0.5))
+    else:
+        attrs["correction"] = 0 if count == 1 else rng.pick((0, 1, 1, 0.5))
+    return draft([rng.normal(*shape, scale=rng.pick((1.0, 1.0, 20.0))) + rng.pick((0.0, 0.0, 3.0))], attrs)
+
+
+def make_deviation(rng):
+    """Two elements or more, which differ: at a standard deviation of 0 there is no second derivative."""
+    while True:
+        made = make_moments(rng)
+        shape = made.values[0].shape
+        count = math.prod(shape[d] for d in (dim_of(made.attrs) or range(len(shape))))
+        if count > 1:
+            made.values[0] = distinct(rng, *shape) + rng.pick((0.0, 3.0))
+            return made
+
+
+def correction(attrs):
+    return int(attrs["unbiased"]) if "unbiased" in attrs else attrs["correction"]
+
+
+def moment(function):
+    return lambda x, a: function(x["0"], dim_of(a), correction=correction(a), keepdim=keep(a))
+
+
+def deviation(x, attrs):
+    """The root of the variance, written out: of two elements its second derivative is 0, by cancellation."""
+    t, dim = x["0"], dim_of(attrs) or list(range(x["0"].dim()))
+    squares = tap((t - tap(t.mean(dim, keepdim=True))) ** 2).sum(dim, keep(attrs))
+    count = t.numel() // max(squares.numel(), 1)
+    variance = tap(squares / (count - correction(attrs)))
+    none = variance == 0  # no slope there
+    return torch.where(none, torch.zeros_like(variance), torch.sqrt(torch.where(none, torch.ones_like(variance), variance)))
+
+
+op("var", FAMILY, "none", make_moments, moment(torch.var))
+op("var_mean", FAMILY, "none", make_moments, moment(torch.var_mean))
+op("std", FAMILY, "none", make_deviation, deviation)
+op("std_mean", FAMILY, "none", make_deviation,
+   lambda x, a: (deviation(x, a), x["0"].mean(dim_of(a) or list(range(x["0"].dim())), keep(a))))
+
+
+def make_with_nan(rng):
+    shape = small(rng)
+    x = rng.normal(*shape)
+    x = torch.where(rng.uniform(0, 1, *shape) < rng.pick((0.0, 0.2)), torch.full_like(x, math.nan), x)
+    return draft([x], {**some_dims(rng, len(shape)), **given_type(rng)})
+
+
+op("nansum", FAMILY, "none", make_with_nan, lambda x, a: torch.nansum(x["0"], dim_of(a), keep(a)))
+op("nanmean", FAMILY, "none", make_with_nan, lambda x, a: torch.nanmean(x["0"], dim_of(a), keep(a)))
+
+
+# Largest and least.
+
+def grid(rng, *shape):
+    """Quarters, with equal ones among them."""
+    return torch.round(rng.normal(*shape) * rng.pick((1, 4))) / 4
+
+
+def make_extremum(rng):
+    shape = small(rng)
+    return draft([grid(rng, *shape)], some_dims(rng, len(shape)))
+
+
+def all_dims(attrs):
+    return dim_of(attrs) or ()
+
+
+op("amax", FAMILY, "none", make_extremum, lambda x, a: torch.amax(x["0"], all_dims(a), keep(a)))
+op("amin", FAMILY, "none", make_extremum, lambda x, a: torch.amin(x["0"], all_dims(a), keep(a)))
+
+
+def make_argmin(rng):
+    shape = small(rng, 1, 3)
+    attrs = {"keepdim": bool(rng.chance(0.5))}
+    if rng.chance(0.8):
+        attrs["dim"] = one_dim(rng, len(shape))
+    return draft([grid(rng, *shape)], attrs, [])
+
+
+op("argmin", FAMILY, "none", make_argmin, lambda x, a: torch.argmin(x["0"], a.get("dim"), keep(a)))
+
+
+# Order. Which of equal elements is chosen PyTorch leaves open: the reference takes the first, by a stable sort.
+
+def make_order(attributes):
+    def generate(rng):
+        shape = small(rng)
+        x = distinct(rng, *shape) if rng.chance(0.5) else grid(rng, *shape)
+        return draft([x], attributes(rng, shape))
+    return generate
+
+
+def in_order(x, dim, descending):
+    return torch.sort(x["0"], dim=dim, descending=descending, stable=True)
+
+
+def sort_attrs(rng, shape):
+    attrs = {"dim": one_dim(rng, len(shape))} if rng.chance(0.8) else {}
+    if rng.chance(0.5):
+        attrs["descending"] = bool(rng.chance(0.6))
+    if rng.chance(0.3):
+        attrs["stable"] = bool(rng.chance(0.5))
+    return attrs
+
+
+def argsort_draft(rng):
+    made = make_order(sort_attrs)(rng)
+    made.differentiable = []
+    return made
+
+
+op("sort", FAMILY, "none", make_order(sort_attrs), lambda x, a: in_order(x, a.get("dim", -1), a.get("descending", False)))
+op("argsort", FAMILY, "none", argsort_draft,
+   lambda x, a: in_order(x, a.get("dim", -1), a.get("descending", False)).indices)
+
+
+def topk_attrs(rng, shape):
+    attrs = {"dim": one_dim(rng, len(shape))} if rng.chance(0.8) else {}
+    size = shape[attrs.get("dim", -1)] if shape else 1
+    attrs["k"] = int(rng.numpy.integers(0 if size > 1 else 1, size + 1))
+    if rng.chance(0.5):
+        attrs["largest"] = bool(rng.chance(0.4))
+    if rng.chance(0.2):
+        attrs["sorted"] = bool(rng.chance(0.5))  # without it any order would do: this one does
+    return attrs
+
+
+def topk(x, attrs):
+    dim, scalar = attrs.get("dim", -1), x["0"].dim() == 0
+    values, indices = in_order(x, dim, attrs.get("largest", True))
+    return (values, indices) if scalar else (values.narrow(dim, 0, attrs["k"]), indices.narrow(dim, 0, attrs["k"]))
+
+
+op("topk", FAMILY, "none", make_order(topk_attrs), topk)
+
+
+def chosen_attrs(rng, shape):
+    return {"dim": one_dim(rng, len(shape)), "keepdim": bool(rng.chance(0.5))} if rng.chance(0.75) else {}
+
+
+def nth(x, attrs, place):
+    """The element of a row that comes at `place` (of its size) in ascending order; the first of equal ones."""
+    t, dim = x["0"], attrs["dim"]
+    if t.dim() == 0:
+        return t.clone(), torch.tensor(0)
+    k = place(t.shape[dim])
+    values, indices = in_order(x, dim, False)
+    values, indices = values.narrow(dim, k, 1), indices.narrow(dim, k, 1)
+    return (values, indices) if attrs["keepdim"] else (values.squeeze(dim), indices.squeeze(dim))
+
+
+def median(x, attrs):
+    return nth(x, attrs, lambda n: (n - 1) // 2) if "dim" in attrs else torch.median(x["0"])
+
+
+def extremum(function):
+    return lambda x, a: function(x["0"], a["dim"], a["keepdim"]) if "dim" in a else function(x["0"])
+
+
+op("median", FAMILY, "none", make_order(chosen_attrs), median)
+op("max", FAMILY, "none", make_order(chosen_attrs), extremum(torch.max))
+op("min", FAMILY, "none", make_order(chosen_attrs), extremum(torch.min))
+
+
+# Counts.
+
+def make_count(keepdim):
+    def generate(rng):
+        shape = small(rng)
+        x = torch.round(rng.normal(*shape) * rng.pick((0.5, 4.0)))
+        kind = rng.pick(("float", "bool", "int"))
+        x = x != 0 if kind == "bool" else x.long() if kind == "int" else x
+        return draft([x], some_dims(rng, len(shape), keepdim), [])
+    return generate
+
+
+def truth(function):
+    return lambda x, a: function(x["0"] != 0, dim_of(a) or list(range(x["0"].dim())), keepdim=keep(a))
+
+
+op("all", FAMILY, "none", make_count(True), truth(torch.all))
+op("any", FAMILY, "none", make_count(True), truth(torch.any))
+op("count_nonzero", FAMILY, "none", make_count(False), lambda x, a: torch.count_nonzero(x["0"], dim_of(a)))
