@@ -44,7 +44,8 @@ class FamilyCase(AnyCase):
         scale = rng.pick((1.0, 1.0, 16.0))
         self.seeds = [rng.normal(*y.shape, scale=scale).to(t if t.is_floating_point else torch.float32).contiguous()
                       for y, t in zip(self.reference.outputs, self.output_types)]
-        self.second = second and self.entry.second and bool(self.differentiable)
+        twice = self.entry.second
+        self.second = second and (twice(self.attrs) if callable(twice) else twice) and bool(self.differentiable)
         self.vs = {i: rng.normal(*self.tensors[i].shape).to(self.tensors[i].dtype) for i in self.differentiable}
 
     @property

@@ -56,7 +56,8 @@ class FamilyOp:
     normwise: bool = False
     # Sums of products, one factor from each operand (alpha and beta are factors too).
     multilinear: bool = False
-    second: bool = True
+    # Whether second derivatives are compared; may be a function of the attributes.
+    second: bool | Callable = True
     # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.
     consulted: int | None = None
     # For an op that has no entry but is built of ops that have: the policy whose casts show in its types.

@@ -127,3 +127,285 @@ def embedding(x, a):
 
 
 op("embedding", "indexing", "none", embedding_case, embedding)
+
+
+def distinct(rng, shape, dim, bound):
+    """Indices that differ along `dim`: of several at one place PyTorch promises no order."""
+    rows = rng.numpy.permuted(rng.numpy.permuted(
+        torch.arange(bound).expand(*replaced(shape, dim, 1), bound).numpy(), axis=-1)[..., :shape[dim]], axis=-1)
+    return torch.tensor(rows).squeeze(dim).movedim(-1, dim).contiguous()
+
+
+def scatter_put_case(rng):
+    shape = shape_of(rng, 1, 3, 30)
+    dim, asked = a_dim(rng, shape)
+    part = smaller(rng, shape)
+    index = distinct(rng, part, dim, shape[dim])
+    x = values_of(rng, *shape)
+    if rng.chance(0.3):
+        return draft([x, index], {"dim": asked, "value": rng.pick((0.5, -2, 0))}, [0])
+    return draft([x, index, values_of(rng, *[n + int(rng.numpy.integers(2)) for n in part])], {"dim": asked}, [0, 2])
+
+
+def scatter(x, a):
+    if "value" in a:
+        return torch.scatter(x["0"], a["dim"], x["1"], a["value"])
+    return torch.scatter(x["0"], a["dim"], x["1"], cut(x["2"], x["1"].shape))
+
+
+op("scatter", "indexing", "none", scatter_put_case, scatter)
+
+
+def scatter_reduce_case(rng):
+    shape, _, asked, index, source = scatter_case(rng)
+    reduce = rng.pick(("sum", "prod", "mean", "amax", "amin"))
+    x, y = values_of(rng, *shape), values_of(rng, *source)
+    if reduce in ("amax", "amin") and rng.chance(0.4):
+        x, y = x.round(), y.round()  # equal extremes
+    if reduce == "prod":
+        x, y = rng.normal(*shape), rng.normal(*source)
+        if rng.chance(0.3) and y.numel():
+            y.flatten()[0] = 0
+    attrs = {"dim": asked, "reduce": reduce} | ({"include_self": False} if rng.chance(0.4) else {})
+    return draft([x, index, y], attrs, [0, 2])
+
+
+def scattered_product(x, dim, index, source, include_self):
+    """PyTorch divides by an element and by its square, and their difference is its second derivative where that is 0;
+    here one multiplication after the other."""
+    y, index, source = (t.movedim(dim, 0) for t in (x, index, source))
+    margin = [amount for n, m in zip(reversed(y.shape[1:]), reversed(index.shape[1:])) for amount in (0, n - m)]
+    rows = torch.arange(len(y)).reshape(-1, *[1] * (y.dim() - 1))
+    here = [rows == torch.nn.functional.pad(i, margin, value=-1) for i in index]
+    if not include_self:
+        touched = torch.stack(here).any(0)
+        y = torch.where(touched, torch.ones_like(y), y)
+    for mask, factor in zip(here, source):
+        y = y * torch.where(mask, torch.nn.functional.pad(factor, margin, value=1.0), torch.ones_like(y))
+    return y.movedim(0, dim)
+
+
+def scatter_reduce(x, a):
+    source, include_self = cut(x["2"], x["1"].shape), a.get("include_self", True)
+    if a["reduce"] == "prod":
+        return scattered_product(x["0"], a["dim"], x["1"], source, include_self)
+    return torch.scatter_reduce(x["0"], a["dim"], x["1"], source, a["reduce"], include_self=include_self)
+
+
+# The second derivative of a product is compared with finite differences alone (EveryOp): as a quotient y / x it is the
+# difference of two numbers that are equal where it is 0, so it has no bound relative to itself, in PyTorch neither.
+op("scatter_reduce", "indexing", "none", scatter_reduce_case, scatter_reduce, second=lambda a: a["reduce"] != "prod")
+
+
+def index_copy_case(rng):
+    shape = shape_of(rng, 1, 3, 40)
+    dim, asked = a_dim(rng, shape)
+    count = int(rng.numpy.integers(0, shape[dim] + 1))
+    index = torch.tensor(rng.numpy.permutation(shape[dim])[:count])
+    return draft([values_of(rng, *shape), index, values_of(rng, *replaced(shape, dim, count))], {"dim": asked}, [0, 2])
+
+
+op("index_copy", "indexing", "none", index_copy_case,
+   lambda x, a: torch.index_copy(x["0"], a["dim"], x["1"], x["2"]))
+
+
+def indices_case(rng, shape, distinct_places=False):
+    """Index tensors of the first dimensions, broadcasting and counting from the end."""
+    count = int(rng.numpy.integers(1, len(shape) + 1))
+    common = [rng.pick((1, 2, 3)) for _ in range(int(rng.numpy.integers(0, 3)))]
+    if distinct_places:
+        total = torch.Size(shape[:count]).numel()
+        common = common if torch.Size(common).numel() <= total else [1]
+        flat = torch.tensor(rng.numpy.permutation(total)[:torch.Size(common).numel()]).reshape(common)
+        found = [f.to(torch.int64) for f in torch.unravel_index(flat, shape[:count])]
+    else:
+        found = [places(rng, n, *rng.broadcast(common)) for n in shape[:count]]
+    found = [torch.where(torch.rand(f.shape, generator=rng.torch) < 0.3, f - n, f) for f, n in zip(found, shape)]
+    return found
+
+
+def index_case(rng):
+    shape = shape_of(rng, 1, 4, 40)
+    found = indices_case(rng, shape)
+    return draft([values_of(rng, *shape), *found], {}, [0], names=["0", *(f"1.{i}" for i in range(len(found)))])
+
+
+op("index", "indexing", "none", index_case, lambda x, a: x["0"][tuple(x.list(1))])
+
+
+def index_put_case(rng):
+    shape = shape_of(rng, 1, 3, 30)
+    accumulate = rng.chance(0.5)
+    found = indices_case(rng, shape, not accumulate)
+    target = list(torch.empty(shape)[tuple(found)].shape)
+    values = values_of(rng, *(rng.broadcast(target) if rng.chance(0.4) else target))
+    names = ["0", *(f"1.{i}" for i in range(len(found))), "2"]
+    return draft([values_of(rng, *shape), *found, values], {"accumulate": True} if accumulate else {},
+                 [0, len(found) + 1], names=names)
+
+
+def index_put(x, a):
+    return torch.index_put(x["0"], tuple(x.list(1)), x["2"], a.get("accumulate", False))
+
+
+op("index_put", "indexing", "promote", index_put_case, index_put)
+op("index_put_", "indexing", "none", index_put_case, index_put)
+
+
+def take_along_dim_case(rng):
+    shape = shape_of(rng, 1, 3, 30)
+    dim, asked = a_dim(rng, shape)
+    other = [1 if rng.chance(0.3) else n for n in shape]
+    own = [1 if rng.chance(0.2) else n for n in shape]
+    other[dim], own[dim] = rng.pick((1, 2, 4)), shape[dim]
+    return draft([values_of(rng, *own), places(rng, shape[dim], *other)], {"dim": asked}, [0])
+
+
+op("take_along_dim", "indexing", "none", take_along_dim_case,
+   lambda x, a: torch.take_along_dim(x["0"], x["1"], a["dim"]))
+
+
+def mask_of(rng, *shape):
+    return torch.rand(shape, generator=rng.torch) < rng.pick((0.0, 0.5, 0.5, 1.0))
+
+
+def masked_fill_case(rng):
+    shape = shape_of(rng, 0, 3, 60)
+    mask = mask_of(rng, *rng.broadcast(shape))
+    if rng.chance(0.5):
+        return draft([values_of(rng, *shape), mask], {"value": rng.pick((0.5, -3, 0))}, [0])
+    return draft([values_of(rng, *shape), mask, rng.normal()], {}, [0, 2])
+
+
+op("masked_fill", "indexing", "none", masked_fill_case,
+   lambda x, a: torch.masked_fill(x["0"], x["1"], a["value"] if "value" in a else x["2"]),
+   types="first")
+
+
+def masked_scatter_case(rng):
+    shape = shape_of(rng, 1, 3, 40)
+    mask = mask_of(rng, *rng.broadcast(shape))
+    count = int(mask.expand(shape).sum()) + rng.pick((0, 1, 5))
+    return draft([values_of(rng, *shape), mask, values_of(rng, max(count, 1))], {}, [0, 2])
+
+
+op("masked_scatter", "indexing", "none", masked_scatter_case,
+   lambda x, a: torch.masked_scatter(x["0"], x["1"], x["2"]))
+
+
+def triangle_case(rng):
+    shape = shape_of(rng, 2, 4)
+    return draft([values_of(rng, *shape)], {"diagonal": int(rng.numpy.integers(-3, 4))} if rng.chance(0.7) else {})
+
+
+op("tril", "indexing", "none", triangle_case, lambda x, a: torch.tril(x["0"], a.get("diagonal", 0)))
+op("triu", "indexing", "none", triangle_case, lambda x, a: torch.triu(x["0"], a.get("diagonal", 0)))
+
+
+def one_dim_case(rng, attrs):
+    """A tensor and attributes that `attrs(size of the dimension)` gives beside `dim`."""
+    shape = shape_of(rng, 1, 4)
+    dim, asked = a_dim(rng, shape)
+    return draft([values_of(rng, *shape)], {"dim": asked} | attrs(shape[dim]))
+
+
+def slice_case(rng):
+    def attrs(size):
+        bound = lambda: int(rng.numpy.integers(-size - 1, size + 2))
+        return {name: value for name, value in (("start", bound()), ("end", bound()), ("step", rng.pick((1, 2, 3))))
+                if rng.chance(0.7)}
+    return one_dim_case(rng, attrs)
+
+
+op("slice", "indexing", "none", slice_case,
+   lambda x, a: torch.ops.aten.slice(x["0"], a["dim"], a.get("start"), a.get("end"), a.get("step", 1)))
+op("select", "indexing", "none",
+   lambda rng: one_dim_case(rng, lambda size: {"index": int(rng.numpy.integers(-size, size))}),
+   lambda x, a: torch.select(x["0"], a["dim"], a["index"]))
+op("unbind", "indexing", "none", lambda rng: one_dim_case(rng, lambda size: {}),
+   lambda x, a: torch.unbind(x["0"], a["dim"]))
+op("chunk", "indexing", "none", lambda rng: one_dim_case(rng, lambda size: {"chunks": rng.pick((1, 2, 3, 9))}),
+   lambda x, a: torch.chunk(x["0"], a["chunks"], a["dim"]))
+
+
+def split_case(rng):
+    def attrs(size):
+        if rng.chance(0.5):
+            return {"split_size": rng.pick((1, 2, 3, 9))}
+        first = int(rng.numpy.integers(0, size + 1))
+        return {"split_sizes": [first, size - first]}
+    return one_dim_case(rng, attrs)
+
+
+op("split", "indexing", "none", split_case,
+   lambda x, a: torch.split(x["0"], a["split_size"] if "split_size" in a else a["split_sizes"], a["dim"]))
+
+
+def unsqueeze_case(rng):
+    shape = shape_of(rng, 0, 4)
+    return draft([values_of(rng, *shape)], {"dim": int(rng.numpy.integers(-len(shape) - 1, len(shape) + 1))})
+
+
+op("unsqueeze", "indexing", "none", unsqueeze_case, lambda x, a: torch.unsqueeze(x["0"], a["dim"]))
+
+
+def squeeze_case(rng):
+    shape = [1 if rng.chance(0.4) else n for n in shape_of(rng, 1, 4)]
+    if rng.chance(0.4):
+        return draft([values_of(rng, *shape)])
+    dims = rng.numpy.permutation(len(shape))[:int(rng.numpy.integers(1, len(shape) + 1))]
+    return draft([values_of(rng, *shape)], {"dim": [int(d) for d in dims]})
+
+
+op("squeeze", "indexing", "none", squeeze_case,
+   lambda x, a: torch.squeeze(x["0"], tuple(a["dim"])) if "dim" in a else torch.squeeze(x["0"]))
+
+
+def stack_case(rng):
+    shape = shape_of(rng, 0, 3, 20)
+    count = rng.pick((1, 2, 3))
+    return draft([values_of(rng, *shape) for _ in range(count)],
+                 {"dim": int(rng.numpy.integers(-len(shape) - 1, len(shape) + 1))},
+                 names=[f"0.{i}" for i in range(count)])
+
+
+op("stack", "indexing", "none", stack_case, lambda x, a: torch.stack(x.list(0), a["dim"]), types="free")
+
+
+def some_dims(rng, shape):
+    dims = rng.numpy.permutation(len(shape))[:int(rng.numpy.integers(1, len(shape) + 1))]
+    return [int(d) - len(shape) if rng.chance(0.3) else int(d) for d in dims]
+
+
+def flip_case(rng):
+    shape = shape_of(rng, 1, 4)
+    return draft([values_of(rng, *shape)], {"dims": some_dims(rng, shape)})
+
+
+def roll_case(rng):
+    shape = shape_of(rng, 1, 4)
+    if rng.chance(0.3):
+        return draft([values_of(rng, *shape)], {"shifts": [int(rng.numpy.integers(-9, 10))], "dims": []})
+    dims = some_dims(rng, shape)
+    return draft([values_of(rng, *shape)], {"shifts": [int(rng.numpy.integers(-9, 10)) for _ in dims], "dims": dims})
+
+
+op("flip", "indexing", "none", flip_case, lambda x, a: torch.flip(x["0"], a["dims"]))
+op("roll", "indexing", "none", roll_case, lambda x, a: torch.roll(x["0"], a["shifts"], a["dims"] or None))
+
+
+def repeat_case(rng):
+    shape = shape_of(rng, 0, 3, 12)
+    return draft([values_of(rng, *shape)],
+                 {"repeats": [rng.pick((1, 1, 2, 3)) for _ in range(len(shape) + rng.pick((0, 0, 1)))]})
+
+
+def repeat_interleave_case(rng):
+    shape = shape_of(rng, 1, 3, 24)
+    attrs = {"repeats": rng.pick((1, 2, 3))} | ({"dim": a_dim(rng, shape)[1]} if rng.chance(0.7) else {})
+    return draft([values_of(rng, *shape)], attrs)
+
+
+op("repeat", "indexing", "none", repeat_case, lambda x, a: x["0"].repeat(a["repeats"]))
+op("repeat_interleave", "indexing", "none", repeat_interleave_case,
+   lambda x, a: torch.repeat_interleave(x["0"], a["repeats"], a.get("dim")))

@@ -18,7 +18,12 @@
 #include "ops/extremum.h"
 #include "ops/gather.h"
 #include "ops/group_norm.h"
+#include "ops/index_put.h"
 #include "ops/inplace.h"
+#include "ops/masked.h"
+#include "ops/rearrange.h"
+#include "ops/scatter.h"
+#include "ops/slice.h"
 #include "ops/instance_norm.h"
 #include "ops/layer_norm.h"
 #include "ops/log_sum_exp.h"
@@ -93,7 +98,12 @@ const OpInfo* const infos[] = {
     &narrow_info, &contiguous_info, &cat_info,
     // by index
     &index_select_info, &gather_info, &index_add_info, &scatter_add_info,
-    &embedding_info,
+    &embedding_info, &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info,
+    &index_put_info, &index_put_inplace_info, &take_along_dim_info, &masked_fill_info,
+    &masked_scatter_info, &tril_info, &triu_info,
+    // parts and copies
+    &slice_info, &select_info, &unsqueeze_info, &squeeze_info, &unbind_info, &split_info,
+    &chunk_info, &stack_info, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};

@@ -25,12 +25,17 @@ void check_floating(const OpInfo& info, const Tensor& x) {
     }
 }
 
-DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
     const Tensor& first = *tensors.begin();
     for (const auto& tensor : tensors) {
         if (tensor.defined() && tensor.dtype() != first.dtype())
             refuse_mixed(info, first.dtype(), tensor.dtype());
     }
+}
+
+DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+    const Tensor& first = *tensors.begin();
+    same_type(info, tensors);
     check_floating(info, first);
     return first.dtype();
 }

@@ -1,12 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "amp/autocast.h"
 #include "engine/error.h"
 #include "engine/here.h"
 #include "ops/cast.h"
 #include "ops/gather.h"
+#include "ops/index_put.h"
+#include "ops/masked.h"
+#include "ops/rearrange.h"
+#include "ops/scatter.h"
+#include "ops/slice.h"
 #include "ops/view.h"
 
 namespace engine {
@@ -138,6 +144,147 @@ TEST(Indexing, A13_ScatterAddWithEitherSideLow) {
         EXPECT_EQ(y.dtype(), DType::f32);
     EXPECT_EQ(scatter_add(wide, 0, index, low).values(), (std::vector<double>{4, 3}));
     EXPECT_EQ(scatter_add(low, 0, index, low).dtype(), DType::f16);
+}
+
+// 1.11: these need equal types inside a region too; index_put is on the promote list.
+TEST(Indexing, WritesRefuseMixedTypesInsideToo) {
+    const Tensor x = Tensor::of({1, 2}, {2}), low = Tensor::of({1}, {1}, DType::f16);
+    const Tensor at = places({1}), mask = Tensor::of({0, 1}, {2}, DType::boolean);
+    const std::vector<std::function<void()>> calls = {
+        [&] { scatter(x, 0, at, low); },    [&] { scatter_reduce(x, 0, at, low, "sum"); },
+        [&] { index_copy(x, 0, at, low); }, [&] { masked_scatter(x, mask, low); },
+        [&] { index_put_(x, {at}, low); },
+    };
+    for (const bool inside : {false, true}) {
+        const AutocastRegion region(here, inside, DType::f16);
+        const auto entry = region.enter();
+        for (const auto& call : calls) {
+            const std::string text = message_of(ErrorCode::dtype, call);
+            EXPECT_SAYS(text, "f32");
+            EXPECT_SAYS(text, "f16");
+        }
+    }
+    message_of(ErrorCode::dtype, [&] { index_put(x, {at}, low); });
+}
+
+TEST(Indexing, A13_IndexPutWithEitherSideLow) {
+    const Tensor wide = Tensor::of({1, 2}, {2}), low = Tensor::of({1, 3}, {2}, DType::f16);
+    const AutocastRegion region(here, true, DType::f16);
+    const auto entry = region.enter();
+    for (const bool accumulate : {false, true}) {
+        const Tensor index = places({1, 0});
+        EXPECT_EQ(index_put(wide, {index}, low, accumulate).dtype(), DType::f32);
+        EXPECT_EQ(index_put(low, {index}, wide, accumulate).dtype(), DType::f32);
+        EXPECT_EQ(index_put(low, {index}, low, accumulate).dtype(), DType::f16);
+    }
+    EXPECT_EQ(index_put(wide, {places({1, 0})}, low, true).values(), (std::vector<double>{4, 3}));
+}
+
+// A14, X1: stack has no entry; mixed inputs promote natively, inside a region too.
+TEST(Indexing, A14_StackPromotesNatively) {
+    const Tensor wide = Tensor::of({1, 2}, {2}), low = Tensor::of({1, 3}, {2}, DType::f16);
+    const AutocastRegion region(here, true, DType::f16);
+    const auto entry = region.enter();
+    EXPECT_EQ(stack({low, wide}).dtype(), DType::f32);
+    EXPECT_EQ(stack({low, Tensor::of({1, 3}, {2}, DType::bf16)}).dtype(), DType::f32);
+    EXPECT_EQ(stack({low, low}).dtype(), DType::f16);
+}
+
+TEST(Indexing, RefusesMasksAndTooManyIndices) {
+    const Tensor x = Tensor::of({1, 2}, {2});
+    EXPECT_SAYS(message_of(ErrorCode::dtype,
+                           [&] {
+                               index(x, {Tensor::of({0, 1}, {2}, DType::boolean)});
+                           }),
+                "bool");
+    message_of(ErrorCode::shape, [&] { index(x, {places({0}), places({0})}); });
+    message_of(ErrorCode::value, [&] { index(x, {Tensor()}); });
+    message_of(ErrorCode::value, [&] { scatter_reduce(x, 0, places({0}), x, "median"); });
+}
+
+TEST(Indexing, AnAdvancedIndexOutsideIsNamedOrNaN) {
+    const Tensor x = Tensor::of({1, 2, 3, 4, 5, 6}, {2, 3});
+    // In one dimension too far; as a number of rows and columns it would still lie inside.
+    const TensorList far{places({0, 0}), places({3, -4})};
+    if (!on_cuda()) {
+        EXPECT_SAYS(message_of(ErrorCode::value, [&] { index(x, far); }), "index 3");
+        return;
+    }
+    for (const double v : index(x, far).values()) EXPECT_TRUE(std::isnan(v));
+}
+
+TEST(Indexing, TheLastOfSeveralStays) {
+    const Tensor x = Tensor::of({1, 2}, {2}), source = Tensor::of({7, 8, 9}, {3});
+    const std::vector<double> expected{8, 9};
+    const Tensor at = places({0, 0, 1});
+    EXPECT_EQ(scatter(x, 0, at, source).values(), expected);
+    EXPECT_EQ(index_copy(x, 0, at, source).values(), expected);
+    EXPECT_EQ(index_put(x, {at}, source).values(), expected);
+}
+
+TEST(Indexing, ScatterReduceSharesTheGradientOfEqualExtremes) {
+    Tensor x = Tensor::of({5, 0}, {2}), source = Tensor::of({5, 5, 1}, {3});
+    x.set_requires_grad(true);
+    source.set_requires_grad(true);
+    const Tensor y = scatter_reduce(x, 0, places({0, 0, 1}), source, "amax");
+    EXPECT_EQ(y.values(), (std::vector<double>{5, 1}));
+    backward({&y, 1}, std::vector{Tensor::of({6, 2}, {2})});
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{2, 0}));
+    EXPECT_EQ(source.grad().values(), (std::vector<double>{2, 2, 2}));
+}
+
+TEST(Indexing, ScatterReduceProductHasItsGradientAtZero) {
+    Tensor x = Tensor::of({2}, {1}), source = Tensor::of({0, 3}, {2});
+    x.set_requires_grad(true);
+    source.set_requires_grad(true);
+    backward(scatter_reduce(x, 0, places({0, 0}), source, "prod"));
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{0}));
+    EXPECT_EQ(source.grad().values(), (std::vector<double>{6, 0}));
+}
+
+TEST(Indexing, MaskedScatterTakesTheSourceInOrder) {
+    const Tensor mask = Tensor::of({1, 0, 1}, {3}, DType::boolean);
+    const Tensor x = Tensor::of({1, 2, 3, 4, 5, 6}, {2, 3}, DType::i64);
+    const Tensor source = Tensor::of({10, 20, 30, 40, 50}, {5}, DType::i64);
+    EXPECT_EQ(masked_scatter(x, mask, source).values(),
+              (std::vector<double>{10, 2, 20, 30, 5, 40}));
+    if (on_cuda()) return;
+    EXPECT_SAYS(message_of(ErrorCode::value,
+                           [&] {
+                               masked_scatter(x, mask, places({1, 2, 3}));
+                           }),
+                "true 4 times");
+}
+
+TEST(Parts, SliceAsPythonDoes) {
+    const Tensor x = Tensor::of({0, 1, 2, 3, 4}, {5});
+    EXPECT_EQ(slice(x, 0, -3).values(), (std::vector<double>{2, 3, 4}));
+    EXPECT_EQ(slice(x, 0, {}, {}, 2).values(), (std::vector<double>{0, 2, 4}));
+    EXPECT_EQ(slice(x, 0, 4, 2).shape(), Shape({0}));
+    EXPECT_EQ(slice(x, 0, -99, 99, 3).values(), (std::vector<double>{0, 3}));
+    message_of(ErrorCode::value, [&] { slice(x, 0, {}, {}, -1); });
+    message_of(ErrorCode::value, [&] { select(x, 0, 5); });
+    message_of(ErrorCode::shape, [&] { select(Tensor::scalar(1), 0, 0); });
+}
+
+TEST(Parts, ViewsShareTheirMemory) {
+    const Tensor x = Tensor::of({0, 1, 2, 3, 4, 5}, {3, 2});
+    const TensorList views{slice(x, 0, 0, {}, 2), select(x, 0, 0), unsqueeze(x, 1), squeeze(x),
+                           unbind(x, 1)[0],       split(x, 2)[0],  chunk(x, 2)[0]};
+    for (const auto& view : views) EXPECT_EQ(view.data(), x.data());
+}
+
+TEST(Parts, RefusesWhatDoesNotFit) {
+    const Tensor x = Tensor::of({0, 1, 2, 3, 4, 5}, {3, 2});
+    message_of(ErrorCode::value, [&] { split(x, std::vector<std::int64_t>{1, 1}); });
+    message_of(ErrorCode::value, [&] { split(x, 0); });
+    message_of(ErrorCode::value, [&] { chunk(x, 0); });
+    message_of(ErrorCode::value, [&] { stack({}); });
+    message_of(ErrorCode::shape, [&] { stack({x, Tensor::of({1}, {1})}); });
+    message_of(ErrorCode::value, [&] { flip(x, {0, -2}); });
+    message_of(ErrorCode::value, [&] { roll(x, {1, 2}, {0}); });
+    message_of(ErrorCode::shape, [&] { repeat(x, {2}); });
+    message_of(ErrorCode::shape, [&] { tril(Tensor::of({1}, {1})); });
 }
 
 }  // namespace
