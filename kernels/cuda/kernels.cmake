@@ -23,6 +23,7 @@ set(cuda_kernels
   multi_tensor_judge.cu
   multi_tensor_update.cu
   prepare_images.cu
+  recurrent.cu
   reduce.cu
   reduce_columns.cu
   reduce_rows.cu

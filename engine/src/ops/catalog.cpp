@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/catalog.h"
+#include "ops/attention.h"
 #include "ops/batch_norm.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
@@ -37,6 +38,7 @@
 #include "ops/pool.h"
 #include "ops/products.h"
 #include "ops/products_in_place.h"
+#include "ops/recurrent.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/similarity.h"
@@ -84,6 +86,10 @@ const OpInfo* const infos[] = {
     &topk_info, &median_info,
     // distances
     &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
+    // attention and recurrent networks
+    &scaled_dot_product_attention_info,
+    &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info, &gru_cell_info, &rnn_tanh_info,
+    &rnn_relu_info, &lstm_info, &gru_info,
     // normalisation by row, group and instance
     &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
     &instance_norm_info,

@@ -75,20 +75,20 @@ const OpInfo& info_of(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_in
 
 /// Uninitialised room for a b; checks that the operands fit one another.
 Tensor room_for(const OpInfo& info, const Tensor& a, const Operand& left, const Tensor& b,
-                const Operand& right) {
+                const Operand& right, DType dtype) {
     const bool batches = a.rank() == b.rank() && (a.rank() == 2 || a.size(0) == b.size(0));
     check_shapes(info, batches && left.matrix.cols == right.matrix.rows, a, b);
     Shape shape{left.matrix.rows, right.matrix.cols};
     if (a.rank() == 3) shape = {a.size(0), left.matrix.rows, right.matrix.cols};
-    return Tensor::empty(shape, a.dtype(), a.device());
+    return Tensor::empty(shape, dtype, a.device());
 }
 
 /// The product itself, outside the tape; checks types and shapes.
 Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
-                       bool swap_b, double alpha) {
+                       bool swap_b, double alpha, DType dtype) {
     one_type(info, {a, b});
     const Operand left = operand(a, swap_a), right = operand(b, swap_b);
-    const Tensor y = room_for(info, a, left, b, right);
+    const Tensor y = room_for(info, a, left, b, right, dtype);
     gemm(y, left, right, {.alpha = alpha});
     return y;
 }
@@ -127,25 +127,46 @@ const OpInfo linear_info{"linear",
                          "A matrix product: twice as fast or more in 16 bits, summed in fp32.",
                          run_linear};
 
-Tensor product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
-    const OpInfo& info = info_of(a0);
-    const auto [a, b] = autocast(info, a0, b0);
+namespace {
+
+/// Gradients of a product by its operands, for dy in their type.
+TensorList product_gradient(const Tensor& dy, const Saved& saved, bool swap_a, bool swap_b,
+                            double alpha) {
+    TensorList out(2);
+    if (saved.wants(0)) {
+        out[0] = swap_a ? product(saved[1], swap_b, dy, true, alpha)
+                        : product(dy, false, saved[1], !swap_b, alpha);
+    }
+    if (saved.wants(1)) {
+        out[1] = swap_b ? product(dy, true, saved[0], swap_a, alpha)
+                        : product(saved[0], !swap_a, dy, false, alpha);
+    }
+    return out;
+}
+
+Tensor product_in(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha,
+                  DType dtype) {
+    const OpInfo& info = info_of(a);
     const Tensor inputs[] = {a, b};
-    return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b, alpha),
+    return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b, alpha, dtype),
                        {b.requires_grad() ? save(a) : Save{}, a.requires_grad() ? save(b) : Save{}},
-                       [swap_a, swap_b, alpha](std::span<const Tensor> grads, const Saved& saved) {
-                           const Tensor& dy = grads[0];
-                           TensorList out(2);
-                           if (saved.wants(0)) {
-                               out[0] = swap_a ? product(saved[1], swap_b, dy, true, alpha)
-                                               : product(dy, false, saved[1], !swap_b, alpha);
-                           }
-                           if (saved.wants(1)) {
-                               out[1] = swap_b ? product(dy, true, saved[0], swap_a, alpha)
-                                               : product(saved[0], !swap_a, dy, false, alpha);
-                           }
-                           return out;
+                       [swap_a, swap_b, alpha, type = a.dtype()](std::span<const Tensor> grads,
+                                                                 const Saved& saved) {
+                           return product_gradient(to(grads[0], type), saved, swap_a, swap_b,
+                                                   alpha);
                        });
+}
+
+}  // namespace
+
+Tensor product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
+    const auto [a, b] = autocast(info_of(a0), a0, b0);
+    return product_in(a, swap_a, b, swap_b, alpha, a.dtype());
+}
+
+Tensor wide_product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
+    const auto [a, b] = autocast(info_of(a0), a0, b0);
+    return product_in(a, swap_a, b, swap_b, alpha, wide_type(a.dtype()));
 }
 
 Tensor mm(const Tensor& a, const Tensor& b) {
@@ -247,7 +268,7 @@ namespace {
 Tensor compute_sum(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
                    double beta, double alpha) {
     const Operand left = operand(a, false), right = operand(b, false);
-    const Tensor y = room_for(info, a, left, b, right);
+    const Tensor y = room_for(info, a, left, b, right, a.dtype());
     if (!(broadcast_shapes(info.name, c.shape(), y.shape()) == y.shape()))
         check_shapes(info, false, c, y);
     if (beta != 0) copy_into(y, expanded_view(c, y.shape()));

@@ -29,6 +29,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 /// gradients of products are written in, so that no transposed copy or view is made. One rounding.
 Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
 
+/// The same with f32 sums of 16-bit operands given as f32, not rounded to their type. What comes
+/// back is rounded to it, for the products that the gradient is.
+Tensor wide_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);
+
 /// beta * c + alpha * a b for matrices or batches of them, with one rounding: the core of addmm and
 /// of its relatives, after their casts. c broadcasts and is not read with beta 0; errors and the
 /// record name `info`.

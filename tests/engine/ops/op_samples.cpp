@@ -353,6 +353,8 @@ std::vector<OpSample> op_samples() {
     add_products_samples(out);
     add_reductions_samples(out);
     add_distances_samples(out);
+    add_recurrent_samples(out);
+    add_attention_samples(out);
     return out;
 }
 

@@ -20,12 +20,13 @@ struct OpSample {
 std::vector<OpSample> op_samples();
 /// Those of one family each, in op_samples_NAME.cpp.
 void add_indexing_samples(std::vector<OpSample>& out);
-/// Families that are put together in files of their own.
 void add_norms_samples(std::vector<OpSample>& out);
 void add_convolutions_samples(std::vector<OpSample>& out);
 void add_products_samples(std::vector<OpSample>& out);
 void add_reductions_samples(std::vector<OpSample>& out);
 void add_distances_samples(std::vector<OpSample>& out);
+void add_recurrent_samples(std::vector<OpSample>& out);
+void add_attention_samples(std::vector<OpSample>& out);
 /// The sample's arguments, leaves that require gradients unless `fixed`.
 TensorList arguments(const OpSample& sample, DType dtype, bool requires_grad = true);
 inline void PrintTo(const OpSample& sample, std::ostream* out) {

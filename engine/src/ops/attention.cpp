@@ -1,0 +1,191 @@
+#include "ops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "ops/binary.h"
+#include "ops/check.h"
+#include "ops/compare.h"
+#include "ops/dropout.h"
+#include "ops/layout.h"
+#include "ops/matmul.h"
+#include "ops/reduce.h"
+#include "ops/softmax.h"
+#include "ops/view.h"
+#include "ops/wide.h"
+
+namespace engine {
+namespace {
+
+TensorList run_attention(const OpArguments& args) {
+    AttentionOptions options{.dropout_p = args.number("dropout_p", 0),
+                             .is_causal = args.flag("is_causal", false),
+                             .enable_gqa = args.flag("enable_gqa", false)};
+    if (args.has("scale")) options.scale = args.number("scale", 1);
+    return {scaled_dot_product_attention(args.at(0), args.at(1), args.at(2), args.get(3), options)};
+}
+
+const OpInfo weighted_info{"attention_values", CastPolicy::none, "attention_values(weights, v)", 2,
+                           "The weights are f32; the product takes them in v's type."};
+
+/// weights v with the weights rounded to v's type. The weights' gradient stays in their own.
+Tensor weighted_values(const Tensor& weights, const Tensor& v) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = product(to(weights, v.dtype()), false, v, false);
+    }
+    const Tensor inputs[] = {weights, v};
+    return record_many(weighted_info, inputs, y, {save(weights), save(v)},
+                       [](std::span<const Tensor> grads, const Saved& saved) {
+                           const Tensor &dy = grads[0], kept = saved[0], v_kept = saved[1];
+                           TensorList out(2);
+                           if (saved.wants(0)) out[0] = wide_product(dy, false, v_kept, true);
+                           if (saved.wants(1))
+                               out[1] = product(to(kept, v_kept.dtype()), true, dy, false);
+                           return out;
+                       });
+}
+
+Shape leading(const Tensor& x) {
+    Shape lead;
+    for (int i = 0; i + 2 < x.rank(); ++i) lead.push_back(x.size(i));
+    return lead;
+}
+Shape with(Shape lead, std::int64_t rows, std::int64_t cols) {
+    lead.push_back(rows);
+    lead.push_back(cols);
+    return lead;
+}
+
+/// x as (batch, rows, cols) with its leading dimensions broadcast to `lead`.
+Tensor batched(const Tensor& x, const Shape& lead) {
+    const std::int64_t rows = x.size(x.rank() - 2), cols = x.size(x.rank() - 1);
+    return reshape(expand(x, with(lead, rows, cols)), {lead.numel(), rows, cols});
+}
+
+/// Each head of x as often as a head of q needs one.
+Tensor repeated_heads(const Tensor& x, const Tensor& q) {
+    const int head = x.rank() - 3;
+    if (x.rank() < 3 || q.rank() < 3 || x.size(head) == 0 ||
+        q.size(q.rank() - 3) % x.size(head) != 0) {
+        throw Error(ErrorCode::shape, std::string(scaled_dot_product_attention_info.name) +
+                                          ": the heads of " + to_string(x.shape()) +
+                                          " do not divide those of " + to_string(q.shape()));
+    }
+    const std::int64_t times = q.size(q.rank() - 3) / x.size(head);
+    if (times == 1) return x;
+    Shape apart, wide, merged = x.shape();
+    for (int i = 0; i < x.rank(); ++i) {
+        apart.push_back(x.size(i));
+        wide.push_back(x.size(i));
+        if (i == head) {
+            apart.push_back(1);
+            wide.push_back(times);
+        }
+    }
+    merged[head] *= times;
+    return reshape(expand(reshape(x, apart), wide), merged);
+}
+
+/// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
+/// comes from the host.
+Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
+    const Tensor run = cat({Tensor::full({cols - 1}, 0, DType::boolean, device),
+                            Tensor::full({rows}, 1, DType::boolean, device)},
+                           0);
+    const Tensor mask = Tensor::empty({rows, cols}, DType::boolean, device);
+    copy_into(mask, view_of(run, {rows, cols}, {1, -1}, cols - 1));
+    return mask;
+}
+
+/// The softmax of scores that a mask has passed; rows of -infinity alone become 0.
+Tensor safe_softmax(const Tensor& scores) {
+    const Tensor zero = Tensor::zeros({}, scores.dtype(), scores.device());
+    Tensor dead;
+    {
+        const GradMode off(false);
+        const Tensor least = Tensor::full({}, -std::numeric_limits<double>::infinity(),
+                                          scores.dtype(), scores.device());
+        const Tensor seen = to(not_equal(scores, least), scores.dtype());
+        dead = equal(sum(seen, {-1}, true, scores.dtype()), zero);
+    }
+    return where(dead, zero, softmax(where(dead, zero, scores), -1));
+}
+
+/// (..., L, S) in f32 (f64 for f64).
+Tensor weights_of(const Tensor& scores, const Tensor& mask, bool is_causal) {
+    if (!mask.defined() && !is_causal) return softmax(scores, -1);
+    if (mask.defined() && mask.dtype() != DType::boolean)
+        return safe_softmax(add(scores, widened(mask)));
+    const Tensor least =
+        Tensor::full({}, -std::numeric_limits<double>::infinity(), scores.dtype(), scores.device());
+    const int last = scores.rank() - 1;
+    if (mask.defined()) return safe_softmax(where(mask, scores, least));
+    if (scores.numel() == 0) return softmax(scores, -1);
+    return softmax(where(causal_mask(scores.size(last - 1), scores.size(last), scores.device()),
+                         scores, least),
+                   -1);
+}
+
+void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+           const AttentionOptions& options) {
+    const OpInfo& info = scaled_dot_product_attention_info;
+    const bool added = mask.defined() && mask.dtype() != DType::boolean;
+    one_type(info, {q, k, v, added ? mask : Tensor()});
+    check_shapes(info, q.rank() >= 2 && k.rank() >= 2, q, k);
+    check_shapes(info, v.rank() >= 2, k, v);
+    check_shapes(info, q.shape().back() == k.shape().back(), q, k);
+    check_shapes(info, k.size(k.rank() - 2) == v.size(v.rank() - 2), k, v);
+    const std::string name = info.name;
+    if (mask.defined() && options.is_causal)
+        throw Error(ErrorCode::value, name + ": give a mask or is_causal, not both");
+    if (!(options.dropout_p >= 0 && options.dropout_p <= 1)) {
+        throw Error(ErrorCode::value, name + ": dropout_p must lie in [0, 1], not be " +
+                                          std::to_string(options.dropout_p));
+    }
+    if (options.dropout_p > 0 && !options.random)
+        throw Error(ErrorCode::value, name + ": dropout_p needs a stream of random numbers");
+}
+
+}  // namespace
+
+const OpInfo scaled_dot_product_attention_info{
+    "scaled_dot_product_attention",
+    CastPolicy::low,
+    "scaled_dot_product_attention(q, k, v, mask?; dropout_p, is_causal, scale, enable_gqa)",
+    2,
+    "Two matrix products around a softmax; its scores and sums stay in fp32 inside.",
+    run_attention};
+
+Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
+                                    const Tensor& mask0, const AttentionOptions& options) {
+    const OpInfo& info = scaled_dot_product_attention_info;
+    const auto [q, k_given, v_given, mask] = autocast(info, q0, k0, v0, mask0);
+    check(q, k_given, v_given, mask, options);
+    const NoAutocast inside(q.device().kind);
+    const Tensor k = options.enable_gqa ? repeated_heads(k_given, q) : k_given;
+    const Tensor v = options.enable_gqa ? repeated_heads(v_given, q) : v_given;
+    const Shape lead = broadcast_shapes(
+        info.name, broadcast_shapes(info.name, leading(q), leading(k)), leading(v));
+    const std::int64_t queries = q.size(q.rank() - 2), keys = k.size(k.rank() - 2);
+    const Shape full = with(lead, queries, keys);
+    if (mask.defined()) {
+        const bool fits =
+            mask.rank() <= full.rank() && broadcast_shapes(info.name, mask.shape(), full) == full;
+        check_shapes(info, fits, mask, q);
+    }
+    const double scale =
+        options.scale.value_or(1 / std::sqrt(static_cast<double>(q.shape().back())));
+    const Tensor scores = wide_product(batched(q, lead), false, batched(k, lead), true, scale);
+    Tensor weights = weights_of(reshape(scores, full), mask, options.is_causal);
+    if (options.dropout_p > 0)
+        weights = dropout(weights, options.dropout_p, *options.random, options.random_offset);
+    const Tensor y =
+        weighted_values(reshape(weights, {lead.numel(), queries, keys}), batched(v, lead));
+    return reshape(y, with(lead, queries, v.shape().back()));
+}
+
+}  // namespace engine

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/autograd.h"
+#include "data/philox.h"
+
+namespace engine {
+
+extern const OpInfo scaled_dot_product_attention_info;
+
+struct AttentionOptions {
+    double dropout_p = 0;    ///< of the weights, always applied; needs `random`, else Error(value)
+    bool is_causal = false;  ///< position i sees keys 0 to i; not beside a mask
+    std::optional<double> scale = {};  ///< 1 / sqrt(E) if not given
+    bool enable_gqa = false;  ///< each head of k and v serves a group of q's neighbouring heads
+    std::optional<RandomStream> random = {};
+    std::uint64_t random_offset = 0;  ///< one number a weight from here on
+};
+
+/// softmax(scale q k^T + mask) v: q (..., L, E), k (..., S, E), v (..., S, V) -> (..., L, V),
+/// leading dimensions broadcast. mask broadcasts to (..., L, S): true where a key is seen, or added
+/// to the scores; undefined for none. A row that sees no key gives 0. q, k, v and an added mask of
+/// one type, else Error(dtype); low in a region. Scores and weights are f32 (f64 for f64); the
+/// weights are rounded to the type for the product with v, the result once.
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const Tensor& mask = {}, const AttentionOptions& options = {});
+
+}  // namespace engine

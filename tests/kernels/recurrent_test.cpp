@@ -1,0 +1,55 @@
+#include "kernels/recurrent.h"
+
+#include "kernels/recurrent_problem.h"
+#include "kernels/targets.h"
+
+namespace kernels::test {
+namespace {
+
+RecurrentResults run(const RecurrentProblem& p, bool with_more) {
+    RecurrentResults r(p);
+    const ConstArray none{nullptr, p.dtype, 0};
+    cpu::recurrent_forward(r.h_new, r.c_new, p.gx, p.gh, p.state, p.shape, {});
+    cpu::recurrent_backward(r.dgx, r.dgh, r.dstate, p.dh, with_more ? p.dh_more.view() : none, p.dc,
+                            p.gx, p.gh, p.state, p.shape, {});
+    return r;
+}
+
+TEST(Recurrent, StepsAndGradientsMeetTheirFormulasForEveryCellAndType) {
+    on_every_target([] {
+        for_each_recurrent([](const RecurrentProblem& p) {
+            for (const bool with_more : {true, false})
+                expect_recurrent(p, run(p, with_more), with_more);
+        });
+    });
+}
+
+TEST(Recurrent, AnAbsentGradientIsZero) {
+    RecurrentProblem p(RecurrentCell::lstm, DType::f32, 2, 5);
+    const RecurrentResults whole = run(p, false);
+    RecurrentResults r(p);
+    const ConstArray none{nullptr, p.dtype, 0};
+    cpu::recurrent_backward(r.dgx, r.dgh, r.dstate, none, p.dh, p.dc, p.gx, p.gh, p.state, p.shape,
+                            {});
+    EXPECT_EQ(r.dgx.bytes(), whole.dgx.bytes());
+    cpu::recurrent_backward(r.dgx, r.dgh, r.dstate, none, none, none, p.gx, p.gh, p.state, p.shape,
+                            {});
+    EXPECT_EQ(r.dgx.values(), std::vector<double>(40, 0));
+}
+
+TEST(Recurrent, StatesMayBeWrittenInPlaceAndThreadsChangeNothing) {
+    const RecurrentProblem p(RecurrentCell::gru, DType::f16, 600, 64);
+    const RecurrentResults expected = run(p, true);
+    with_threads([&](int) {
+        Buffer h = p.state, carried = p.dh_more, dgx(p.dtype, p.gates), dgh(p.dtype, p.gates);
+        cpu::recurrent_forward(h, {nullptr, p.dtype, 0}, p.gx, p.gh, h, p.shape, {});
+        EXPECT_EQ(h.bytes(), expected.h_new.bytes());
+        cpu::recurrent_backward(dgx, dgh, carried, p.dh, carried, {nullptr, p.dtype, 0}, p.gx, p.gh,
+                                p.state, p.shape, {});
+        EXPECT_EQ(carried.bytes(), expected.dstate.bytes());
+        EXPECT_EQ(dgh.bytes(), expected.dgh.bytes());
+    });
+}
+
+}  // namespace
+}  // namespace kernels::test

@@ -1,0 +1,93 @@
+"""scaled_dot_product_attention with masks, causal, grouped heads and broadcast batches.
+
+The reference is the formula in f64, held against PyTorch's function in each call. Its taps are the terms of the scores
+(large ones may cancel, or shift all scores of a row and with them no weight), the parts of the softmax, and what is
+stored in the op's own type, once each: the weights before their product with v, the scores' gradient before its products
+(`low_steps` 1), and the gradients of heads and batches that stand for several, each stored before they are added up.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from op_draft import draft
+from op_family import op, tap
+
+INFINITE = float("inf")
+
+
+def softmax(s):
+    """0 for a row of -infinity alone."""
+    dead = (s == -INFINITE).all(-1, keepdim=True)
+    s = torch.where(dead, torch.zeros_like(s), s)
+    e = torch.exp(s - s.detach().amax(-1, keepdim=True))
+    p = tap(e) / tap(tap(e).sum(-1, keepdim=True))
+    return torch.where(dead, torch.zeros_like(p), p)
+
+
+def attention(x, attrs):
+    q, k, v, mask = x["0"], x["1"], x["2"], x["3"]
+    theirs = F.scaled_dot_product_attention(q, k, v, mask, 0.0, attrs.get("is_causal", False),
+                                            scale=attrs.get("scale"), enable_gqa=attrs.get("enable_gqa", False))
+    if attrs.get("enable_gqa"):
+        k, v = (tap(t.repeat_interleave(q.shape[-3] // t.shape[-3], -3)) for t in (k, v))
+    lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    q, k, v = (tap(t.expand(*lead, *t.shape[-2:])) for t in (q, k, v))
+    terms = tap(q.unsqueeze(-2) * k.unsqueeze(-3))
+    s = tap(terms.sum(-1) * attrs.get("scale", 1 / math.sqrt(q.shape[-1])))
+    if attrs.get("is_causal"):
+        mask = torch.ones(s.shape[-2:], dtype=torch.bool).tril()
+    if mask is not None and mask.dtype == torch.bool:
+        s = s.masked_fill(~mask, -INFINITE)
+    elif mask is not None:
+        s = tap(s + mask)
+    y = tap(softmax(s)) @ v
+    assert torch.allclose(y, theirs, rtol=1e-9, atol=1e-9), "the formula is not PyTorch's function"
+    return y
+
+
+def lead_shapes(rng):
+    """Leading dimensions of q, of k and of v."""
+    lead = rng.pick(((), (2,), (1, 2), (2, 1)))
+    if lead and rng.chance(0.25):
+        return [rng.broadcast(list(lead)) for _ in range(3)]
+    return [list(lead)] * 3
+
+
+def mask_for(rng, shape):
+    """Of rank 2 at least, as PyTorch asks."""
+    shape = rng.broadcast(shape)
+    shape = [1] * (2 - len(shape)) + shape
+    if rng.chance(0.5):
+        return rng.uniform(0, 1, *shape) > rng.pick((0.3, 0.6))
+    mask = rng.normal(*shape)
+    if rng.chance(0.3):
+        mask = torch.where(rng.uniform(0, 1, *shape) > 0.6, torch.full_like(mask, -INFINITE), mask)
+    return mask
+
+
+def generate(rng):
+    queries, keys = rng.pick((1, 2, 3)), rng.pick((1, 2, 4))
+    inner, outer = rng.pick((1, 2, 3)), rng.pick((1, 2, 3))
+    attrs = {}
+    if rng.chance(0.25):
+        heads = rng.pick((1, 2))
+        attrs["enable_gqa"] = True
+        leads = [[heads * rng.pick((1, 2))], [heads], [heads]]
+    else:
+        leads = lead_shapes(rng)
+    scale = rng.pick((1.0, 1.0, 3.0))
+    values = [rng.normal(*leads[0], queries, inner, scale=scale), rng.normal(*leads[1], keys, inner, scale=scale),
+              rng.normal(*leads[2], keys, outer)]
+    if rng.chance(0.3):
+        attrs["scale"] = rng.pick((0.5, 2.0, -1.0))
+    if rng.chance(0.25):
+        attrs["is_causal"] = True
+    elif rng.chance(0.5):
+        lead = leads[0] if attrs.get("enable_gqa") else torch.broadcast_shapes(tuple(leads[0]), tuple(leads[1]))
+        values.append(mask_for(rng, [*lead, queries, keys]))
+    return draft(values, attrs, [i for i, t in enumerate(values) if t.is_floating_point()])
+
+
+op("scaled_dot_product_attention", "attention", "low", generate, attention, low_steps=1)
