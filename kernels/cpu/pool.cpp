@@ -36,7 +36,8 @@ HWY_INLINE void store_index(VI v, std::int32_t* p, Part part) {
     std::copy_n(lane, part.n, p);
 }
 
-/// The first largest of one window for the channels that x begins with; NaN is larger than all.
+/// The first largest of one window for the channels that x begins with; NaN is larger than all, the
+/// last of several.
 template <class T, class P>
 HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan& plan,
                            const Taps& rows, const Taps& cols, P part) {
@@ -46,9 +47,10 @@ HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan
         for (I w = cols.first; w < cols.last; w += cols.step) {
             const I place = h * plan.cols.in() + w;
             const VF v = part.load(x + place * plan.c);
-            // v wins unless it is at most `most`, which NaN never is, or `most` is NaN already.
+            // v wins unless it is at most `most`, which NaN never is, or a number after a NaN.
             // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
-            const auto loses = hn::Or(hn::Le(v, most), hn::Not(hn::Eq(most, most)));
+            const auto loses =
+                hn::Or(hn::Le(v, most), hn::AndNot(hn::Eq(most, most), hn::Eq(v, v)));
             const auto first = hn::RebindMask(DF(), hn::Lt(best, hn::Zero(DI())));
             const auto wins = hn::Or(first, hn::Not(loses));
             most = hn::IfThenElse(wins, v, most);
@@ -240,7 +242,7 @@ void avg_unpool(Array dx, ConstArray dy, const PoolPlan& plan) {
 }  // namespace
 
 void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape, Stream) {
-    const PoolPlan plan = fixed_plan(shape);
+    const PoolPlan plan = max_plan(shape);
     assert(index.dtype == DType::i32 && y.size == plan.n * plan.out_image());
     parallel_for(plan.n * plan.rows.out(), output_grain(plan),
                  [&](std::int64_t begin, std::int64_t end) {
@@ -255,7 +257,7 @@ void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& s
 
 void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                          Stream) {
-    const PoolPlan plan = fixed_plan(shape);
+    const PoolPlan plan = max_plan(shape);
     assert(index.dtype == DType::i32 && dx.size == plan.n * plan.in_image());
     parallel_for(plan.n * plan.rows.in(), input_grain(plan),
                  [&](std::int64_t begin, std::int64_t end) {
@@ -269,7 +271,7 @@ void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2d
 }
 
 void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape, Stream) {
-    const PoolPlan plan = fixed_plan(shape);
+    const PoolPlan plan = max_plan(shape);
     const auto* place = static_cast<const std::int32_t*>(index.data);
     parallel_for(plan.n * plan.out_image(), loop_grain, [&](std::int64_t begin, std::int64_t end) {
         with_type(x.dtype, [&](auto type) {
@@ -277,7 +279,9 @@ void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShap
             for (std::int64_t i = begin; i < end; ++i) {
                 const T* image =
                     static_cast<const T*>(x.data) + i / plan.out_image() * plan.in_image();
-                static_cast<T*>(y.data)[i] = image[place[i] * plan.c + i % plan.c];
+                // A dilated window may have no tap inside the image.
+                static_cast<T*>(y.data)[i] =
+                    place[i] < 0 ? T{} : image[place[i] * plan.c + i % plan.c];
             }
         });
     });

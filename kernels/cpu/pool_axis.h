@@ -87,22 +87,30 @@ struct PoolPlan {
     std::int64_t n, c;
     PoolAxis rows, cols;
     bool count_padding;
+    std::int64_t given_divisor = 0;  // if not 0
 
     std::int64_t in_image() const { return rows.in() * cols.in() * c; }
     std::int64_t out_image() const { return rows.out() * cols.out() * c; }
     /// Divisor of the average of an output.
     std::int64_t divisor(std::int64_t oh, std::int64_t ow) const {
+        if (given_divisor != 0) return given_divisor;
         return rows.count(oh, count_padding) * cols.count(ow, count_padding);
     }
 };
 
 inline PoolPlan fixed_plan(const Pool2dShape& s) {
-    return {s.n, s.c, PoolAxis::fixed(s.h, s.oh, s.kernel_h, s.stride_h, s.pad_h, s.dilation_h),
+    return {s.n,
+            s.c,
+            PoolAxis::fixed(s.h, s.oh, s.kernel_h, s.stride_h, s.pad_h, s.dilation_h),
             PoolAxis::fixed(s.w, s.ow, s.kernel_w, s.stride_w, s.pad_w, s.dilation_w),
-            s.count_include_pad};
+            s.count_include_pad,
+            s.divisor};
 }
 inline PoolPlan adaptive_plan(const Pool2dShape& s) {
     return {s.n, s.c, PoolAxis::adaptive(s.h, s.oh), PoolAxis::adaptive(s.w, s.ow), false};
+}
+inline PoolPlan max_plan(const Pool2dShape& s) {
+    return s.adaptive ? adaptive_plan(s) : fixed_plan(s);
 }
 
 }  // namespace kernels::cpu

@@ -45,8 +45,7 @@ void max_pool_rows_double(double* y, std::int32_t* index, const double* x, const
                          for_each_tap(plan, oh, ow, [&](I h, I w) {
                              const I place = h * plan.cols.in() + w;
                              const double v = x[n * plan.in_image() + place * plan.c + c];
-                             if (best >= 0 && !(v > most || (std::isnan(v) && !std::isnan(most))))
-                                 return;
+                             if (best >= 0 && !(v > most || std::isnan(v))) return;
                              most = v;
                              best = place;
                          });

@@ -20,9 +20,7 @@ __global__ void average_pool_kernel(T* y, const T* x, PoolPlan plan) {
                 }
                 for (int k = 0; k < width; ++k) sum[k] += line[k];
             }
-            const auto divisor =
-                static_cast<W>(static_cast<std::int64_t>(plan.rows.count(oh, plan.count_padding)) *
-                               plan.cols.count(ow, plan.count_padding));
+            const auto divisor = static_cast<W>(plan.divisor(oh, ow));
             Pack<T, width> out;
             for (int k = 0; k < width; ++k) out.at[k] = narrow<T>(sum[k] / divisor);
             store_pack(y + n * plan.out_image() + oh * plan.out_line() + ow * plan.c + c, out);
@@ -38,10 +36,8 @@ __global__ void average_unpool_kernel(T* dx, const T* dy, PoolPlan plan) {
             const AxisTaps rows = plan.rows.covering(h), cols = plan.cols.covering(w);
             W sum[width] = {};
             for (int oh = rows.first; oh < rows.last; oh += rows.step) {
-                const std::int64_t in_rows = plan.rows.count(oh, plan.count_padding);
                 for (int ow = cols.first; ow < cols.last; ow += cols.step) {
-                    const auto divisor =
-                        static_cast<W>(in_rows * plan.cols.count(ow, plan.count_padding));
+                    const auto divisor = static_cast<W>(plan.divisor(oh, ow));
                     const auto g = load_pack<width>(dy + n * plan.out_image() +
                                                     oh * plan.out_line() + ow * plan.c + c);
                     for (int k = 0; k < width; ++k) sum[k] += widen(g.at[k]) / divisor;

@@ -6,35 +6,35 @@ namespace {
 template <typename T, int width>
 __global__ void max_pool_kernel(T* y, std::int32_t* index, const T* x, PoolPlan plan) {
     using W = Compute<T>;
-    for_each_pixel<width>(plan.n, plan.rows.out(), plan.cols.out(), plan.c,
-                          [&](std::int64_t n, int oh, int ow, std::int64_t c) {
-                              const AxisTaps rows = plan.rows.taps(oh), cols = plan.cols.taps(ow);
-                              const T* image = x + n * plan.in_image() + c;
-                              W most[width] = {};
-                              Pack<std::int32_t, width> best;
-                              for (int k = 0; k < width; ++k) best.at[k] = -1;
-                              for (int h = rows.first; h < rows.last; h += rows.step) {
-                                  for (int w = cols.first; w < cols.last; w += cols.step) {
-                                      const int place = h * plan.cols.in() + w;
-                                      const auto in = load_pack<width>(image + place * plan.c);
-                                      for (int k = 0; k < width; ++k) {
-                                          const W v = widen(in.at[k]);
-                                          // NaN is at most nothing, and nothing beats the first
-                                          // NaN.
-                                          const bool loses = v <= most[k] || most[k] != most[k];
-                                          if (best.at[k] >= 0 && loses) continue;
-                                          most[k] = v;
-                                          best.at[k] = place;
-                                      }
-                                  }
-                              }
-                              const std::int64_t at =
-                                  n * plan.out_image() + oh * plan.out_line() + ow * plan.c + c;
-                              Pack<T, width> out;
-                              for (int k = 0; k < width; ++k) out.at[k] = narrow<T>(most[k]);
-                              store_pack(y + at, out);
-                              store_pack(index + at, best);
-                          });
+    for_each_pixel<width>(
+        plan.n, plan.rows.out(), plan.cols.out(), plan.c,
+        [&](std::int64_t n, int oh, int ow, std::int64_t c) {
+            const AxisTaps rows = plan.rows.taps(oh), cols = plan.cols.taps(ow);
+            const T* image = x + n * plan.in_image() + c;
+            W most[width] = {};
+            Pack<std::int32_t, width> best;
+            for (int k = 0; k < width; ++k) best.at[k] = -1;
+            for (int h = rows.first; h < rows.last; h += rows.step) {
+                for (int w = cols.first; w < cols.last; w += cols.step) {
+                    const int place = h * plan.cols.in() + w;
+                    const auto in = load_pack<width>(image + place * plan.c);
+                    for (int k = 0; k < width; ++k) {
+                        const W v = widen(in.at[k]);
+                        // NaN is at most nothing, and only another NaN beats
+                        // a NaN.
+                        const bool loses = v <= most[k] || (most[k] != most[k] && v == v);
+                        if (best.at[k] >= 0 && loses) continue;
+                        most[k] = v;
+                        best.at[k] = place;
+                    }
+                }
+            }
+            const std::int64_t at = n * plan.out_image() + oh * plan.out_line() + ow * plan.c + c;
+            Pack<T, width> out;
+            for (int k = 0; k < width; ++k) out.at[k] = narrow<T>(most[k]);
+            store_pack(y + at, out);
+            store_pack(index + at, best);
+        });
 }
 
 /// Each input gathers from the outputs whose window it lies in: nothing is zeroed or added to in
@@ -70,7 +70,10 @@ __global__ void gather_kernel(T* y, const T* x, const std::int32_t* index, PoolP
                       [&](std::int64_t n, int oh, int ow, std::int64_t c) {
                           const std::int64_t at =
                               n * plan.out_image() + oh * plan.out_line() + ow * plan.c + c;
-                          y[at] = x[n * plan.in_image() + index[at] * plan.c + c];
+                          const std::int32_t place = index[at];
+                          // A dilated window may have no tap inside the image.
+                          y[at] = place < 0 ? narrow<T>(Compute<T>{})
+                                            : x[n * plan.in_image() + place * plan.c + c];
                       });
 }
 
@@ -78,7 +81,7 @@ __global__ void gather_kernel(T* y, const T* x, const std::int32_t* index, PoolP
 
 void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                         Stream stream) {
-    const PoolPlan plan = plan_of(shape, false);
+    const PoolPlan plan = plan_of(shape, shape.adaptive);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(y.data);
@@ -94,7 +97,7 @@ void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& s
 
 void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                          Stream stream) {
-    const PoolPlan plan = plan_of(shape, false);
+    const PoolPlan plan = plan_of(shape, shape.adaptive);
     with_floating(dx.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(dx.data);
@@ -110,7 +113,7 @@ void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2d
 
 void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                        Stream stream) {
-    const PoolPlan plan = plan_of(shape, false);
+    const PoolPlan plan = plan_of(shape, shape.adaptive);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         launch("max_pool2d_gather", gather_kernel<T>,

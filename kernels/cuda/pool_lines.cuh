@@ -19,7 +19,14 @@ struct PoolPlan {
     std::int64_t n, c;
     Axis rows, cols;
     bool count_padding;
+    std::int64_t given_divisor;  // if not 0
 
+    /// Of the average of an output.
+    __device__ __forceinline__ std::int64_t divisor(int oh, int ow) const {
+        if (given_divisor != 0) return given_divisor;
+        return static_cast<std::int64_t>(rows.count(oh, count_padding)) *
+               cols.count(ow, count_padding);
+    }
     __device__ __forceinline__ std::int64_t in_line() const { return cols.in() * c; }
     __device__ __forceinline__ std::int64_t out_line() const { return cols.out() * c; }
     __device__ __forceinline__ std::int64_t in_image() const { return rows.in() * in_line(); }
@@ -39,9 +46,12 @@ inline PoolPlan plan_of(const Pool2dShape& s, bool adaptive) {
         return Axis::fixed(small(in), small(out), small(kernel), small(stride), small(pad),
                            small(dilation));
     };
-    return {s.n, s.c, axis(s.h, s.oh, s.kernel_h, s.stride_h, s.pad_h, s.dilation_h),
+    return {s.n,
+            s.c,
+            axis(s.h, s.oh, s.kernel_h, s.stride_h, s.pad_h, s.dilation_h),
             axis(s.w, s.ow, s.kernel_w, s.stride_w, s.pad_w, s.dilation_w),
-            !adaptive && s.count_include_pad};
+            !adaptive && s.count_include_pad,
+            adaptive ? 0 : s.divisor};
 }
 
 /// For lines of `packs` packs each.

@@ -53,6 +53,25 @@ const std::vector<Pool2dShape> adaptive_shapes = {
     adaptive(1, 5, 3, 2, 5, 7),  adaptive(0, 8, 4, 4, 1, 1),
 };
 
+/// Windows of a size of their own and adaptive ones.
+std::vector<Pool2dShape> max_shapes() {
+    std::vector<Pool2dShape> shapes = fixed_shapes;
+    for (Pool2dShape s : adaptive_shapes) {
+        s.adaptive = true;
+        shapes.push_back(s);
+    }
+    return shapes;
+}
+/// The averages of windows of a size of their own, with their count and with a divisor.
+std::vector<Pool2dShape> average_shapes() {
+    std::vector<Pool2dShape> shapes = fixed_shapes;
+    for (Pool2dShape s : fixed_shapes) {
+        s.divisor = 7;
+        shapes.push_back(s);
+    }
+    return shapes;
+}
+
 std::int64_t in_size(const Pool2dShape& s) { return s.n * s.h * s.w * s.c; }
 std::int64_t out_size(const Pool2dShape& s) { return s.n * s.oh * s.ow * s.c; }
 
@@ -82,7 +101,7 @@ void expect_near_sums(const Buffer& actual, const Buffer& expected, std::int64_t
 TEST(CudaMaxPool, FindsTheCpusFirstLargest) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating)
-        for (const Pool2dShape& s : fixed_shapes) {
+        for (const Pool2dShape& s : max_shapes()) {
             const Buffer x = inputs(dtype, in_size(s));
             Buffer y(dtype, out_size(s)), index(DType::i32, out_size(s));
             cpu::max_pool2d_forward(y, index, x, s, {});
@@ -101,7 +120,7 @@ TEST(CudaMaxPool, FindsTheCpusFirstLargest) {
 TEST(CudaMaxPool, GivesEachInputTheGradientsOfItsWindows) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating)
-        for (const Pool2dShape& s : fixed_shapes) {
+        for (const Pool2dShape& s : max_shapes()) {
             Buffer y(dtype, out_size(s)), index(DType::i32, out_size(s));
             cpu::max_pool2d_forward(y, index, inputs(dtype, in_size(s)), s, {});
             const Buffer dy = random_buffer(dtype, out_size(s), 3);
@@ -116,7 +135,7 @@ TEST(CudaMaxPool, GivesEachInputTheGradientsOfItsWindows) {
 TEST(CudaAveragePool, AveragesAsTheCpuDoesForwardAndBackward) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating)
-        for (const Pool2dShape& s : fixed_shapes) {
+        for (const Pool2dShape& s : average_shapes()) {
             const Buffer x = random_buffer(dtype, in_size(s), 1),
                          dy = random_buffer(dtype, out_size(s), 2);
             Buffer y(dtype, out_size(s)), dx(dtype, in_size(s));

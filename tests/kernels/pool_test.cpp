@@ -82,7 +82,7 @@ TEST(MaxPool, FindsTheFirstLargestAndItsPlace) {
     });
 }
 
-TEST(MaxPool, CountsNaNAsLargestAndTakesTheFirst) {
+TEST(MaxPool, CountsNaNAsLargestAndTakesTheLastOfThem) {
     on_every_target([] {
         for (DType dtype : floating) {
             const double no = static_cast<double>(nan);
@@ -91,11 +91,52 @@ TEST(MaxPool, CountsNaNAsLargestAndTakesTheFirst) {
             Buffer y(dtype, 1), index(DType::i32, 1);
             cpu::max_pool2d_forward(y, index, x, pool_shape(1, 1, 2, 2, 2, 2, 0), {});
             EXPECT_TRUE(std::isnan(y.get(0)));
-            EXPECT_EQ(index.get(0), 1);
+            EXPECT_EQ(index.get(0), 3);
             const Buffer low(dtype, {-inf, -inf, -inf, -inf});
             cpu::max_pool2d_forward(y, index, low, pool_shape(1, 1, 2, 2, 2, 2, 0), {});
             EXPECT_EQ(y.get(0), -inf);
             EXPECT_EQ(index.get(0), 0);
+        }
+    });
+}
+
+TEST(MaxPool, AdaptsItsWindows) {
+    on_every_target([] {
+        for (DType dtype : floating) {
+            Pool2dShape s{};
+            s.n = 1, s.c = 1, s.h = 2, s.w = 5, s.oh = 3, s.ow = 2;
+            s.adaptive = true;
+            // Rows [0, 1), [0, 2), [1, 2); columns [0, 3), [2, 5).
+            const Buffer x(dtype, {1, 2, 3, 2, 3, 5, 1, 4, 4, 0}), dy(dtype, {1, 2, 3, 4, 5, 6});
+            Buffer y(dtype, 6), index(DType::i32, 6), dx(dtype, 10), again(dtype, 6);
+            cpu::max_pool2d_forward(y, index, x, s, {});
+            cpu::max_pool2d_backward(dx, dy, index, s, {});
+            cpu::max_pool2d_gather(again, x, index, s, {});
+            const I places[] = {2, 2, 5, 7, 5, 7};
+            const double gradients[] = {0, 0, 3, 0, 0, 8, 0, 10, 0, 0};
+            for (I i = 0; i < 6; ++i) {
+                EXPECT_EQ(index.get(i), places[i]);
+                EXPECT_EQ(y.get(i), x.get(places[i]));
+                EXPECT_EQ(again.get(i), y.get(i));
+            }
+            for (I i = 0; i < 10; ++i) EXPECT_EQ(dx.get(i), gradients[i]);
+        }
+    });
+}
+
+TEST(MaxPool, AWindowWithoutATapHasNoPlace) {
+    on_every_target([] {
+        for (DType dtype : floating) {
+            // Taps at -1 and 2 of an image of two by two.
+            const Pool2dShape s = pool_shape(1, 1, 2, 2, 2, 1, 1, 3);
+            const Buffer x(dtype, {1, 2, 3, 4}), dy(dtype, {5});
+            Buffer y(dtype, 1), index(DType::i32, 1), dx(dtype, 4), again(dtype, 1);
+            cpu::max_pool2d_forward(y, index, x, s, {});
+            EXPECT_EQ(index.get(0), -1);
+            cpu::max_pool2d_gather(again, x, index, s, {});
+            EXPECT_EQ(again.get(0), 0);
+            cpu::max_pool2d_backward(dx, dy, index, s, {});
+            for (I i = 0; i < 4; ++i) EXPECT_EQ(dx.get(i), 0);
         }
     });
 }
@@ -142,8 +183,10 @@ TEST(AvgPool, AveragesWithAndWithoutThePadding) {
     on_every_target([] {
         for (DType dtype : floating)
             for (Pool2dShape s : shapes())
-                for (bool padded : {true, false}) {
+                for (I divisor : {-1, 0, 5}) {  // -1: the count without the padding, 0: with it
+                    const bool padded = divisor >= 0;
                     s.count_include_pad = padded;
+                    s.divisor = std::max<I>(divisor, 0);
                     const Buffer x = random_buffer(dtype, x_size(s), 5);
                     const Buffer dy = random_buffer(dtype, y_size(s), 6);
                     Buffer y(dtype, dy.size()), dx(dtype, x.size());
@@ -153,7 +196,10 @@ TEST(AvgPool, AveragesWithAndWithoutThePadding) {
                     for_each_tap(s, [&](I to, I from, I at) {
                         const auto k = static_cast<std::size_t>(to);
                         if (at >= 0) sum[k] += x.get(from);
-                        if (at >= 0 || padded) count[k] += 1;
+                        if (divisor > 0)
+                            count[k] = static_cast<double>(divisor);
+                        else if (at >= 0 || padded)
+                            count[k] += 1;
                     });
                     std::vector<double> gradient(static_cast<std::size_t>(x.size()));
                     for_each_tap(s, [&](I to, I from, I at) {

@@ -137,6 +137,8 @@ def pooling(op):
             attrs["stride"] = rng.pick((1, 2, 3, [2, 1]))
         if op == "avg_pool2d" and rng.chance(0.3):
             attrs["count_include_pad"] = False
+        if op == "avg_pool2d" and rng.chance(0.25):
+            attrs["divisor_override"] = rng.pick((1, 3, 7))
         if op == "max_pool2d" and rng.chance(0.2):
             attrs["dilation"] = 2
         batch = rng.pick(((1,), (2,), ()))

@@ -286,7 +286,7 @@ def _conv2d(x, at):
 
 def _avg_pool2d(x, at):
     return F.avg_pool2d(x[0], at["kernel_size"], at.get("stride"), at.get("padding", 0), at.get("ceil_mode", False),
-                        at.get("count_include_pad", True))
+                        at.get("count_include_pad", True), at.get("divisor_override"))
 
 
 def _sum(x, at, function):

@@ -17,18 +17,17 @@
 #include "ops/elementary.h"
 #include "ops/embedding.h"
 #include "ops/extremum.h"
+#include "ops/fractional_pool.h"
 #include "ops/gather.h"
 #include "ops/group_norm.h"
 #include "ops/index_put.h"
 #include "ops/inplace.h"
-#include "ops/masked.h"
-#include "ops/rearrange.h"
-#include "ops/scatter.h"
-#include "ops/slice.h"
 #include "ops/instance_norm.h"
 #include "ops/layer_norm.h"
 #include "ops/log_sum_exp.h"
 #include "ops/loss.h"
+#include "ops/lp_pool.h"
+#include "ops/masked.h"
 #include "ops/matmul.h"
 #include "ops/matrix_chain.h"
 #include "ops/moments.h"
@@ -36,12 +35,16 @@
 #include "ops/norm.h"
 #include "ops/order.h"
 #include "ops/pool.h"
+#include "ops/pool_space.h"
 #include "ops/products.h"
 #include "ops/products_in_place.h"
 #include "ops/recurrent.h"
+#include "ops/rearrange.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
+#include "ops/scatter.h"
 #include "ops/similarity.h"
+#include "ops/slice.h"
 #include "ops/softmax.h"
 #include "ops/tensor_products.h"
 #include "ops/unary.h"
@@ -54,6 +57,11 @@ namespace {
 const OpInfo* const infos[] = {
     // matrix products and convolution
     &mm_info, &bmm_info, &matmul_info, &addmm_info, &mv_info, &dot_info, &linear_info, &conv2d_info,
+    // pooling
+    &max_pool1d_info, &max_pool3d_info, &avg_pool1d_info, &avg_pool3d_info,
+    &adaptive_avg_pool1d_info, &adaptive_avg_pool3d_info, &adaptive_max_pool1d_info,
+    &adaptive_max_pool2d_info, &adaptive_max_pool3d_info, &lp_pool1d_info, &lp_pool2d_info,
+    &lp_pool3d_info, &fractional_max_pool2d_info,
     // convolutions
     &conv1d_info, &conv3d_info, &conv_transpose1d_info, &conv_transpose2d_info,
     &conv_transpose3d_info, &conv_tbc_info, &convolution_info,
@@ -103,13 +111,14 @@ const OpInfo* const infos[] = {
     &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
     &narrow_info, &contiguous_info, &cat_info,
     // by index
-    &index_select_info, &gather_info, &index_add_info, &scatter_add_info,
-    &embedding_info, &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info,
-    &index_put_info, &index_put_inplace_info, &take_along_dim_info, &masked_fill_info,
-    &masked_scatter_info, &tril_info, &triu_info,
+    &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
+    &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info, &index_put_info,
+    &index_put_inplace_info, &take_along_dim_info, &masked_fill_info, &masked_scatter_info,
+    &tril_info, &triu_info,
     // parts and copies
     &slice_info, &select_info, &unsqueeze_info, &squeeze_info, &unbind_info, &split_info,
     &chunk_info, &stack_info, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
+    &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};

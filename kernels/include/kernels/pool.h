@@ -10,10 +10,13 @@ struct Pool2dShape {
     std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h = 0, pad_w = 0;
     std::int64_t dilation_h = 1, dilation_w = 1;
     bool count_include_pad = true;  ///< average: padded zeros count in the divisor
+    bool adaptive = false;     ///< max: windows of the adaptive average, sizes and steps unread
+    std::int64_t divisor = 0;  ///< average over windows of a fixed size: if not 0, in place of
+                               ///< the count
 };
 
-/// y = max over the window; index i32, of y's shape: h * W + w of the first largest (NaN counts as
-/// largest).
+/// y = max over the window; index i32, of y's shape: h * W + w of the first largest; NaN counts as
+/// largest, the last of several.
 using MaxPool2dForward = void(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                               Stream stream);
 /// dx zeroed, then each dy added at its index; overlapping windows add in f32 and round once.

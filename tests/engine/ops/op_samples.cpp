@@ -350,6 +350,7 @@ std::vector<OpSample> op_samples() {
     add_indexing_samples(out);
     add_norms_samples(out);
     add_convolutions_samples(out);
+    add_pooling_samples(out);
     add_products_samples(out);
     add_reductions_samples(out);
     add_distances_samples(out);

@@ -22,6 +22,7 @@ std::vector<OpSample> op_samples();
 void add_indexing_samples(std::vector<OpSample>& out);
 void add_norms_samples(std::vector<OpSample>& out);
 void add_convolutions_samples(std::vector<OpSample>& out);
+void add_pooling_samples(std::vector<OpSample>& out);
 void add_products_samples(std::vector<OpSample>& out);
 void add_reductions_samples(std::vector<OpSample>& out);
 void add_distances_samples(std::vector<OpSample>& out);
