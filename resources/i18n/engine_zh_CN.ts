@@ -1492,5 +1492,405 @@
         <source>The last steps are lost: {}.</source>
         <translation>最后几步已丢失：{}。</translation>
     </message>
+    <message>
+        <source>Two matrix products around a softmax; its scores and sums stay in fp32 inside.</source>
+        <translation>两次矩阵乘，中间是 softmax；内部的注意力分数和累加和保持 fp32。</translation>
+    </message>
+    <message>
+        <source>Not on the list: reads 16 bits, computes its statistics in fp32 and keeps them there.</source>
+        <translation>不在列表中：可读入 16 位数据，统计量用 fp32 计算并保存。</translation>
+    </message>
+    <message>
+        <source>batch_norm, addition and relu in one pass over memory, rounded once.</source>
+        <translation>批归一化、加法和 relu 一次遍历内存完成，只舍入一次。</translation>
+    </message>
+    <message>
+        <source>Not on the autocast list: runs in the wider of its inputs' types.</source>
+        <translation>不在自动混合精度列表中：按两个输入中较宽的类型计算。</translation>
+    </message>
+    <message>
+        <source>A power leaves fp16 at once: 256 squared is already 65536.</source>
+        <translation>幂很快就在 fp16 中溢出：256 的平方已是 65536。</translation>
+    </message>
+    <message>
+        <source>Both sides go to the wider type, so that an fp32 side loses nothing.</source>
+        <translation>两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
+    </message>
+    <message>
+        <source>A cast does what it is told; its gradient is cast back to the type that x had.</source>
+        <translation>类型转换按指定的类型进行；梯度再转换回 x 原来的类型。</translation>
+    </message>
+    <message>
+        <source>Compares in the wider of the two types; the result is bool.</source>
+        <translation>按两个类型中较宽的比较，结果是 bool。</translation>
+    </message>
+    <message>
+        <source>Chooses values; mixed types promote.</source>
+        <translation>只是选取数值；类型不同时提升为较宽的类型。</translation>
+    </message>
+    <message>
+        <source>Matrix products in disguise: fast in 16 bits, summed in fp32.</source>
+        <translation>卷积本质上是矩阵乘：16 位速度快，用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>The gradient of a convolution, used forward: fast in 16 bits, summed in fp32.</source>
+        <translation>即把卷积的梯度运算用作前向：16 位速度快，用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>A count has no type to lose.</source>
+        <translation>计数和判断的结果不是浮点数，不存在精度损失。</translation>
+    </message>
+    <message>
+        <source>A loss is one number out of many: it is worth fp32.</source>
+        <translation>损失由许多数汇总成一个数，值得用 fp32。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: the log_softmax inside writes fp32, so the loss is fp32.</source>
+        <translation>自身不在列表中：内部的 log_softmax 输出 fp32，因此损失也是 fp32。</translation>
+    </message>
+    <message>
+        <source>Powers of differences and their sum leave fp16 quickly.</source>
+        <translation>差的幂及其累加和在 fp16 中很快溢出。</translation>
+    </message>
+    <message>
+        <source>Near points differ in digits that fp16 does not have.</source>
+        <translation>相近的点只在 fp16 无法表示的低位上有差别。</translation>
+    </message>
+    <message>
+        <source>Not on the list: keeps values or drops them in its input's type.</source>
+        <translation>不在列表中：按输入的类型保留或丢弃数值。</translation>
+    </message>
+    <message>
+        <source>Matrix products by another notation: cast once, then as bmm.</source>
+        <translation>矩阵乘的另一种写法：只转换一次类型，之后同 bmm。</translation>
+    </message>
+    <message>
+        <source>exp leaves fp16 above 11.09.</source>
+        <translation>输入大于 11.09 时，exp 在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>Its slope 1/x leaves fp16 for small x.</source>
+        <translation>x 很小时，导数 1/x 在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>Not on the autocast list: runs in its input's type.</source>
+        <translation>不在自动混合精度列表中：按输入的类型计算。</translation>
+    </message>
+    <message>
+        <source>Not on the list: it copies rows of its table, so an fp32 table gives fp32.</source>
+        <translation>不在列表中：只复制查找表的行，表是 fp32，结果就是 fp32。</translation>
+    </message>
+    <message>
+        <source>It chooses one of its inputs: nothing is computed, so no type is lost.</source>
+        <translation>只选取某个输入值，不做计算，因此不损失精度。</translation>
+    </message>
+    <message>
+        <source>An index has no type to lose.</source>
+        <translation>结果是整数索引，不存在精度损失。</translation>
+    </message>
+    <message>
+        <source>Copies values: nothing is lost in its input's type.</source>
+        <translation>只复制数值：保持输入的类型，不损失精度。</translation>
+    </message>
+    <message>
+        <source>Not on the list: both sides must have one type, and the sum is rounded to it once.</source>
+        <translation>不在列表中：两边类型必须相同，累加和只舍入一次。</translation>
+    </message>
+    <message>
+        <source>Needs one type: both sides go to the wider, so that an fp32 side loses nothing.</source>
+        <translation>要求类型一致：两边都转换为较宽的类型，使 fp32 的一边不损失精度。</translation>
+    </message>
+    <message>
+        <source>As layer_norm: its sums of squares want the range and its deviations the digits of fp32.</source>
+        <translation>与 layer_norm 相同：平方和需要 fp32 的范围，偏差需要 fp32 的精度。</translation>
+    </message>
+    <message>
+        <source>In-place forms are never cast: both sides must have one type, inside a region too.</source>
+        <translation>原地形式从不转换类型：即使在区域内，两边类型也必须相同。</translation>
+    </message>
+    <message>
+        <source>In-place forms are never on the list: the left side keeps its type.</source>
+        <translation>原地形式都不在列表中：左边保持自己的类型。</translation>
+    </message>
+    <message>
+        <source>A copy takes the type of where it goes.</source>
+        <translation>复制时转换为目标的类型。</translation>
+    </message>
+    <message>
+        <source>Not on the list, as batch_norm: reads 16 bits and computes its statistics in fp32.</source>
+        <translation>与 batch_norm 一样不在列表中：可读入 16 位数据，统计量用 fp32 计算。</translation>
+    </message>
+    <message>
+        <source>Sums of squares leave fp16 beyond 65,504, and small deviations drown in it: fp32 throughout.</source>
+        <translation>平方和超过 65,504 就在 fp16 中溢出，微小的偏差又会被舍入淹没，因此全程用 fp32。</translation>
+    </message>
+    <message>
+        <source>Sums of exp() leave fp16, so it runs in fp32.</source>
+        <translation>exp() 之和在 fp16 中溢出，因此用 fp32 计算。</translation>
+    </message>
+    <message>
+        <source>A squared error leaves fp16 once it is off by 256.</source>
+        <translation>误差达到 256 时，平方误差就在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>The safe form: the sigmoid is inside, so no probability is ever rounded to 0 or 1.</source>
+        <translation>安全的形式：sigmoid 包含在内，概率不会被舍入为 0 或 1。</translation>
+    </message>
+    <message>
+        <source>Its gradient 1/x must fit the type of x: an fp16 x would make it infinite.</source>
+        <translation>梯度 1/x 必须能用 x 的类型表示：x 为 fp16 时它会变成无穷大。</translation>
+    </message>
+    <message>
+        <source>Not on the list: keeps its input's type.</source>
+        <translation>不在列表中：保持输入的类型。</translation>
+    </message>
+    <message>
+        <source>Not on the list: both sides must have one type, inside a region too.</source>
+        <translation>不在列表中：即使在区域内，两边类型也必须相同。</translation>
+    </message>
+    <message>
+        <source>Most of the arithmetic; 16-bit hardware sums it in f32.</source>
+        <translation>网络的大部分计算量在此；16 位硬件用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>A batch of matrix products: as mm.</source>
+        <translation>成批的矩阵乘：同 mm。</translation>
+    </message>
+    <message>
+        <source>A matrix product by any name: as mm.</source>
+        <translation>换了名称仍是矩阵乘：同 mm。</translation>
+    </message>
+    <message>
+        <source>A matrix product with an addition that costs nothing more: as mm.</source>
+        <translation>矩阵乘附带一次加法，没有额外开销：同 mm。</translation>
+    </message>
+    <message>
+        <source>A matrix times a vector: as mm.</source>
+        <translation>矩阵乘向量：同 mm。</translation>
+    </message>
+    <message>
+        <source>A matrix product: twice as fast or more in 16 bits, summed in fp32.</source>
+        <translation>矩阵乘：16 位的速度至少快一倍，用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>Matrix products one after the other: as mm.</source>
+        <translation>连续的矩阵乘：同 mm。</translation>
+    </message>
+    <message>
+        <source>Not on the list: squares and sums are fp32 inside, and the result has its input's type.</source>
+        <translation>不在列表中：内部的平方与累加用 fp32，结果为输入的类型。</translation>
+    </message>
+    <message>
+        <source>Not on the list: adds in fp32 and rounds the result to its input's type.</source>
+        <translation>不在列表中：用 fp32 累加，结果舍入为输入的类型。</translation>
+    </message>
+    <message>
+        <source>Squares leave fp16 above 256, so the norm is written in fp32.</source>
+        <translation>大于 256 的数，平方在 fp16 中溢出，因此范数以 fp32 输出。</translation>
+    </message>
+    <message>
+        <source>Powers and their sum leave fp16 quickly, so it reads fp16 and writes fp32.</source>
+        <translation>幂及其累加和在 fp16 中很快溢出，因此读入 fp16，输出 fp32。</translation>
+    </message>
+    <message>
+        <source>It chooses among its inputs: nothing is computed, so no type is lost.</source>
+        <translation>只在输入值中选取，不做计算，因此不损失精度。</translation>
+    </message>
+    <message>
+        <source>Chooses values: nothing is lost in its input's type.</source>
+        <translation>只选取数值：保持输入的类型，不损失精度。</translation>
+    </message>
+    <message>
+        <source>Not on the list: adds in fp32 and rounds to its input's type.</source>
+        <translation>不在列表中：用 fp32 累加，再舍入为输入的类型。</translation>
+    </message>
+    <message>
+        <source>A batch of matrix products with an addition: as addmm.</source>
+        <translation>成批的矩阵乘加：同 addmm。</translation>
+    </message>
+    <message>
+        <source>A batch of matrix products in one long sum, kept in fp32: as addmm.</source>
+        <translation>成批的矩阵乘合成一个长累加和，用 fp32 保存：同 addmm。</translation>
+    </message>
+    <message>
+        <source>A matrix times a vector with an addition: as addmm.</source>
+        <translation>矩阵乘向量再加法：同 addmm。</translation>
+    </message>
+    <message>
+        <source>A product of a column and a row, listed with the matrix products; outer, which only multiplies, is not.</source>
+        <translation>列向量乘行向量，与矩阵乘同列；只做乘法的 outer 则不在列表中。</translation>
+    </message>
+    <message>
+        <source>Matrix products at every step; input, states and weights go to 16 bits at once, as in cuDNN.</source>
+        <translation>每个时间步都是矩阵乘；输入、状态和权重一次全部转换为 16 位，与 cuDNN 相同。</translation>
+    </message>
+    <message>
+        <source>Two matrix products; the few operations on the gates stay in fp32.</source>
+        <translation>两次矩阵乘；门控上的少量运算保持 fp32。</translation>
+    </message>
+    <message>
+        <source>A sum of many fp16 values soon passes 65504, so it is written in fp32.</source>
+        <translation>许多 fp16 数之和很快超过 65504，因此以 fp32 输出。</translation>
+    </message>
+    <message>
+        <source>A sum that grows along the way leaves fp16's range and its precision.</source>
+        <translation>累加和越来越大，会超出 fp16 的范围和精度。</translation>
+    </message>
+    <message>
+        <source>Products leave fp16 at both ends, so it reads fp16 and writes fp32.</source>
+        <translation>乘积在 fp16 中既会溢出也会下溢，因此读入 fp16，输出 fp32。</translation>
+    </message>
+    <message>
+        <source>A product of many numbers soon leaves fp16 at one end or the other.</source>
+        <translation>许多数的乘积在 fp16 中很快溢出或下溢。</translation>
+    </message>
+    <message>
+        <source>Norms are sums of squares, and eps = 1e-8 is zero in fp16.</source>
+        <translation>范数是平方和，而且 eps = 1e-8 在 fp16 中为零。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: the norm inside is fp32, and so is the quotient.</source>
+        <translation>自身不在列表中：内部的范数是 fp32，因此商也是 fp32。</translation>
+    </message>
+    <message>
+        <source>Its norms are sums of powers, which leave fp16 quickly.</source>
+        <translation>范数是幂之和，在 fp16 中很快溢出。</translation>
+    </message>
+    <message>
+        <source>A view keeps the type.</source>
+        <translation>视图的类型不变。</translation>
+    </message>
+    <message>
+        <source>Not on the list: runs in the widest of its inputs' types.</source>
+        <translation>不在列表中：按输入中最宽的类型计算。</translation>
+    </message>
+    <message>
+        <source>exp() leaves fp16 above 11.09, so it computes and writes fp32.</source>
+        <translation>输入大于 11.09 时，exp() 在 fp16 中溢出，因此计算和输出都用 fp32。</translation>
+    </message>
+    <message>
+        <source>Sums of exp() leave fp16, so it computes and writes fp32.</source>
+        <translation>exp() 之和在 fp16 中溢出，因此计算和输出都用 fp32。</translation>
+    </message>
+    <message>
+        <source>It is softmax of -x and has no entry of its own: softmax's holds.</source>
+        <translation>即 -x 的 softmax，自身不在列表中：按 softmax 处理。</translation>
+    </message>
+    <message>
+        <source>Both sides go to the wider type: an fp32 side loses nothing, unlike in a matrix product.</source>
+        <translation>两边都转换为较宽的类型：与矩阵乘不同，fp32 的一边不损失精度。</translation>
+    </message>
+    <message>
+        <source>Products of three factors leave fp16 sooner: all go to the widest of their types.</source>
+        <translation>三个因子的乘积更容易在 fp16 中溢出：全部转换为其中最宽的类型。</translation>
+    </message>
+    <message>
+        <source>Its result or its slope leaves fp16's range quickly, so it runs in fp32.</source>
+        <translation>结果或导数很快超出 fp16 的范围，因此用 fp32 计算。</translation>
+    </message>
+    <message>
+        <source>256 squared is already beyond fp16.</source>
+        <translation>256 的平方已超出 fp16 的范围。</translation>
+    </message>
+    <message>
+        <source>Many dot products at once: a matrix product in disguise.</source>
+        <translation>一次计算许多点积，本质上是矩阵乘。</translation>
+    </message>
+    <message>
+        <source>Differences of products lose digits: both sides go to the wider type.</source>
+        <translation>乘积相减会丢失有效数字：两边都转换为较宽的类型。</translation>
+    </message>
+    <message>
+        <source>Not on the autocast list, though cross is: keeps its inputs' type.</source>
+        <translation>cross 在自动混合精度列表中，它却不在：保持输入的类型。</translation>
+    </message>
+    <message>
+        <source>Not on the list: one product an element and no sum; mixed inputs promote.</source>
+        <translation>不在列表中：每个元素只有一次乘法，没有累加；类型不同时提升为较宽的类型。</translation>
+    </message>
+    <message>
+        <source>Moves nothing, so it keeps the type.</source>
+        <translation>不移动数据，类型不变。</translation>
+    </message>
+    <message>
+        <source>A copy keeps the type.</source>
+        <translation>副本的类型不变。</translation>
+    </message>
+    <message>
+        <source>Not on the CUDA list: mixed inputs promote as in any element-wise op.</source>
+        <translation>不在 CUDA 的列表中：类型不同时提升为较宽的类型，与逐元素算子相同。</translation>
+    </message>
+    <message>
+        <source>The exp inside leaves fp16 above 11.09.</source>
+        <translation>输入大于 11.09 时，内部的 exp 在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>Asks about values and answers in bool: no arithmetic to cast for.</source>
+        <translation>只判断数值并返回 bool：没有需要转换类型的计算。</translation>
+    </message>
+    <message>
+        <source>Not on the autocast list: runs in its input's type, which must be fp32 or fp64.</source>
+        <translation>不在自动混合精度列表中：按输入的类型计算，必须是 fp32 或 fp64。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: the logarithm and the square inside are fp32, so the loss is fp32.</source>
+        <translation>自身不在列表中：内部的对数和平方是 fp32，因此损失也是 fp32。</translation>
+    </message>
+    <message>
+        <source>Its sums of squares leave fp16 quickly.</source>
+        <translation>平方和在 fp16 中很快溢出。</translation>
+    </message>
+    <message>
+        <source>Its sums of powers leave fp16 quickly.</source>
+        <translation>幂之和在 fp16 中很快溢出。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: the sum over the labels inside writes fp32, so the loss is fp32.</source>
+        <translation>自身不在列表中：内部对标签的求和输出 fp32，因此损失也是 fp32。</translation>
+    </message>
+    <message>
+        <source>On the low list with the layers: it has a weight, which is cast to fp16 beside x.</source>
+        <translation>与各层一样在 16 位列表中：它带有权重，权重和 x 一起转换为 fp16。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: number / x is reciprocal(x) * number, and the reciprocal is fp32.</source>
+        <translation>自身不在列表中：number / x 即 reciprocal(x) * number，而倒数是 fp32。</translation>
+    </message>
+    <message>
+        <source>No entry of its own: number ** x is pow, which is fp32.</source>
+        <translation>自身不在列表中：number ** x 即 pow，用 fp32 计算。</translation>
+    </message>
+    <message>
+        <source>It is infinite at -1 and 1, and its slope leaves fp16 before that.</source>
+        <translation>在 -1 和 1 处为无穷大，导数在此之前就已在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>All three go to the widest type, so that an fp32 one loses nothing.</source>
+        <translation>三个输入都转换为最宽的类型，使其中的 fp32 不损失精度。</translation>
+    </message>
+    <message>
+        <source>Not on the autocast list, and it promotes nothing: its inputs must be of one type.</source>
+        <translation>不在自动混合精度列表中，也不提升类型：各输入的类型必须相同。</translation>
+    </message>
+    <message>
+        <source>Its slope grows without bound near -1 and 1, beyond fp16.</source>
+        <translation>导数在 -1 和 1 附近无限增大，会超出 fp16。</translation>
+    </message>
+    <message>
+        <source>It has poles: near them it leaves fp16.</source>
+        <translation>有极点，在极点附近会在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>It grows like exp, which leaves fp16 above 11.09.</source>
+        <translation>像 exp 一样增长，而 exp 在输入大于 11.09 时就在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>Sums of squares and singular values leave fp16 quickly.</source>
+        <translation>平方和与奇异值在 fp16 中很快溢出。</translation>
+    </message>
+    <message>
+        <source>Not on the list itself, but built of pow, which is: so fp32 in a region.</source>
+        <translation>自身不在列表中，但由列表中的 pow 构成，因此在区域内为 fp32。</translation>
+    </message>
 </context>
 </TS>

@@ -44,7 +44,7 @@
         </message>
         <message>
             <source>refused</source>
-            <translation>拒绝</translation>
+            <translation>不允许</translation>
         </message>
         <message>
             <source>as its inputs</source>
