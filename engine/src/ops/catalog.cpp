@@ -38,8 +38,8 @@
 #include "ops/pool_space.h"
 #include "ops/products.h"
 #include "ops/products_in_place.h"
-#include "ops/recurrent.h"
 #include "ops/rearrange.h"
+#include "ops/recurrent.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/scatter.h"
@@ -95,9 +95,8 @@ const OpInfo* const infos[] = {
     // distances
     &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
     // attention and recurrent networks
-    &scaled_dot_product_attention_info,
-    &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info, &gru_cell_info, &rnn_tanh_info,
-    &rnn_relu_info, &lstm_info, &gru_info,
+    &scaled_dot_product_attention_info, &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info,
+    &gru_cell_info, &rnn_tanh_info, &rnn_relu_info, &lstm_info, &gru_info,
     // normalisation by row, group and instance
     &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
     &instance_norm_info,
@@ -118,7 +117,6 @@ const OpInfo* const infos[] = {
     // parts and copies
     &slice_info, &select_info, &unsqueeze_info, &squeeze_info, &unbind_info, &split_info,
     &chunk_info, &stack_info, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
-    &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};
