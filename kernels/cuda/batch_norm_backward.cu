@@ -1,62 +1,9 @@
-#include "cuda/batch_norm_tiles.cuh"
+#include "cuda/batch_norm_sums.cuh"
 #include "cuda/workspace.h"
 #include "kernels/batch_norm.h"
 
 namespace kernels::cuda {
 namespace {
-
-constexpr int batch = 8;
-
-/// The gradient that reaches the normalised value: with y, nothing where relu let nothing pass.
-template <typename T>
-struct Inputs {
-    const T* dy;
-    const T* x;
-    const T* y;  ///< null without relu
-
-    template <int width>
-    __device__ __forceinline__ void gradient(Compute<T> (&g)[width], std::int64_t at) const {
-        const auto above = load_pack<width>(dy + at);
-        for (int k = 0; k < width; ++k) g[k] = widen(above.at[k]);
-        if (y == nullptr) return;
-        const auto passed = load_pack<width>(y + at);
-        for (int k = 0; k < width; ++k)
-            if (widen(passed.at[k]) <= 0) g[k] = 0;
-    }
-};
-
-/// Sums of g and of g * (x - mean) over the block's rows, two rows of `parts` a chunk.
-template <typename T>
-__global__ void gradient_sums_kernel(Compute<T>* parts, Inputs<T> in, const Compute<T>* mean,
-                                     Tiling tiling) {
-    using W = Compute<T>;
-    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
-        const std::int64_t c = tile * tiling.columns + tile_column(tiling);
-        W sum_g = 0, sum_gx = 0;
-        if (c < tiling.channels) {
-            const W middle = mean[c];
-            for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
-                W few_g = 0, few_gx = 0;  // a sum a batch keeps the error of many rows small
-                for (int b = 0; b < batch; ++b) {
-                    if (b >= n) continue;
-                    const std::int64_t at = (row + b * step) * tiling.channels + c;
-                    W g[1];
-                    in.gradient(g, at);
-                    few_g += g[0];
-                    few_gx = multiply_add(g[0], widen(in.x[at]) - middle, few_gx);
-                }
-                sum_g += few_g;
-                sum_gx += few_gx;
-            });
-        }
-        sum_g = column_sum(sum_g, tiling.columns);
-        sum_gx = column_sum(sum_gx, tiling.columns);
-        if (tile_row(tiling) != 0 || c >= tiling.channels) continue;
-        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
-        part[0] = sum_g;
-        part[tiling.channels] = sum_gx;
-    }
-}
 
 struct WeightGradients {
     Array dweight, dbias;
@@ -95,7 +42,7 @@ __global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, cons
 
 /// dresidual may be null.
 template <typename T, int width>
-__global__ void gradient_kernel(T* dx, T* dresidual, Inputs<T> in, const Compute<T>* mean,
+__global__ void gradient_kernel(T* dx, T* dresidual, BatchNormInputs<T> in, const Compute<T>* mean,
                                 ChannelFactors<Compute<T>> factors, Tiling tiling) {
     using W = Compute<T>;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
@@ -133,8 +80,8 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         using W = Compute<T>;
-        const Inputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
-                           relu ? static_cast<const T*>(y.data) : nullptr};
+        const BatchNormInputs<T> in{static_cast<const T*>(dy.data), static_cast<const T*>(x.data),
+                                    relu ? static_cast<const T*>(y.data) : nullptr};
         const auto* means = static_cast<const W*>(mean.data);
         Tiling sums = tiling_of(shape.rows, shape.channels, 1);
         // Running statistics and fixed weights: nobody asks for the sums.

@@ -1,63 +1,10 @@
-#include "cuda/batch_norm_tiles.cuh"
+#include "cuda/batch_norm_sums.cuh"
 #include "cuda/grid_stride.cuh"
 #include "cuda/workspace.h"
 #include "kernels/batch_norm.h"
 
 namespace kernels::cuda {
 namespace {
-
-constexpr int batch = 8;
-
-/// Of values as their distance from the channel's first, so that means far from 0 cost no bits.
-template <typename W>
-struct Moments {
-    W count = 0, mean = 0, squares = 0;
-
-    /// n values, the others of `distance` are 0. Two passes over them, so that nothing cancels.
-    __device__ __forceinline__ void add(const W (&distance)[batch], int n) {
-        W sum = 0, more_squares = 0;
-        for (int b = 0; b < batch; ++b) sum += distance[b];
-        const W more = static_cast<W>(n);
-        const W more_mean = sum / more;
-        for (int b = 0; b < batch; ++b) {
-            const W d = distance[b] - more_mean;
-            if (b < n) more_squares = multiply_add(d, d, more_squares);
-        }
-        const W shift = more_mean - mean, share = more / (count + more);
-        mean = multiply_add(shift, share, mean);
-        squares += more_squares + shift * shift * share * count;
-        count += more;
-    }
-};
-
-/// Mean and sum of squared deviations of the block's rows, two rows of `parts` a chunk.
-template <typename T>
-__global__ void moments_kernel(Compute<T>* parts, const T* x, Tiling tiling) {
-    using W = Compute<T>;
-    for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
-        const std::int64_t c = tile * tiling.columns + tile_column(tiling);
-        Moments<W> mine;
-        if (c < tiling.channels) {
-            const W first = widen(x[c]);
-            for_each_batch<batch>(tiling, [&](std::int64_t row, int step, int n) {
-                W distance[batch];
-                for (int b = 0; b < batch; ++b)
-                    distance[b] =
-                        b < n ? widen(x[(row + b * step) * tiling.channels + c]) - first : W{0};
-                mine.add(distance, n);
-            });
-        }
-        const W count = column_sum(mine.count, tiling.columns);
-        const W mean = column_sum(mine.count * mine.mean, tiling.columns) / count;
-        const W shift = mine.mean - mean;
-        const W squares =
-            column_sum(multiply_add(mine.count * shift, shift, mine.squares), tiling.columns);
-        if (tile_row(tiling) != 0 || c >= tiling.channels) continue;
-        W* part = parts + 2 * static_cast<std::int64_t>(blockIdx.x) * tiling.channels + c;
-        part[0] = mean;
-        part[tiling.channels] = squares;
-    }
-}
 
 /// What a channel's statistics are written to and combined with.
 struct Statistics {

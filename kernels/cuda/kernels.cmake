@@ -32,6 +32,7 @@ set(cuda_kernels
   softmax.cu
   sort.cu
   step_figures.cu
+  welford.cu
 )
 # Host code that runs on either: it calls no CUDA itself.
 set(cuda_host
