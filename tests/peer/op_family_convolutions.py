@@ -1,4 +1,4 @@
-"""Convolutions of sequences and volumes, transposed convolutions, conv_tbc and the general entry. conv2d itself is among the
+"""Convolutions of sequences and volumes, transposed convolutions, conv_tbc, the general entry, and images as columns. conv2d itself is among the
 ops of op_generators.py; its padding by words is in convolutions_test."""
 
 import functools
@@ -124,3 +124,28 @@ def general(x, attrs):
 
 
 op("convolution", FAMILY, "low", make_general, general, multilinear=True)
+
+
+def make_columns(rng, back):
+    attrs = {"kernel_size": one_or_each(rng, 2, (1, 2, 3)),
+             **options_of(rng, 2, {"stride": (1, 2, 3), "padding": (0, 1, 2), "dilation": (1, 1, 2)})}
+    kernel, stride, padding, dilation = (each(attrs.get(name, least), 2) for name, least in
+                                         (("kernel_size", 1), ("stride", 1), ("padding", 0), ("dilation", 1)))
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel)]
+    space = [max(1, r - 2 * p) + rng.pick((0, 1, 2)) for r, p in zip(reach, padding)]
+    lead, channels = [] if rng.chance(0.2) else [rng.pick((1, 2))], rng.pick((1, 2, 3))
+    if not back:
+        return draft(normals(rng, [*lead, channels, *space]), attrs)
+    windows = [(n + 2 * p - r) // s + 1 for n, p, r, s in zip(space, padding, reach, stride)]
+    attrs["output_size"] = space
+    return draft(normals(rng, [*lead, channels * kernel[0] * kernel[1], windows[0] * windows[1]]), attrs)
+
+
+def columns_of(attrs):
+    return {name: each(attrs[name], 2) for name in ("kernel_size", "stride", "padding", "dilation") if name in attrs}
+
+
+op("im2col", FAMILY, "none", functools.partial(make_columns, back=False),
+   lambda x, attrs: F.unfold(x["0"], **columns_of(attrs)), multilinear=True)
+op("col2im", FAMILY, "none", functools.partial(make_columns, back=True),
+   lambda x, attrs: F.fold(x["0"], attrs["output_size"], **columns_of(attrs)), multilinear=True)

@@ -4,6 +4,7 @@ max_pool2d, avg_pool2d and adaptive_avg_pool2d are among the ops of op_generator
 import functools
 import math
 
+import numpy
 import torch
 import torch.nn.functional as F
 
@@ -147,3 +148,36 @@ def fractional(x, attrs):
 
 
 op("fractional_max_pool2d", FAMILY, "none", make_fractional, fractional)
+
+
+def make_unpool(rng, dims):
+    lead = lead_of(rng)
+    space = [rng.pick((1, 2, 3)) for _ in range(dims)]
+    attrs = {"kernel_size": one_or_each(rng, dims, (1, 2, 3))}
+    kernel = each(attrs["kernel_size"], dims)
+    if rng.chance(0.5):
+        attrs["stride"] = [max(k, s) for k, s in zip(kernel, (rng.pick((1, 2, 3)) for _ in range(dims)))]
+    full = [(n - 1) * s + k for n, s, k in zip(space, each(attrs.get("stride", kernel), dims), kernel)]
+    if rng.chance(0.4):
+        full = [n + rng.pick((0, 1)) for n in full]
+        attrs["output_size"] = full
+    shape = [*lead, *space]
+    count, room = math.prod(space), math.prod(full)
+    # Each place once: PyTorch leaves open which of several stays.
+    chosen = [rng.numpy.choice(room, count, replace=False) for _ in range(math.prod(lead))]
+    indices = torch.tensor(numpy.stack(chosen), dtype=torch.int64).reshape(shape)
+    return draft([values_of(rng, shape), indices], attrs, [0], fixed={1: torch.int64})
+
+
+def unpool(function, dims):
+    def compute(x, attrs):
+        kernel = each(attrs["kernel_size"], dims)
+        stride = each(attrs["stride"], dims) if "stride" in attrs else None
+        # PyTorch's wrapper takes sizes near the one that fits only; its op takes any.
+        size = attrs.get("output_size") or [(n - 1) * s + k for n, s, k in zip(x["0"].shape[-dims:], stride or kernel, kernel)]
+        return function(x["0"], x["1"], size) if dims == 2 else function(x["0"], x["1"], size, stride or kernel, [0] * 3)
+    return compute
+
+
+op("max_unpool2d", FAMILY, "none", functools.partial(make_unpool, dims=2), unpool(torch.ops.aten.max_unpool2d, 2))
+op("max_unpool3d", FAMILY, "none", functools.partial(make_unpool, dims=3), unpool(torch.ops.aten.max_unpool3d, 3))

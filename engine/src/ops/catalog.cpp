@@ -7,6 +7,7 @@
 #include "ops/batch_norm.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
+#include "ops/columns.h"
 #include "ops/compare.h"
 #include "ops/conv2d.h"
 #include "ops/convolution.h"
@@ -34,6 +35,7 @@
 #include "ops/nan_reduce.h"
 #include "ops/norm.h"
 #include "ops/order.h"
+#include "ops/max_unpool.h"
 #include "ops/pool.h"
 #include "ops/pool_space.h"
 #include "ops/products.h"
@@ -61,10 +63,10 @@ const OpInfo* const infos[] = {
     &max_pool1d_info, &max_pool3d_info, &avg_pool1d_info, &avg_pool3d_info,
     &adaptive_avg_pool1d_info, &adaptive_avg_pool3d_info, &adaptive_max_pool1d_info,
     &adaptive_max_pool2d_info, &adaptive_max_pool3d_info, &lp_pool1d_info, &lp_pool2d_info,
-    &lp_pool3d_info, &fractional_max_pool2d_info,
+    &lp_pool3d_info, &fractional_max_pool2d_info, &max_unpool2d_info, &max_unpool3d_info,
     // convolutions
     &conv1d_info, &conv3d_info, &conv_transpose1d_info, &conv_transpose2d_info,
-    &conv_transpose3d_info, &conv_tbc_info, &convolution_info,
+    &conv_transpose3d_info, &conv_tbc_info, &convolution_info, &im2col_info, &col2im_info,
     // products
     &baddbmm_info, &addbmm_info, &addmv_info, &addr_info, &chain_matmul_info,
     &linalg_multi_dot_info, &linalg_vecdot_info, &einsum_info, &tensordot_info, &bilinear_info,

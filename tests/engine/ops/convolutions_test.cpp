@@ -7,8 +7,10 @@
 #include "engine/error.h"
 #include "gradcheck.h"
 #include "ops/cast.h"
+#include "ops/columns.h"
 #include "ops/conv2d.h"
 #include "ops/convolution_options.h"
+#include "ops/matmul.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
 
@@ -158,6 +160,30 @@ TEST(Convolutions, EmptyBatchesAreEmptyAndGiveZeroGradients) {
     EXPECT_EQ(conv_transpose3d(Tensor::zeros({0, 2, 1, 1, 1}, wide), w.detach()).shape(),
               (Shape{0, 1, 2, 2, 2}));
     EXPECT_EQ(conv1d(Tensor::zeros({0, 1, 3}, wide), ones({1, 1, 2})).shape(), (Shape{0, 1, 2}));
+}
+
+TEST(Convolutions, AnImageAsColumnsTimesWeightsIsAConvolution) {
+    const Tensor x = random_tensor({2, 3, 4, 5}, DType::f64, 1),
+                 w = random_tensor({4, 3, 2, 3}, DType::f64, 2);
+    const ColumnOptions options{
+        .kernel = {2, 3}, .dilation = {1, 2}, .padding = {1, 2}, .stride = {2, 1}};
+    const Tensor columns = im2col(x, options);
+    EXPECT_EQ(columns.shape(), (Shape{2, 18, 15}));
+    const Tensor y = reshape(matmul(reshape(w, {4, 18}), columns), {2, 4, 3, 5});
+    expect_close(y, conv2d(x, w, {}, {.stride = {2, 1}, .padding = {1, 2}, .dilation = {1, 2}}),
+                 0x1p-45);
+    // Back again each element is counted once for each window that holds it.
+    const Tensor line = Tensor::of({1, 2, 3, 4}, {2, 2});
+    EXPECT_EQ(im2col(reshape(line, {1, 1, 4}), {.kernel = {1, 3}}).values(),
+              (Values{1, 2, 2, 3, 3, 4}));
+    EXPECT_EQ(col2im(line, {1, 3}, {.kernel = {1, 2}}).values(), (Values{1, 5, 4}));
+    EXPECT_EQ(
+        col2im(Tensor::of({7, 1, 7}, {3, 1}, low), {1, 1}, {.kernel = {3, 1}, .padding = {1, 0}})
+            .item(),
+        1);
+    EXPECT_THROW(col2im(line, {1, 4}, {.kernel = {1, 2}}), Error);
+    EXPECT_THROW(im2col(x, {.kernel = {5, 1}}), Error);
+    EXPECT_THROW(im2col(x, {.stride = {0, 1}}), Error);
 }
 
 TEST(Convolutions, RefusesWhatDoesNotFit) {

@@ -1,4 +1,5 @@
 #include "op_samples.h"
+#include "ops/columns.h"
 #include "ops/convolution.h"
 
 namespace engine {
@@ -53,6 +54,19 @@ void add_convolutions_samples(std::vector<OpSample>& out) {
     sample(
         "conv_tbc", "padded", [](In x) { return conv_tbc(x[0], x[1], x[2], 1); },
         {{4, 2, 3}, {2, 3, 2}, {2}}, 7);
+    sample(
+        "im2col", "padded",
+        [](In x) {
+            return im2col(
+                x[0], {.kernel = {2, 3}, .dilation = {2, 1}, .padding = {1, 1}, .stride = {1, 2}});
+        },
+        {{2, 2, 3, 4}}, 1);
+    sample(
+        "col2im", "overlapping",
+        [](In x) {
+            return col2im(x[0], {3, 4}, {.kernel = {2, 3}, .padding = {0, 1}, .stride = {1, 2}});
+        },
+        {{2, 12, 4}}, 4);
     sample(
         "convolution", "images",
         [](In x) {

@@ -1,6 +1,7 @@
 #include "op_samples.h"
 #include "ops/fractional_pool.h"
 #include "ops/lp_pool.h"
+#include "ops/max_unpool.h"
 #include "ops/pool_space.h"
 
 namespace engine {
@@ -91,6 +92,19 @@ void add_pooling_samples(std::vector<OpSample>& out) {
     pool("lp_pool2d", "ceil", lp_of(lp_pool2d, 2, {.kernel = {2, 3}, .ceil_mode = true}),
          {1, 2, 3, 4}, 12);
     pool("lp_pool3d", "square", lp_of(lp_pool3d, 2, {}), {1, 2, 2, 2, 3}, 16);
+    pool(
+        "max_unpool2d", "plain",
+        [](In x) {
+            return max_unpool2d(x[0], Tensor::of({1, 4, 7, 2, 8, 5}, {1, 2, 1, 3}, DType::i64),
+                                {3, 3});
+        },
+        {1, 2, 1, 3}, 1);
+    pool(
+        "max_unpool3d", "plain",
+        [](In x) {
+            return max_unpool3d(x[0], Tensor::of({7, 1, 4}, {1, 1, 1, 3}, DType::i64), {2, 2, 2});
+        },
+        {1, 1, 1, 3}, 1);
     out.push_back(
         {"fractional_max_pool2d",
          "plain",

@@ -9,6 +9,7 @@
 #include "ops/cast.h"
 #include "ops/fractional_pool.h"
 #include "ops/lp_pool.h"
+#include "ops/max_unpool.h"
 #include "ops/pool_space.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
@@ -136,6 +137,26 @@ TEST(Pooling, FractionalWindowsStartWhereTheSamplesPutThem) {
     EXPECT_THROW(fractional_max_pool2d(x, to(samples, DType::f16), {2, 2}, {3, 3}), Error);
     EXPECT_THROW(fractional_max_pool2d(x, Tensor::zeros({2, 1, 2}, DType::f32), {2, 2}, {3, 3}),
                  Error);
+}
+
+TEST(Pooling, UnpoolingPutsTheLargestBackWhereTheyWere) {
+    const Tensor x = Tensor::of({1, 5, 2, 0, 3, 4, 9, 8}, {1, 1, 2, 4}, DType::f16);
+    const WithIndices found = max_pool2d_with_indices(x, {});
+    EXPECT_EQ(max_unpool2d(found.values, found.indices, {2, 4}).values(),
+              (Values{0, 5, 0, 0, 0, 0, 9, 0}));
+    OpArguments args;
+    args.tensors = {{0, found.values}, {1, found.indices}};
+    EXPECT_EQ(max_unpool2d_info.run(args)[0].shape(), (Shape{1, 1, 2, 4}));
+    // Twice at one place: the last stays, and both have its gradient.
+    Tensor leaf = Tensor::of({1, 2}, {1, 1, 1, 2});
+    leaf.set_requires_grad(true);
+    const Tensor y = max_unpool2d(leaf, Tensor::of({3, 3}, {1, 1, 1, 2}, DType::i64), {2, 2});
+    EXPECT_EQ(y.values(), (Values{0, 0, 0, 2}));
+    backward(sum(y));
+    EXPECT_EQ(leaf.grad().values(), (Values{1, 1}));
+    EXPECT_THROW(max_unpool2d(leaf, Tensor::of({3, 3}, {1, 1, 1, 2}), {2, 2}), Error);
+    EXPECT_THROW(max_unpool2d(leaf, Tensor::of({3}, {1, 1, 1, 1}, DType::i64), {2, 2}), Error);
+    EXPECT_THROW(max_unpool2d(leaf, Tensor::of({3, 3}, {1, 1, 1, 2}, DType::i64), {0, 2}), Error);
 }
 
 TEST(Pooling, RefusesWhatDoesNotFit) {
