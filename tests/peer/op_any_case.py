@@ -9,6 +9,11 @@ from op_policy import eligible, LOW_TYPES, policy
 class AnyCase:
     """op, mode, names, tensors, attrs, autocast and run_dtype are set by what derives from it."""
 
+    @property
+    def repeats(self):
+        """Whether a row may stand for all. A channel of equal numbers lies on relu's corner, where any rounding decides."""
+        return self.op != "batch_norm_relu"
+
     def stride_one(self, rng):
         """Lays one argument out in memory in another order, with gaps, or with one row standing for all."""
         wide = [i for i, t in enumerate(self.tensors) if t.dim() >= 2 and t.numel() > 0]
@@ -19,8 +24,7 @@ class AnyCase:
         kind = rng.pick(("order", "gaps", "repeat"))
         if kind == "gaps":
             strides = [2 * step for step in strides]
-        elif kind == "repeat" and self.tensors[i].is_floating_point() and self.op != "batch_norm_relu":
-            # Not there: a channel of equal numbers lies on relu's corner, where any rounding decides.
+        elif kind == "repeat" and self.tensors[i].is_floating_point() and self.repeats:
             d = int(rng.numpy.integers(self.tensors[i].dim()))
             strides[d] = 0
             self.tensors[i] = self.tensors[i].narrow(d, 0, 1).expand_as(self.tensors[i]).contiguous()

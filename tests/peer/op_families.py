@@ -49,6 +49,10 @@ class FamilyCase(AnyCase):
         self.vs = {i: rng.normal(*self.tensors[i].shape).to(self.tensors[i].dtype) for i in self.differentiable}
 
     @property
+    def repeats(self):
+        return self.entry.repeats
+
+    @property
     def output(self):
         """The largest result, for those who ask for its size."""
         return max(self.reference.values(), key=lambda e: e.value.numel())

@@ -62,6 +62,8 @@ class FamilyOp:
     consulted: int | None = None
     # For an op that has no entry but is built of ops that have: the policy whose casts show in its types.
     acts: str | None = None
+    # Whether one row may stand for all of an argument; not where equal rows have no derivative.
+    repeats: bool = True
     # (types by name after the casts, type of the run) -> type of each result; None: the type of the run.
     result: Callable | None = None
     flat: tuple = ()  # places of the results that have no gradient, though the function here has one

@@ -138,8 +138,82 @@ def vector_norm(x, order, attrs):
     return norm(x["0"], float(order), dim_of(attrs), keep(attrs))
 
 
-op("norm", FAMILY, "f32_append", make_vector_norm("p"), lambda x, a: vector_norm(x, a["p"], a))
+def make_norm(rng):
+    made = make_vector_norm("p")(rng)
+    if rng.chance(0.1):
+        made.attrs["p"] = "fro"
+    return made
+
+
+op("norm", FAMILY, "f32_append", make_norm, lambda x, a: vector_norm(x, 2 if a["p"] == "fro" else a["p"], a))
 op("linalg_vector_norm", FAMILY, "f32_dtype", make_vector_norm("ord"), lambda x, a: vector_norm(x, a["ord"], a))
+
+
+# Norms of matrices. Singular values of their own, apart from one another and from 0: equal ones have no second
+# derivative, and where one is 0 the first is not unique. A decomposition is stable as a whole only (`normwise`): both ours
+# and LAPACK's, which the f64 cases are held against.
+
+def matrices(rng, shape, dims):
+    """Of the shape, the matrices in `dims`: orthogonal factors about singular values 1, 2, 3, ... in random order."""
+    m, n = (shape[d] for d in dims)
+    k = min(m, n)
+    rest = [size for d, size in enumerate(shape) if d not in dims]
+    u = torch.linalg.qr(rng.normal(*rest, m, k)).Q
+    v = torch.linalg.qr(rng.normal(*rest, n, k)).Q
+    values = torch.from_numpy(rng.numpy.permutation(k)).double() + rng.uniform(0.8, 1.2, *rest, k)
+    x = (u * values.unsqueeze(-2)) @ v.mT * rng.pick((1.0, 1.0, 0.1, 20.0))
+    order = [d for d in range(len(shape)) if d not in dims] + list(dims)
+    return x.permute([order.index(d) for d in range(len(shape))])
+
+
+def matrix_draft(rng, attrs, given=True):
+    shape = [rng.pick((1, 2, 3, 4)) for _ in range(rng.pick((2, 2, 3, 4)))]
+    while math.prod(shape) > 48:
+        shape.pop(0)
+    dims = [len(shape) - 2, len(shape) - 1]
+    if given and rng.chance(0.6):
+        dims = [int(d) for d in rng.numpy.permutation(len(shape))[:2]]
+        attrs["dim"] = [d - len(shape) if rng.chance(0.3) else d for d in dims]
+    if rng.chance(0.5):
+        attrs["keepdim"] = True
+    return draft([matrices(rng, shape, dims)], attrs)
+
+
+def make_matrix_norm(rng):
+    attrs = {"ord": rng.pick(("fro", "nuc", "nuc", 1, -1, 2, -2, "inf", "-inf"))} if rng.chance(0.9) else {}
+    if rng.chance(0.15):
+        attrs["dtype"] = "float64"
+    return matrix_draft(rng, attrs)
+
+
+def matrix_norm(x, attrs):
+    order = attrs.get("ord", "fro")
+    order = order if order in ("fro", "nuc") else float(order)
+    return torch.linalg.matrix_norm(x["0"], order, attrs.get("dim", (-2, -1)), keep(attrs))
+
+
+op("linalg_matrix_norm", FAMILY, "f32_dtype", make_matrix_norm, matrix_norm, normwise=True, repeats=False)
+
+
+def make_frobenius(rng):
+    shape = small(rng, 1, 3)
+    dims = dims_of(rng, len(shape))[:2]
+    return draft([away_from_zero(rng.normal(*shape), 0.2)],
+                 {"dim": dims[0] if rng.chance(0.2) else dims, "keepdim": bool(rng.chance(0.5))})
+
+
+op("frobenius_norm", FAMILY, "f32", make_frobenius, lambda x, a: norm(x["0"], 2, dim_of(a), keep(a)))
+
+
+def make_nuclear(rng):
+    made = matrix_draft(rng, {})
+    if made.values[0].dim() > 2 and "dim" not in made.attrs:
+        made.attrs["dim"] = [-2, -1]
+    return made
+
+
+op("nuclear_norm", FAMILY, "f32", make_nuclear,
+   lambda x, a: torch.linalg.matrix_norm(x["0"], "nuc", a.get("dim", (-2, -1)), keep(a)), normwise=True, repeats=False)
 
 
 # Moments, and sums that pass over NaN.

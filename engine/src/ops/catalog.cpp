@@ -31,6 +31,7 @@
 #include "ops/masked.h"
 #include "ops/matmul.h"
 #include "ops/matrix_chain.h"
+#include "ops/matrix_norm.h"
 #include "ops/moments.h"
 #include "ops/nan_reduce.h"
 #include "ops/norm.h"
@@ -88,6 +89,7 @@ const OpInfo* const infos[] = {
     &sum_info, &mean_info, &norm_info, &argmax_info,
     // norms, products and running sums
     &linalg_vector_norm_info, &logsumexp_info, &prod_info, &cumsum_info, &cumprod_info,
+    &linalg_matrix_norm_info, &frobenius_norm_info, &nuclear_norm_info,
     // moments, sums without NaN, counts
     &var_info, &std_info, &var_mean_info, &std_mean_info, &nansum_info, &nanmean_info, &all_info,
     &any_info, &count_nonzero_info,

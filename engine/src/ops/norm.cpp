@@ -8,6 +8,7 @@
 #include "ops/binary.h"
 #include "ops/check.h"
 #include "ops/compare.h"
+#include "ops/matrix_norm.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 #include "ops/view.h"
@@ -19,7 +20,23 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
+/// norm(x, p="nuc"): the sum of the singular values.
+Tensor nuclear(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    check_floating(norm_info, x);
+    const DType out = autocast_result(norm_info, x, dtype);
+    const Tensor wide = norm_operand(norm_info, x, out);
+    const NoAutocast inside(x.device().kind);
+    const Tensor kept = nuclear_of(norm_info, wide, dims);
+    return to(reshape(kept, reduce_plan("norm", x, dims).shape(keepdim)), out);
+}
+
 TensorList run_norm(const OpArguments& args) {
+    const auto p = args.attrs.find("p");
+    const auto* word = p == args.attrs.end() ? nullptr : std::get_if<std::string>(&p->second);
+    const Ints dims = args.integers("dim", {});
+    const bool keepdim = args.flag("keepdim", false);
+    if (word && *word == "nuc") return {nuclear(args.at(0), dims, keepdim, args.dtype())};
+    if (word && *word == "fro") return {norm(args.at(0), dims, keepdim, args.dtype())};
     return {norm(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype(),
                  norm_order(norm_info, args, "p", 2))};
 }
@@ -84,22 +101,11 @@ Tensor gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const Ints& 
     return power_gradient(dy, x, n, p);
 }
 
-/// The type of the result, and x in the type that its norm is computed in.
-Tensor operand(const OpInfo& info, const Tensor& x, DType out) {
-    if (!is_floating(out) || promote(x.dtype(), out) != out) {
-        throw Error(ErrorCode::dtype,
-                    std::string(info.name) + ": the result type " + name(out) +
-                        " does not hold the argument's type, " + name(x.dtype()),
-                    "Cast the argument, or the result.");
-    }
-    return to(x, wide_type(out));
-}
-
 Tensor norm_as(const OpInfo& info, const Tensor& x, double p, const Ints& dims, bool keepdim,
                std::optional<DType> dtype) {
     check_floating(info, x);
     const DType out = autocast_result(info, x, dtype);
-    const Tensor wide = operand(info, x, out);
+    const Tensor wide = norm_operand(info, x, out);
     const ReducePlan plan = reduce_plan(info.name, x, dims);
     if (p < 0 || std::isinf(p)) check_not_empty(info.name, x, plan);
     const NoAutocast inside(x.device().kind);
@@ -132,6 +138,16 @@ double norm_order(const OpInfo& info, const OpArguments& args, const char* attr,
     if (*word == "-inf") return -std::numeric_limits<double>::infinity();
     throw Error(ErrorCode::value,
                 std::string(info.name) + ": " + attr + " is a number, inf or -inf, not " + *word);
+}
+
+Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out) {
+    if (!is_floating(out) || promote(x.dtype(), out) != out) {
+        throw Error(ErrorCode::dtype,
+                    std::string(info.name) + ": the result type " + name(out) +
+                        " does not hold the argument's type, " + name(x.dtype()),
+                    "Cast the argument, or the result.");
+    }
+    return to(x, wide_type(out));
 }
 
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p, Ties ties) {

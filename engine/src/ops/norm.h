@@ -29,6 +29,10 @@ enum class Ties { share, each };
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p,
                Ties ties = Ties::share);
 
+/// x in the type that a result of type `out` is computed in. Error(dtype) if `out` does not hold
+/// x's type.
+Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out);
+
 /// p as an attribute gives it: a number, "inf" or "-inf", or a name that is `words`' own.
 double norm_order(const OpInfo& info, const OpArguments& args, const char* attr, double otherwise);
 

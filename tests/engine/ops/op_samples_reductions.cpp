@@ -2,6 +2,7 @@
 #include "ops/binary.h"
 #include "ops/extremum.h"
 #include "ops/log_sum_exp.h"
+#include "ops/matrix_norm.h"
 #include "ops/moments.h"
 #include "ops/nan_reduce.h"
 #include "ops/norm.h"
@@ -38,6 +39,29 @@ void add_norms(std::vector<OpSample>& out) {
             return linalg_vector_norm(x[0], 3, {0, 2}, true);
         },
         {2, 3, 2}, 4, 0.5, 2);
+}
+
+void add_matrix_norms(std::vector<OpSample>& out) {
+    const std::pair<const char*, MatrixOrder> orders[] = {
+        {"frobenius", "fro"}, {"nuclear", "nuc"}, {"two", 2.0}, {"minustwo", -2.0}, {"one", 1.0}};
+    for (const auto& [label, ord] : orders)
+        add(
+            out, "linalg_matrix_norm", label,
+            [ord = ord](In x) { return linalg_matrix_norm(x[0], ord); }, {3, 2}, 6);
+    add(
+        out, "linalg_matrix_norm", "middle",
+        [](In x) {
+            return linalg_matrix_norm(x[0], "nuc", {2, 0}, true);
+        },
+        {2, 2, 3}, 6);
+    add(
+        out, "frobenius_norm", "ends",
+        [](In x) {
+            return frobenius_norm(x[0], {0, 2});
+        },
+        {2, 3, 2}, 4);
+    add(
+        out, "nuclear_norm", "square", [](In x) { return nuclear_norm(x[0]); }, {3, 3}, 9);
 }
 
 void add_sums(std::vector<OpSample>& out) {
@@ -138,6 +162,7 @@ void add_order(std::vector<OpSample>& out) {
 
 void add_reductions_samples(std::vector<OpSample>& out) {
     add_norms(out);
+    add_matrix_norms(out);
     add_sums(out);
     add_moments(out);
     add_order(out);
