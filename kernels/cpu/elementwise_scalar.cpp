@@ -2,6 +2,8 @@
 
 #include <numbers>
 
+#include "cpu/special_functions.h"
+
 namespace kernels::cpu {
 namespace {
 
@@ -66,8 +68,38 @@ double unary_scalar(UnaryOp op, double x) {
             return gelu_grad(x);
         case UnaryOp::erf:
             return std::erf(x);
+        case UnaryOp::erfc:
+            return std::erfc(x);
+        case UnaryOp::erfinv:
+            return erfinv(x);
+        case UnaryOp::tan:
+            return std::tan(x);
+        case UnaryOp::asin:
+            return std::asin(x);
+        case UnaryOp::acos:
+            return std::acos(x);
+        case UnaryOp::atan:
+            return std::atan(x);
+        case UnaryOp::sinh:
+            return std::sinh(x);
+        case UnaryOp::cosh:
+            return std::cosh(x);
+        case UnaryOp::asinh:
+            return std::asinh(x);
+        case UnaryOp::acosh:
+            return std::acosh(x);
+        case UnaryOp::atanh:
+            return std::atanh(x);
+        case UnaryOp::tanhshrink:
+            return tanhshrink(x);
         case UnaryOp::floor:
             return std::floor(x);
+        case UnaryOp::ceil:
+            return std::ceil(x);
+        case UnaryOp::round:
+            return std::nearbyint(x);
+        case UnaryOp::trunc:
+            return std::trunc(x);
         case UnaryOp::logical_not:
             break;
     }
@@ -97,9 +129,14 @@ double binary_scalar(BinaryOp op, double a, double b) {
         case BinaryOp::sigmoid_backward:
             return a * b * (1.0 - b);
         case BinaryOp::tanh_backward:
+            return a * (1.0 - b * b);
+        case BinaryOp::fmod:
+            return std::fmod(a, b);
+        case BinaryOp::remainder:
             break;
     }
-    return a * (1.0 - b * b);
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
 }  // namespace kernels::cpu

@@ -35,13 +35,20 @@ __device__ __forceinline__ C combined(C a, C b) {
         return b <= 0 ? C{0} : a;
     else if constexpr (op == BinaryOp::sigmoid_backward)
         return a * b * (C{1} - b);
-    else
+    else if constexpr (op == BinaryOp::tanh_backward)
         return a * one_less_product(b, b);
+    else if constexpr (op == BinaryOp::fmod)
+        return std::fmod(a, b);
+    else {
+        const C r = std::fmod(a, b);
+        return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    }
 }
 
-/// The f32 functions are more than 2 units off.
+/// The f32 functions are more than 2 units off; the sum of a remainder would be rounded twice.
 template <BinaryOp op>
-constexpr bool in_double = op == BinaryOp::pow || op == BinaryOp::atan2;
+constexpr bool in_double =
+    op == BinaryOp::pow || op == BinaryOp::atan2 || op == BinaryOp::remainder;
 
 template <BinaryOp op, typename T>
 constexpr int binary_width = in_double<op> ? 1 : pack_width<T>;
@@ -126,6 +133,10 @@ void start_floating(Array y, ConstArray a, ConstArray b, BinaryOp op, Stream str
             return start<BinaryOp::sigmoid_backward>(y, a, b, stream);
         case BinaryOp::tanh_backward:
             return start<BinaryOp::tanh_backward>(y, a, b, stream);
+        case BinaryOp::fmod:
+            return start<BinaryOp::fmod>(y, a, b, stream);
+        case BinaryOp::remainder:
+            return start<BinaryOp::remainder>(y, a, b, stream);
     }
 }
 

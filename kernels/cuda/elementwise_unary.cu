@@ -29,6 +29,12 @@ __device__ __forceinline__ C simple(C x) {
         return x <= 0 ? C{0} : x;
     else if constexpr (op == UnaryOp::floor)
         return std::floor(x);
+    else if constexpr (op == UnaryOp::ceil)
+        return std::ceil(x);
+    else if constexpr (op == UnaryOp::round)
+        return std::rint(x);
+    else if constexpr (op == UnaryOp::trunc)
+        return std::trunc(x);
     else
         return static_cast<C>(x == 0);
 }
@@ -96,6 +102,12 @@ bool start_simple(Array y, ConstArray x, UnaryOp op, Stream stream) {
             return start<UnaryOp::relu>(y, x, stream);
         case UnaryOp::floor:
             return start<UnaryOp::floor>(y, x, stream);
+        case UnaryOp::ceil:
+            return start<UnaryOp::ceil>(y, x, stream);
+        case UnaryOp::round:
+            return start<UnaryOp::round>(y, x, stream);
+        case UnaryOp::trunc:
+            return start<UnaryOp::trunc>(y, x, stream);
         case UnaryOp::logical_not:
             return start<UnaryOp::logical_not>(y, x, stream);
         default:

@@ -7,11 +7,14 @@ namespace {
 
 const std::vector<UnaryOp> exact_unary = {
     UnaryOp::neg,        UnaryOp::abs,    UnaryOp::sign, UnaryOp::sqrt,  UnaryOp::rsqrt,
-    UnaryOp::reciprocal, UnaryOp::square, UnaryOp::relu, UnaryOp::floor, UnaryOp::logical_not};
+    UnaryOp::reciprocal, UnaryOp::square, UnaryOp::relu, UnaryOp::floor, UnaryOp::logical_not,
+    UnaryOp::ceil,       UnaryOp::round,  UnaryOp::trunc};
 const std::vector<UnaryOp> functions = {
-    UnaryOp::exp,   UnaryOp::expm1,     UnaryOp::log, UnaryOp::log1p, UnaryOp::log2,
-    UnaryOp::log10, UnaryOp::sin,       UnaryOp::cos, UnaryOp::tanh,  UnaryOp::sigmoid,
-    UnaryOp::gelu,  UnaryOp::gelu_grad, UnaryOp::erf};
+    UnaryOp::exp,   UnaryOp::expm1,     UnaryOp::log,   UnaryOp::log1p, UnaryOp::log2,
+    UnaryOp::log10, UnaryOp::sin,       UnaryOp::cos,   UnaryOp::tanh,  UnaryOp::sigmoid,
+    UnaryOp::gelu,  UnaryOp::gelu_grad, UnaryOp::erf,   UnaryOp::erfc,  UnaryOp::erfinv,
+    UnaryOp::tan,   UnaryOp::asin,      UnaryOp::acos,  UnaryOp::atan,  UnaryOp::sinh,
+    UnaryOp::cosh,  UnaryOp::asinh,     UnaryOp::acosh, UnaryOp::atanh, UnaryOp::tanhshrink};
 
 Results unary_twins(const Buffer& x, UnaryOp op, std::int64_t skip = 0) {
     return run_twins(
@@ -100,8 +103,9 @@ TEST(CudaUnary, NegatesBooleans) {
 }
 
 const std::vector<BinaryOp> exact_binary = {
-    BinaryOp::add,     BinaryOp::sub,     BinaryOp::mul,           BinaryOp::div,
-    BinaryOp::maximum, BinaryOp::minimum, BinaryOp::relu_backward, BinaryOp::sigmoid_backward};
+    BinaryOp::add,     BinaryOp::sub,      BinaryOp::mul,           BinaryOp::div,
+    BinaryOp::maximum, BinaryOp::minimum,  BinaryOp::relu_backward, BinaryOp::sigmoid_backward,
+    BinaryOp::fmod,    BinaryOp::remainder};
 
 Results binary_twins(const Buffer& a, const Buffer& b, BinaryOp op, std::int64_t skip = 0) {
     const std::int64_t size = std::max(a.size(), b.size());

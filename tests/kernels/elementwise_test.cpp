@@ -29,6 +29,32 @@ long double gelu_grad(long double x) {
     return std::erfc(-x / std::sqrt(2.0L)) / 2 + x * density;
 }
 
+/// By halving the interval: slow, and leans on nothing but erf and erfc.
+long double erfinv(long double x) {
+    const long double size = std::fabs(x);
+    if (size == 1) return x * std::numeric_limits<long double>::infinity();
+    if (!(size < 1)) return std::numeric_limits<long double>::quiet_NaN();
+    // The next term is pi / 12 x^2 as large.
+    if (size < 1e-9L) return x * std::sqrt(std::acos(-1.0L)) / 2;
+    long double low = 0, high = 8;
+    for (int i = 0; i < 90; ++i) {
+        const long double middle = (low + high) / 2;
+        const bool below = size < 0.5L ? std::erf(middle) < size : std::erfc(middle) > 1 - size;
+        (below ? low : high) = middle;
+    }
+    return std::copysign((low + high) / 2, x);
+}
+/// Near 0 by the series of tanh.
+long double tanhshrink(long double x) {
+    if (!(std::fabs(x) < 0.1L)) return x - std::tanh(x);
+    const long double xx = x * x;
+    long double sum = 0;
+    for (const long double c : {929569 / 638512875.0L, -21844 / 6081075.0L, 1382 / 155925.0L,
+                                -62 / 2835.0L, 17 / 315.0L, -2 / 15.0L, 1 / 3.0L})
+        sum = sum * xx + c;
+    return x * xx * sum;
+}
+
 const std::vector<UnaryCase>& unary_cases() {
     using L = long double;
     static const std::vector<UnaryCase> cases = {
@@ -54,6 +80,21 @@ const std::vector<UnaryCase>& unary_cases() {
         {UnaryOp::gelu_grad, "gelu_grad", gelu_grad, false},
         {UnaryOp::erf, "erf", [](L x) { return std::erf(x); }, false},
         {UnaryOp::floor, "floor", [](L x) { return std::floor(x); }, true},
+        {UnaryOp::erfc, "erfc", [](L x) { return std::erfc(x); }, false},
+        {UnaryOp::erfinv, "erfinv", erfinv, false},
+        {UnaryOp::tan, "tan", [](L x) { return std::tan(x); }, false},
+        {UnaryOp::asin, "asin", [](L x) { return std::asin(x); }, false},
+        {UnaryOp::acos, "acos", [](L x) { return std::acos(x); }, false},
+        {UnaryOp::atan, "atan", [](L x) { return std::atan(x); }, false},
+        {UnaryOp::sinh, "sinh", [](L x) { return std::sinh(x); }, false},
+        {UnaryOp::cosh, "cosh", [](L x) { return std::cosh(x); }, false},
+        {UnaryOp::asinh, "asinh", [](L x) { return std::asinh(x); }, false},
+        {UnaryOp::acosh, "acosh", [](L x) { return std::acosh(x); }, false},
+        {UnaryOp::atanh, "atanh", [](L x) { return std::atanh(x); }, false},
+        {UnaryOp::tanhshrink, "tanhshrink", tanhshrink, false},
+        {UnaryOp::ceil, "ceil", [](L x) { return std::ceil(x); }, true},
+        {UnaryOp::round, "round", [](L x) { return std::nearbyint(x); }, true},
+        {UnaryOp::trunc, "trunc", [](L x) { return std::trunc(x); }, true},
     };
     return cases;
 }
@@ -205,6 +246,13 @@ const std::vector<BinaryCase>& binary_cases() {
         {BinaryOp::tanh_backward, "tanh_backward",
          [](double a, double b) { return a * (1 - b * b); },
          [](double a, double b) { return std::fabs(a) * (1 + b * b); }},
+        {BinaryOp::fmod, "fmod", [](double a, double b) { return std::fmod(a, b); }, none},
+        {BinaryOp::remainder, "remainder",
+         [](double a, double b) {
+             const double r = std::fmod(a, b);
+             return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+         },
+         none},
     };
     return cases;
 }

@@ -52,6 +52,9 @@ class FamilyOp:
     types: str = "same"
     roundings: int = 24
     low_steps: int = 0
+    # Without an entry, but built of ops that have one: the policy that decides the result's type in a region. The
+    # arguments themselves are not cast.
+    through: str | None = None
     # Stable only as a whole (a decomposition, a transform): k S(y) is then replaced by its largest element.
     normwise: bool = False
     # Sums of products, one factor from each operand (alpha and beta are factors too).
@@ -297,5 +300,7 @@ def cast_arguments(entry, tensors, low):
         return tensors, torch.float32
     run = floats[0].dtype if entry.types == "first" else op_policy.promoted(tensors)
     if low is not None and policy in ("f32_dtype", "f32_append") and wide(floats[0]):
+        run = torch.float32
+    if low is not None and entry.through == "f32" and run in op_policy.LOW_TYPES:
         run = torch.float32
     return tensors, run

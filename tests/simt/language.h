@@ -146,6 +146,23 @@ inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+/// By Newton's method on erfc, which keeps its digits near 1.
+inline double erfinv(double x) {
+    if (!(std::fabs(x) < 1)) return x == 1 || x == -1 ? x * HUGE_VAL : std::nan("");
+    const double size = std::fabs(x);
+    double low = 0, high = 6;  // erfc(6) is 2e-17
+    for (int i = 0; i < 40; ++i) {
+        const double middle = (low + high) / 2;
+        (std::erf(middle) < size ? low : high) = middle;
+    }
+    double y = size < 0.5 ? size * 0.886226925452758 : (low + high) / 2;
+    for (int i = 0; i < 6; ++i) {
+        const double error = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+        y -= error * 0.886226925452758 * std::exp(y * y);
+    }
+    return std::copysign(y, x);
+}
+inline float erfinvf(float x) { return static_cast<float>(erfinv(static_cast<double>(x))); }
 inline float normcdff(float x) {
     return static_cast<float>(0.5 * std::erfc(static_cast<double>(x) * -0.7071067811865476));
 }

@@ -9,6 +9,7 @@
 #include "ops/compare.h"
 #include "ops/layout.h"
 #include "ops/reduce.h"
+#include "ops/reversed.h"
 #include "ops/unary.h"
 #include "ops/view.h"
 
@@ -33,6 +34,12 @@ TensorList run_sum(const OpArguments& args) {
     const Tensor& a = args.at(0);
     if (args.has("other")) return {op(a, number_beside(a, alpha * args.number("other", 0)))};
     return {alpha == 1 ? op(a, args.at(1)) : add_scaled(a, args.at(1), sign * alpha)};
+}
+
+/// With `self`, a number divided by the tensor.
+TensorList run_div(const OpArguments& args) {
+    if (args.has("self")) return {div(args.number("self", 1), args.at(0))};
+    return run<div>(args);
 }
 
 TensorList run_pow(const OpArguments& args) {
@@ -208,7 +215,7 @@ constexpr const char* no_entry =
 const OpInfo add_info{"add", CastPolicy::none, "add(x, y; alpha)", 2, no_entry, run_sum<1, add>};
 const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y; alpha)", 2, no_entry, run_sum<-1, sub>};
 const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, no_entry, run<mul>};
-const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, no_entry, run<div>};
+const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, no_entry, run_div};
 const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)", 2, no_entry, run<maximum>};
 const OpInfo minimum_info{"minimum", CastPolicy::none, "minimum(x, y)", 2, no_entry, run<minimum>};
 const OpInfo pow_info{"pow",
@@ -294,6 +301,18 @@ DType result_type(const Tensor& a, const Tensor& b) {
     if (fa == fb && (a.rank() == 0) != (b.rank() == 0))
         return a.rank() == 0 ? b.dtype() : a.dtype();
     return promote(a.dtype(), b.dtype());
+}
+
+DType result_type(std::initializer_list<Tensor> tensors) {
+    std::optional<DType> types[2];  // of the tensors without dimensions, and of the others
+    for (const auto& tensor : tensors) {
+        auto& type = types[tensor.rank() > 0];
+        type = type ? promote(*type, tensor.dtype()) : tensor.dtype();
+    }
+    const auto& [single, several] = types;
+    if (!several || !single) return several ? *several : *single;
+    const bool same_kind = is_floating(*single) == is_floating(*several);
+    return same_kind ? *several : promote(*single, *several);
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+
 #include "core/autograd.h"
 
 namespace engine {
@@ -30,6 +32,8 @@ Tensor pow(const Tensor& a, double b);
 Tensor number_beside(const Tensor& x, double value);
 /// Type of an op on both without autocast (1.11).
 DType result_type(const Tensor& a, const Tensor& b);
+/// The same of several: tensors without dimensions count only where no other is of their kind.
+DType result_type(std::initializer_list<Tensor> tensors);
 /// Sums x down to a shape that broadcasts to x's: the gradient of a broadcast.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 

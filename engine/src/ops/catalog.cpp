@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/catalog.h"
+#include "ops/activation.h"
 #include "ops/attention.h"
 #include "ops/batch_norm.h"
 #include "ops/binary.h"
@@ -26,17 +27,24 @@
 #include "ops/instance_norm.h"
 #include "ops/layer_norm.h"
 #include "ops/log_sum_exp.h"
+#include "ops/logical.h"
 #include "ops/loss.h"
+#include "ops/loss_ctc.h"
+#include "ops/loss_distance.h"
+#include "ops/loss_embedding.h"
+#include "ops/loss_likelihood.h"
+#include "ops/loss_margin.h"
 #include "ops/lp_pool.h"
 #include "ops/masked.h"
 #include "ops/matmul.h"
 #include "ops/matrix_chain.h"
 #include "ops/matrix_norm.h"
+#include "ops/max_unpool.h"
 #include "ops/moments.h"
 #include "ops/nan_reduce.h"
 #include "ops/norm.h"
 #include "ops/order.h"
-#include "ops/max_unpool.h"
+#include "ops/piecewise.h"
 #include "ops/pool.h"
 #include "ops/pool_space.h"
 #include "ops/products.h"
@@ -44,12 +52,17 @@
 #include "ops/rearrange.h"
 #include "ops/recurrent.h"
 #include "ops/reduce.h"
+#include "ops/reversed.h"
+#include "ops/rounding.h"
 #include "ops/scan.h"
 #include "ops/scatter.h"
 #include "ops/similarity.h"
 #include "ops/slice.h"
 #include "ops/softmax.h"
+#include "ops/special.h"
 #include "ops/tensor_products.h"
+#include "ops/ternary.h"
+#include "ops/trigonometric.h"
 #include "ops/unary.h"
 #include "ops/vector_products.h"
 #include "ops/view.h"
@@ -80,9 +93,24 @@ const OpInfo* const infos[] = {
     &atan2_info, &neg_info, &abs_info, &exp_info, &expm1_info, &log_info, &log1p_info, &log2_info,
     &log10_info, &sqrt_info, &rsqrt_info, &reciprocal_info, &square_info, &sin_info, &cos_info,
     &erf_info, &clamp_info,
+    // trigonometric and hyperbolic
+    &acos_info, &asin_info, &atan_info, &tan_info, &cosh_info, &sinh_info, &acosh_info, &asinh_info,
+    &atanh_info, &erfc_info, &erfinv_info, &exp2_info,
+    // of two or three tensors, or a number and a tensor
+    &fmod_info, &remainder_info, &addcmul_info, &addcdiv_info, &lerp_info, &rdiv_info,
+    &rtruediv_info, &rpow_info,
+    // flat: their gradient is zero
+    &floor_info, &ceil_info, &round_info, &trunc_info, &sign_info,
+    // questions
+    &isnan_info, &isinf_info, &isfinite_info, &logical_not_info, &logical_and_info,
+    &logical_or_info, &logical_xor_info,
     // activations
     &relu_info, &gelu_info, &tanh_info, &sigmoid_info, &log_sigmoid_info, &softmax_info,
     &log_softmax_info, &softmin_info, &dropout_info,
+    // more activations
+    &silu_info, &mish_info, &softplus_info, &softsign_info, &tanhshrink_info, &elu_info, &selu_info,
+    &celu_info, &leaky_relu_info, &hardtanh_info, &relu6_info, &hardsigmoid_info, &hardswish_info,
+    &threshold_info, &prelu_info,
     // comparisons
     &eq_info, &ne_info, &lt_info, &le_info, &gt_info, &ge_info, &where_info,
     // reductions
@@ -110,6 +138,11 @@ const OpInfo* const infos[] = {
     // losses
     &nll_loss_info, &cross_entropy_info, &mse_loss_info, &l1_loss_info,
     &binary_cross_entropy_with_logits_info, &binary_cross_entropy_info,
+    // more losses
+    &smooth_l1_loss_info, &huber_loss_info, &gaussian_nll_loss_info, &kl_div_info,
+    &poisson_nll_loss_info, &multilabel_soft_margin_loss_info, &cosine_embedding_loss_info,
+    &triplet_margin_loss_info, &hinge_embedding_loss_info, &margin_ranking_loss_info,
+    &soft_margin_loss_info, &multi_margin_loss_info, &multilabel_margin_loss_info, &ctc_loss_info,
     // types, shapes and views
     &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
     &narrow_info, &contiguous_info, &cat_info,

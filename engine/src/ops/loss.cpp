@@ -8,15 +8,12 @@
 #include "ops/check.h"
 #include "ops/elementary.h"
 #include "ops/layout.h"
+#include "ops/loss_wide.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
 
 namespace engine {
 namespace {
-
-Reduction reduction_of(const OpArguments& args) {
-    return reduction_from_name(args.text("reduction", "mean"));
-}
 
 template <Tensor (*op)(const Tensor&, const Tensor&, Reduction)>
 TensorList run(const OpArguments& args) {

@@ -3,10 +3,13 @@
 #include "amp/autocast.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
+#include "ops/activation.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/compare.h"
 #include "ops/layout.h"
+#include "ops/rounding.h"
+#include "ops/wide.h"
 
 namespace engine {
 namespace {
@@ -21,9 +24,9 @@ TensorList run(const OpArguments& args) {
 
 TensorList run_gelu(const OpArguments& args) {
     const std::string form = args.text("approximate", "none");
-    if (form != "none")
-        throw Error(ErrorCode::value, "gelu: approximate is none here, not " + form);
-    return {gelu(args.at(0))};
+    if (form != "none" && form != "tanh")
+        throw Error(ErrorCode::value, "gelu: approximate is none or tanh, not " + form);
+    return {form == "tanh" ? gelu_tanh(args.at(0)) : gelu(args.at(0))};
 }
 
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
@@ -60,7 +63,6 @@ const OpInfo sigmoid_backward_info{"sigmoid_backward", CastPolicy::none, "sigmoi
                                    2, no_entry};
 const OpInfo gelu_backward_info{"gelu_backward", CastPolicy::none, "gelu_backward(dy, x)", 2,
                                 no_entry};
-const OpInfo sign_info{"sign", CastPolicy::none, "sign(x)", 0, no_entry};
 
 /// 0 where y <= 0, else dy; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
 Tensor relu_backward(const Tensor& dy, const Tensor& y) {
@@ -115,16 +117,13 @@ Tensor gelu_backward(const Tensor& dy, const Tensor& x) {
             TensorList grads(2);
             if (saved.wants(0)) grads[0] = gelu_backward(ddx[0], saved[1]);
             if (saved.wants(1)) {
-                const Tensor xx = mul(saved[1], saved[1]);
+                const Tensor at = widened(saved[1]), xx = mul(at, at);
                 const Tensor density = mul(exp(mul(xx, -0.5)), 0.39894228040143267794);
-                grads[1] = mul(mul(ddx[0], saved[0]), mul(density, add(neg(xx), 2.0)));
+                const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
+                grads[1] = to(mul(seeds, mul(density, add(neg(xx), 2.0))), saved[1].dtype());
             }
             return grads;
         });
-}
-
-Tensor sign(const Tensor& x) {
-    return record_flat(sign_info, {&x, 1}, compute(sign_info, x, UnaryOp::sign));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Tensor square(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor sigmoid(const Tensor& x);
 Tensor relu(const Tensor& x);
-/// x * Phi(x), the exact form.
+/// x * Phi(x), the exact form (gelu_tanh is in ops/activation.h).
 Tensor gelu(const Tensor& x);
 
 }  // namespace engine

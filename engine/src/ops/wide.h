@@ -10,4 +10,8 @@ inline DType wide_type(DType dtype) { return is_low(dtype) ? DType::f32 : dtype;
 /// that its value and its gradient are rounded once each, as a kernel of its own would.
 inline Tensor widened(const Tensor& x) { return x.defined() ? to(x, wide_type(x.dtype())) : x; }
 
+/// x in the wide type of `type`, the operands' common one: beside an f64 operand a narrower one
+/// must not be computed with in f32.
+inline Tensor widened(const Tensor& x, DType type) { return to(x, wide_type(type)); }
+
 }  // namespace engine

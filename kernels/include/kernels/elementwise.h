@@ -26,7 +26,22 @@ enum class UnaryOp {
     gelu,
     gelu_grad /* derivative of gelu at x */,
     erf,
+    erfc,
+    erfinv /* infinite at -1 and 1, NaN beyond */,
+    tan,
+    asin,
+    acos,
+    atan,
+    sinh,
+    cosh,
+    asinh,
+    acosh,
+    atanh,
+    tanhshrink /* x - tanh(x), without its cancellation */,
     floor,
+    ceil,
+    round /* to nearest, halves to even */,
+    trunc,
     logical_not /* boolean */
 };
 enum class BinaryOp {
@@ -41,6 +56,8 @@ enum class BinaryOp {
     relu_backward,     ///< 0 where b <= 0, else (NaN too) a: a = dy, b = y (or x)
     sigmoid_backward,  ///< a * b * (1 - b), b = y
     tanh_backward,     ///< a * (1 - b * b), b = y
+    fmod,              ///< a - b * trunc(a / b), exact; the sign of a
+    remainder,         ///< a - b * floor(a / b), exact but for one rounding; the sign of b
 };
 enum class CompareOp { eq, ne, lt, le, gt, ge };
 

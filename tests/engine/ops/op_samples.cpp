@@ -356,6 +356,8 @@ std::vector<OpSample> op_samples() {
     add_distances_samples(out);
     add_recurrent_samples(out);
     add_attention_samples(out);
+    add_pointwise_samples(out);
+    add_losses_samples(out);
     return out;
 }
 

@@ -28,6 +28,8 @@ void add_reductions_samples(std::vector<OpSample>& out);
 void add_distances_samples(std::vector<OpSample>& out);
 void add_recurrent_samples(std::vector<OpSample>& out);
 void add_attention_samples(std::vector<OpSample>& out);
+void add_pointwise_samples(std::vector<OpSample>& out);
+void add_losses_samples(std::vector<OpSample>& out);
 /// The sample's arguments, leaves that require gradients unless `fixed`.
 TensorList arguments(const OpSample& sample, DType dtype, bool requires_grad = true);
 inline void PrintTo(const OpSample& sample, std::ostream* out) {

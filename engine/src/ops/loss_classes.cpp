@@ -1,0 +1,160 @@
+#include <limits>
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "ops/binary.h"
+#include "ops/check.h"
+#include "ops/compare.h"
+#include "ops/logical.h"
+#include "ops/loss_margin.h"
+#include "ops/loss_wide.h"
+#include "ops/matmul.h"
+#include "ops/pointwise.h"
+#include "ops/reduce.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+TensorList run_multi(const OpArguments& args) {
+    const std::int64_t p = args.integer("p", 1);
+    return {multi_margin_loss(args.at(0), args.at(1), args.get(2),
+                              {static_cast<int>(p), args.number("margin", 1), reduction_of(args)})};
+}
+TensorList run_multilabel(const OpArguments& args) {
+    return {multilabel_margin_loss(args.at(0), args.at(1), reduction_of(args))};
+}
+
+void check_classes(const OpInfo& info, const Tensor& x, const Tensor& target) {
+    if (target.dtype() != DType::i64) {
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": the target must be i64, not " +
+                                          name(target.dtype()));
+    }
+    if (x.rank() != 1) check_rank(info, x, 2);
+}
+
+/// 0, 1, ... as i64 in a shape whose last size is `classes` and whose others are 1.
+Tensor class_numbers(std::int64_t classes, int rank, const Device& device) {
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < classes; ++i) numbers.push_back(static_cast<double>(i));
+    Shape shape;
+    for (int i = 1; i < rank; ++i) shape.push_back(1);
+    shape.push_back(classes);
+    return Tensor::of(numbers, shape, DType::i64, device);
+}
+
+Tensor whole(double value, const Tensor& like) {
+    return Tensor::full({}, value, DType::i64, like.device());
+}
+
+/// The sum over the last dimension of x at the true places of `mask`, kept as a size of 1.
+Tensor picked(const Tensor& mask, const Tensor& x) {
+    return sum(where(mask, x, constant(x, 0)), {-1}, true, x.dtype());
+}
+
+/// x, but NaN where `wrong`. On the CPU Error(value) instead.
+Tensor unless_wrong(const OpInfo& info, const Tensor& wrong, const Tensor& x,
+                    std::int64_t classes) {
+    if (x.device().kind == Device::Kind::cpu && sum(to(wrong, DType::f32)).item() > 0) {
+        throw Error(ErrorCode::value, std::string(info.name) + ": a target is outside the " +
+                                          std::to_string(classes) + " classes");
+    }
+    return where(wrong, constant(x, std::numeric_limits<double>::quiet_NaN()), x);
+}
+
+/// The rows' sums divided by the number of classes, in the shape of a batch of `x`, reduced.
+Tensor over_classes(const Tensor& rows, const Tensor& x, Reduction reduction, DType type) {
+    const Tensor by_class =
+        div(rows, number_beside(rows, static_cast<double>(x.size(x.rank() - 1))));
+    const Shape shape = x.rank() == 2 ? Shape{x.size(0)} : Shape{};
+    return to(reduced(reshape(by_class, shape), reduction), type);
+}
+
+constexpr const char* worth_f32 = "A loss is one number out of many: it is worth fp32.";
+
+}  // namespace
+
+const OpInfo multi_margin_loss_info{"multi_margin_loss",
+                                    CastPolicy::f32,
+                                    "multi_margin_loss(x, target, weight?; p, margin, reduction)",
+                                    2,
+                                    worth_f32,
+                                    run_multi};
+const OpInfo multilabel_margin_loss_info{"multilabel_margin_loss",
+                                         CastPolicy::f32,
+                                         "multilabel_margin_loss(x, target; reduction)",
+                                         2,
+                                         worth_f32,
+                                         run_multilabel};
+
+Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
+                         const MultiMarginOptions& options) {
+    const OpInfo& info = multi_margin_loss_info;
+    if (options.p != 1 && options.p != 2) {
+        throw Error(ErrorCode::value,
+                    "multi_margin_loss: p is 1 or 2, not " + std::to_string(options.p));
+    }
+    const auto [x, weight] = autocast(info, x0, weight0);
+    const NoAutocast inside(x.device().kind);
+    check_classes(info, x, target);
+    const std::int64_t classes = x.size(x.rank() - 1), batch = x.rank() == 2 ? x.size(0) : 1;
+    check_shapes(info, target.numel() == batch && target.rank() <= 1, x, target);
+    const DType type = one_type(info, {x, weight});
+    const Tensor rows = reshape(widened(x), {batch, classes});
+    const Tensor label = reshape(target, {batch, 1});
+    const Tensor hot = equal(label, class_numbers(classes, 2, x.device()));
+    const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
+    const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
+    const Tensor own = unless_wrong(info, wrong, picked(hot, rows), classes);
+    const Tensor short_of = relu(add(sub(rows, own), options.margin));
+    const Tensor others = where(hot, constant(rows, 0), short_of);
+    Tensor losses = sum(options.p == 1 ? others : mul(others, others), {-1}, true, rows.dtype());
+    if (weight.defined()) {
+        check_shapes(info, weight.rank() == 1 && weight.size(0) == classes, x, weight);
+        losses = mul(losses, picked(hot, reshape(widened(weight), {1, classes})));
+    }
+    return over_classes(losses, x, options.reduction, type);
+}
+
+namespace {
+
+/// True up to the first negative number of each row (batch, slots).
+Tensor before_the_end(const Tensor& target) {
+    const std::int64_t slots = target.size(1);
+    std::vector<double> upper;
+    for (std::int64_t i = 0; i < slots; ++i)
+        for (std::int64_t j = 0; j < slots; ++j) upper.push_back(i <= j ? 1 : 0);
+    const Tensor up_to = Tensor::of(upper, {slots, slots}, DType::f32, target.device());
+    // How many of the slots so far are negative; small whole numbers, exact in f32.
+    const Tensor ends = mm(to(less(target, whole(0, target)), DType::f32), up_to);
+    return equal(ends, constant(ends, 0));
+}
+
+}  // namespace
+
+Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    const OpInfo& info = multilabel_margin_loss_info;
+    const auto [x] = autocast(info, x0);
+    const NoAutocast inside(x.device().kind);
+    check_classes(info, x, target0);
+    check_shapes(info, x.shape() == target0.shape(), x, target0);
+    const DType type = one_type(info, {x});
+    const std::int64_t classes = x.size(x.rank() - 1), batch = x.rank() == 2 ? x.size(0) : 1;
+    const Tensor rows = widened(x), by_class = reshape(rows, {batch, 1, classes});
+    const Tensor target = reshape(target0, {batch, classes});
+    const Tensor listed = reshape(before_the_end(target), {batch, classes, 1});
+    const Tensor slot = reshape(target, {batch, classes, 1});
+    const Tensor hot = logical_and(listed, equal(slot, class_numbers(classes, 3, x.device())));
+    const Tensor count = sum(to(hot, DType::f32), {1}, true, DType::f32);  // of a class in the list
+    const Tensor beyond = greater_equal(slot, whole(static_cast<double>(classes), slot));
+    const Tensor own =
+        unless_wrong(info, logical_and(listed, beyond), picked(hot, by_class), classes);
+    const Tensor short_of = relu(add(sub(by_class, own), 1.0));
+    const Tensor zero = constant(rows, 0);
+    const Tensor others = where(equal(count, constant(count, 0)), short_of, zero);
+    const Tensor losses = sum(where(listed, others, zero), {1, 2}, false, rows.dtype());
+    return over_classes(losses, x, reduction, type);
+}
+
+}  // namespace engine

@@ -1,0 +1,75 @@
+#include "ops/trigonometric.h"
+
+#include "ops/binary.h"
+#include "ops/pointwise.h"
+#include "ops/unary.h"
+
+namespace engine {
+namespace {
+
+using kernels::UnaryOp;
+
+constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+constexpr const char* steep_ends = "Its slope grows without bound near -1 and 1, beyond fp16.";
+constexpr const char* exponential = "It grows like exp, which leaves fp16 above 11.09.";
+
+/// 1 - w^2 without the cancellation near the ends.
+Tensor room(const Tensor& w) { return mul(add(neg(w), 1.0), add(w, 1.0)); }
+Tensor square_plus_one(const Tensor& w) { return add(mul(w, w), 1.0); }
+
+}  // namespace
+
+const OpInfo acos_info{"acos", CastPolicy::f32, "acos(x)", 2, steep_ends, run_unary<acos>};
+const OpInfo asin_info{"asin", CastPolicy::f32, "asin(x)", 2, steep_ends, run_unary<asin>};
+const OpInfo atan_info{"atan", CastPolicy::none, "atan(x)", 2, no_entry, run_unary<atan>};
+const OpInfo tan_info{
+    "tan", CastPolicy::f32, "tan(x)", 2, "It has poles: near them it leaves fp16.", run_unary<tan>};
+const OpInfo cosh_info{"cosh", CastPolicy::f32, "cosh(x)", 2, exponential, run_unary<cosh>};
+const OpInfo sinh_info{"sinh", CastPolicy::f32, "sinh(x)", 2, exponential, run_unary<sinh>};
+const OpInfo acosh_info{"acosh", CastPolicy::none, "acosh(x)", 2, no_entry, run_unary<acosh>};
+const OpInfo asinh_info{"asinh", CastPolicy::none, "asinh(x)", 2, no_entry, run_unary<asinh>};
+const OpInfo atanh_info{"atanh", CastPolicy::none, "atanh(x)", 2, no_entry, run_unary<atanh>};
+
+Tensor acos(const Tensor& x) {
+    return pointwise(acos_info, x, UnaryOp::acos,
+                     [](const Tensor& w) { return neg(rsqrt(room(w))); });
+}
+
+Tensor asin(const Tensor& x) {
+    return pointwise(asin_info, x, UnaryOp::asin, [](const Tensor& w) { return rsqrt(room(w)); });
+}
+
+Tensor atan(const Tensor& x) {
+    return pointwise(atan_info, x, UnaryOp::atan,
+                     [](const Tensor& w) { return reciprocal(square_plus_one(w)); });
+}
+
+Tensor tan(const Tensor& x) {
+    return pointwise(tan_info, x, UnaryOp::tan,
+                     [](const Tensor& w) { return square_plus_one(tan(w)); });
+}
+
+Tensor cosh(const Tensor& x) {
+    return pointwise(cosh_info, x, UnaryOp::cosh, [](const Tensor& w) { return sinh(w); });
+}
+
+Tensor sinh(const Tensor& x) {
+    return pointwise(sinh_info, x, UnaryOp::sinh, [](const Tensor& w) { return cosh(w); });
+}
+
+Tensor acosh(const Tensor& x) {
+    return pointwise(acosh_info, x, UnaryOp::acosh,
+                     [](const Tensor& w) { return rsqrt(mul(add(w, -1.0), add(w, 1.0))); });
+}
+
+Tensor asinh(const Tensor& x) {
+    return pointwise(asinh_info, x, UnaryOp::asinh,
+                     [](const Tensor& w) { return rsqrt(square_plus_one(w)); });
+}
+
+Tensor atanh(const Tensor& x) {
+    return pointwise(atanh_info, x, UnaryOp::atanh,
+                     [](const Tensor& w) { return reciprocal(room(w)); });
+}
+
+}  // namespace engine
