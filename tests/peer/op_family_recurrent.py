@@ -124,6 +124,17 @@ def small(rng, *shape):
     return rng.normal(*shape, scale=rng.pick((0.5, 0.5, 1.0, 2.0)))
 
 
+def off_the_corner(rng, values, weights_from, stride):
+    """For relu: inputs and states positive, each unit's weights and biases of one sign, so that no rounding decides on
+    which side of 0 a sum lies; units of negative sign are cut off."""
+    made = [v.abs() + 0.1 for v in values]
+    for first in range(weights_from, len(made), stride):
+        sign = torch.where(rng.uniform(0, 1, made[first].shape[0]) < 0.7, 1.0, -1.0).double()
+        for i in range(first, min(first + stride, len(made))):
+            made[i] = made[i] * (sign if made[i].dim() == 1 else sign[:, None])
+    return made
+
+
 def network_case(kind):
     def generate(rng):
         layers, both, bias = rng.pick((1, 1, 2)), bool(rng.chance(0.4)), bool(rng.chance(0.6))
@@ -147,7 +158,10 @@ def network_case(kind):
         states = [small(rng, layers * directions, batch, hidden) for _ in range(2 if kind == "lstm" else 1)]
         weights = [small(rng, *s) for s in shapes_of(kind, inputs, hidden, layers, directions, bias)]
         names = ["0"] + (["1.0", "1.1"] if kind == "lstm" else ["1"]) + [f"2.{i}" for i in range(len(weights))]
-        return draft([x, *states, *weights], attrs, names=names)
+        values = [x, *states, *weights]
+        if kind == "rnn_relu":
+            values = off_the_corner(rng, values, 2, 4 if bias else 2)
+        return draft(values, attrs, names=names)
     return generate
 
 
@@ -163,6 +177,8 @@ def cell_case(kind):
             for i in range(2):
                 names.append(str(len(values)))
                 values.append(small(rng, GATES[kind] * hidden))
+        if kind == "rnn_relu":
+            values = off_the_corner(rng, values, 2, 4)
         return draft(values, names=names)
     return generate
 

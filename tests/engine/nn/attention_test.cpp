@@ -1,0 +1,73 @@
+#include "nn/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "engine/here.h"
+#include "ops/binary.h"
+#include "ops/reduce.h"
+#include "ops/view.h"
+
+namespace engine {
+namespace {
+
+Tensor ramp(const Shape& shape) {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < shape.numel(); ++i)
+        values.push_back(0.1 * static_cast<double>(i % 17) - 0.8);
+    return Tensor::of(values, shape);
+}
+
+TEST(MultiheadAttention, HasPyTorchsNamesInItsOrder) {
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "attn", 8, 2);
+    std::vector<std::string> names;
+    for (const auto& p : registry.parameters) names.push_back(p.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"attn.in_proj_weight", "attn.in_proj_bias",
+                                               "attn.out_proj.weight", "attn.out_proj.bias"}));
+    EXPECT_EQ(layer.in_proj_weight.shape(), (Shape{24, 8}));
+    EXPECT_THROW(MultiheadAttention(registry, "other", 8, 3), Error);
+}
+
+TEST(MultiheadAttention, OfOneTensorToItselfIsThatOfThreeEqualOnes) {
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "attn", 8, 2);
+    const Tensor x = ramp({3, 5, 8});
+    const auto one = layer(x, {.is_causal = true}).values();
+    const auto three = layer(x, x, x, {.is_causal = true}).values();
+    ASSERT_EQ(one.size(), three.size());
+    for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], three[i], 1e-6);
+    EXPECT_EQ(layer(x, {}).shape(), (Shape{3, 5, 8}));
+    EXPECT_EQ(layer(ramp({5, 8}), {}).shape(), (Shape{5, 8}));
+}
+
+TEST(MultiheadAttention, ACausalOneDoesNotSeeWhatComesLater) {
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "attn", 8, 4);
+    const Tensor x = ramp({1, 5, 8});
+    const Tensor other = cat({narrow(x, 1, 0, 3), mul(narrow(x, 1, 3, 2), -2.0)}, 1);
+    const Tensor a = layer(x, {.is_causal = true}), b = layer(other, {.is_causal = true});
+    EXPECT_EQ(narrow(a, 1, 0, 3).values(), narrow(b, 1, 0, 3).values());
+    EXPECT_NE(narrow(a, 1, 3, 2).values(), narrow(b, 1, 3, 2).values());
+}
+
+TEST(MultiheadAttention, IsF16InARegionAndTrainsItsFp32Weights) {
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "attn", 8, 2, 0.25);
+    Tensor y;
+    {
+        const AutocastRegion region(here, true, DType::f16);
+        const auto inside = region.enter();
+        y = layer(ramp({2, 4, 8}),
+                  {.training = true, .random = RandomStream(1, StreamId::dropout)});
+    }
+    EXPECT_EQ(y.dtype(), DType::f16);
+    backward(sum(y));
+    for (const auto& p : registry.parameters) EXPECT_EQ(p.tensor.grad().dtype(), DType::f32);
+}
+
+}  // namespace
+}  // namespace engine
