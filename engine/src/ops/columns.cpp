@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/check.h"
 #include "ops/convolution_options.h"
 #include "ops/gather.h"
@@ -41,14 +42,14 @@ std::int64_t count_of(const OpInfo& info, std::int64_t size, const ColumnOptions
     const std::int64_t room = size + 2 * o.padding[i] - o.dilation[i] * (o.kernel[i] - 1) - 1;
     if (room < 0) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": a window of " +
-                                          std::to_string(o.kernel[i]) +
-                                          " does not fit a size of " + std::to_string(size));
+                                          std::to_string(o.kernel[i]) + " does not fit a size of " +
+                                          std::to_string(size));
     }
     return room / o.stride[i] + 1;
 }
 
-/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L), `hole` in the
-/// padding.
+/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L), `hole` in
+/// the padding.
 struct Places {
     Tensor index;  // i64
     std::int64_t taps, windows;
@@ -91,12 +92,11 @@ const OpInfo col2im_info{"col2im",
 Tensor im2col(const Tensor& x0, const ColumnOptions& options) {
     const Tensor x = pool_batch(im2col_info, x0, 2);
     const std::int64_t n = x.size(0), c = x.size(1);
-    const Places places =
-        places_of(im2col_info, {x.size(2), x.size(3)}, options, -1, x.device());
+    const Places places = places_of(im2col_info, {x.size(2), x.size(3)}, options, -1, x.device());
     const Tensor planes = reshape(x, {n, c, x.size(2) * x.size(3)});
-    return pool_unbatch(reshape(rows_or_zeros(planes, 2, places.index),
-                                {n, c * places.taps, places.windows}),
-                        x0, 2);
+    return without_batch(
+        reshape(rows_or_zeros(planes, 2, places.index), {n, c * places.taps, places.windows}), x0,
+        2);
 }
 
 Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& options) {
@@ -106,15 +106,15 @@ Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& opt
     const Places places = places_of(col2im_info, size, options, pixels, columns.device());
     const std::int64_t n = columns.size(0), c = columns.size(1) / places.taps;
     if (columns.size(1) != c * places.taps || columns.size(2) != places.windows) {
-        throw Error(ErrorCode::shape,
-                    "col2im: " + to_string(columns0.shape()) + " is no " +
-                        std::to_string(places.windows) + " windows of " +
-                        std::to_string(places.taps) + " elements");
+        throw Error(ErrorCode::shape, "col2im: " + to_string(columns0.shape()) + " is no " +
+                                          std::to_string(places.windows) + " windows of " +
+                                          std::to_string(places.taps) + " elements");
     }
     const Tensor zeros = Tensor::zeros({n, c, pixels + 1}, columns.dtype(), columns.device());
-    const Tensor sums = index_add(zeros, 2, places.index,
-                                  reshape(columns, {n, c, places.taps * places.windows}));
-    return pool_unbatch(reshape(narrow(sums, 2, 0, pixels), {n, c, size[0], size[1]}), columns0, 1);
+    const Tensor sums =
+        index_add(zeros, 2, places.index, reshape(columns, {n, c, places.taps * places.windows}));
+    return without_batch(reshape(narrow(sums, 2, 0, pixels), {n, c, size[0], size[1]}), columns0,
+                         1);
 }
 
 }  // namespace engine

@@ -2,6 +2,7 @@
 
 #include "amp/autocast.h"
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/binary.h"
 #include "ops/check.h"
 #include "ops/convolution_options.h"
@@ -109,7 +110,7 @@ WithIndices fractional_max_pool2d(const Tensor& x0, const Tensor& samples0, cons
     const MaxPooled found =
         max_pool_planes(info, seen, pool_shape(seen, {windows, windows}, {taps, 1, taps, taps}));
     const auto plane = [&](const Tensor& y) {
-        return pool_unbatch(reshape(y, {n, c, size[0], size[1]}), x0, 2);
+        return without_batch(reshape(y, {n, c, size[0], size[1]}), x0, 2);
     };
     if (!indices) return {plane(found.y), {}};
     const Tensor winners = reshape(to(found.index, DType::i64), {n, c, windows});

@@ -1,6 +1,7 @@
 #include "ops/max_unpool.h"
 
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/check.h"
 #include "ops/convolution_options.h"
 #include "ops/pool_parts.h"
@@ -16,9 +17,8 @@ using Integers = std::vector<std::int64_t>;
 Integers size_of(const OpInfo& info, int dims, const OpArguments& args) {
     if (args.has("output_size")) return args.integers("output_size", {});
     const Dims kernel = one_each(info, "kernel_size", args.integers("kernel_size", {2}), dims);
-    const Dims stride = args.has("stride")
-                            ? one_each(info, "stride", args.integers("stride", {}), dims)
-                            : kernel;
+    const Dims stride =
+        args.has("stride") ? one_each(info, "stride", args.integers("stride", {}), dims) : kernel;
     const Dims padding = one_each(info, "padding", args.integers("padding", {0}), dims);
     const Tensor& x = args.at(0);
     Integers size;
@@ -55,7 +55,7 @@ Tensor unpool(const OpInfo& info, int dims, const Tensor& x, const Tensor& indic
     const Tensor zeros = Tensor::zeros({n, c, pixels}, x.dtype(), x.device());
     const Tensor y =
         scatter(zeros, 2, reshape(indices, {n, c, from}), reshape(batch, {n, c, from}));
-    return pool_unbatch(reshape(y, full), x, dims);
+    return without_batch(reshape(y, full), x, dims);
 }
 
 constexpr const char* copies = "Copies values: nothing is lost in its input's type.";

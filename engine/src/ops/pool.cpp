@@ -1,6 +1,7 @@
 #include "ops/pool.h"
 
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/cast.h"
 #include "ops/pool_parts.h"
 #include "ops/view.h"
@@ -68,7 +69,7 @@ Pool2dShape adaptive_shape(const OpInfo& info, const Tensor& x, const Pair& size
 }
 
 WithIndices with_indices(const MaxPooled& pooled, const Tensor& x) {
-    return {pool_unbatch(pooled.y, x, 2), pool_unbatch(to(pooled.index, DType::i64), x, 2)};
+    return {without_batch(pooled.y, x, 2), without_batch(to(pooled.index, DType::i64), x, 2)};
 }
 
 constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";
@@ -102,7 +103,7 @@ const OpInfo adaptive_max_pool2d_info{"adaptive_max_pool2d",
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
     const Tensor batch = pool_batch(max_pool2d_info, x, 2);
-    return pool_unbatch(
+    return without_batch(
         max_pool_planes(max_pool2d_info, batch, shape_of(max_pool2d_info, batch, options)).y, x, 2);
 }
 
@@ -117,13 +118,13 @@ Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
     Pool2dShape s = shape_of(avg_pool2d_info, batch, options);
     s.count_include_pad = options.count_include_pad;
     s.divisor = pool_divisor(avg_pool2d_info, options.divisor_override);
-    return pool_unbatch(mean_pool_planes(avg_pool2d_info, batch, s, false), x, 2);
+    return without_batch(mean_pool_planes(avg_pool2d_info, batch, s, false), x, 2);
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size) {
     const Tensor batch = pool_batch(adaptive_avg_pool2d_info, x, 2);
     const Pool2dShape s = adaptive_shape(adaptive_avg_pool2d_info, batch, size);
-    return pool_unbatch(mean_pool_planes(adaptive_avg_pool2d_info, batch, s, true), x, 2);
+    return without_batch(mean_pool_planes(adaptive_avg_pool2d_info, batch, s, true), x, 2);
 }
 
 WithIndices adaptive_max_pool2d(const Tensor& x, const Pair& size) {

@@ -1,9 +1,9 @@
 #include "ops/pool_parts.h"
 
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/check.h"
 #include "ops/layout.h"
-#include "ops/view.h"
 
 namespace engine {
 namespace {
@@ -131,20 +131,7 @@ Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape& 
 
 Tensor pool_batch(const OpInfo& info, const Tensor& x, int dims) {
     check_floating(info, x);
-    if (x.rank() != dims + 1) {
-        check_rank(info, x, dims + 2);
-        return x;
-    }
-    Shape shape{1};
-    for (const auto size : x.shape()) shape.push_back(size);
-    return reshape(x, shape);
-}
-
-Tensor pool_unbatch(const Tensor& y, const Tensor& like, int dims) {
-    if (like.rank() == dims + 2) return y;
-    Shape shape;
-    for (int i = 1; i < y.rank(); ++i) shape.push_back(y.size(i));
-    return reshape(y, shape);
+    return with_batch(info, x, dims);
 }
 
 }  // namespace engine

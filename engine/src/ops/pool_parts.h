@@ -37,8 +37,7 @@ MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Po
 Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s,
                         bool adaptive);
 
-/// x with its batch dimension, of rank dims + 2, and y without it if `like` has none.
+/// x, floating, with its batch dimension (ops/batch.h).
 Tensor pool_batch(const OpInfo& info, const Tensor& x, int dims);
-Tensor pool_unbatch(const Tensor& y, const Tensor& like, int dims);
 
 }  // namespace engine

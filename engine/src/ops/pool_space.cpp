@@ -1,6 +1,7 @@
 #include "ops/pool_space.h"
 
 #include "engine/error.h"
+#include "ops/batch.h"
 #include "ops/binary.h"
 #include "ops/convolution_options.h"
 #include "ops/gather.h"
@@ -186,23 +187,23 @@ WithIndices max_pool(const OpInfo& info, int dims, const Tensor& x, const PoolOp
                      bool indices) {
     const Tensor batch = pool_batch(info, x, dims);
     const WithIndices found = max_of(info, batch, fixed_windows(info, batch, options), indices);
-    return {pool_unbatch(found.values, x, dims),
-            indices ? pool_unbatch(found.indices, x, dims) : Tensor()};
+    return {without_batch(found.values, x, dims),
+            indices ? without_batch(found.indices, x, dims) : Tensor()};
 }
 WithIndices adaptive_max_pool(const OpInfo& info, int dims, const Tensor& x, const Integers& size,
                               bool indices) {
     const Tensor batch = pool_batch(info, x, dims);
     const WithIndices found = max_of(info, batch, adaptive_windows(info, batch, size), indices);
-    return {pool_unbatch(found.values, x, dims),
-            indices ? pool_unbatch(found.indices, x, dims) : Tensor()};
+    return {without_batch(found.values, x, dims),
+            indices ? without_batch(found.indices, x, dims) : Tensor()};
 }
 Tensor avg_pool(const OpInfo& info, int dims, const Tensor& x, const PoolOptions& options) {
     const Tensor batch = pool_batch(info, x, dims);
-    return pool_unbatch(mean_of(info, batch, fixed_windows(info, batch, options)), x, dims);
+    return without_batch(mean_of(info, batch, fixed_windows(info, batch, options)), x, dims);
 }
 Tensor adaptive_avg_pool(const OpInfo& info, int dims, const Tensor& x, const Integers& size) {
     const Tensor batch = pool_batch(info, x, dims);
-    return pool_unbatch(mean_of(info, batch, adaptive_windows(info, batch, size)), x, dims);
+    return without_batch(mean_of(info, batch, adaptive_windows(info, batch, size)), x, dims);
 }
 
 constexpr const char* chooses = "Chooses values: nothing is lost in its input's type.";

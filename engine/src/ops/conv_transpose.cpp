@@ -1,0 +1,130 @@
+#include "ops/convolution.h"
+
+#include <algorithm>
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "ops/batch.h"
+#include "ops/binary.h"
+#include "ops/check.h"
+#include "ops/conv_space.h"
+#include "ops/view.h"
+#include "ops/wide.h"
+
+namespace engine {
+namespace {
+
+using Transposed = Tensor (*)(const Tensor&, const Tensor&, const Tensor&,
+                              const ConvTransposeOptions&);
+
+template <Transposed op>
+TensorList run(const OpArguments& args) {
+    return {op(args.at(0), args.at(1), args.get(2), conv_transpose_options(args))};
+}
+
+/// x with so many zeros at the far end of each dimension of space as whole strides fit into the
+/// output padding: what a transposed convolution makes of them is that padding.
+Tensor with_room(const Tensor& x, const Steps& by, const Dims& output_padding) {
+    Tensor out = x;
+    for (int i = 0; i < by.stride.rank(); ++i) {
+        const std::int64_t more = output_padding[i] / by.stride[i];
+        if (more == 0) continue;
+        Shape shape = out.shape();
+        shape[i + 2] = more;
+        out = cat({out, Tensor::zeros(shape, x.dtype(), x.device())}, i + 2);
+    }
+    return out;
+}
+
+/// Sizes of the result of a transposed convolution.
+Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight, const Steps& by,
+                       const Dims& output_padding) {
+    Shape space;
+    for (int i = 0; i < by.stride.rank(); ++i) {
+        const std::int64_t more = output_padding[i];
+        if (more < 0 || more >= std::max(by.stride[i], by.dilation[i])) {
+            throw Error(ErrorCode::value, std::string(info.name) +
+                                              ": output_padding starts at 0 and is below stride "
+                                              "or dilation, not " +
+                                              std::to_string(more));
+        }
+        const std::int64_t size = (x.size(i + 2) - 1) * by.stride[i] - 2 * by.padding[i] +
+                                  by.dilation[i] * (weight.size(i + 2) - 1) + 1 + more;
+        check_shapes(info, size > 0 && x.size(i + 2) > 0 && weight.size(i + 2) > 0, x, weight);
+        space.push_back(size);
+    }
+    return space;
+}
+
+Tensor transpose_space(const OpInfo& info, int dims, const Tensor& x0, const Tensor& weight0,
+                       const Tensor& bias0, const ConvTransposeOptions& options) {
+    const auto [x, weight, bias] = autocast(info, x0, weight0, bias0);
+    one_type(info, {x, weight, bias});
+    return without_batch(
+        transposed_convolution(info, with_batch(info, x, dims), weight, bias, options), x, dims);
+}
+
+constexpr const char* transposed_why =
+    "The gradient of a convolution, used forward: fast in 16 bits, summed in fp32.";
+
+}  // namespace
+
+const OpInfo conv_transpose1d_info{
+    "conv_transpose1d",
+    CastPolicy::low,
+    "conv_transpose1d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
+    2,
+    transposed_why,
+    run<conv_transpose1d>};
+const OpInfo conv_transpose2d_info{
+    "conv_transpose2d",
+    CastPolicy::low,
+    "conv_transpose2d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
+    2,
+    transposed_why,
+    run<conv_transpose2d>};
+const OpInfo conv_transpose3d_info{
+    "conv_transpose3d",
+    CastPolicy::low,
+    "conv_transpose3d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
+    2,
+    transposed_why,
+    run<conv_transpose3d>};
+
+Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor& weight,
+                              const Tensor& bias, const ConvTransposeOptions& o) {
+    const int dims = x.rank() - 2;
+    const Steps by = steps_of(info, dims, o.stride, o.padding, o.dilation, o.groups);
+    const Dims more = one_each(info, "output_padding", o.output_padding, dims);
+    check_rank(info, weight, x.rank());
+    check_shapes(info, x.size(1) == weight.size(0) && x.size(1) % o.groups == 0, x, weight);
+    const std::int64_t channels = weight.size(1) * o.groups;
+    check_conv_bias(info, bias, weight, channels);
+    const Shape space = transposed_space(info, x, weight, by, more);
+    const ConvShape s = conv_shape(x.size(0), channels, space, weight, by, o.groups);
+    const bool wide = bias.defined();
+    const Tensor from = with_room(wide ? widened(x) : x, by, more);
+    Tensor y =
+        conv_lowered(conv_input_gradient(info, conv_raised(from, dims),
+                                         conv_raised(wide ? widened(weight) : weight, dims), s),
+                     dims);
+    if (!wide) return y;
+    Shape shape{1, channels};
+    while (shape.rank() < y.rank()) shape.push_back(1);
+    return to(add(y, reshape(widened(bias), shape)), x.dtype());
+}
+
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTransposeOptions& options) {
+    return transpose_space(conv_transpose1d_info, 1, x, weight, bias, options);
+}
+Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTransposeOptions& options) {
+    return transpose_space(conv_transpose2d_info, 2, x, weight, bias, options);
+}
+Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvTransposeOptions& options) {
+    return transpose_space(conv_transpose3d_info, 3, x, weight, bias, options);
+}
+
+}  // namespace engine
