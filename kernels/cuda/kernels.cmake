@@ -20,7 +20,10 @@ set(cuda_kernels
   index_select.cu
   layer_norm.cu
   max_pool.cu
+  multi_tensor_axpby.cu
   multi_tensor_judge.cu
+  multi_tensor_norms.cu
+  multi_tensor_trust.cu
   multi_tensor_update.cu
   prepare_images.cu
   recurrent.cu

@@ -17,8 +17,9 @@ __global__ void update_scale_kernel(float* scale, std::int32_t* growth_tracker,
     *hysteresis_left = state.hysteresis_left;
 }
 
-__global__ void advance_step_kernel(std::int64_t* step, const float* found_inf) {
-    if (found_inf == nullptr || *found_inf == 0) ++*step;
+__global__ void advance_step_kernel(std::int64_t* steps, int count, const float* found_inf) {
+    if (found_inf != nullptr && *found_inf != 0) return;
+    for (int i = 0; i < count; ++i) ++steps[i];
 }
 
 __global__ void clip_coefficient_kernel(float* clip, const double* sum_squares,
@@ -37,8 +38,8 @@ void update_scale(float* scale, std::int32_t* growth_tracker, std::int32_t* hyst
            hysteresis_left, found_inf, rule);
 }
 
-void advance_step(std::int64_t* step, const float* found_inf, Stream stream) {
-    launch("advance_step", advance_step_kernel, one_thread, stream, step, found_inf);
+void advance_step(std::int64_t* steps, int count, const float* found_inf, Stream stream) {
+    launch("advance_step", advance_step_kernel, one_thread, stream, steps, count, found_inf);
 }
 
 void clip_coefficient(float* clip, const double* sum_squares, const float* grad_scale,

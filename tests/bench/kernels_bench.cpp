@@ -13,6 +13,7 @@
 #include "kernels/device.h"
 #include "kernels/elementwise.h"
 #include "kernels/multi_tensor.h"
+#include "kernels/multi_tensor_update.h"
 #include "kernels/parallel.h"
 #include "kernels/pool.h"
 #include "kernels/reduce.h"

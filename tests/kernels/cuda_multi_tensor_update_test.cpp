@@ -3,6 +3,7 @@
 #include "kernels/device.h"
 #include "kernels/device_array.h"
 #include "kernels/multi_tensor.h"
+#include "kernels/multi_tensor_update.h"
 
 namespace kernels::test {
 namespace {

@@ -36,9 +36,9 @@ TEST(CudaScaler, AdvancesOnlyCleanSteps) {
     HALFTONE_NEEDS_CUDA();
     const DeviceValue<std::int64_t> step(std::int64_t{1} << 40);
     const DeviceValue<float> clean(0), overflow(1);
-    cuda::advance_step(step.get(), clean.get(), {});
-    cuda::advance_step(step.get(), overflow.get(), {});
-    cuda::advance_step(step.get(), nullptr, {});
+    cuda::advance_step(step.get(), 1, clean.get(), {});
+    cuda::advance_step(step.get(), 1, overflow.get(), {});
+    cuda::advance_step(step.get(), 1, nullptr, {});
     EXPECT_EQ(step.host(), (std::int64_t{1} << 40) + 2);
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/multi_tensor.h"
+#include "kernels/multi_tensor_update.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
 

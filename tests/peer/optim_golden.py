@@ -4,7 +4,7 @@
 w.K              initial weights (K: 0, 1), on a grid of 2^-7, so that every type holds them
 g.T.K            gradients of update T, on the same grid
 NAME.DTYPE.w.K   weights after the last update; DTYPE f32 or f64
-NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq
+NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq, max_exp_avg_sq, sum
 NAME.DTYPE.first.K   weights after the first update
 scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
 
@@ -30,6 +30,13 @@ VARIANTS = (
     {"name": "adamw", "kind": "adamw", "lr": 2**-7},
     {"name": "adamw_no_decay", "kind": "adamw", "lr": 2**-7, "weight_decay": 0.0},
     {"name": "adamw_other", "kind": "adamw", "lr": 2**-7, "beta1": 0.8, "beta2": 0.95, "eps": 1e-3, "weight_decay": 0.1},
+    {"name": "adamw_amsgrad", "kind": "adamw", "lr": 2**-7, "amsgrad": True, "beta2": 0.9},
+    {"name": "adam", "kind": "adam", "lr": 2**-7},
+    {"name": "adam_decay", "kind": "adam", "lr": 2**-7, "weight_decay": 0.1},
+    {"name": "adam_amsgrad", "kind": "adam", "lr": 2**-7, "weight_decay": 0.01, "amsgrad": True, "beta2": 0.9},
+    {"name": "adagrad", "kind": "adagrad", "lr": 2**-4},
+    {"name": "adagrad_other", "kind": "adagrad", "lr": 2**-4, "lr_decay": 0.1, "weight_decay": 0.1,
+     "initial_accumulator_value": 0.5, "eps": 1e-3},
 )
 SCALER = {"init_scale": 1024.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 3, "spoiled": [4, 5, 11]}
 
@@ -38,8 +45,10 @@ def make_optimizer(variant, weights):
     settings = {k: v for k, v in variant.items() if k not in ("name", "kind")}
     if variant["kind"] == "sgd":
         return torch.optim.SGD(weights, **settings)
+    if variant["kind"] == "adagrad":
+        return torch.optim.Adagrad(weights, **settings)
     betas = (settings.pop("beta1", 0.9), settings.pop("beta2", 0.999))
-    return torch.optim.AdamW(weights, betas=betas, **settings)
+    return {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[variant["kind"]](weights, betas=betas, **settings)
 
 
 def draw(generator):
@@ -58,7 +67,7 @@ def run(variant, start, grads, dtype, out):
             out.update({f"{prefix}.first.{k}": w.detach().clone() for k, w in enumerate(weights)})
     for k, w in enumerate(weights):
         out[f"{prefix}.w.{k}"] = w.detach().clone()
-        for name in ("momentum_buffer", "exp_avg", "exp_avg_sq"):
+        for name in ("momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum"):
             if optimizer.state[w].get(name) is not None:
                 out[f"{prefix}.{name}.{k}"] = optimizer.state[w][name].clone()
 

@@ -9,45 +9,99 @@
 
 namespace engine {
 
-Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr)
-    : parameters_(std::move(parameters)), options_(options), slots_(parameters_.size()) {
+namespace {
+
+void check_group(double lr, double weight_decay) {
     if (!(lr >= 0))
         throw Error(ErrorCode::value,
                     "optimizer: the learning rate must not be negative, got " + std::to_string(lr));
-    const Device device = parameters_.empty() ? Device{} : parameters_.front().tensor.device();
-    lr_ = Tensor::full({}, lr, DType::f32, device);
-    step_ = Tensor::zeros({}, DType::i64, device);
+    if (!(weight_decay >= 0))
+        throw Error(ErrorCode::value, "optimizer: the weight decay must not be negative, got " +
+                                          std::to_string(weight_decay));
+}
+
+/// One more value after those of `by_group`.
+Tensor with_one_more(const Tensor& by_group, double value) {
+    auto values = by_group.values();
+    values.push_back(value);
+    return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, by_group.dtype(),
+                      by_group.device());
+}
+
+/// The place of one group's value.
+kernels::Array of_group(const Tensor& by_group, int group) {
+    return {static_cast<std::byte*>(by_group.data()) +
+                static_cast<std::size_t>(group) * size_of(by_group.dtype()),
+            by_group.dtype(), 1};
+}
+
+}  // namespace
+
+Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr,
+                     double weight_decay)
+    : options_(options), first_lr_(lr), first_decay_(weight_decay) {
+    check_group(lr, weight_decay);
+    if (options.larc.on && (!(options.larc.trust > 0) || !(options.larc.eps >= 0)))
+        throw Error(ErrorCode::value, "larc: trust must be above 0 and eps not negative");
+    const Device device = parameters.empty() ? Device{} : parameters.front().tensor.device();
+    lr_ = Tensor::full({1}, lr, DType::f32, device);
+    step_ = Tensor::zeros({1}, DType::i64, device);
+    decay_ = Tensor::full({1}, weight_decay, DType::f64, device);
     counts_ = DeviceRecord<kernels::UpdateCounts>(device);
     counts_.clear();
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        if (!(parameters_[i].tensor.device() == device)) {
-            throw Error(ErrorCode::value,
-                        msg("optimizer: parameter {} lies on another device; give each device an "
-                            "optimizer of its own",
-                            parameters_[i].name));
-        }
-        if (!is_dense(parameters_[i].tensor)) {
-            throw Error(ErrorCode::value,
-                        msg("optimizer: parameter {} is not dense in memory", parameters_[i].name));
-        }
-        make_master(i);
-    }
+    add_parameters(std::move(parameters), 0);
 }
 
 Optimizer::~Optimizer() = default;
 
-double Optimizer::lr() const { return lr_.item(); }
-
-void Optimizer::set_lr(double lr) {
-    on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(lr_.array(), lr, current_stream());
+void Optimizer::add_parameters(std::vector<Parameter> parameters, int group) {
+    for (const Parameter& parameter : parameters) {
+        if (!(parameter.tensor.device() == device())) {
+            throw Error(ErrorCode::value,
+                        msg("optimizer: parameter {} lies on another device; give each device an "
+                            "optimizer of its own",
+                            parameter.name));
+        }
+        if (!is_dense(parameter.tensor)) {
+            throw Error(ErrorCode::value,
+                        msg("optimizer: parameter {} is not dense in memory", parameter.name));
+        }
+    }
+    for (Parameter& parameter : parameters) {
+        parameters_.push_back(std::move(parameter));
+        slots_.emplace_back().group = group;
+        make_master(slots_.size() - 1);
+    }
 }
 
-void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule) {
+int Optimizer::add_group(std::vector<Parameter> parameters, const GroupOptions& group) {
+    const double lr = group.lr.value_or(first_lr_);
+    const double decay = group.weight_decay.value_or(first_decay_);
+    check_group(lr, decay);
+    const auto number = static_cast<int>(lr_.numel());
+    add_parameters(std::move(parameters), number);
+    lr_ = with_one_more(lr_, lr);
+    step_ = with_one_more(step_, 0);
+    decay_ = with_one_more(decay_, decay);
+    return number;
+}
+
+double Optimizer::lr(int group) const { return lr_.values()[static_cast<std::size_t>(group)]; }
+
+void Optimizer::set_lr(double lr, int group) {
+    on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(of_group(lr_, group), lr,
+                                                              current_stream());
+}
+
+void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule, int group) {
     on(lr_.device(), kernels::cpu::set_learning_rate, kernels::cuda::set_learning_rate)(
-        lr_.data_as<float>(), step_.data_as<std::int64_t>(), schedule, current_stream());
+        lr_.data_as<float>() + group, step_.data_as<std::int64_t>() + group, schedule,
+        current_stream());
 }
 
-std::int64_t Optimizer::steps() const { return static_cast<std::int64_t>(step_.item()); }
+std::int64_t Optimizer::steps(int group) const {
+    return static_cast<std::int64_t>(step_.values()[static_cast<std::size_t>(group)]);
+}
 
 void Optimizer::note_replay() {
     for (const std::size_t i : updated_) written(i);
@@ -100,8 +154,13 @@ kernels::UpdateTensor Optimizer::tensor_of(std::size_t i) const {
         weight.set_grad(in_layout(grad, layout_of(weight)));
     }
     const Slot& slot = slots_[i];
-    return {stored(i).array(), weight.grad().array(), array_or_null(slot.state1),
-            array_or_null(slot.state2), array_or_null(low_of(weight, slot.master))};
+    return {stored(i).array(),
+            weight.grad().array(),
+            array_or_null(slot.state1),
+            array_or_null(slot.state2),
+            array_or_null(low_of(weight, slot.master)),
+            array_or_null(slot.state3),
+            slot.group};
 }
 
 void Optimizer::written(std::size_t i) {
@@ -127,14 +186,16 @@ void Optimizer::step() {
     const auto stream = current_stream();
     const float* flag = found_inf.defined() ? found_inf.data_as<float>() : nullptr;
     on(step_.device(), kernels::cpu::advance_step, kernels::cuda::advance_step)(
-        step_.data_as<std::int64_t>(), flag, stream);
+        step_.data_as<std::int64_t>(), static_cast<int>(step_.numel()), flag, stream);
     const kernels::UpdateScalars scalars{
         lr_.data_as<float>(),
         grad_scale.defined() ? grad_scale.data_as<float>() : nullptr,
         clip.defined() ? clip.data_as<float>() : nullptr,
         flag,
         step_.data_as<std::int64_t>(),
-        options_.write_grads};
+        options_.write_grads,
+        decay_.data_as<double>(),
+        options_.larc};
     run(tensors_, scalars, counts_.data());
     for (const std::size_t i : updated_) written(i);
 }

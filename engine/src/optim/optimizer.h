@@ -1,12 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/device_record.h"
 #include "core/tensor.h"
-#include "kernels/multi_tensor.h"
+#include "kernels/multi_tensor_update.h"
 #include "kernels/step_figures.h"
 
 namespace engine {
@@ -28,16 +29,32 @@ struct OptimizerOptions {
     /// Write the unscaled (and clipped) gradient back, as 2.6 says. Off saves a pass where nobody
     /// reads it.
     bool write_grads = true;
+    /// Layer-wise rates (4.4) around whichever optimizer: it takes the weight decay over.
+    kernels::Larc larc{};
+};
+
+/// What a group of parameters has of its own; absent: as the first group was made.
+struct GroupOptions {
+    std::optional<double> lr;
+    std::optional<double> weight_decay;
 };
 
 /// Updates parameters from their gradients in one multi-tensor pass. A parameter without a gradient
-/// is left out.
+/// is left out. The parameters given at the start are group 0; groups have learning rate, weight
+/// decay and number of updates of their own.
 class Optimizer {
 public:
-    Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr);
+    /// Throws Error(value) for a learning rate, decay or LARC setting out of range, or a parameter
+    /// that is not dense in memory.
+    Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr,
+              double weight_decay = 0);
     virtual ~Optimizer();
     Optimizer(const Optimizer&) = delete;
     Optimizer& operator=(const Optimizer&) = delete;
+
+    /// Adds a group, whose updates are counted from 0; returns its number. Not once steps have been
+    /// recorded as a graph. Throws as the constructor.
+    int add_group(std::vector<Parameter> parameters, const GroupOptions& group = {});
 
     /// One update. With found_inf given and not 0 nothing at all is written.
     void step();
@@ -48,13 +65,13 @@ public:
 
     bool scaling_aware() const { return options_.scaling_aware; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
-    double lr() const;
+    double lr(int group = 0) const;
     /// Takes effect at the next step; the value lives on the device.
-    void set_lr(double lr);
+    void set_lr(double lr, int group = 0);
     /// The rate for the update after those applied so far, worked out on the device.
-    void set_lr(const kernels::LearningRateSchedule& schedule);
+    void set_lr(const kernels::LearningRateSchedule& schedule, int group = 0);
     /// Updates applied; reads the device.
-    std::int64_t steps() const;
+    std::int64_t steps(int group = 0) const;
     /// State by parameter and by name ("momentum_buffer", "exp_avg", ...); empty before the first
     /// update.
     virtual std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const = 0;
@@ -71,7 +88,7 @@ public:
     const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
     /// Where its parameters and its state lie.
     const Device& device() const { return lr_.device(); }
-    /// 0-d on the device: f32, and i64 updates applied.
+    /// By group, on the device: f32, and i64 updates applied.
     const Tensor& lr_tensor() const { return lr_; }
     const Tensor& steps_tensor() const { return step_; }
 
@@ -80,11 +97,14 @@ protected:
         Tensor master;  // undefined: the parameter itself is updated
         Tensor state1;
         Tensor state2;
+        Tensor state3;
+        int group = 0;
     };
     /// Makes the state of parameter i, zeroed.
     virtual void make_state(std::size_t parameter) = 0;
     virtual void run(std::span<const kernels::UpdateTensor> tensors,
                      const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) = 0;
+    /// Zeroed, in the layout of the parameter.
     Tensor new_state(std::size_t parameter, bool may_be_low) const;
     const Tensor& stored(std::size_t parameter) const {
         return slots_[parameter].master.defined() ? slots_[parameter].master
@@ -94,14 +114,18 @@ protected:
     std::vector<Parameter> parameters_;
     OptimizerOptions options_;
     std::vector<Slot> slots_;
-    Tensor lr_;    // 0-d f32
-    Tensor step_;  // 0-d i64: applied updates
+    // By group.
+    Tensor lr_;     // f32
+    Tensor step_;   // i64: applied updates
+    Tensor decay_;  // f64
 
 private:
+    void add_parameters(std::vector<Parameter> parameters, int group);
     void make_master(std::size_t parameter);
     kernels::UpdateTensor tensor_of(std::size_t parameter) const;
     void written(std::size_t parameter);
 
+    double first_lr_, first_decay_;
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
     std::vector<std::size_t> updated_;

@@ -6,9 +6,10 @@ namespace engine {
 
 Sgd::Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
          const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr), settings_(settings) {
-    if (!(settings.momentum >= 0) || !(settings.weight_decay >= 0)) {
-        throw Error(ErrorCode::value, "sgd: momentum and weight decay must not be negative");
+    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
+      settings_(settings) {
+    if (!(settings.momentum >= 0)) {
+        throw Error(ErrorCode::value, "sgd: the momentum must not be negative");
     }
     if (settings.nesterov && (settings.momentum <= 0 || settings.dampening != 0)) {
         throw Error(ErrorCode::value, "sgd: Nesterov momentum needs a momentum and no dampening");
@@ -23,7 +24,8 @@ void Sgd::make_state(std::size_t i) {
 void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
               kernels::UpdateCounts* counts) {
     const kernels::SgdOptions options{settings_.momentum, settings_.dampening,
-                                      settings_.weight_decay, settings_.nesterov};
+                                      settings_.weight_decay, settings_.nesterov,
+                                      settings_.decay_after_momentum};
     on(lr_.device(), kernels::cpu::multi_tensor_sgd, kernels::cuda::multi_tensor_sgd)(
         tensors, options, scalars, counts, current_stream());
 }

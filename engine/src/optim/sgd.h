@@ -10,10 +10,11 @@ struct SgdOptions {
     double dampening = 0;
     double weight_decay = 0;
     bool nesterov = false;
+    bool decay_after_momentum = false;  ///< the decay stays out of the momentum (4.3)
 };
 
-/// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD without
-/// its extras).
+/// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD). With
+/// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 class Sgd final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.

@@ -15,6 +15,7 @@ struct ScaleUpdate {
     double min_scale = 0;  ///< 0: no floor
     double max_scale = 0;  ///< 0: no ceiling
     int hysteresis = 1;    ///< overflows in a row before the scale backs off
+    bool overflow_resets = true;  ///< the count of clean steps starts again after an overflow
 };
 
 /// Scale and counters, as they lie on the device.
@@ -29,7 +30,7 @@ struct ScaleState {
 /// the host's ScaleRule.
 HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const ScaleUpdate& rule) {
     if (found_inf) {
-        state.growth_tracker = 0;
+        if (rule.overflow_resets) state.growth_tracker = 0;
         if (state.hysteresis_left > 1) {
             --state.hysteresis_left;
             return;
@@ -54,8 +55,8 @@ HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const 
 /// *scale, *growth_tracker, *hysteresis_left after a step whose flag is *found_inf (0: clean).
 using UpdateScale = void(float* scale, std::int32_t* growth_tracker, std::int32_t* hysteresis_left,
                          const float* found_inf, const ScaleUpdate& rule, Stream stream);
-/// *step += 1 if *found_inf is 0 (or found_inf is null).
-using AdvanceStep = void(std::int64_t* step, const float* found_inf, Stream stream);
+/// steps[i] += 1 for i < count if *found_inf is 0 (or found_inf is null).
+using AdvanceStep = void(std::int64_t* steps, int count, const float* found_inf, Stream stream);
 /// *clip = min(1, max_norm / (norm + 1e-6)), norm = sqrt(*sum_squares) / *grad_scale (null: 1); 1
 /// if norm is not finite.
 using ClipCoefficient = void(float* clip, const double* sum_squares, const float* grad_scale,

@@ -5,6 +5,7 @@
 #include "kernels/array.h"
 #include "kernels/host_device.h"
 #include "kernels/multi_tensor.h"
+#include "kernels/multi_tensor_update.h"
 
 namespace kernels {
 

@@ -7,22 +7,38 @@ namespace {
 
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(const Net& net, bool scaling_aware)>;
 
-std::unique_ptr<Optimizer> plain_sgd(const Net& net, bool scaling_aware) {
-    return std::make_unique<Sgd>(named(net.parameters), SgdOptions{.lr = 1},
-                                 OptimizerOptions{.scaling_aware = scaling_aware});
+template <class Kind, class Options>
+MakeOptimizer with(const Options& settings) {
+    return [settings](const Net& net, bool scaling_aware) -> std::unique_ptr<Optimizer> {
+        return std::make_unique<Kind>(named(net.parameters), settings,
+                                      OptimizerOptions{.scaling_aware = scaling_aware});
+    };
 }
-std::unique_ptr<Optimizer> momentum_sgd(const Net& net, bool scaling_aware) {
-    return std::make_unique<Sgd>(
-        named(net.parameters),
-        SgdOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true},
-        OptimizerOptions{.scaling_aware = scaling_aware});
+
+MakeOptimizer with_larc(const SgdOptions& settings) {
+    return [settings](const Net& net, bool scaling_aware) -> std::unique_ptr<Optimizer> {
+        return std::make_unique<Sgd>(
+            named(net.parameters), settings,
+            OptimizerOptions{.scaling_aware = scaling_aware, .larc = {.on = true, .clip = false}});
+    };
 }
-std::unique_ptr<Optimizer> adamw(const Net& net, bool scaling_aware) {
-    // A large eps keeps the quotient m / sqrt(v) smooth where a gradient is near 0.
-    return std::make_unique<AdamW>(named(net.parameters), AdamWOptions{.lr = 0.05, .eps = 1e-3},
-                                   OptimizerOptions{.scaling_aware = scaling_aware});
-}
-const std::vector<MakeOptimizer> optimizers_of_the_harness = {plain_sgd, momentum_sgd, adamw};
+
+const MakeOptimizer plain_sgd = with<Sgd>(SgdOptions{.lr = 1});
+const SgdOptions momentum{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true};
+
+/// A large eps keeps quotients such as m / sqrt(v) smooth where a gradient is near 0.
+const std::vector<MakeOptimizer> optimizers_of_the_harness = {
+    plain_sgd,
+    with<Sgd>(momentum),
+    with_larc(momentum),
+    with<Adam>(AdamOptions{.lr = 0.05, .eps = 1e-3, .weight_decay = 0.01}),
+    with<Adam>(AdamOptions{.lr = 0.05, .eps = 1e-3, .amsgrad = true}),
+    with<AdamW>(AdamWOptions{.lr = 0.05, .eps = 1e-3}),
+    with<AdamW>(AdamWOptions{.lr = 0.05, .eps = 1e-3, .amsgrad = true}),
+    with<Adagrad>(AdagradOptions{.lr = 0.05, .eps = 1e-3}),
+    with<Lamb>(LambOptions{.lr = 0.05, .eps = 1e-3}),
+    with<NovoGrad>(NovoGradOptions{.lr = 0.05, .weight_decay = 0.01}),
+};
 
 struct HarnessRun {
     MakeOptimizer make = plain_sgd;

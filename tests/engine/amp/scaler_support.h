@@ -10,7 +10,10 @@
 
 #include "amp/grad_scaler.h"
 #include "engine/error.h"
+#include "optim/adagrad.h"
 #include "optim/adamw.h"
+#include "optim/lamb.h"
+#include "optim/novograd.h"
 #include "optim/sgd.h"
 
 namespace engine {

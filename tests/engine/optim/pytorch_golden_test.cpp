@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "amp/grad_scaler.h"
 #include "engine/element.h"
+#include "json_optimizer.h"
 #include "optim_support.h"
 #include "store/safetensors.h"
 
-// SGD, AdamW and GradScaler against PyTorch's own, from the file that tests/peer/optim_golden.py
-// writes.
+// SGD, Adam, AdamW, Adagrad and GradScaler against PyTorch's own, from the file that
+// tests/peer/optim_golden.py writes.
 
 namespace engine {
 namespace {
@@ -43,27 +43,6 @@ public:
 private:
     SafetensorsFile file_;
 };
-
-std::unique_ptr<Optimizer> make_optimizer(const json& v, const std::vector<Parameter>& parameters,
-                                          bool scaling_aware = false) {
-    const OptimizerOptions options{.scaling_aware = scaling_aware};
-    if (v.at("kind") == "sgd") {
-        return std::make_unique<Sgd>(parameters,
-                                     SgdOptions{.lr = v.at("lr"),
-                                                .momentum = v.value("momentum", 0.0),
-                                                .dampening = v.value("dampening", 0.0),
-                                                .weight_decay = v.value("weight_decay", 0.0),
-                                                .nesterov = v.value("nesterov", false)},
-                                     options);
-    }
-    return std::make_unique<AdamW>(parameters,
-                                   AdamWOptions{.lr = v.at("lr"),
-                                                .beta1 = v.value("beta1", 0.9),
-                                                .beta2 = v.value("beta2", 0.999),
-                                                .eps = v.value("eps", 1e-8),
-                                                .weight_decay = v.value("weight_decay", 0.01)},
-                                   options);
-}
 
 std::vector<Parameter> start_weights(const Golden& golden, DType dtype) {
     std::vector<Parameter> parameters;
@@ -142,7 +121,8 @@ TEST(OptimizerGolden, HasTheStateThatPyTorchHas) {
         optimizer->step();
         const std::string prefix = variant.at("name").get<std::string>() + ".f32.";
         std::size_t expected = 0;
-        for (const char* state : {"momentum_buffer", "exp_avg", "exp_avg_sq"})
+        for (const char* state :
+             {"momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum"})
             expected += golden.has(prefix + state + ".0") ? 1 : 0;
         EXPECT_EQ(optimizer->state(0).size(), expected) << prefix;
     }
@@ -156,7 +136,7 @@ TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
         for (const bool aware : {false, true}) {
             const std::string prefix = "scaled." + variant.at("name").get<std::string>() + ".";
             const auto parameters = start_weights(golden, DType::f32);
-            const auto optimizer = make_optimizer(variant, parameters, aware);
+            const auto optimizer = make_optimizer(variant, parameters, {.scaling_aware = aware});
             GradScaler scaler({.init_scale = scaler_settings.at("init_scale"),
                                .growth_factor = scaler_settings.at("growth_factor"),
                                .backoff_factor = scaler_settings.at("backoff_factor"),

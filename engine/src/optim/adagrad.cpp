@@ -1,0 +1,38 @@
+#include "optim/adagrad.h"
+
+#include "engine/error.h"
+#include "kernels/elementwise.h"
+
+namespace engine {
+
+Adagrad::Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
+                 const OptimizerOptions& options)
+    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
+      settings_(settings) {
+    if (!(settings.lr_decay >= 0) || !(settings.initial_accumulator_value >= 0) ||
+        !(settings.eps >= 0)) {
+        throw Error(ErrorCode::value,
+                    "adagrad: lr_decay, initial_accumulator_value and eps must not be negative");
+    }
+}
+
+void Adagrad::make_state(std::size_t i) {
+    slots_[i].state1 = new_state(i, /*may_be_low=*/false);
+    on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(
+        slots_[i].state1.array(), settings_.initial_accumulator_value, current_stream());
+}
+
+void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,
+                  const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
+    const kernels::AdagradOptions options{settings_.lr_decay, settings_.eps, settings_.weight_decay,
+                                          settings_.decoupled};
+    on(lr_.device(), kernels::cpu::multi_tensor_adagrad, kernels::cuda::multi_tensor_adagrad)(
+        tensors, options, scalars, counts, current_stream());
+}
+
+std::vector<std::pair<std::string, Tensor>> Adagrad::state(std::size_t i) const {
+    if (!slots_[i].state1.defined()) return {};
+    return {{"sum", slots_[i].state1}};
+}
+
+}  // namespace engine

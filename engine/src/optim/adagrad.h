@@ -1,0 +1,34 @@
+#pragma once
+
+#include "optim/optimizer.h"
+
+namespace engine {
+
+struct AdagradOptions {
+    double lr = 0.01;
+    double lr_decay = 0;
+    double weight_decay = 0;
+    double initial_accumulator_value = 0;
+    double eps = 1e-10;
+    bool decoupled = false;  ///< the decay stays out of the accumulator (4.3)
+};
+
+/// Adagrad (Duchi et al. 2011) as PyTorch's: every weight's rate falls with the sum of its squared
+/// gradients, kept in f32 also for 16-bit weights.
+class Adagrad final : public Optimizer {
+public:
+    /// Throws Error(value) for a negative setting.
+    Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
+            const OptimizerOptions& options = {});
+    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
+
+protected:
+    void make_state(std::size_t parameter) override;
+    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
+             kernels::UpdateCounts* counts) override;
+
+private:
+    AdagradOptions settings_;
+};
+
+}  // namespace engine

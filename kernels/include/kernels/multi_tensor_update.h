@@ -1,0 +1,132 @@
+#pragma once
+
+#include <span>
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+/// Layer-wise rates (amp-semantics.md, 4.4): before its update a tensor's gradient g becomes
+/// (g + decay * p) * rate, rate = trust * norm(p) / (norm(g) + norm(p) * decay + eps), with `clip`
+/// min(rate / lr, 1); the update itself then has no decay. Where a norm is 0 the gradient stays.
+struct Larc {
+    bool on = false;
+    bool clip = true;
+    double trust = 0.02;
+    double eps = 1e-8;
+};
+
+/// Device scalars of an update; null pointers mean the neutral value. When *found_inf != 0 nothing
+/// is written but zeros to the counts.
+struct UpdateScalars {
+    const float* lr = nullptr;  ///< required; one a group
+    const float* grad_scale =
+        nullptr;  ///< gradients are divided by it (multiplied by its f32 reciprocal taken in f64)
+    const float* clip = nullptr;  ///< unscaled gradients are multiplied by it
+    const float* found_inf = nullptr;
+    const std::int64_t* step = nullptr;    ///< number of this update, from 1; one a group
+    bool write_grads = false;              ///< write the unscaled (clipped, adapted) gradient back
+    const double* weight_decay = nullptr;  ///< one a group; null: that of the options
+    Larc larc{};
+};
+
+/// One parameter with its state. master: the values updated (f32, or f64); for f16 or bf16 weights
+/// without master it is the weight itself and the arithmetic is in f32 with one rounding. low:
+/// optional 16-bit copy of master, written too.
+struct UpdateTensor {
+    Array master;
+    Array grad;      ///< any floating dtype
+    Array state1;    ///< momentum or m; data may be null without momentum; dtype f32 (f64 for f64;
+                     ///< f16 for a pure f16 SGD momentum)
+    Array state2;    ///< v (Adam, LAMB); NovoGrad: one element, f32 (f64 for f64)
+    Array low;       ///< data may be null
+    Array state3{};  ///< largest v (Adam with amsgrad)
+    int group = 0;   ///< whose lr, step and weight decay hold
+};
+
+struct SgdOptions {
+    double momentum = 0, dampening = 0, weight_decay = 0;
+    bool nesterov = false;
+    bool decay_after_momentum = false;
+};
+struct AdamOptions {
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+    bool decoupled = true;  ///< AdamW: p -= lr * weight_decay * p first
+    bool bias_correction = true;
+    bool amsgrad = false;
+};
+struct AdagradOptions {
+    double lr_decay = 0, eps = 1e-10, weight_decay = 0;
+    bool decoupled = false;
+};
+struct LambOptions {
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay = 0.01;
+    bool decoupled = true;
+    bool bias_correction = true;
+    bool average_gradients = true;
+    double max_grad_norm = 1;  ///< of all gradients together; 0: no limit
+    bool nvlamb = false;       ///< the trust ratio holds without decay too
+};
+enum class NormKind : std::uint8_t { l2, largest };
+struct NovoGradOptions {
+    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+    bool bias_correction = true;
+    bool average_gradients = true;
+    NormKind norm = NormKind::l2;
+    bool init_zero = false;          ///< the first norm is averaged with 0 too
+    bool regularise_inside = false;  ///< decay and the division by the norm before the momentum
+};
+
+/// Of non-zero updates applied to the stored weights (masters), how many left the stored value
+/// unchanged.
+struct UpdateCounts {
+    std::int64_t nonzero;
+    std::int64_t lost;
+};
+
+/// SGD as PyTorch's: g += wd * p; buf = first ? g : mu * buf + (1 - dampening) * g; g = nesterov ?
+/// g + mu * buf : buf; p -= lr * g; with decay_after_momentum g += wd * p comes last. first: a step
+/// is given and 1; without dampening a zeroed buffer comes to the same and is read. counts may be
+/// null, is on the device, and only counts for 16-bit masters.
+using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
+                            const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+
+/// Adam/AdamW as PyTorch's, bias-corrected: p -= lr * (m / c1) / (sqrt(v / c2) + eps), c = 1 -
+/// beta^step (1 without bias_correction), with amsgrad the largest v so far in place of v;
+/// decoupled: p *= 1 - lr * wd before; otherwise g += wd * p.
+using MultiTensorAdam = void(std::span<const UpdateTensor> tensors, const AdamOptions& options,
+                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+
+/// Adagrad as PyTorch's, rate = lr / (1 + (step - 1) * lr_decay): g += wd * p; h += g^2; p -= rate
+/// * g / (sqrt(h) + eps); decoupled: p -= rate * (g / (sqrt(h) + eps) + wd * p).
+using MultiTensorAdagrad = void(std::span<const UpdateTensor> tensors,
+                                const AdagradOptions& options, const UpdateScalars& scalars,
+                                UpdateCounts* counts, Stream stream);
+
+/// LAMB (4.3): gradients divided by max(1, norm of all / max_grad_norm), moments as Adam's, u =
+/// (m / c1) / (sqrt(v / c2) + eps) + wd * p, p -= lr * norm(p) / norm(u) * u, with norms of each
+/// tensor before the update.
+using MultiTensorLamb = void(std::span<const UpdateTensor> tensors, const LambOptions& options,
+                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+
+/// NovoGrad (4.3): one second moment a tensor, the running norm of its gradient.
+using MultiTensorNovoGrad = void(std::span<const UpdateTensor> tensors,
+                                 const NovoGradOptions& options, const UpdateScalars& scalars,
+                                 UpdateCounts* counts, Stream stream);
+
+#define HALFTONE_MULTI_TENSOR_UPDATES        \
+    MultiTensorSgd multi_tensor_sgd;         \
+    MultiTensorAdam multi_tensor_adam;       \
+    MultiTensorAdagrad multi_tensor_adagrad; \
+    MultiTensorLamb multi_tensor_lamb;       \
+    MultiTensorNovoGrad multi_tensor_novograd
+
+namespace cpu {
+HALFTONE_MULTI_TENSOR_UPDATES;
+}
+namespace cuda {
+HALFTONE_MULTI_TENSOR_UPDATES;
+}
+#undef HALFTONE_MULTI_TENSOR_UPDATES
+
+}  // namespace kernels

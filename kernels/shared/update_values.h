@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cmath>
+
+#include "kernels/host_device.h"
+#include "kernels/multi_tensor_update.h"
+
+/// The device scalars of an update, read: shared by the twins.
+namespace kernels {
+
+/// How a tensor's gradient becomes the optimizer's: g * factor * clip, and where it adapts
+/// (g + decay * p) * rate of that.
+struct GradientValues {
+    double factor = 1, clip = 1;
+    double rate = 1, decay = 0;
+    bool adapts = false;
+    bool write = false;
+};
+
+HALFTONE_HOST_DEVICE inline GradientValues gradient_values(const UpdateScalars& scalars) {
+    GradientValues values;
+    if (scalars.grad_scale != nullptr) {
+        const auto inverse = static_cast<float>(1.0 / static_cast<double>(*scalars.grad_scale));
+        values.factor = static_cast<double>(inverse);
+    }
+    if (scalars.clip != nullptr) values.clip = static_cast<double>(*scalars.clip);
+    values.write = scalars.write_grads;
+    return values;
+}
+
+/// What a group's tensors have in common.
+struct GroupValues {
+    double lr, step, weight_decay;
+    double divisor = 1;  ///< LAMB: of all gradients
+};
+
+HALFTONE_HOST_DEVICE inline double group_decay(const UpdateScalars& scalars, double of_options,
+                                               int group) {
+    return scalars.weight_decay != nullptr ? scalars.weight_decay[group] : of_options;
+}
+
+HALFTONE_HOST_DEVICE inline GroupValues group_values(const UpdateScalars& scalars,
+                                                     double weight_decay, int group) {
+    GroupValues values{static_cast<double>(scalars.lr[group]), 0, 0};
+    if (scalars.step != nullptr) values.step = static_cast<double>(scalars.step[group]);
+    // LARC has taken the decay into the gradient.
+    if (!scalars.larc.on) values.weight_decay = group_decay(scalars, weight_decay, group);
+    return values;
+}
+
+/// LARC's rate for a tensor (4.4).
+HALFTONE_HOST_DEVICE inline void adapt(GradientValues& gradient, const Larc& larc, double lr,
+                                       double weight_decay, double weight_norm,
+                                       double gradient_norm) {
+    if (weight_norm == 0 || gradient_norm == 0) return;
+    double rate =
+        larc.trust * weight_norm / (gradient_norm + weight_norm * weight_decay + larc.eps);
+    if (larc.clip) {
+        rate /= lr;
+        if (rate > 1) rate = 1;
+    }
+    gradient.rate = rate;
+    gradient.decay = weight_decay;
+    gradient.adapts = true;
+}
+
+/// LAMB: what the gradients are divided by.
+HALFTONE_HOST_DEVICE inline double lamb_divisor(double sum_squares, double max_grad_norm) {
+    const double norm = std::sqrt(sum_squares);
+    return max_grad_norm > 0 && norm > max_grad_norm ? norm / max_grad_norm : 1.0;
+}
+
+/// LAMB: the rate of a tensor, from the norms of its weights and of their direction.
+HALFTONE_HOST_DEVICE inline double lamb_rate(const LambOptions& options, const GroupValues& at,
+                                             double weight_norm, double direction_norm) {
+    const bool trusts = options.nvlamb || at.weight_decay != 0;
+    if (!trusts || weight_norm == 0 || direction_norm == 0) return at.lr;
+    return at.lr * (weight_norm / direction_norm);
+}
+
+/// NovoGrad: the running norm after this step, from the one before.
+HALFTONE_HOST_DEVICE inline double novograd_norm(const NovoGradOptions& options, double step,
+                                                 double before, double gradient_norm) {
+    if (step <= 1 && !options.init_zero) before = gradient_norm;
+    const double rest = 1 - options.beta2;
+    if (options.norm == NormKind::largest) return options.beta2 * before + rest * gradient_norm;
+    return std::sqrt(options.beta2 * before * before + rest * gradient_norm * gradient_norm);
+}
+
+/// NovoGrad: what the gradient or its mean is divided by.
+HALFTONE_HOST_DEVICE inline double novograd_divisor(const NovoGradOptions& options, double step,
+                                                    double norm) {
+    const double root_c2 =
+        options.bias_correction ? std::sqrt(1 - std::pow(options.beta2, step)) : 1.0;
+    return norm / root_c2 + options.eps;
+}
+
+}  // namespace kernels
