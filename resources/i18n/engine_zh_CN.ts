@@ -361,8 +361,8 @@
         <translation>学习率</translation>
     </message>
     <message>
-        <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.001 with adamw.</source>
-        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，adamw 默认 0.001。</translation>
+        <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.01 with adagrad, 0.001 with the others.</source>
+        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，adagrad 默认 0.01，其他默认 0.001。</translation>
     </message>
     <message>
         <source>Momentum</source>
@@ -385,32 +385,32 @@
         <translation>权重衰减</translation>
     </message>
     <message>
-        <source>Pulls every weight a little towards 0 at each step, against overfitting; 0.0005 unless given, 0.01 with adamw.</source>
-        <translation>每步把权重略微拉向 0，防止过拟合；默认 0.0005，adamw 默认 0.01。</translation>
+        <source>Pulls every weight a little towards 0 at each step, against overfitting; unless given 0.0005 with sgd, 0.01 with adamw and lamb, else 0.</source>
+        <translation>每步把权重略微拉向 0，防止过拟合；默认：sgd 为 0.0005，adamw 和 lamb 为 0.01，其他为 0。</translation>
     </message>
     <message>
         <source>Beta 1</source>
         <translation>Beta 1</translation>
     </message>
     <message>
-        <source>How slowly AdamW's running mean of the gradients forgets: 0.9 looks back about 10 steps.</source>
-        <translation>AdamW 梯度滑动平均遗忘的快慢：0.9 约回看 10 步。</translation>
+        <source>How slowly the running mean of the gradients forgets, in Adam and its kin: 0.9 looks back about 10 steps.</source>
+        <translation>Adam 类优化器的梯度滑动平均遗忘的快慢：0.9 约回看 10 步。</translation>
     </message>
     <message>
         <source>Beta 2</source>
         <translation>Beta 2</translation>
     </message>
     <message>
-        <source>How slowly AdamW's running mean of the squared gradients forgets: 0.999 looks back about 1000 steps.</source>
-        <translation>AdamW 梯度平方滑动平均遗忘的快慢：0.999 约回看 1000 步。</translation>
+        <source>How slowly the running mean of the squared gradients forgets, in Adam and its kin: 0.999 looks back about 1000 steps.</source>
+        <translation>Adam 类优化器的梯度平方滑动平均遗忘的快慢：0.999 约回看 1000 步。</translation>
     </message>
     <message>
         <source>Epsilon</source>
         <translation>Epsilon</translation>
     </message>
     <message>
-        <source>A small number added to AdamW's divisor so that a weight without gradient does not leap.</source>
-        <translation>加到 AdamW 分母上的小数，避免没有梯度的权重突变。</translation>
+        <source>A small number added to the divisor of Adam, its kin and Adagrad, so that a weight without gradient does not leap.</source>
+        <translation>加到 Adam 类优化器和 Adagrad 分母上的小数，避免没有梯度的权重突变。</translation>
     </message>
     <message>
         <source>Schedule</source>
@@ -949,16 +949,12 @@
         <translation>是 NVIDIA GPU 的运算方式，CPU 没有；允许：{}</translation>
     </message>
     <message>
-        <source>not available in this version; allowed: false</source>
-        <translation>此版本不支持；允许：false</translation>
-    </message>
-    <message>
         <source>must be fp32 where precision.weights is fp32</source>
         <translation>precision.weights 为 fp32 时必须是 fp32</translation>
     </message>
     <message>
-        <source>must be off or static where precision.weights is fp16: the unscaled gradients would be fp16 as well and underflow again</source>
-        <translation>precision.weights 为 fp16 时必须是 off 或 static：取消缩放后的梯度同样是 fp16，会再次下溢</translation>
+        <source>must be off or static where precision.weights is fp16 without master weights: the unscaled gradients would be fp16 as well and underflow again</source>
+        <translation>precision.weights 为 fp16 且没有主权重时必须是 off 或 static：反缩放后的梯度也会是 fp16，又会下溢</translation>
     </message>
     <message>
         <source>must be a number above 0 that fits into fp32</source>
@@ -1891,6 +1887,124 @@
     <message>
         <source>Not on the list itself, but built of pow, which is: so fp32 in a region.</source>
         <translation>自身不在列表中，但由列表中的 pow 构成，因此在区域内为 fp32。</translation>
+        <source>AMSGrad</source>
+        <translation>AMSGrad</translation>
+    </message>
+    <message>
+        <source>Lets Adam divide by the largest running mean so far, so that its steps never grow back.</source>
+        <translation>让 Adam 除以迄今最大的滑动平均，使步长不会再变大。</translation>
+    </message>
+    <message>
+        <source>Rate decay</source>
+        <translation>学习率衰减</translation>
+    </message>
+    <message>
+        <source>Lets Adagrad's learning rate fall with the number of updates: 0 leaves it.</source>
+        <translation>让 Adagrad 的学习率随更新次数下降：0 表示不变。</translation>
+    </message>
+    <message>
+        <source>Initial sum</source>
+        <translation>初始累加值</translation>
+    </message>
+    <message>
+        <source>What Adagrad's sums of squared gradients start from; above 0 the first steps are shorter.</source>
+        <translation>Adagrad 梯度平方和的起始值；大于 0 时最初几步更短。</translation>
+    </message>
+    <message>
+        <source>Largest norm</source>
+        <translation>最大范数</translation>
+    </message>
+    <message>
+        <source>LAMB shortens all gradients together to this norm before it uses them; 0 means no limit.</source>
+        <translation>LAMB 使用梯度前，把全部梯度一起缩短到这个范数；0 表示不限制。</translation>
+    </message>
+    <message>
+        <source>NVLAMB</source>
+        <translation>NVLAMB</translation>
+    </message>
+    <message>
+        <source>Gives LAMB's layer-wise rate also to weights without decay.</source>
+        <translation>没有权重衰减的权重也采用 LAMB 的逐层步长。</translation>
+    </message>
+    <message>
+        <source>Norm</source>
+        <translation>范数</translation>
+    </message>
+    <message>
+        <source>By which size of a layer's gradient NovoGrad divides it: l2 is the root of the squares' sum, largest the largest magnitude.</source>
+        <translation>NovoGrad 用哪种大小来除一层的梯度：l2 是平方和的平方根，largest 是最大绝对值。</translation>
+    </message>
+    <message>
+        <source>LARC</source>
+        <translation>LARC</translation>
+    </message>
+    <message>
+        <source>Gives each layer a rate that follows the size of its weights beside its gradients, around any optimizer.</source>
+        <translation>给每一层一个随权重与梯度大小之比变化的步长，可与任何优化器一起使用。</translation>
+    </message>
+    <message>
+        <source>LARC trust</source>
+        <translation>LARC 信任系数</translation>
+    </message>
+    <message>
+        <source>How large a share of a layer's weights LARC lets one step change.</source>
+        <translation>LARC 允许一步改变一层权重的多大比例。</translation>
+    </message>
+    <message>
+        <source>LARC clip</source>
+        <translation>LARC 裁剪</translation>
+    </message>
+    <message>
+        <source>LARC only shortens steps; off, its rate multiplies the learning rate whatever comes of it.</source>
+        <translation>LARC 只缩短步长；关闭时无论结果如何都用它乘以学习率。</translation>
+    </message>
+    <message>
+        <source>Adam</source>
+        <translation>Adam</translation>
+    </message>
+    <message>
+        <source>Gives every weight its own step size from the history of its gradients; decay acts through the gradient.</source>
+        <translation>根据梯度历史为每个权重确定步长；衰减通过梯度起作用。</translation>
+    </message>
+    <message>
+        <source>LAMB</source>
+        <translation>LAMB</translation>
+    </message>
+    <message>
+        <source>Adam's direction at a rate that follows the size of each layer's weights: for very large batches.</source>
+        <translation>沿 Adam 的方向前进，步长随每层权重的大小变化：适合非常大的批量。</translation>
+    </message>
+    <message>
+        <source>NovoGrad</source>
+        <translation>NovoGrad</translation>
+    </message>
+    <message>
+        <source>Divides each layer's gradient by the running size of it: Adam with one number a layer in place of one a weight.</source>
+        <translation>用每层梯度大小的滑动平均来除该层的梯度：每层一个数而不是每个权重一个数的 Adam。</translation>
+    </message>
+    <message>
+        <source>Adagrad</source>
+        <translation>Adagrad</translation>
+    </message>
+    <message>
+        <source>Lets every weight's rate fall with the sum of its squared gradients: good for rare features.</source>
+        <translation>每个权重的步长随其梯度平方和下降：适合稀疏特征。</translation>
+    </message>
+    <message>
+        <source>O2 FP16</source>
+        <translation>O2 FP16</translation>
+    </message>
+    <message>
+        <source>The model itself in 16-bit floats, with batch norm and a master copy of the weights in fp32, and the loss scaled: nearly everything is half the size.</source>
+        <translation>模型本身用 16 位浮点数，批归一化和权重的主副本保持 fp32，并缩放损失：几乎一切都减半。</translation>
+    </message>
+    <message>
+        <source>must be false where precision.weights is fp32: those are their own masters</source>
+        <translation>precision.weights 为 fp32 时必须是 false：它们自己就是主权重</translation>
+    </message>
+    <message>
+        <source>No time saved on a CPU: products are computed in fp32. Weights and activations take half the memory, beside the fp32 masters.</source>
+        <translation>在 CPU 上不省时间：乘积以 fp32 计算。除 fp32 主权重外，权重和激活值占一半内存。</translation>
     </message>
 </context>
 </TS>

@@ -60,6 +60,7 @@ struct OptimizerInfo {
     std::string title;
     std::string summary;
     std::vector<std::string> fields;  ///< of OptimizerConfig that it reads
+    OptimizerConfig defaults;         ///< where nothing else is given
 };
 std::span<const OptimizerInfo> optimizers();
 

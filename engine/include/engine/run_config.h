@@ -64,14 +64,23 @@ struct ScalerConfig {
 };
 
 struct OptimizerConfig {
-    std::string kind = "sgd";  ///< sgd, adamw
+    std::string kind = "sgd";  ///< sgd, adam, adamw, lamb, novograd, adagrad
     double lr = 0.05;
     double momentum = 0.9;
     bool nesterov = false;
     double weight_decay = 0.0005;
-    double beta1 = 0.9;  ///< adamw
+    double beta1 = 0.9;  ///< adam, adamw, lamb, novograd
     double beta2 = 0.999;
-    double eps = 1e-8;
+    double eps = 1e-8;                     ///< and adagrad
+    bool amsgrad = false;                  ///< adam, adamw
+    double lr_decay = 0;                   ///< adagrad
+    double initial_accumulator_value = 0;  ///< adagrad
+    double max_grad_norm = 1;              ///< lamb; 0: no limit
+    bool nvlamb = false;                   ///< lamb
+    std::string norm = "l2";               ///< novograd: l2, largest
+    bool larc = false;                     ///< layer-wise rates around any of them
+    double larc_trust = 0.02;
+    bool larc_clip = true;
 
     bool operator==(const OptimizerConfig&) const = default;
 };

@@ -25,6 +25,11 @@ std::span<const PrecisionInfo> precisions() {
          "As AMP FP16, but in bfloat16: the range of fp32 with 8 bits of precision, so no loss "
          "scaling is needed.",
          {"fp32", "bf16", "fp32", false, "off"}},
+        {"o2-fp16",
+         "O2 FP16",
+         "The model itself in 16-bit floats, with batch norm and a master copy of the weights in "
+         "fp32, and the loss scaled: nearly everything is half the size.",
+         {"fp16", "off", "fp32", true, "dynamic"}},
         {"pure-fp16",
          "Pure FP16",
          "Weights, batch norm and updates in fp16 as well, without loss scaling: shows what breaks "
@@ -54,17 +59,59 @@ std::span<const ScalerPresetInfo> scaler_presets() {
 }
 
 std::span<const OptimizerInfo> optimizers() {
-    static const std::vector<OptimizerInfo> infos = {
-        {"sgd",
-         "SGD",
-         "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
-         {"lr", "momentum", "nesterov", "weight_decay"}},
-        {"adamw",
-         "AdamW",
-         "Gives every weight its own step size from the history of its gradients, with decay apart "
-         "from the gradient: good without much tuning.",
-         {"lr", "beta1", "beta2", "eps", "weight_decay"}},
-    };
+    static const std::vector<OptimizerInfo> infos = [] {
+        const auto with = [](double lr, double weight_decay, double eps) {
+            OptimizerConfig c;
+            c.lr = lr;
+            c.weight_decay = weight_decay;
+            c.eps = eps;
+            return c;
+        };
+        std::vector<OptimizerInfo> all = {
+            {"sgd",
+             "SGD",
+             "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
+             {"lr", "momentum", "nesterov", "weight_decay", "larc", "larc_trust", "larc_clip"},
+             OptimizerConfig{}},
+            {"adam",
+             "Adam",
+             "Gives every weight its own step size from the history of its gradients; decay acts "
+             "through the gradient.",
+             {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad", "larc", "larc_trust",
+              "larc_clip"},
+             with(0.001, 0, 1e-8)},
+            {"adamw",
+             "AdamW",
+             "Gives every weight its own step size from the history of its gradients, with decay "
+             "apart from the gradient: good without much tuning.",
+             {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad", "larc", "larc_trust",
+              "larc_clip"},
+             with(0.001, 0.01, 1e-8)},
+            {"lamb",
+             "LAMB",
+             "Adam's direction at a rate that follows the size of each layer's weights: for very "
+             "large batches.",
+             {"lr", "beta1", "beta2", "eps", "weight_decay", "max_grad_norm", "nvlamb", "larc",
+              "larc_trust", "larc_clip"},
+             with(0.001, 0.01, 1e-6)},
+            {"novograd",
+             "NovoGrad",
+             "Divides each layer's gradient by the running size of it: Adam with one number a "
+             "layer in place of one a weight.",
+             {"lr", "beta1", "beta2", "eps", "weight_decay", "norm", "larc", "larc_trust",
+              "larc_clip"},
+             with(0.001, 0, 1e-8)},
+            {"adagrad",
+             "Adagrad",
+             "Lets every weight's rate fall with the sum of its squared gradients: good for rare "
+             "features.",
+             {"lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "larc",
+              "larc_trust", "larc_clip"},
+             with(0.01, 0, 1e-10)},
+        };
+        for (OptimizerInfo& info : all) info.defaults.kind = info.kind;
+        return all;
+    }();
     return infos;
 }
 

@@ -105,8 +105,8 @@ std::vector<FieldInfo> optimizer_fields() {
         {"optimizer.kind", "Optimizer",
          "The rule that turns gradients into changes of the weights.", ""},
         {"optimizer.lr", "Learning rate",
-         "How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing "
-         "happens; 0.05 unless given, 0.001 with adamw.",
+         "How far each step goes: too high and the loss jumps or becomes NaN, too low and "
+         "nothing happens; 0.05 unless given, 0.01 with adagrad, 0.001 with the others.",
          ""},
         {"optimizer.momentum", "Momentum",
          "How much of the previous direction is kept at each step of SGD: 0 is none, 0.9 is usual.",
@@ -115,18 +115,50 @@ std::vector<FieldInfo> optimizer_fields() {
          "Looks ahead along the momentum before it steps, which often converges a little faster.",
          ""},
         {"optimizer.weight_decay", "Weight decay",
-         "Pulls every weight a little towards 0 at each step, against overfitting; 0.0005 unless "
-         "given, 0.01 with adamw.",
+         "Pulls every weight a little towards 0 at each step, against overfitting; unless "
+         "given 0.0005 with sgd, 0.01 with adamw and lamb, else 0.",
          ""},
         {"optimizer.beta1", "Beta 1",
-         "How slowly AdamW's running mean of the gradients forgets: 0.9 looks back about 10 steps.",
+         "How slowly the running mean of the gradients forgets, in Adam and its kin: 0.9 "
+         "looks back about 10 steps.",
          ""},
         {"optimizer.beta2", "Beta 2",
-         "How slowly AdamW's running mean of the squared gradients forgets: 0.999 looks back about "
-         "1000 steps.",
+         "How slowly the running mean of the squared gradients forgets, in Adam and its kin: "
+         "0.999 looks back about 1000 steps.",
          ""},
         {"optimizer.eps", "Epsilon",
-         "A small number added to AdamW's divisor so that a weight without gradient does not leap.",
+         "A small number added to the divisor of Adam, its kin and Adagrad, so that a weight "
+         "without gradient does not leap.",
+         ""},
+        {"optimizer.amsgrad", "AMSGrad",
+         "Lets Adam divide by the largest running mean so far, so that its steps never grow "
+         "back.",
+         ""},
+        {"optimizer.lr_decay", "Rate decay",
+         "Lets Adagrad's learning rate fall with the number of updates: 0 leaves it.", ""},
+        {"optimizer.initial_accumulator_value", "Initial sum",
+         "What Adagrad's sums of squared gradients start from; above 0 the first steps are "
+         "shorter.",
+         ""},
+        {"optimizer.max_grad_norm", "Largest norm",
+         "LAMB shortens all gradients together to this norm before it uses them; 0 means no "
+         "limit.",
+         ""},
+        {"optimizer.nvlamb", "NVLAMB",
+         "Gives LAMB's layer-wise rate also to weights without decay.", ""},
+        {"optimizer.norm", "Norm",
+         "By which size of a layer's gradient NovoGrad divides it: l2 is the root of the "
+         "squares' sum, largest the largest magnitude.",
+         ""},
+        {"optimizer.larc", "LARC",
+         "Gives each layer a rate that follows the size of its weights beside its gradients, "
+         "around any optimizer.",
+         ""},
+        {"optimizer.larc_trust", "LARC trust",
+         "How large a share of a layer's weights LARC lets one step change.", ""},
+        {"optimizer.larc_clip", "LARC clip",
+         "LARC only shortens steps; off, its rate multiplies the learning rate whatever comes "
+         "of it.",
          ""},
         {"schedule.kind", "Schedule",
          "How the learning rate moves over the run: constant keeps it, cosine lets it fall to 0 in "

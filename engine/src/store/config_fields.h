@@ -43,6 +43,15 @@ void for_each_setting(Config& c, F&& f) {
     f("optimizer.beta1", c.optimizer.beta1);
     f("optimizer.beta2", c.optimizer.beta2);
     f("optimizer.eps", c.optimizer.eps);
+    f("optimizer.amsgrad", c.optimizer.amsgrad);
+    f("optimizer.lr_decay", c.optimizer.lr_decay);
+    f("optimizer.initial_accumulator_value", c.optimizer.initial_accumulator_value);
+    f("optimizer.max_grad_norm", c.optimizer.max_grad_norm);
+    f("optimizer.nvlamb", c.optimizer.nvlamb);
+    f("optimizer.norm", c.optimizer.norm);
+    f("optimizer.larc", c.optimizer.larc);
+    f("optimizer.larc_trust", c.optimizer.larc_trust);
+    f("optimizer.larc_clip", c.optimizer.larc_clip);
     f("schedule.kind", c.schedule.kind);
     f("clip.kind", c.clip.kind);
     f("clip.value", c.clip.value);

@@ -106,9 +106,8 @@ void fill_from_presets(ConfigReader& reader, RunConfig& config) {
         if (info.preset == config.scaler.preset) config.scaler = info.settings;
     }
     reader("optimizer.kind", config.optimizer.kind);
-    if (config.optimizer.kind == "adamw") {
-        config.optimizer.lr = 0.001;
-        config.optimizer.weight_decay = 0.01;
+    for (const auto& info : optimizers()) {
+        if (info.kind == config.optimizer.kind) config.optimizer = info.defaults;
     }
 }
 

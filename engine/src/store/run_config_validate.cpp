@@ -64,10 +64,10 @@ bool sizes_are_sound(const OptionValue& value) {
 
 /// Names that the settings know (interfaces.md) and that this version cannot run.
 const Names& known_elsewhere() {
-    static const Names names = {
-        "image-folder", "csv",       "text-words", "text-chars", "resnet34",  "resnet50",
-        "resnet101",    "resnet152", "resnext101", "rnn-lm",     "bert",      "transformer-lm",
-        "dlrm",         "o2-fp16",   "adam",       "adagrad",    "one-cycle", "step"};
+    static const Names names = {"image-folder", "csv",       "text-words", "text-chars",
+                                "resnet34",     "resnet50",  "resnet101",  "resnet152",
+                                "resnext101",   "rnn-lm",    "bert",       "transformer-lm",
+                                "dlrm",         "one-cycle", "step"};
     return names;
 }
 
@@ -237,13 +237,14 @@ private:
     }
 
     void check_precision_together(const ResolvedPrecision& r) {
-        require(!r.master_weights, "precision.master_weights", true,
-                msg("not available in this version; allowed: false"));
+        require(!r.master_weights || r.weights == "fp16", "precision.master_weights", true,
+                msg("must be false where precision.weights is fp32: those are their own masters"));
         require(r.batch_norm != "fp16" || r.weights == "fp16", "precision.batch_norm", r.batch_norm,
                 msg("must be fp32 where precision.weights is fp32"));
-        require(r.scaler != "dynamic" || r.weights != "fp16", "precision.scaler", r.scaler,
-                msg("must be off or static where precision.weights is fp16: the unscaled gradients "
-                    "would be fp16 as well and underflow again"));
+        require(r.scaler != "dynamic" || r.weights != "fp16" || r.master_weights,
+                "precision.scaler", r.scaler,
+                msg("must be off or static where precision.weights is fp16 without master weights: "
+                    "the unscaled gradients would be fp16 as well and underflow again"));
     }
 
     void check_scaler_numbers() {
@@ -283,13 +284,18 @@ private:
 
     void check_optimizer() {
         const auto& o = c_.optimizer;
-        check_name("optimizer.kind", o.kind, {"sgd", "adamw"});
+        check_name("optimizer.kind", o.kind, kinds_of(optimizers()));
         check_above_zero("optimizer.lr", o.lr);
         check_below_one("optimizer.momentum", o.momentum);
         check_not_negative("optimizer.weight_decay", o.weight_decay);
         check_below_one("optimizer.beta1", o.beta1);
         check_below_one("optimizer.beta2", o.beta2);
         check_above_zero("optimizer.eps", o.eps);
+        check_not_negative("optimizer.lr_decay", o.lr_decay);
+        check_not_negative("optimizer.initial_accumulator_value", o.initial_accumulator_value);
+        check_not_negative("optimizer.max_grad_norm", o.max_grad_norm);
+        check_name("optimizer.norm", o.norm, {"l2", "largest"});
+        check_above_zero("optimizer.larc_trust", o.larc_trust);
         if (refused("optimizer.kind") || refused("optimizer.momentum") || o.kind != "sgd") return;
         require(!o.nesterov || o.momentum > 0, "optimizer.nesterov", o.nesterov,
                 msg("must be false where optimizer.momentum is 0"));

@@ -48,6 +48,7 @@ std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation) {
         pay("tf32", generation.tf32),
         pay("amp-fp16", generation.fp16),
         pay("amp-bf16", generation.bf16),
+        pay("o2-fp16", generation.fp16),
         {"pure-fp16", false,
          msg("It is there to show what breaks: small updates vanish without fp32 master weights.")},
     };

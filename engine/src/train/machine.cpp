@@ -65,6 +65,9 @@ std::vector<MachineReport::Pay> payoffs(const CpuInfo& cpu) {
          msg("TF32 is a mode of NVIDIA Tensor Cores and needs CUDA; a CPU does not have it.")},
         amp_fp16(cpu),
         amp_bf16(cpu),
+        {"o2-fp16", false,
+         msg("No time saved on a CPU: products are computed in fp32. Weights and activations take "
+             "half the memory, beside the fp32 masters.")},
         {"pure-fp16", false,
          msg("It is there to show what breaks: small updates vanish without fp32 master weights.")},
     };

@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
+#include "train/make_optimizer.h"
 
 namespace engine {
 
@@ -20,9 +21,11 @@ std::int64_t memory_bytes(const Device& device) {
 // Counted on a model whose memory nobody touches.
 void check_model_fits(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
                       const Device& device) {
-    const OptimizerConfig& o = config.optimizer;
-    const std::int64_t states = o.kind == "adamw" ? 2 : o.momentum > 0 ? 1 : 0;
-    const std::int64_t number = resolve(config.precision).weights == "fp16" ? 2 : 4;
+    const ResolvedPrecision precision = resolve(config.precision);
+    const std::int64_t number = precision.weights == "fp16" ? 2 : 4;
+    // Beside weight and gradient.
+    const std::int64_t more =
+        (precision.master_weights ? 4 : 0) + optimizer_state_bytes(config.optimizer, precision);
     const std::int64_t memory = memory_bytes(device);
     const Message hint = msg("Make the layers smaller.");
     std::int64_t numbers = 0;
@@ -36,7 +39,7 @@ void check_model_fits(const RunConfig& config, const SampleShape& sample, std::i
                         memory >> 20),
                     hint);
     }
-    const std::int64_t needed = numbers * number * (2 + states);
+    const std::int64_t needed = numbers * (2 * number + more);
     if (needed <= memory) return;
     throw Error(ErrorCode::memory,
                 msg("The model has {} parameters, which need {} MiB with their gradients and the "

@@ -15,9 +15,8 @@
 #include "ops/unary.h"
 #include "ops/view.h"
 #include "ops/wide.h"
-#include "optim/adamw.h"
-#include "optim/sgd.h"
 #include "store/safetensors.h"
+#include "train/make_optimizer.h"
 #include "train/run_needs.h"
 #include "train/schedule.h"
 #include "train/step_row.h"
@@ -104,16 +103,7 @@ void Trainer::make_precision() {
 void Trainer::make_optimizer() {
     const OptimizerOptions options{
         .scaling_aware = true, .master_weights = precision_.master_weights, .write_grads = false};
-    const OptimizerConfig& o = config_.optimizer;
-    if (o.kind == "adamw") {
-        optimizer_ = std::make_unique<AdamW>(
-            model_->parameters(), AdamWOptions{o.lr, o.beta1, o.beta2, o.eps, o.weight_decay},
-            options);
-    } else {
-        optimizer_ = std::make_unique<Sgd>(
-            model_->parameters(), SgdOptions{o.lr, o.momentum, 0, o.weight_decay, o.nesterov},
-            options);
-    }
+    optimizer_ = engine::make_optimizer(config_.optimizer, model_->parameters(), options);
 }
 
 /// D6: the optimizer writes these as it updates the masters, so no step casts a weight.
@@ -131,7 +121,9 @@ void Trainer::keep_low_copies() {
 Trainer::Forward Trainer::forward(const DeviceBatch& batch) {
     const auto run = [&] {
         const Tensor x = precision_.weights == "fp16" ? to(batch.inputs, DType::f16) : batch.inputs;
-        const Tensor logits = model_->forward(x);
+        Tensor logits = model_->forward(x);
+        // O2 gives its outputs in f32 (4.1).
+        if (precision_.master_weights) logits = to(logits, DType::f32);
         return Forward{cross_entropy(logits, batch.labels), logits};
     };
     if (!region_) return run();

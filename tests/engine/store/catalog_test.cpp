@@ -34,7 +34,7 @@ TEST(Catalog, EveryPrecisionPassesValidation) {
             << info.preset;
         EXPECT_FALSE(info.summary.empty());
     }
-    EXPECT_EQ(precisions().size(), 5u);
+    EXPECT_EQ(precisions().size(), 6u);
 }
 
 TEST(Catalog, TheFirstScalerPresetIsTheDefault) {
@@ -47,6 +47,8 @@ TEST(Catalog, OptimizersNameFieldsThatExist) {
     const auto paths = setting_paths();
     for (const auto& info : optimizers()) {
         EXPECT_TRUE(parse_run_config("{}", {"optimizer.kind=" + info.kind}).errors.empty());
+        EXPECT_EQ(parse_run_config("{}", {"optimizer.kind=" + info.kind}).config.optimizer,
+                  info.defaults);
         for (const auto& field : info.fields)
             EXPECT_THAT(paths, testing::Contains("optimizer." + field));
     }

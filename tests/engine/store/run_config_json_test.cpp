@@ -173,6 +173,17 @@ TEST(RunConfigJson, AdamwHasDefaultsOfItsOwn) {
         0.3);
 }
 
+TEST(RunConfigJson, EveryOptimizerHasDefaultsOfItsOwn) {
+    const auto of = [](const std::string& kind) {
+        return parse_run_config("{}", {"optimizer.kind=" + kind}).config.optimizer;
+    };
+    EXPECT_EQ(of("adam").weight_decay, 0);
+    EXPECT_EQ(of("lamb").eps, 1e-6);
+    EXPECT_EQ(of("novograd").lr, 0.001);
+    EXPECT_EQ(of("adagrad").eps, 1e-10);
+    EXPECT_EQ(of("sgd"), OptimizerConfig{});
+}
+
 TEST(RunConfigJson, OverridesComeOnTop) {
     const auto parsed = parse_run_config(
         R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "optimizer": {"lr": 1}})",
@@ -229,7 +240,16 @@ RunConfig random_config(std::mt19937& random) {
     c.scaler.growth_factor = real(1.001, 9);
     c.scaler.backoff_factor = real(0.001, 0.999);
     c.scaler.growth_interval = 1 + static_cast<std::int64_t>(random() % 10'000);
-    c.optimizer.kind = pick({"sgd", "adamw"});
+    c.optimizer.kind = pick({"sgd", "adam", "adamw", "lamb", "novograd", "adagrad"});
+    c.optimizer.amsgrad = flag();
+    c.optimizer.lr_decay = real(0, 1);
+    c.optimizer.initial_accumulator_value = real(0, 1);
+    c.optimizer.max_grad_norm = real(0, 9);
+    c.optimizer.nvlamb = flag();
+    c.optimizer.norm = pick({"l2", "largest"});
+    c.optimizer.larc = flag();
+    c.optimizer.larc_trust = real(0.001, 1);
+    c.optimizer.larc_clip = flag();
     c.optimizer.lr = real(1e-9, 3);
     c.optimizer.momentum = real(0.1, 0.99);
     c.optimizer.nesterov = flag();

@@ -36,6 +36,12 @@ TEST(RunConfig, ResolveGivesThePresetsFiveSettings) {
     EXPECT_EQ(resolve({"amp-bf16", {}, {}, {}, {}, {}}).scaler, "off");
     EXPECT_EQ(resolve({"pure-fp16", {}, {}, {}, {}, {}}).batch_norm, "fp16");
     EXPECT_EQ(resolve({"fp32", {}, {}, {}, {}, {}}).autocast, "off");
+    const auto o2 = resolve({"o2-fp16", {}, {}, {}, {}, {}});
+    EXPECT_EQ(o2.weights, "fp16");
+    EXPECT_EQ(o2.autocast, "off");
+    EXPECT_EQ(o2.batch_norm, "fp32");
+    EXPECT_TRUE(o2.master_weights);
+    EXPECT_EQ(o2.scaler, "dynamic");
 }
 
 TEST(RunConfig, ResolveTakesTheOverrides) {

@@ -99,13 +99,12 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedCase{"model.kind=lenet5", "model.kind"},
                     RefusedCase{"model.kind=transformer-lm", "model.kind"},
                     RefusedCase{"precision.preset=fp64", "precision.preset"},
-                    RefusedCase{"precision.preset=o2-fp16", "precision.preset"},
                     RefusedCase{"precision.weights=bf16", "precision.weights"},
                     RefusedCase{"precision.autocast=fp32", "precision.autocast"},
                     RefusedCase{"precision.batch_norm=off", "precision.batch_norm"},
                     RefusedCase{"precision.scaler=on", "precision.scaler"},
                     RefusedCase{"scaler.preset=lecture", "scaler.preset"},
-                    RefusedCase{"optimizer.kind=adam", "optimizer.kind"},
+                    RefusedCase{"optimizer.kind=adamax", "optimizer.kind"},
                     RefusedCase{"schedule.kind=step", "schedule.kind"},
                     RefusedCase{"clip.kind=both", "clip.kind"}, RefusedCase{"device=gpu", "device"},
                     RefusedCase{"device=cuda:", "device"}, RefusedCase{"device=cuda:x", "device"}));
@@ -120,6 +119,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"optimizer={\"nesterov\":true,\"momentum\":0}", "optimizer.nesterov"},
         RefusedCase{"precision.master_weights=true", "precision.master_weights"},
         RefusedCase{"precision.batch_norm=fp16", "precision.batch_norm"},
+        RefusedCase{"precision={\"preset\":\"o2-fp16\",\"master_weights\":false}",
+                    "precision.scaler"},
         RefusedCase{"precision.weights=fp16", "precision.scaler"}));
 
 class TakenSettings : public testing::TestWithParam<std::vector<std::string>> {};

@@ -89,7 +89,8 @@ TEST_P(DeviceStep, TellsEveryStepOnceInOrderAndOneStepLate) {
 INSTANTIATE_TEST_SUITE_P(Runs, DeviceStep,
                          testing::Values(std::pair{"mlp", "fp32"}, std::pair{"mlp", "amp-fp16"},
                                          std::pair{"mlp", "amp-bf16"},
-                                         std::pair{"mlp", "pure-fp16"}, std::pair{"lenet", "fp32"},
+                                         std::pair{"mlp", "pure-fp16"}, std::pair{"mlp", "o2-fp16"},
+                                         std::pair{"lenet", "o2-fp16"}, std::pair{"lenet", "fp32"},
                                          std::pair{"lenet", "amp-fp16"},
                                          std::pair{"lenet", "amp-bf16"}),
                          [](const auto& run) {
