@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Settings of the scaler (2.1). Floor, ceiling and hysteresis are ours and off by default.
+/// Settings of the scaler (2.1). Floor, ceiling, hysteresis and what follows are off by default.
 struct ScalerOptions {
     double init_scale = 65536;
     double growth_factor = 2;
@@ -15,9 +15,11 @@ struct ScalerOptions {
     double min_scale = 0;
     double max_scale = 0;
     int hysteresis = 1;
+    bool overflow_resets = true;  ///< off: fastai 2's count of clean steps (4.2)
 
     kernels::ScaleUpdate update() const {
-        return {growth_factor, backoff_factor, growth_interval, min_scale, max_scale, hysteresis};
+        return {growth_factor, backoff_factor, growth_interval, min_scale, max_scale, hysteresis,
+                overflow_resets};
     }
 };
 

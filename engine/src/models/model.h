@@ -35,8 +35,11 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const SampleShape& 
 /// everything that is missing, unknown, or of another shape.
 void load_weights(Model& model, const std::string& path);
 
-/// Brings a model that was made in f32 to 16-bit weights in place: f32 batch norm stays f32 if
-/// asked for (4.1).
+/// Brings a model that was made in f32 to 16-bit weights and float buffers in place (4.1, and
+/// fastai's rule of 4.2): batch norms that have weights stay f32 if asked for.
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
+
+/// Parameters and buffers by name, 16-bit ones as f32: what is saved of a model at every opt level.
+std::vector<std::pair<std::string, Tensor>> saved_state(const Model& model);
 
 }  // namespace engine

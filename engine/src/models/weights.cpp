@@ -57,12 +57,28 @@ void load_weights(Model& model, const std::string& path) {
                 msg("Use weights of the same model, with PyTorch's names."));
 }
 
+namespace {
+
+std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+/// The batch norms (they have a running_mean) that have weights.
+std::set<std::string> affine_batch_norms(const Model& model) {
+    std::set<std::string> with_weight, norms;
+    for (const auto& parameter : model.parameters()) with_weight.insert(module_of(parameter.name));
+    for (const auto& buffer : model.buffers()) {
+        const std::string module = module_of(buffer.name);
+        if (buffer.name == module + ".running_mean" && with_weight.contains(module))
+            norms.insert(module);
+    }
+    return norms;
+}
+
+}  // namespace
+
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
     const GradMode off(false);
-    const auto is_norm = [](const std::string& name) {
-        return name.find("bn") != std::string::npos ||
-               name.find("downsample.1") != std::string::npos;
-    };
+    const std::set<std::string> norms = affine_batch_norms(model);
+    const auto is_norm = [&](const std::string& name) { return norms.contains(module_of(name)); };
     const auto convert = [&](const Parameter& parameter) {
         const Tensor& tensor = parameter.tensor;
         if (!is_floating(tensor.dtype()) || (keep_batch_norm && is_norm(parameter.name))) return;
@@ -76,6 +92,18 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
     };
     for (const auto& parameter : model.parameters()) convert(parameter);
     for (const auto& buffer : model.buffers()) convert(buffer);
+}
+
+std::vector<std::pair<std::string, Tensor>> saved_state(const Model& model) {
+    const GradMode off(false);
+    std::vector<std::pair<std::string, Tensor>> out;
+    for (const auto* list : {&model.parameters(), &model.buffers()}) {
+        for (const auto& entry : *list) {
+            const Tensor values = entry.tensor.detach();
+            out.emplace_back(entry.name, is_low(values.dtype()) ? to(values, DType::f32) : values);
+        }
+    }
+    return out;
 }
 
 }  // namespace engine

@@ -81,12 +81,14 @@ Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t i
 }
 
 Tensor Conv2d::operator()(const Tensor& x) const {
-    return conv2d(x, weight, bias, {.stride = {stride, stride}, .padding = {padding, padding}, .dilation = {1, 1}});
+    return conv2d(x, weight, bias,
+                  {.stride = {stride, stride}, .padding = {padding, padding}, .dilation = {1, 1}});
 }
 
-BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels)
-    : weight(registry.constant(name + ".weight", {channels}, 1)),
-      bias(registry.constant(name + ".bias", {channels}, 0)),
+BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,
+                         bool affine)
+    : weight(affine ? registry.constant(name + ".weight", {channels}, 1) : Tensor()),
+      bias(affine ? registry.constant(name + ".bias", {channels}, 0) : Tensor()),
       running_mean(registry.buffer(name + ".running_mean", {channels}, 0)),
       running_var(registry.buffer(name + ".running_var", {channels}, 1)),
       num_batches_tracked(registry.buffer(name + ".num_batches_tracked", {}, 0, DType::i64)) {}

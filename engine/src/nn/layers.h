@@ -57,11 +57,13 @@ struct Conv2d {
     Tensor operator()(const Tensor& x) const;
 };
 
-/// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1.
+/// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1. Without `affine` it
+/// has no weight and bias.
 struct BatchNorm2d {
     Tensor weight, bias, running_mean, running_var, num_batches_tracked;
     BatchNorm2d() = default;
-    BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels);
+    BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,
+                bool affine = true);
     Tensor operator()(const Tensor& x, bool training) const;
     /// relu(batch_norm(x) + residual) in one pass; residual may be undefined.
     Tensor relu(const Tensor& x, const Tensor& residual, bool training) const;
