@@ -6,6 +6,8 @@ g.T.K            gradients of update T, on the same grid
 NAME.DTYPE.w.K   weights after the last update; DTYPE f32 or f64
 NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq, max_exp_avg_sq, sum
 NAME.DTYPE.first.K   weights after the first update
+sparse.w, sparse.i.T, sparse.v.T   a table of (6, 3) with the places and values of its sparse gradients
+sparse.DTYPE.w, sparse.DTYPE.STATE   the same under SparseAdam
 scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
 
 The metadata's `variants` is the list of settings as JSON; `scaler` holds the scaler's settings and the spoiled updates.
@@ -72,6 +74,25 @@ def run(variant, start, grads, dtype, out):
                 out[f"{prefix}.{name}.{k}"] = optimizer.state[w][name].clone()
 
 
+def run_sparse(generator, out):
+    """Four places an update, now and then the same one twice; update 7 names none."""
+    start = torch.randint(-128, 128, (6, 3), generator=generator) / 128
+    places = [torch.randint(0, 6, (0 if t == 7 else 4,), generator=generator) for t in range(UPDATES)]
+    values = [torch.randint(-128, 128, (len(p), 3), generator=generator) / 128 for p in places]
+    out["sparse.w"] = start
+    for t, (p, v) in enumerate(zip(places, values)):
+        out[f"sparse.i.{t}"], out[f"sparse.v.{t}"] = p.double(), v
+    for dtype, name in ((torch.float32, "f32"), (torch.float64, "f64")):
+        table = start.to(dtype, copy=True).requires_grad_()
+        optimizer = torch.optim.SparseAdam([table], lr=2**-7)
+        for p, v in zip(places, values):
+            table.grad = torch.sparse_coo_tensor(p[None], v.to(dtype), (6, 3))
+            optimizer.step()
+        out[f"sparse.{name}.w"] = table.detach().clone()
+        for state in ("exp_avg", "exp_avg_sq"):
+            out[f"sparse.{name}.{state}"] = optimizer.state[table][state].clone()
+
+
 def run_scaled(variant, start, grads, out):
     weights = [w.clone().requires_grad_() for w in start]
     optimizer = make_optimizer(variant, weights)
@@ -102,6 +123,7 @@ def main():
         for dtype in (torch.float32, torch.float64):
             run(variant, start, grads, dtype, out)
         run_scaled(variant, start, grads, out)
+    run_sparse(generator, out)
     path = pathlib.Path(__file__).resolve().parent / "golden" / "optim.safetensors"
     metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "torch": torch.__version__}
     safetensors.torch.save_file(out, path, metadata=metadata)

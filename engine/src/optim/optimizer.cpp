@@ -145,22 +145,31 @@ Tensor low_of(const Tensor& parameter, const Tensor& master) {
 
 }  // namespace
 
-kernels::UpdateTensor Optimizer::tensor_of(std::size_t i) const {
+kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const {
+    const Slot& slot = slots_[i];
+    return {stored(i).array(),
+            grad.array(),
+            array_or_null(slot.state1),
+            array_or_null(slot.state2),
+            array_or_null(low_of(parameters_[i].tensor, slot.master)),
+            array_or_null(slot.state3),
+            slot.group};
+}
+
+void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
     const Tensor& weight = parameters_[i].tensor;
     const Tensor grad = weight.grad();
+    if (grad.is_sparse()) {
+        throw Error(ErrorCode::value,
+                    "optimizer: the gradient of " + parameters_[i].name + " is sparse",
+                    "Use SparseAdam for it, or a dense gradient.");
+    }
     if (!is_dense(grad) || layout_of(weight) != layout_of(grad)) {
         // A gradient may come in another layout than the weight's (a transposed product, the
         // broadcast one of a sum): bring it over once.
         weight.set_grad(in_layout(grad, layout_of(weight)));
     }
-    const Slot& slot = slots_[i];
-    return {stored(i).array(),
-            weight.grad().array(),
-            array_or_null(slot.state1),
-            array_or_null(slot.state2),
-            array_or_null(low_of(weight, slot.master)),
-            array_or_null(slot.state3),
-            slot.group};
+    tensors.push_back(whole(i, weight.grad()));
 }
 
 void Optimizer::written(std::size_t i) {
@@ -180,7 +189,7 @@ void Optimizer::step() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (!parameters_[i].tensor.grad().defined()) continue;
         if (!slots_[i].state1.defined()) make_state(i);
-        tensors_.push_back(tensor_of(i));
+        collect(i, tensors_);
         updated_.push_back(i);
     }
     const auto stream = current_stream();

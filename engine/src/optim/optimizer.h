@@ -100,6 +100,10 @@ protected:
         Tensor state3;
         int group = 0;
     };
+    /// Adds what of parameter i is updated in this step: all of it, and its gradient must be dense.
+    virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const;
+    /// The places of its weight, gradient (dense), state and 16-bit copy.
+    kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
     /// Makes the state of parameter i, zeroed.
     virtual void make_state(std::size_t parameter) = 0;
     virtual void run(std::span<const kernels::UpdateTensor> tensors,
@@ -122,7 +126,6 @@ protected:
 private:
     void add_parameters(std::vector<Parameter> parameters, int group);
     void make_master(std::size_t parameter);
-    kernels::UpdateTensor tensor_of(std::size_t parameter) const;
     void written(std::size_t parameter);
 
     double first_lr_, first_decay_;

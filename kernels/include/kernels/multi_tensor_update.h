@@ -54,6 +54,7 @@ struct AdamOptions {
     bool decoupled = true;  ///< AdamW: p -= lr * weight_decay * p first
     bool bias_correction = true;
     bool amsgrad = false;
+    bool eps_uncorrected = false;  ///< SparseAdam: eps is added to sqrt(v), not to sqrt(v / c2)
 };
 struct AdagradOptions {
     double lr_decay = 0, eps = 1e-10, weight_decay = 0;

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <memory>
 
 #include "amp/grad_scaler.h"
 #include "engine/element.h"
+#include "golden.h"
 #include "json_optimizer.h"
 #include "optim_support.h"
-#include "store/safetensors.h"
 
 // SGD, Adam, AdamW, Adagrad and GradScaler against PyTorch's own, from the file that
 // tests/peer/optim_golden.py writes.
@@ -20,29 +19,6 @@ using nlohmann::json;
 
 constexpr int updates = 20;
 constexpr int tensors = 2;
-
-class Golden {
-public:
-    Golden()
-        : file_(SafetensorsFile::open(std::filesystem::path(HALFTONE_GOLDEN_DIR) /
-                                      "optim.safetensors")) {}
-
-    json setting(const std::string& name) const { return json::parse(file_.metadata().at(name)); }
-    bool has(const std::string& name) const { return file_.find(name) != nullptr; }
-    Tensor tensor(const std::string& name) const {
-        const TensorEntry* entry = file_.find(name);
-        if (entry == nullptr) throw std::out_of_range(name);
-        Shape shape;
-        for (const auto size : entry->shape) shape.push_back(size);
-        const Tensor t = Tensor::empty(shape, entry->dtype == "F64" ? DType::f64 : DType::f32);
-        EXPECT_EQ(entry->bytes.size(), t.bytes());
-        t.copy_from_host(entry->bytes.data());
-        return t;
-    }
-
-private:
-    SafetensorsFile file_;
-};
 
 std::vector<Parameter> start_weights(const Golden& golden, DType dtype) {
     std::vector<Parameter> parameters;
@@ -60,14 +36,6 @@ Tensor gradient(const Golden& golden, int update, int k, DType dtype, double sca
     auto values = g.values();
     for (auto& value : values) value *= scale;
     return Tensor::of(values, g.shape(), dtype);
-}
-
-void expect_near(const Tensor& ours, const Tensor& theirs, double tolerance,
-                 const std::string& what) {
-    ASSERT_TRUE(ours.shape() == theirs.shape()) << what;
-    const auto a = ours.values(), b = theirs.values();
-    for (std::size_t i = 0; i < a.size(); ++i)
-        ASSERT_NEAR(a[i], b[i], tolerance) << what << " element " << i;
 }
 
 /// Values reach a magnitude of 8. In 20 updates either side rounds at most 10 times an update, each

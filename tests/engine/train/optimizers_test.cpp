@@ -36,14 +36,15 @@ TEST(TrainerOptimizers, EveryOneLowersTheLossInEveryPrecisionWithMastersOrWithou
         }
 }
 
-TEST(TrainerOptimizers, LarcGoesAroundEveryOne) {
-    for (const auto& optimizer : optimizers()) {
-        RunConfig config = run_of(optimizer, "amp-fp16");
-        config.optimizer.larc = true;
-        config.optimizer.larc_trust = 0.1;
-        const auto [first, last] = losses(config);
-        EXPECT_LT(last, 0.97 * first) << optimizer.kind;
-    }
+TEST(TrainerOptimizers, X13LarcRunsAtEveryLevel) {
+    for (const auto& optimizer : optimizers())
+        for (const char* precision : {"fp32", "amp-fp16", "o2-fp16", "pure-fp16"}) {
+            RunConfig config = run_of(optimizer, precision);
+            config.optimizer.larc = true;
+            config.optimizer.larc_trust = 0.1;
+            const auto [first, last] = losses(config);
+            EXPECT_LT(last, 0.97 * first) << optimizer.kind << " " << precision;
+        }
 }
 
 TEST(TrainerOptimizers, O2SkipsAndHalvesTheScaleWhereGradientsOverflow) {

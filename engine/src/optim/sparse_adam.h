@@ -1,0 +1,36 @@
+#pragma once
+
+#include "optim/optimizer.h"
+
+namespace engine {
+
+struct SparseAdamOptions {
+    double lr = 0.001;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double eps = 1e-8;
+};
+
+/// Adam for sparse gradients (core/sparse.h), as PyTorch's: only the rows that a gradient names are
+/// updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient is
+/// coalesced first, which waits for the device, and stays so.
+class SparseAdam final : public Optimizer {
+public:
+    /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are
+    /// of whole tensors.
+    SparseAdam(std::vector<Parameter> parameters, const SparseAdamOptions& settings,
+               const OptimizerOptions& options = {});
+    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
+
+protected:
+    /// The rows. Throws Error(value) for a dense gradient, or weights that are not row-major.
+    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const override;
+    void make_state(std::size_t parameter) override;
+    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
+             kernels::UpdateCounts* counts) override;
+
+private:
+    SparseAdamOptions settings_;
+};
+
+}  // namespace engine
