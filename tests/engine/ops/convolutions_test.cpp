@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "../here.h"
 #include "amp/autocast.h"
 #include "engine/error.h"
+#include "engine/here.h"
 #include "gradcheck.h"
 #include "ops/cast.h"
 #include "ops/columns.h"

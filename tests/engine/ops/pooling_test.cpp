@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "../here.h"
 #include "amp/autocast.h"
 #include "engine/error.h"
+#include "engine/here.h"
 #include "gradcheck.h"
 #include "ops/cast.h"
 #include "ops/fractional_pool.h"
