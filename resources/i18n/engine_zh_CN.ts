@@ -361,8 +361,8 @@
         <translation>学习率</translation>
     </message>
     <message>
-        <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.01 with adagrad, 0.001 with the others.</source>
-        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，adagrad 默认 0.01，其他默认 0.001。</translation>
+        <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.1 with novograd, 0.01 with lamb and adagrad, 0.001 with adam and adamw.</source>
+        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，novograd 默认 0.1，lamb 和 adagrad 默认 0.01，adam 和 adamw 默认 0.001。</translation>
     </message>
     <message>
         <source>Momentum</source>

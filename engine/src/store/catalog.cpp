@@ -60,11 +60,14 @@ std::span<const ScalerPresetInfo> scaler_presets() {
 
 std::span<const OptimizerInfo> optimizers() {
     static const std::vector<OptimizerInfo> infos = [] {
-        const auto with = [](double lr, double weight_decay, double eps) {
+        const auto with = [](double lr, double weight_decay, double eps, double beta1 = 0.9,
+                             double beta2 = 0.999) {
             OptimizerConfig c;
             c.lr = lr;
             c.weight_decay = weight_decay;
             c.eps = eps;
+            c.beta1 = beta1;
+            c.beta2 = beta2;
             return c;
         };
         std::vector<OptimizerInfo> all = {
@@ -93,14 +96,14 @@ std::span<const OptimizerInfo> optimizers() {
              "large batches.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "max_grad_norm", "nvlamb", "larc",
               "larc_trust", "larc_clip"},
-             with(0.001, 0.01, 1e-6)},
+             with(0.01, 0.01, 1e-6)},
             {"novograd",
              "NovoGrad",
              "Divides each layer's gradient by the running size of it: Adam with one number a "
              "layer in place of one a weight.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "norm", "larc", "larc_trust",
               "larc_clip"},
-             with(0.001, 0, 1e-8)},
+             with(0.1, 0, 1e-8, 0.95, 0.98)},
             {"adagrad",
              "Adagrad",
              "Lets every weight's rate fall with the sum of its squared gradients: good for rare "

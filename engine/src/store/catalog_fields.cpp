@@ -105,8 +105,9 @@ std::vector<FieldInfo> optimizer_fields() {
         {"optimizer.kind", "Optimizer",
          "The rule that turns gradients into changes of the weights.", ""},
         {"optimizer.lr", "Learning rate",
-         "How far each step goes: too high and the loss jumps or becomes NaN, too low and "
-         "nothing happens; 0.05 unless given, 0.01 with adagrad, 0.001 with the others.",
+         "How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing "
+         "happens; 0.05 unless given, 0.1 with novograd, 0.01 with lamb and adagrad, 0.001 with "
+         "adam and adamw.",
          ""},
         {"optimizer.momentum", "Momentum",
          "How much of the previous direction is kept at each step of SGD: 0 is none, 0.9 is usual.",

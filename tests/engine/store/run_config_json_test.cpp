@@ -179,7 +179,8 @@ TEST(RunConfigJson, EveryOptimizerHasDefaultsOfItsOwn) {
     };
     EXPECT_EQ(of("adam").weight_decay, 0);
     EXPECT_EQ(of("lamb").eps, 1e-6);
-    EXPECT_EQ(of("novograd").lr, 0.001);
+    EXPECT_EQ(of("novograd").lr, 0.1);
+    EXPECT_EQ(of("novograd").beta2, 0.98);
     EXPECT_EQ(of("adagrad").eps, 1e-10);
     EXPECT_EQ(of("sgd"), OptimizerConfig{});
 }

@@ -23,7 +23,7 @@ RunConfig run_of(const OptimizerInfo& optimizer, const std::string& precision) {
     config.batch_size = 64;
     config.optimizer = optimizer.defaults;
     // For so short a run.
-    if (optimizer.kind != "sgd") config.optimizer.lr = optimizer.kind == "novograd" ? 0.1 : 0.02;
+    if (optimizer.kind.starts_with("adam")) config.optimizer.lr = 0.02;
     config.scaler.growth_interval = 2000;
     return config;
 }
