@@ -57,18 +57,36 @@ TEST(GradScaler, S22_CapturedGraph) {
 }
 
 /// Two linear layers and what trains them, on the device.
+using MakeFused = std::function<std::unique_ptr<Optimizer>(const std::vector<Parameter>&,
+                                                           const OptimizerOptions&)>;
+
+template <class Kind, class Settings>
+MakeFused fused(const Settings& settings, bool larc = false) {
+    return [=](const std::vector<Parameter>& parameters, OptimizerOptions options) {
+        options.larc.on = larc;
+        return std::make_unique<Kind>(parameters, settings, options);
+    };
+}
+
+const SgdOptions momentum{.lr = 0.1, .momentum = 0.9};
+const std::vector<MakeFused> every_fused = {
+    fused<Sgd>(momentum),
+    fused<Sgd>(momentum, /*larc=*/true),
+    fused<Adam>(AdamOptions{.lr = 0.01, .amsgrad = true}),
+    fused<AdamW>(AdamWOptions{.lr = 0.01}),
+    fused<Adagrad>(AdagradOptions{}),
+    fused<Lamb>(LambOptions{.lr = 0.01}),
+    fused<NovoGrad>(NovoGradOptions{.lr = 0.1, .weight_decay = 0.01}),
+};
+
 struct Training {
-    explicit Training(bool adam)
+    explicit Training(const MakeFused& make)
         : w(leaf_on(cuda, Net().parameters[0].copy_to(Device{}).values(), {net_width, net_width})),
           x(Tensor::zeros({net_width, net_width}, DType::f32, cuda)),
           target(Tensor::zeros({net_width, net_width}, DType::f32, cuda)),
           scaler({.init_scale = 128, .growth_interval = 1}) {
         const OptimizerOptions options{.scaling_aware = true, .write_grads = false};
-        if (adam)
-            optimizer = std::make_unique<AdamW>(named({w}), AdamWOptions{.lr = 0.01}, options);
-        else
-            optimizer =
-                std::make_unique<Sgd>(named({w}), SgdOptions{.lr = 0.1, .momentum = 0.9}, options);
+        optimizer = make(named({w}), options);
     }
     void step() {
         optimizer->zero_grad();
@@ -96,8 +114,8 @@ struct Training {
 TEST(GradScaler, S23_CapturedStepAndUpdateEqualTheUncapturedRun) {
     HALFTONE_NEEDS_CUDA();
     const auto batches = harness_batches();
-    for (const bool adam : {false, true}) {
-        Training eager(adam), captured(adam);
+    for (const MakeFused& make : every_fused) {
+        Training eager(make), captured(make);
         const auto pool = std::make_shared<MemoryPool>(cuda);
         std::unique_ptr<kernels::cuda::Graph> graph;
         for (int i = 0; i < 9; ++i) {
