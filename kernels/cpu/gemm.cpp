@@ -30,6 +30,7 @@ void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, St
     assert(dtypes_agree(c.dtype, a.dtype, b.dtype));
     assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols);
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
+    if (options.alpha == 0) a.cols = b.rows = 0;
     if (library_wins(a.dtype, c.rows * c.cols * a.cols) && dnnl_gemm(c, a, b, options)) return;
     gemm_tiled(c, a, b, options);
 }

@@ -139,7 +139,7 @@ void product_in_scratch(const Matrix& c, const ConstMatrix& a, const ConstMatrix
 void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, Stream stream) {
     assert(a.rows == c.rows && a.cols == b.rows && b.cols == c.cols && a.dtype == b.dtype);
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
-    if (a.cols == 0) return gemm_finish(c, nullptr, options, stream);
+    if (a.cols == 0 || options.alpha == 0) return gemm_finish(c, nullptr, options, stream);
     // The library takes no bias for f64. Its ReLU is not used: what it makes of NaN is not written
     // down, and ours keeps it.
     const bool plain = c.dtype == DType::f64 && options.bias != nullptr;

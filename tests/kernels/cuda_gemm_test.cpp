@@ -153,6 +153,17 @@ TEST(CudaGemm, DoesNotReadTheOldValuesWhenBetaIsZero) {
     }
 }
 
+TEST(CudaGemm, DoesNotReadTheOperandsWhenAlphaIsZero) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types) {
+        const DeviceBuffer a{Buffer(types.in, std::vector<double>(16, std::nan("")))},
+            c{Buffer(types.out, std::vector<double>(16, 1.0))};
+        cuda::gemm({c.as<void>(), types.out, 4, 4, 4}, {a.as<void>(), types.in, 4, 4, 4},
+                   {a.as<void>(), types.in, 4, 4, 4}, {.alpha = 0, .beta = 3}, {});
+        for (const double value : c.host().values()) ASSERT_EQ(value, 3);
+    }
+}
+
 TEST(CudaGemm, RoundsSixteenBitProductsOnceFromFloatSums) {
     HALFTONE_NEEDS_CUDA();
     const auto dot = [](DType dtype, std::vector<double> row, std::vector<double> column) {

@@ -176,6 +176,18 @@ TEST(Gemm, DoesNotReadTheOldValuesWhenBetaIsZero) {
         }
 }
 
+TEST(Gemm, DoesNotReadTheOperandsWhenAlphaIsZero) {
+    for (const Types& types : all_types) {
+        for (const std::int64_t size : {4, 200}) {
+            const Buffer a = square(types.in, size, std::nan(""));
+            Buffer c = square(types.out, size, 1);
+            cpu::gemm(matrix(c, size, size), matrix(a, size, size), matrix(a, size, size),
+                      {.alpha = 0, .beta = 3}, {});
+            for (std::int64_t i = 0; i < c.size(); ++i) ASSERT_EQ(c.get(i), 3);
+        }
+    }
+}
+
 TEST(Gemm, RoundsBfloat16ProductsOnceFromFloatSums) {
     EXPECT_EQ(dot(DType::bf16, {256, 1}, {1, 1}), 256);
     EXPECT_EQ(dot(DType::bf16, {1, 0x1p-8}, {1, 1}), 1);
