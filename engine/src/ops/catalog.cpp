@@ -21,6 +21,7 @@
 #include "ops/extremum.h"
 #include "ops/fractional_pool.h"
 #include "ops/gather.h"
+#include "ops/grid_sample.h"
 #include "ops/group_norm.h"
 #include "ops/index_put.h"
 #include "ops/inplace.h"
@@ -45,6 +46,8 @@
 #include "ops/norm.h"
 #include "ops/order.h"
 #include "ops/piecewise.h"
+#include "ops/pad.h"
+#include "ops/pixel_shuffle.h"
 #include "ops/pool.h"
 #include "ops/pool_space.h"
 #include "ops/products.h"
@@ -64,6 +67,7 @@
 #include "ops/ternary.h"
 #include "ops/trigonometric.h"
 #include "ops/unary.h"
+#include "ops/upsample.h"
 #include "ops/vector_products.h"
 #include "ops/view.h"
 
@@ -151,6 +155,15 @@ const OpInfo* const infos[] = {
     &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info, &index_put_info,
     &index_put_inplace_info, &take_along_dim_info, &masked_fill_info, &masked_scatter_info,
     &tril_info, &triu_info,
+    // sampling
+    &grid_sampler_info, &grid_sample_info, &pad_info, &constant_pad_nd_info, &reflection_pad1d_info,
+    &reflection_pad2d_info, &reflection_pad3d_info, &replication_pad1d_info,
+    &replication_pad2d_info, &replication_pad3d_info, &pixel_shuffle_info, &pixel_unshuffle_info,
+    &channel_shuffle_info, &upsample_nearest1d_info, &upsample_nearest2d_info,
+    &upsample_nearest3d_info, &upsample_nearest_exact1d_info, &upsample_nearest_exact2d_info,
+    &upsample_nearest_exact3d_info, &upsample_linear1d_info, &upsample_bilinear2d_info,
+    &upsample_trilinear3d_info, &upsample_bicubic2d_info, &upsample_bilinear2d_aa_info,
+    &upsample_bicubic2d_aa_info,
     // parts and copies
     &slice_info, &select_info, &unsqueeze_info, &squeeze_info, &unbind_info, &split_info,
     &chunk_info, &stack_info, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,

@@ -348,6 +348,7 @@ std::vector<OpSample> op_samples() {
     add_views(out);
     add_inplace(out);
     add_indexing_samples(out);
+    add_sampling_samples(out);
     add_norms_samples(out);
     add_convolutions_samples(out);
     add_pooling_samples(out);

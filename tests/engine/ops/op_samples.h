@@ -20,6 +20,8 @@ struct OpSample {
 std::vector<OpSample> op_samples();
 /// Those of one family each, in op_samples_NAME.cpp.
 void add_indexing_samples(std::vector<OpSample>& out);
+void add_sampling_samples(std::vector<OpSample>& out);
+/// Families that are put together in files of their own.
 void add_norms_samples(std::vector<OpSample>& out);
 void add_convolutions_samples(std::vector<OpSample>& out);
 void add_pooling_samples(std::vector<OpSample>& out);

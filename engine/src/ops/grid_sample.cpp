@@ -1,0 +1,213 @@
+#include "ops/grid_sample.h"
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "ops/binary.h"
+#include "ops/check.h"
+#include "ops/compare.h"
+#include "ops/gather.h"
+#include "ops/grid_places.h"
+#include "ops/slice.h"
+#include "ops/unary.h"
+#include "ops/view.h"
+#include "ops/wide.h"
+
+namespace engine {
+namespace {
+
+template <typename Enum>
+Enum from_name(const std::string& name, std::initializer_list<const char*> names,
+               const char* what) {
+    int i = 0;
+    for (const char* known : names) {
+        if (name == known) return static_cast<Enum>(i);
+        ++i;
+    }
+    throw Error(ErrorCode::value, std::string("grid_sample: there is no ") + what + " " + name);
+}
+
+template <typename Enum>
+Enum from_number(std::int64_t number, const char* what) {
+    if (number < 0 || number > 2)
+        throw Error(ErrorCode::value, std::string("grid_sampler: ") + what + " is 0, 1 or 2, not " +
+                                          std::to_string(number));
+    return static_cast<Enum>(number);
+}
+
+TensorList run_grid_sampler(const OpArguments& args) {
+    return {grid_sample(
+        args.at(0), args.at(1),
+        from_number<GridMode>(args.integer("interpolation_mode", 0), "interpolation_mode"),
+        from_number<GridPadding>(args.integer("padding_mode", 0), "padding_mode"),
+        args.flag("align_corners", false))};
+}
+TensorList run_grid_sample(const OpArguments& args) {
+    return {grid_sample(args.at(0), args.at(1),
+                        from_name<GridMode>(args.text("mode", "bilinear"),
+                                            {"bilinear", "nearest", "bicubic"}, "mode"),
+                        from_name<GridPadding>(args.text("padding_mode", "zeros"),
+                                               {"zeros", "border", "reflection"}, "padding_mode"),
+                        args.flag("align_corners", false))};
+}
+
+constexpr const char* why =
+    "Needs one type: both sides go to the wider, so that places keep their precision.";
+
+void check_grid(const Tensor& x, const Tensor& grid, GridMode mode) {
+    const int dims = x.rank() - 2;
+    bool fits = (dims == 2 || dims == 3) && grid.rank() == x.rank() && grid.size(0) == x.size(0) &&
+                grid.size(dims + 1) == dims;
+    for (int i = 0; fits && i < dims; ++i) fits = x.size(i + 2) > 0;
+    check_shapes(grid_sample_info, fits, x, grid);
+    if (dims == 3 && mode == GridMode::bicubic)
+        throw Error(ErrorCode::value,
+                    "grid_sample: bicubic is for (N, C, H, W), not for " + to_string(x.shape()));
+}
+
+/// The elements that one axis reads for each place, and how much of each.
+struct AxisTap {
+    Tensor at;      // whole numbers, in the computing type, outside the tape
+    Tensor weight;  // undefined: 1
+};
+
+std::vector<AxisTap> linear_taps(const Tensor& c) {
+    const Tensor below = floored(c), above = add(below, 1.0);
+    return {{below, sub(above, c)}, {above, sub(c, below)}};
+}
+
+/// Keys' cubic with slope -0.75, in factors, which lose nothing near 0.
+std::vector<AxisTap> cubic_taps(const Tensor& c, const AxisRule& rule) {
+    constexpr double a = -0.75;
+    const Tensor below = floored(c), t = sub(c, below), rest = add(neg(t), 1.0);
+    const auto near = [](const Tensor& x) {
+        return add(mul(mul(x, x), add(mul(x, a + 2), -(a + 3))), 1.0);
+    };
+    const Tensor weights[] = {mul(mul(t, mul(rest, rest)), a), near(t), near(rest),
+                              mul(mul(rest, mul(t, t)), a)};
+    std::vector<AxisTap> taps;
+    for (int i = 0; i < 4; ++i) {
+        const GradMode off(false);
+        taps.push_back({brought_inside(add(below, i - 1.0), rule), weights[i]});
+    }
+    return taps;
+}
+
+std::vector<AxisTap> taps_of(const Tensor& grid, GridMode mode, const AxisRule& rule) {
+    const Tensor place = from_ends(grid, rule);
+    if (mode == GridMode::bicubic) return cubic_taps(place, rule);
+    const Tensor c = brought_inside(place, rule);
+    if (mode == GridMode::nearest) return {{nearest_whole(c), Tensor()}};
+    return linear_taps(c);
+}
+
+/// Row of x's (N, spatial..., C) for each place, -1 outside. One tap of each axis.
+Tensor row_index(const std::vector<AxisTap>& tap, const Shape& spatial, const Tensor& first) {
+    const GradMode off(false);
+    const Strides strides = contiguous_strides(spatial);
+    Tensor index = first;
+    for (int d = 0; d < spatial.rank(); ++d) {
+        const Tensor at = to(tap[static_cast<std::size_t>(d)].at, DType::i64);
+        index = add(index, mul(at, whole_number(strides[d], at)));
+    }
+    for (int d = 0; d < spatial.rank(); ++d) {
+        const Tensor& at = tap[static_cast<std::size_t>(d)].at;
+        const Tensor none = whole_number(-1, at);
+        index = where(less(at, number_like(0, at)), none, index);
+        index = where(less_equal(at, number_like(static_cast<double>(spatial[d] - 1), at)), index,
+                      none);
+    }
+    return index;
+}
+
+/// The first row of each place's image, i64 (places).
+Tensor first_rows(std::int64_t images, std::int64_t rows, std::int64_t places,
+                  const Device& device) {
+    const Tensor host = Tensor::empty({images * places}, DType::i64, Device{});
+    for (std::int64_t i = 0; i < images * places; ++i)
+        host.data_as<std::int64_t>()[i] = i / places * rows;
+    return host.copy_to(device);
+}
+
+/// Channels last: rows of C.
+Tensor as_rows(const Tensor& x) {
+    Dims order{0};
+    for (int i = 2; i < x.rank(); ++i) order.push_back(i);
+    order.push_back(1);
+    return reshape(permute(x, order), {-1, x.size(1)});
+}
+
+/// x and grid in the type that is computed in; y (places, C).
+Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding padding,
+               bool align_corners) {
+    const int dims = x.rank() - 2;
+    Shape spatial;
+    std::int64_t rows = 1;
+    for (int i = 0; i < dims; ++i) {
+        spatial.push_back(x.size(i + 2));
+        rows *= x.size(i + 2);
+    }
+    const std::int64_t places = grid.numel() / dims;
+    std::vector<std::vector<AxisTap>> axes;
+    for (int d = 0; d < dims; ++d) {
+        // The grid's first coordinate is the last dimension's.
+        const Tensor along = reshape(select(grid, dims + 1, dims - 1 - d), {places});
+        axes.push_back(taps_of(along, mode, {spatial[d], padding, align_corners}));
+    }
+    const std::int64_t images = x.size(0);
+    const Tensor first = first_rows(images, rows, images > 0 ? places / images : 0, x.device());
+    const Tensor table = as_rows(x);
+    const std::size_t taps = axes[0].size();
+    std::size_t combinations = 1;
+    for (int d = 0; d < dims; ++d) combinations *= taps;
+    Tensor sum;
+    for (std::size_t k = 0; k < combinations; ++k) {
+        std::vector<AxisTap> tap;
+        Tensor weight;
+        std::size_t rest = k;
+        for (const auto& axis : axes) {
+            tap.push_back(axis[rest % taps]);
+            rest /= taps;
+            const Tensor& one = tap.back().weight;
+            if (one.defined()) weight = weight.defined() ? mul(weight, one) : one;
+        }
+        Tensor part = rows_or_zeros(table, 0, row_index(tap, spatial, first));
+        if (weight.defined()) part = mul(part, reshape(weight, {places, 1}));
+        sum = sum.defined() ? add(sum, part) : part;
+    }
+    return sum;
+}
+
+}  // namespace
+
+const OpInfo grid_sampler_info{
+    "grid_sampler",
+    CastPolicy::promote,
+    "grid_sampler(x, grid; interpolation_mode, padding_mode, align_corners)",
+    2,
+    why,
+    run_grid_sampler};
+const OpInfo grid_sample_info{"grid_sample",
+                              CastPolicy::promote,
+                              "grid_sample(x, grid; mode, padding_mode, align_corners)",
+                              2,
+                              why,
+                              run_grid_sample};
+
+Tensor grid_sample(const Tensor& x0, const Tensor& grid0, GridMode mode, GridPadding padding,
+                   bool align_corners) {
+    const auto [x, grid] = autocast(grid_sampler_info, x0, grid0);
+    const NoAutocast inside(x.device().kind);
+    one_type(grid_sampler_info, {x, grid});
+    check_grid(x, grid, mode);
+    const Tensor rows = sampled(widened(x), widened(grid), mode, padding, align_corners);
+    Shape shape{x.size(0)};
+    Dims order{0, x.rank() - 1};
+    for (int i = 1; i < x.rank() - 1; ++i) {
+        shape.push_back(grid.size(i));
+        order.push_back(i);
+    }
+    shape.push_back(x.size(1));
+    return to(permute(reshape(rows, shape), order), x.dtype());
+}
+
+}  // namespace engine

@@ -1,0 +1,278 @@
+#include "ops/upsample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "amp/autocast.h"
+#include "engine/error.h"
+#include "ops/binary.h"
+#include "ops/check.h"
+#include "ops/gather.h"
+#include "ops/pool.h"
+#include "ops/view.h"
+#include "ops/wide.h"
+
+namespace engine {
+namespace {
+
+/// The op of a mode for that many dimensions after the first two; null if there is none.
+const OpInfo* find_info(UpsampleMode mode, int dims);
+
+/// A list of numbers, which the reader of cases takes for whole ones if all are.
+std::vector<double> numbers(const OpArguments& args, const char* attr) {
+    if (!args.has(attr)) return {};
+    const AttrValue& value = args.attrs.at(attr);
+    if (const auto* list = std::get_if<std::vector<double>>(&value)) return *list;
+    const auto whole = args.integers(attr, {});
+    return {whole.begin(), whole.end()};
+}
+
+template <UpsampleMode mode, int dims>
+TensorList run(const OpArguments& args) {
+    check_rank(*find_info(mode, dims), args.at(0), dims + 2);
+    const UpsampleTarget target{args.integers("output_size", {}), numbers(args, "scale_factors")};
+    return {upsample(mode, args.at(0), target, args.flag("align_corners", false))};
+}
+
+constexpr const char* weighs =
+    "Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.";
+constexpr const char* chooses = "Listed with its family: it copies, but fp32 comes out.";
+
+}  // namespace
+
+const OpInfo upsample_nearest1d_info{"upsample_nearest1d",
+                                     CastPolicy::f32,
+                                     "upsample_nearest1d(x; output_size, scale_factors)",
+                                     2,
+                                     chooses,
+                                     run<UpsampleMode::nearest, 1>};
+const OpInfo upsample_nearest2d_info{"upsample_nearest2d",
+                                     CastPolicy::f32,
+                                     "upsample_nearest2d(x; output_size, scale_factors)",
+                                     2,
+                                     chooses,
+                                     run<UpsampleMode::nearest, 2>};
+const OpInfo upsample_nearest3d_info{"upsample_nearest3d",
+                                     CastPolicy::f32,
+                                     "upsample_nearest3d(x; output_size, scale_factors)",
+                                     2,
+                                     chooses,
+                                     run<UpsampleMode::nearest, 3>};
+const OpInfo upsample_nearest_exact1d_info{
+    "_upsample_nearest_exact1d",
+    CastPolicy::f32,
+    "_upsample_nearest_exact1d(x; output_size, scale_factors)",
+    2,
+    chooses,
+    run<UpsampleMode::nearest_exact, 1>};
+const OpInfo upsample_nearest_exact2d_info{
+    "_upsample_nearest_exact2d",
+    CastPolicy::f32,
+    "_upsample_nearest_exact2d(x; output_size, scale_factors)",
+    2,
+    chooses,
+    run<UpsampleMode::nearest_exact, 2>};
+const OpInfo upsample_nearest_exact3d_info{
+    "_upsample_nearest_exact3d",
+    CastPolicy::f32,
+    "_upsample_nearest_exact3d(x; output_size, scale_factors)",
+    2,
+    chooses,
+    run<UpsampleMode::nearest_exact, 3>};
+const OpInfo upsample_linear1d_info{
+    "upsample_linear1d",
+    CastPolicy::f32,
+    "upsample_linear1d(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::linear, 1>};
+const OpInfo upsample_bilinear2d_info{
+    "upsample_bilinear2d",
+    CastPolicy::f32,
+    "upsample_bilinear2d(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::linear, 2>};
+const OpInfo upsample_trilinear3d_info{
+    "upsample_trilinear3d",
+    CastPolicy::f32,
+    "upsample_trilinear3d(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::linear, 3>};
+const OpInfo upsample_bicubic2d_info{
+    "upsample_bicubic2d",
+    CastPolicy::f32,
+    "upsample_bicubic2d(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::cubic, 2>};
+const OpInfo upsample_bilinear2d_aa_info{
+    "_upsample_bilinear2d_aa",
+    CastPolicy::f32,
+    "_upsample_bilinear2d_aa(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::linear_aa, 2>};
+const OpInfo upsample_bicubic2d_aa_info{
+    "_upsample_bicubic2d_aa",
+    CastPolicy::f32,
+    "_upsample_bicubic2d_aa(x; output_size, align_corners, scale_factors)",
+    2,
+    weighs,
+    run<UpsampleMode::cubic_aa, 2>};
+namespace {
+
+const OpInfo* find_info(UpsampleMode mode, int dims) {
+    const struct {
+        UpsampleMode mode;
+        int dims;
+        const OpInfo* info;
+    } all[] = {
+        {UpsampleMode::nearest, 1, &upsample_nearest1d_info},
+        {UpsampleMode::nearest, 2, &upsample_nearest2d_info},
+        {UpsampleMode::nearest, 3, &upsample_nearest3d_info},
+        {UpsampleMode::nearest_exact, 1, &upsample_nearest_exact1d_info},
+        {UpsampleMode::nearest_exact, 2, &upsample_nearest_exact2d_info},
+        {UpsampleMode::nearest_exact, 3, &upsample_nearest_exact3d_info},
+        {UpsampleMode::linear, 1, &upsample_linear1d_info},
+        {UpsampleMode::linear, 2, &upsample_bilinear2d_info},
+        {UpsampleMode::linear, 3, &upsample_trilinear3d_info},
+        {UpsampleMode::cubic, 2, &upsample_bicubic2d_info},
+        {UpsampleMode::linear_aa, 2, &upsample_bilinear2d_aa_info},
+        {UpsampleMode::cubic_aa, 2, &upsample_bicubic2d_aa_info},
+    };
+    for (const auto& entry : all)
+        if (entry.mode == mode && entry.dims == dims) return entry.info;
+    return nullptr;
+}
+
+/// Sizes after the first two, and the factors as given.
+struct Sizes {
+    std::vector<std::int64_t> out;
+    std::vector<std::optional<double>> scale;
+};
+
+Sizes sizes_of(const OpInfo& info, const Tensor& x, const UpsampleTarget& target) {
+    const auto dims = static_cast<std::size_t>(x.rank() - 2);
+    const bool by_size = !target.output_size.empty();
+    if (by_size == !target.scale_factors.empty() ||
+        (by_size ? target.output_size.size() : target.scale_factors.size()) != dims) {
+        throw Error(ErrorCode::value, std::string(info.name) + ": takes " + std::to_string(dims) +
+                                          " sizes or as many factors");
+    }
+    Sizes sizes{target.output_size, std::vector<std::optional<double>>(dims)};
+    for (std::size_t i = 0; i < dims && !by_size; ++i) {
+        const double scale = target.scale_factors[i];
+        if (!(scale > 0))
+            throw Error(ErrorCode::value, std::string(info.name) + ": a factor must be positive");
+        sizes.scale[i] = scale;
+        const auto in = static_cast<double>(x.size(static_cast<int>(i) + 2));
+        sizes.out.push_back(static_cast<std::int64_t>(std::floor(in * scale)));
+    }
+    for (std::size_t i = 0; i < dims; ++i) {
+        if (sizes.out[i] < 1 || x.size(static_cast<int>(i) + 2) < 1)
+            throw Error(ErrorCode::value, std::string(info.name) + ": " + to_string(x.shape()) +
+                                              " does not become one with a size of " +
+                                              std::to_string(sizes.out[i]));
+    }
+    return sizes;
+}
+
+Tensor on_device(const std::vector<std::int64_t>& values, const Device& device) {
+    const Tensor host =
+        Tensor::empty({static_cast<std::int64_t>(values.size())}, DType::i64, Device{});
+    std::copy(values.begin(), values.end(), host.data_as<std::int64_t>());
+    return host.copy_to(device);
+}
+
+/// x, in the type it is computed in, along one dimension.
+Tensor resampled(const Tensor& x, int dim, const AxisTaps& taps) {
+    Tensor sum;
+    for (std::size_t t = 0; t < taps.index.size(); ++t) {
+        Tensor part = rows_or_zeros(x, dim, on_device(taps.index[t], x.device()));
+        if (!taps.weight.empty()) {
+            Shape shape;
+            for (int i = 0; i < x.rank(); ++i) shape.push_back(i == dim ? part.size(dim) : 1);
+            part = mul(part, Tensor::of(taps.weight[t], shape, x.dtype(), x.device()));
+        }
+        sum = sum.defined() ? add(sum, part) : part;
+    }
+    return sum;
+}
+
+}  // namespace
+
+Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& target,
+                bool align_corners) {
+    const OpInfo* info = find_info(mode, x0.rank() - 2);
+    if (!info) {
+        throw Error(ErrorCode::shape,
+                    "upsample: no op of this mode for a tensor of shape " + to_string(x0.shape()));
+    }
+    const auto [x] = autocast(*info, x0);
+    check_floating(*info, x);
+    const NoAutocast inside(x.device().kind);
+    const Sizes sizes = sizes_of(*info, x, target);
+    // A copy of a smaller image needs no wide type; its gradient is a sum.
+    Tensor y = widened(x);
+    for (int i = 0; i < x.rank() - 2; ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        const std::int64_t in = x.size(i + 2), out = sizes.out[k];
+        const bool cubic = mode == UpsampleMode::cubic || mode == UpsampleMode::cubic_aa;
+        if (in == out && !cubic && !sizes.scale[k]) continue;
+        y = resampled(y, i + 2, axis_taps(mode, in, out, align_corners, sizes.scale[k]));
+    }
+    return to(y, x.dtype());
+}
+
+namespace {
+
+/// For what is said about arguments alone.
+const OpInfo interpolate_info{"interpolate", CastPolicy::none, "interpolate(x)", 2,
+                              "A front over the upsample ops, each of which has its entry."};
+
+UpsampleMode mode_of(const InterpolateOptions& options, int dims) {
+    const std::string& mode = options.mode;
+    if (options.antialias) {
+        if (mode == "bilinear") return UpsampleMode::linear_aa;
+        if (mode == "bicubic") return UpsampleMode::cubic_aa;
+        throw Error(ErrorCode::value, "interpolate: antialias goes with bilinear and bicubic");
+    }
+    if (mode == "nearest") return UpsampleMode::nearest;
+    if (mode == "nearest-exact") return UpsampleMode::nearest_exact;
+    const char* linear[] = {"linear", "bilinear", "trilinear"};
+    if (dims >= 1 && dims <= 3 && mode == linear[dims - 1]) return UpsampleMode::linear;
+    if (mode == "bicubic") return UpsampleMode::cubic;
+    throw Error(ErrorCode::value, "interpolate: mode " + mode + " does not fit " +
+                                      std::to_string(dims) + " dimensions after the first two");
+}
+
+}  // namespace
+
+Tensor interpolate(const Tensor& x, UpsampleTarget target, const InterpolateOptions& options) {
+    const int dims = x.rank() - 2;
+    if (dims < 1 || dims > 3) {
+        throw Error(ErrorCode::shape,
+                    "interpolate: takes (N, C, ...) with one to three more "
+                    "dimensions, not " +
+                        to_string(x.shape()));
+    }
+    const auto n = static_cast<std::size_t>(dims);
+    if (target.output_size.size() == 1) target.output_size.resize(n, target.output_size[0]);
+    if (target.scale_factors.size() == 1) target.scale_factors.resize(n, target.scale_factors[0]);
+    const bool area = options.mode == "area";
+    if (target.output_size.empty() && (area || options.recompute_scale_factor)) {
+        const Sizes sizes = sizes_of(interpolate_info, x, target);
+        target = {sizes.out, {}};
+    }
+    if (!area) return upsample(mode_of(options, dims), x, target, options.align_corners);
+    if (dims != 2 || target.output_size.size() != 2) {
+        throw Error(ErrorCode::shape,
+                    "interpolate: mode area is written for images (N, C, H, W), not for " +
+                        to_string(x.shape()));
+    }
+    return adaptive_avg_pool2d(x, {target.output_size[0], target.output_size[1]});
+}
+
+}  // namespace engine
