@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "cuda/multi_tensor_update.cuh"
+#include "cuda/multi_tensor_sums.cuh"
 #include "kernels/multi_tensor.h"
 
 namespace kernels::cuda {

@@ -1,4 +1,4 @@
-#include "cuda/multi_tensor_update.cuh"
+#include "cuda/multi_tensor_sums.cuh"
 
 // The optimizers that know norms of whole tensors: LAMB and NovoGrad.
 namespace kernels::cuda {

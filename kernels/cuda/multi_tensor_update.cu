@@ -1,4 +1,4 @@
-#include "cuda/multi_tensor_update.cuh"
+#include "cuda/multi_tensor_sums.cuh"
 
 // The optimizers that update each element by itself.
 namespace kernels::cuda {
