@@ -113,8 +113,8 @@ void gradient_row(const RecurrentGradient& s, std::int64_t row) {
                 part.store(hn::Mul(dh, tanh_slope(tanh_of(g.both(0, i, part)))), dgx + i);
                 break;
             case RecurrentCell::rnn_relu: {
-                const auto passed = hn::Gt(g.both(0, i, part), hn::Zero(DF()));
-                part.store(hn::IfThenElseZero(passed, dh), dgx + i);
+                const auto stopped = hn::Le(g.both(0, i, part), hn::Zero(DF()));
+                part.store(hn::IfThenZeroElse(stopped, dh), dgx + i);
                 break;
             }
             case RecurrentCell::lstm: {

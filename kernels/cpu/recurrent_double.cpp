@@ -78,7 +78,7 @@ void recurrent_gradient_rows_double(const RecurrentGradient& s, std::int64_t beg
                 dgx[at] = dh * tanh_slope(std::tanh(g.both(0)));
                 break;
             case RecurrentCell::rnn_relu:
-                dgx[at] = g.both(0) > 0 ? dh : 0;
+                dgx[at] = g.both(0) <= 0 ? 0 : dh;
                 break;
             case RecurrentCell::lstm: {
                 const double in = logistic(g.both(0)), forget = logistic(g.both(1));

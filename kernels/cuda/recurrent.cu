@@ -97,7 +97,7 @@ __global__ void recurrent_backward_kernel(GradientArrays<T> s, std::int64_t rows
         if constexpr (cell == RecurrentCell::rnn_tanh) {
             s.dgx[at] = narrow<T>(dh * tanh_slope(std::tanh(g.both(0))));
         } else if constexpr (cell == RecurrentCell::rnn_relu) {
-            s.dgx[at] = narrow<T>(g.both(0) > 0 ? dh : W{0});
+            s.dgx[at] = narrow<T>(g.both(0) <= 0 ? W{0} : dh);
         } else if constexpr (cell == RecurrentCell::lstm) {
             const W in = logistic(g.both(0)), forget = logistic(g.both(1));
             const W fresh = std::tanh(g.both(2)), out = logistic(g.both(3));

@@ -37,6 +37,20 @@ TEST(Recurrent, AnAbsentGradientIsZero) {
     EXPECT_EQ(r.dgx.values(), std::vector<double>(40, 0));
 }
 
+TEST(Recurrent, ReluLetsAGradientThroughANaNAndStopsItAtZero) {
+    on_every_target([] {
+        for (const DType dtype : floating) {
+            RecurrentProblem p(RecurrentCell::rnn_relu, dtype, 1, 3);
+            p.gx = Buffer(dtype, {static_cast<double>(nan), 0, 1});
+            p.gh = Buffer(dtype, {0, 0, -1});
+            p.dh = Buffer(dtype, {2, 3, 4});
+            const RecurrentResults r = run(p, false);
+            EXPECT_TRUE(std::isnan(r.h_new.get(0)));
+            EXPECT_EQ(r.dgx.values(), (std::vector<double>{2, 0, 0}));
+        }
+    });
+}
+
 TEST(Recurrent, StatesMayBeWrittenInPlaceAndThreadsChangeNothing) {
     const RecurrentProblem p(RecurrentCell::gru, DType::f16, 600, 64);
     const RecurrentResults expected = run(p, true);

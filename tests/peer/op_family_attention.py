@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 from op_draft import draft
-from op_family import op, tap
+from op_family import agreed, op, tap
 
 INFINITE = float("inf")
 
@@ -42,9 +42,7 @@ def attention(x, attrs):
         s = s.masked_fill(~mask, -INFINITE)
     elif mask is not None:
         s = tap(s + mask)
-    y = tap(softmax(s)) @ v
-    assert torch.allclose(y, theirs, rtol=1e-9, atol=1e-9), "the formula is not PyTorch's function"
-    return y
+    return agreed(tap(softmax(s)) @ v, theirs)
 
 
 def lead_shapes(rng):

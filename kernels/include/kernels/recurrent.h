@@ -31,8 +31,8 @@ using RecurrentForward = void(Array h_new, Array c_new, ConstArray gx, ConstArra
 
 /// Gradients by gx, gh and the state, for dh + dh_more by h_new and dc by c_new (each may be null:
 /// 0). dgh is written for gru only (for the others it is dgx); dstate for lstm and gru: by c, or by
-/// the h that stands in h_new's formula. The gates are computed again from gx and gh. relu lets
-/// through where gx + gh > 0. dstate may be dc or dh_more.
+/// the h that stands in h_new's formula. The gates are computed again from gx and gh. relu stops
+/// them where gx + gh <= 0; NaN does not. dstate may be dc or dh_more.
 using RecurrentBackward = void(Array dgx, Array dgh, Array dstate, ConstArray dh,
                                ConstArray dh_more, ConstArray dc, ConstArray gx, ConstArray gh,
                                ConstArray state, const RecurrentShape& shape, Stream stream);
