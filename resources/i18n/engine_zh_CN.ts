@@ -2006,5 +2006,25 @@
         <source>No time saved on a CPU: products are computed in fp32. Weights and activations take half the memory, beside the fp32 masters.</source>
         <translation>在 CPU 上不省时间：乘积以 fp32 计算。除 fp32 主权重外，权重和激活值占一半内存。</translation>
     </message>
+    <message>
+        <source>Needs one type: both sides go to the wider, so that places keep their precision.</source>
+        <translation>要求类型一致：两边都转换为较宽的类型，使采样位置保持精度。</translation>
+    </message>
+    <message>
+        <source>Not on the list of a GPU: it copies, so the type stays.</source>
+        <translation>不在 GPU 的列表中：只复制数值，类型不变。</translation>
+    </message>
+    <message>
+        <source>Moves elements: the type stays.</source>
+        <translation>只移动元素，类型不变。</translation>
+    </message>
+    <message>
+        <source>Listed with its family: it copies, but fp32 comes out.</source>
+        <translation>随同类算子一起列入：只复制数值，但输出 fp32。</translation>
+    </message>
+    <message>
+        <source>Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.</source>
+        <translation>对相邻像素加权求和：用 fp32 计算，使平滑的图像保持平滑。</translation>
+    </message>
 </context>
 </TS>
