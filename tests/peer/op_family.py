@@ -61,6 +61,10 @@ class FamilyOp:
     multilinear: bool = False
     # Whether second derivatives are compared; may be a function of the attributes.
     second: bool | Callable = True
+    # PyTorch's own function where `function` writes its formula out: the values must agree, and special values are its.
+    native: Callable | None = None
+    # Whether op_special_families.py asks it.
+    specials: bool = True
     # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.
     consulted: int | None = None
     # For an op that has no entry but is built of ops that have: the policy whose casts show in its types.
@@ -214,6 +218,10 @@ class Reference:
         self.leaves = [self.inputs[i] for i in differentiable]
         with tapped() as self.taps:
             self.outputs = as_tuple(entry.function(Arguments(zip(names, self.inputs)), attrs))
+        if entry.native:
+            own = as_tuple(entry.native(Arguments(zip(names, (x.detach() for x in self.inputs))), attrs))
+            for y, z in zip(self.outputs, own, strict=True):
+                torch.testing.assert_close(y.detach(), z, rtol=1e-9, atol=1e-12, equal_nan=True)
 
     def expected(self, y, operands, low_steps=0, sizes=None):
         """`sizes`: S(y) and the plain sum, where they are known."""

@@ -4,6 +4,7 @@ Names are PyTorch's. JSON has no infinity, so p and ord are written as "inf" and
 """
 
 import functools
+import itertools
 import math
 
 import torch
@@ -81,13 +82,20 @@ def make_prod(rng):
     return draft([factors(rng, *shape)], attrs)
 
 
+# One factor after the other: PyTorch's gradients divide the product by x, which leaves crumbs of f64 where they should
+# be 0, and NaN beside an infinity.
+
 def prod(x, attrs):
-    """One factor after the other: PyTorch's gradient divides the product by x, which leaves crumbs of f64 where its own
-    gradient is 0."""
     dim = attrs.get("dim")
     t = x["0"].reshape(-1) if dim is None or x["0"].dim() == 0 else x["0"].movedim(dim, 0)
     y = functools.reduce(torch.mul, t.unbind(0))
     return y.unsqueeze(dim) if keep(attrs) and x["0"].dim() and dim is not None else y
+
+
+def cumprod(x, attrs):
+    if x["0"].dim() == 0:
+        return x["0"] * 1
+    return torch.stack(list(itertools.accumulate(x["0"].unbind(attrs["dim"]), torch.mul)), attrs["dim"])
 
 
 op("prod", FAMILY, "f32_dtype", make_prod, prod)
@@ -102,7 +110,7 @@ def make_cumulative(values):
 
 op("cumsum", FAMILY, "f32_dtype", make_cumulative(lambda rng, *shape: rng.normal(*shape, scale=rng.pick((1.0, 30.0)))),
    lambda x, a: torch.cumsum(x["0"], a["dim"]))
-op("cumprod", FAMILY, "f32_dtype", make_cumulative(factors), lambda x, a: torch.cumprod(x["0"], a["dim"]))
+op("cumprod", FAMILY, "f32_dtype", make_cumulative(factors), cumprod)
 
 
 def make_softmin(rng):
@@ -117,7 +125,8 @@ def softmin(x, attrs):
     return tap(e / tap(e.sum(attrs["dim"], keepdim=True)))
 
 
-op("softmin", FAMILY, "f32_dtype", make_softmin, softmin, low_steps=2)
+op("softmin", FAMILY, "f32_dtype", make_softmin, softmin, low_steps=2,
+   native=lambda x, a: torch.nn.functional.softmin(x["0"], a["dim"]))
 
 ORDERS = (2, 2, 1, 0, 3, 0.5, 1.5, 2.5, -1, -0.5, "inf", "-inf")
 
@@ -134,8 +143,15 @@ def make_vector_norm(name):
     return generate
 
 
-def vector_norm(x, order, attrs):
-    return norm(x["0"], float(order), dim_of(attrs), keep(attrs))
+def vector_norm(x, order, attrs, function=norm):
+    return function(x["0"], float(order), dim_of(attrs), keep(attrs))
+
+
+def own_norm(name):
+    def native(x, attrs):
+        order = 2 if attrs[name] == "fro" else attrs[name]
+        return vector_norm(x, order, attrs, torch.linalg.vector_norm)
+    return native
 
 
 def make_norm(rng):
@@ -145,13 +161,15 @@ def make_norm(rng):
     return made
 
 
-op("norm", FAMILY, "f32_append", make_norm, lambda x, a: vector_norm(x, 2 if a["p"] == "fro" else a["p"], a))
-op("linalg_vector_norm", FAMILY, "f32_dtype", make_vector_norm("ord"), lambda x, a: vector_norm(x, a["ord"], a))
+op("norm", FAMILY, "f32_append", make_norm, lambda x, a: vector_norm(x, 2 if a["p"] == "fro" else a["p"], a),
+   native=own_norm("p"))
+op("linalg_vector_norm", FAMILY, "f32_dtype", make_vector_norm("ord"), lambda x, a: vector_norm(x, a["ord"], a),
+   native=own_norm("ord"))
 
 
 # Norms of matrices. Singular values of their own, apart from one another and from 0: equal ones have no second
-# derivative, and where one is 0 the first is not unique. A decomposition is stable as a whole only (`normwise`): both ours
-# and LAPACK's, which the f64 cases are held against.
+# derivative, and where one is 0 the first is not unique. A decomposition is stable as a whole only (`normwise`): both
+# ours and LAPACK's, which the f64 cases are held against.
 
 def matrices(rng, shape, dims):
     """Of the shape, the matrices in `dims`: orthogonal factors about singular values 1, 2, 3, ... in random order."""
@@ -192,7 +210,8 @@ def matrix_norm(x, attrs):
     return torch.linalg.matrix_norm(x["0"], order, attrs.get("dim", (-2, -1)), keep(attrs))
 
 
-op("linalg_matrix_norm", FAMILY, "f32_dtype", make_matrix_norm, matrix_norm, normwise=True, repeats=False)
+op("linalg_matrix_norm", FAMILY, "f32_dtype", make_matrix_norm, matrix_norm, normwise=True, repeats=False,
+   specials=False)
 
 
 def make_frobenius(rng):
@@ -202,7 +221,8 @@ def make_frobenius(rng):
                  {"dim": dims[0] if rng.chance(0.2) else dims, "keepdim": bool(rng.chance(0.5))})
 
 
-op("frobenius_norm", FAMILY, "f32", make_frobenius, lambda x, a: norm(x["0"], 2, dim_of(a), keep(a)))
+op("frobenius_norm", FAMILY, "f32", make_frobenius, lambda x, a: norm(x["0"], 2, dim_of(a), keep(a)),
+   native=lambda x, a: torch.linalg.vector_norm(x["0"], 2, dim_of(a), keep(a)))
 
 
 def make_nuclear(rng):
@@ -213,7 +233,8 @@ def make_nuclear(rng):
 
 
 op("nuclear_norm", FAMILY, "f32", make_nuclear,
-   lambda x, a: torch.linalg.matrix_norm(x["0"], "nuc", a.get("dim", (-2, -1)), keep(a)), normwise=True, repeats=False)
+   lambda x, a: torch.linalg.matrix_norm(x["0"], "nuc", a.get("dim", (-2, -1)), keep(a)), normwise=True, repeats=False,
+   specials=False)
 
 
 # Moments, and sums that pass over NaN.
@@ -255,14 +276,21 @@ def deviation(x, attrs):
     count = t.numel() // max(squares.numel(), 1)
     variance = tap(squares / (count - correction(attrs)))
     none = variance == 0  # no slope there
-    return torch.where(none, torch.zeros_like(variance), torch.sqrt(torch.where(none, torch.ones_like(variance), variance)))
+    root = torch.sqrt(torch.where(none, torch.ones_like(variance), variance))
+    return torch.where(none, torch.zeros_like(variance), root)
 
 
+def with_mean(function):
+    """The mean as torch.mean has it: that of torch.var_mean is NaN beside an infinity."""
+    return lambda x, a: (function(x, a), x["0"].mean(dim_of(a) or list(range(x["0"].dim())), keep(a)))
+
+
+# No special values for the root: PyTorch's CPU kernel takes it of a variance in f64, where that of f32 is infinite.
 op("var", FAMILY, "none", make_moments, moment(torch.var))
-op("var_mean", FAMILY, "none", make_moments, moment(torch.var_mean))
-op("std", FAMILY, "none", make_deviation, deviation)
-op("std_mean", FAMILY, "none", make_deviation,
-   lambda x, a: (deviation(x, a), x["0"].mean(dim_of(a) or list(range(x["0"].dim())), keep(a))))
+op("var_mean", FAMILY, "none", make_moments, with_mean(moment(torch.var)))
+op("std", FAMILY, "none", make_deviation, deviation, native=moment(torch.std), specials=False)
+op("std_mean", FAMILY, "none", make_deviation, with_mean(deviation), native=with_mean(moment(torch.std)),
+   specials=False)
 
 
 def make_with_nan(rng):
@@ -309,10 +337,12 @@ op("argmin", FAMILY, "none", make_argmin, lambda x, a: torch.argmin(x["0"], a.ge
 
 # Order. Which of equal elements is chosen PyTorch leaves open: the reference takes the first, by a stable sort.
 
-def make_order(attributes):
+def make_order(attributes, integers=False):
     def generate(rng):
         shape = small(rng)
         x = distinct(rng, *shape) if rng.chance(0.5) else grid(rng, *shape)
+        if integers and rng.chance(0.15):
+            return draft([(4 * x).long()], attributes(rng, shape), [])
         return draft([x], attributes(rng, shape))
     return generate
 
@@ -331,12 +361,13 @@ def sort_attrs(rng, shape):
 
 
 def argsort_draft(rng):
-    made = make_order(sort_attrs)(rng)
+    made = make_order(sort_attrs, True)(rng)
     made.differentiable = []
     return made
 
 
-op("sort", FAMILY, "none", make_order(sort_attrs), lambda x, a: in_order(x, a.get("dim", -1), a.get("descending", False)))
+op("sort", FAMILY, "none", make_order(sort_attrs, True),
+   lambda x, a: in_order(x, a.get("dim", -1), a.get("descending", False)))
 op("argsort", FAMILY, "none", argsort_draft,
    lambda x, a: in_order(x, a.get("dim", -1), a.get("descending", False)).indices)
 
@@ -358,26 +389,25 @@ def topk(x, attrs):
     return (values, indices) if scalar else (values.narrow(dim, 0, attrs["k"]), indices.narrow(dim, 0, attrs["k"]))
 
 
-op("topk", FAMILY, "none", make_order(topk_attrs), topk)
+op("topk", FAMILY, "none", make_order(topk_attrs, True), topk)
 
 
 def chosen_attrs(rng, shape):
     return {"dim": one_dim(rng, len(shape)), "keepdim": bool(rng.chance(0.5))} if rng.chance(0.75) else {}
 
 
-def nth(x, attrs, place):
-    """The element of a row that comes at `place` (of its size) in ascending order; the first of equal ones."""
+def median(x, attrs):
+    if "dim" not in attrs:
+        return torch.median(x["0"])
     t, dim = x["0"], attrs["dim"]
     if t.dim() == 0:
-        return t.clone(), torch.tensor(0)
-    k = place(t.shape[dim])
-    values, indices = in_order(x, dim, False)
-    values, indices = values.narrow(dim, k, 1), indices.narrow(dim, k, 1)
-    return (values, indices) if attrs["keepdim"] else (values.squeeze(dim), indices.squeeze(dim))
-
-
-def median(x, attrs):
-    return nth(x, attrs, lambda n: (n - 1) // 2) if "dim" in attrs else torch.median(x["0"])
+        return torch.median(t, dim)
+    _, order = in_order(x, dim, False)
+    none = torch.isnan(t)
+    middle = order.narrow(dim, (t.shape[dim] - 1) // 2, 1)
+    place = torch.where(none.any(dim, True), none.byte().argmax(dim, True), middle)
+    values = torch.gather(t, dim, place)
+    return (values, place) if attrs["keepdim"] else (values.squeeze(dim), place.squeeze(dim))
 
 
 def extremum(function):

@@ -8,7 +8,8 @@ from op_family import tap
 
 
 def norm(t, p, dim, keepdim=True):
-    """torch.linalg.vector_norm of t over the dimensions `dim` (None: all). Where the norm is 0 its gradient is too. PyTorch's own has the same values; its second derivative cannot say where terms cancel."""
+    """torch.linalg.vector_norm of t over the dimensions `dim` (None: all). Where the norm is 0 its gradient is too.
+    PyTorch's own has the same values; its second derivative cannot say where terms cancel."""
     dim = tuple(range(t.dim())) if dim is None else dim
     if p == 0:
         return (t != 0).double().sum(dim, keepdim)
@@ -25,7 +26,4 @@ def norm(t, p, dim, keepdim=True):
             powers = torch.where(zero, torch.full_like(t, math.inf), powers)
     total = tap(powers.sum(dim, keepdim))
     none = total == 0
-    y = torch.where(none, torch.zeros_like(total), torch.where(none, torch.ones_like(total), total) ** (1 / p))
-    expected = torch.linalg.vector_norm(t.detach(), p, dim, keepdim)
-    torch.testing.assert_close(y.detach(), expected, rtol=1e-10, atol=1e-300)
-    return y
+    return torch.where(none, torch.zeros_like(total), torch.where(none, torch.ones_like(total), total) ** (1 / p))

@@ -58,7 +58,8 @@ class Special:
         x = [(t.to(self.run_dtype) if "dtype" in self.attrs else t).to(dtype).clone() if t.is_floating_point() else t
              for t in self.used]
         leaves = [x[i].requires_grad_(True) for i in self.differentiable]
-        outputs = as_tuple(self.entry.function(Arguments(zip(self.names, x)), self.attrs))
+        function = self.entry.native or self.entry.function
+        outputs = as_tuple(function(Arguments(zip(self.names, x)), self.attrs))
         if seeds is None:
             return outputs, []
         return outputs, gradients(outputs, [s.to(dtype) for s in seeds], leaves, False)
@@ -115,7 +116,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     catalog = halftone.op_catalog(options.halftone)
-    ops = [name for name, entry in sorted(REGISTRY.items()) if name in catalog
+    ops = [name for name, entry in sorted(REGISTRY.items()) if name in catalog and entry.specials
            and (not options.op or name in options.op) and (not options.family or entry.family in options.family)]
     cases, refused = [], 0
     for op in ops:

@@ -90,15 +90,10 @@ Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double
     // A base of 1 stands in for 0, whose negative powers would make the gradient's gradient NaN.
     const Tensor ratio = div(where(flat, one, abs(x)), divisor);
     const Tensor slope = mul(sign_of(x), pow(ratio, p - 1));
-    return where(no_norm, zero, mul(dy, where(flat, zero, slope)));
-}
-
-Tensor gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const Ints& dims, double p,
-                Ties ties) {
-    if (p == 0) return {};
-    if (p == 1) return mul(dy, sign_of(x));
-    if (std::isinf(p)) return extremum_gradient(dy, x, n, dims, ties);
-    return power_gradient(dy, x, n, p);
+    // 0 as well, but for a norm that is NaN, or infinite where p < 1.
+    const Tensor x0 = x.detach(), n0 = divisor.detach();
+    const Tensor none = p < 1 ? mul(x0, n0) : div(x0, n0);
+    return where(no_norm, zero, mul(dy, where(flat, none, slope)));
 }
 
 Tensor norm_as(const OpInfo& info, const Tensor& x, double p, const Ints& dims, bool keepdim,
@@ -150,11 +145,19 @@ Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out) {
     return to(x, wide_type(out));
 }
 
+Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const Ints& dims, double p,
+                     Ties ties) {
+    if (p == 0) return {};
+    if (p == 1) return mul(dy, sign_of(x));
+    if (std::isinf(p)) return extremum_gradient(dy, x, n, dims, ties);
+    return power_gradient(dy, x, n, p);
+}
+
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p, Ties ties) {
     const Tensor y = norm_values(x, plan, p);
     return record(info, {x}, y, {save(x), save_output(y)},
                   [dims = plan.dims, p, ties](const Tensor& dy, const Saved& saved) {
-                      return gradient(dy, saved[0], saved[1], dims, p, ties);
+                      return norm_gradient(dy, saved[0], saved[1], dims, p, ties);
                   });
 }
 

@@ -29,6 +29,10 @@ enum class Ties { share, each };
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p,
                Ties ties = Ties::share);
 
+/// Its gradient by x, n the norm, `dims` the plan's; undefined at p = 0.
+Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n,
+                     const std::vector<std::int64_t>& dims, double p, Ties ties = Ties::share);
+
 /// x in the type that a result of type `out` is computed in. Error(dtype) if `out` does not hold
 /// x's type.
 Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out);

@@ -114,7 +114,6 @@ const OpInfo max_info{"max", CastPolicy::none, "max(x; dim?, keepdim)", 2, why, 
 const OpInfo min_info{"min", CastPolicy::none, "min(x; dim?, keepdim)", 2, why, run<min, min>};
 
 Ordered sort(const Tensor& x0, std::int64_t asked_dim, bool descending) {
-    check_floating(sort_info, x0);
     const int dim = wrap_dim("sort", asked_dim, x0.rank());
     const Tensor x = with_dimension(x0);
     return chosen(x, dim, order_of(x, dim, descending), x0.shape());
@@ -128,7 +127,6 @@ Tensor argsort(const Tensor& x, std::int64_t asked_dim, bool descending) {
 }
 
 Ordered topk(const Tensor& x0, std::int64_t k, std::int64_t asked_dim, bool largest) {
-    check_floating(topk_info, x0);
     const int dim = wrap_dim("topk", asked_dim, x0.rank());
     const Tensor x = with_dimension(x0);
     if (k < 0 || k > x.size(dim)) {

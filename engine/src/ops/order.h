@@ -15,7 +15,8 @@ struct Ordered {
     Tensor values, indices;
 };
 
-/// All of the dimension in ascending or descending order; stable.
+/// All of the dimension in ascending or descending order; stable. sort, argsort and topk take any
+/// type, the others floating ones.
 Ordered sort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 /// The k largest (least), in descending (ascending) order.

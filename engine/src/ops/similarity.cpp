@@ -50,6 +50,38 @@ Tensor direction(const Tensor& x, std::int64_t dim, double eps) {
     return div(x, floored(n, eps));
 }
 
+/// What shortens slices whose norm n is above the limit.
+struct Shortening {
+    Tensor over, factor;  // factor = limit / (n + 1e-7)
+};
+Shortening shortening(const Tensor& n, double maxnorm) {
+    const Tensor limit = number_beside(n, maxnorm);
+    return {greater(n, limit), div(limit, add(n, 1e-7))};
+}
+
+/// x of f32 or f64 with slices across `dims` cut down to maxnorm. The gradient of a slice that is
+/// left alone is dy, even where its norm is NaN.
+Tensor scaled_down(const Tensor& x, double p, const std::vector<std::int64_t>& dims,
+                   double maxnorm) {
+    const auto norm_of_slices = [dims, p](const Tensor& t) {
+        return norm_of(renorm_info, t, reduce_plan("renorm", t, dims), p);
+    };
+    Tensor y;
+    {
+        const GradMode off(false);
+        const auto [over, factor] = shortening(norm_of_slices(x), maxnorm);
+        y = where(over, mul(x, factor), x);
+    }
+    return record(renorm_info, {x}, y, {save(x)},
+                  [norm_of_slices, dims, p, maxnorm](const Tensor& dy, const Saved& saved) {
+                      const Tensor t = saved[0], n = norm_of_slices(t);
+                      const auto [over, factor] = shortening(n, maxnorm);
+                      const Tensor along = sum(mul(t, dy), dims, true, t.dtype());
+                      const Tensor by_norm = div(norm_gradient(along, t, n, dims, p), add(n, 1e-7));
+                      return where(over, mul(factor, sub(dy, by_norm)), dy);
+                  });
+}
+
 }  // namespace
 
 const OpInfo cosine_similarity_info{"cosine_similarity",
@@ -109,13 +141,8 @@ Tensor renorm(const Tensor& x0, double p, std::int64_t asked_dim, double maxnorm
     std::vector<std::int64_t> others;
     for (int i = 0; i < x.rank(); ++i)
         if (i != dim) others.push_back(i);
-    const Tensor wide = widened(x);
-    if (wide.numel() == 0) return x;
-    const Tensor n = norm_of(renorm_info, wide, reduce_plan("renorm", x, others), p);
-    const Tensor limit = number_beside(n, maxnorm);
-    const Tensor one = Tensor::scalar(1, n.dtype(), n.device());
-    const Tensor factor = where(greater(n, limit), div(limit, add(n, 1e-7)), one);
-    return to(mul(wide, factor), x.dtype());
+    if (x.numel() == 0) return x;
+    return to(scaled_down(widened(x), p, others, maxnorm), x.dtype());
 }
 
 }  // namespace engine

@@ -103,6 +103,14 @@ TEST(Renorm, ScalesOnlySlicesThatAreTooLong) {
     EXPECT_EQ(y[3], 0.4);
 }
 
+TEST(Renorm, LetsTheGradientOfASliceThatItLeavesAlonePass) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor x = Tensor::of({nan, 4, 0.3, 0.4}, {2, 2}, DType::f64);
+    x.set_requires_grad(true);
+    backward(sum(renorm(x, 2, 0, 1)));
+    EXPECT_EQ(x.grad().values(), (Values{1, 1, 1, 1}));
+}
+
 TEST(CosineSimilarity, OfAZeroVectorIsZeroAndHasASlopeThatEpsLimits) {
     Tensor x = Tensor::zeros({1, 2}, DType::f64);
     x.set_requires_grad(true);

@@ -219,6 +219,13 @@ TEST(Order, PutsNaNAboveEverythingAndIsStable) {
     EXPECT_NE(refusal(ErrorCode::value, [&] { topk(x, 6); }), "");
 }
 
+TEST(Order, TakesIntegers) {
+    const Tensor x = Tensor::of({3, -1, 3}, {3}, DType::i64);
+    EXPECT_EQ(sort(x).values.dtype(), DType::i64);
+    EXPECT_EQ(sort(x, 0, true).values.values(), (Values{3, 3, -1}));
+    EXPECT_EQ(topk(x, 2).indices.values(), (Values{0, 2}));
+}
+
 TEST(Order, GivesEachElementTheSlopeOfItsPlace) {
     Tensor x = leaf({3, 1, 2}, {3});
     backward(sum(mul(sort(x).values, Tensor::of({10, 20, 30}, {3}, DType::f64))));
