@@ -213,6 +213,36 @@ TEST(Indexing, AnAdvancedIndexOutsideIsNamedOrNaN) {
     for (const double v : index(x, far).values()) EXPECT_TRUE(std::isnan(v));
 }
 
+TEST(Indexing, TakesEmptyTensors) {
+    Tensor none = Tensor::zeros({0, 3}, DType::f32), x = Tensor::zeros({2, 3}, DType::f32);
+    none.set_requires_grad(true);
+    x.set_requires_grad(true);
+    const Tensor no_rows = places({}), no_places = places({}, {0, 3});
+    const TensorList results{index_select(none, 0, no_rows),
+                             index_select(x, 0, no_rows),
+                             gather(none, 0, no_places),
+                             index_add(x, 0, no_rows, none),
+                             scatter_add(x, 0, no_places, none),
+                             scatter(x, 0, no_places, none),
+                             scatter_reduce(x, 0, no_places, none, "mean", false),
+                             index_copy(x, 0, no_rows, none),
+                             index(x, {no_rows}),
+                             index_put(x, {no_rows}, none, true),
+                             masked_fill(none, Tensor::zeros({0, 1}, DType::boolean), 1.0),
+                             masked_scatter(x, Tensor::zeros({2, 3}, DType::boolean), none),
+                             flip(none, {0}),
+                             roll(none, {1}, {0}),
+                             repeat(none, {2, 0}),
+                             tril(none),
+                             slice(none, 0, 0, 5, 2)};
+    const std::int64_t sizes[] = {0, 0, 0, 6, 6, 6, 6, 6, 0, 6, 0, 6, 0, 0, 0, 0, 0};
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        EXPECT_EQ(results[i].numel(), sizes[i]) << i;
+        const Tensor seed = Tensor::zeros(results[i].shape(), DType::f32);
+        backward({&results[i], 1}, {&seed, 1});
+    }
+}
+
 TEST(Indexing, TheLastOfSeveralStays) {
     const Tensor x = Tensor::of({1, 2}, {2}), source = Tensor::of({7, 8, 9}, {3});
     const std::vector<double> expected{8, 9};

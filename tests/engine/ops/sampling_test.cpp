@@ -196,6 +196,21 @@ TEST(GridSample, RefusesWhatDoesNotFit) {
     message_of(ErrorCode::value, [&] { grid_sample(volume, grid, GridMode::bicubic); });
 }
 
+TEST(Sampling, TakesEmptyBatches) {
+    Tensor x = Tensor::zeros({0, 4, 2, 2}, DType::f32);
+    x.set_requires_grad(true);
+    const TensorList results{pad(x, {1, 1}),
+                             pad(x, {1, 1, 1, 0}, "reflect"),
+                             upsample(UpsampleMode::linear, x, {{3, 3}, {}}),
+                             grid_sample(x, Tensor::zeros({0, 1, 1, 2}, DType::f32)),
+                             pixel_shuffle(x, 2),
+                             channel_shuffle(x, 2)};
+    for (const auto& y : results) {
+        EXPECT_EQ(y.size(0), 0);
+        backward({&y, 1}, std::vector{y.detach()});
+    }
+}
+
 TEST(PixelShuffle, MovesChannelsIntoTheImageAndBack) {
     const Tensor x = Tensor::of({1, 2, 3, 4}, {1, 4, 1, 1}, DType::i64);
     const Tensor y = pixel_shuffle(x, 2);
