@@ -85,13 +85,19 @@ def tanhshrink(x):
 
 
 unary("silu", plain, F.silu)
-unary("mish", plain, F.mish)
+unary("mish", plain, lambda x: x * tap(torch.tanh(tap(F.softplus(x)))))
 unary("softsign", lambda rng, shape: spread(rng, shape, 1.0, 30.0, 1e-2), lambda x: x / (1 + x.abs()))
 unary("tanhshrink", plain, tanhshrink)
+def hardswish(x):
+    """With its factor marked: it is rounded, also where the product is flat. The edges are left to PyTorch's own."""
+    number = torch.where(x.isfinite(), x, torch.zeros_like(x))
+    return torch.where(~x.isfinite(), F.hardswish(x), number * tap(F.relu6(number + 3) / 6))
+
+
 unary("selu", lambda rng, shape: off(spread(rng, shape), 0), F.selu)
 unary("relu6", lambda rng, shape: off(spread(rng, shape, 1.0, 6.0), 0, 6), F.relu6)
 unary("hardsigmoid", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), lambda x: F.relu6(x + 3) / 6)  # PyTorch's has no second derivative
-unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), F.hardswish)
+unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), hardswish)
 
 
 def gelu(x, at):
@@ -125,11 +131,19 @@ def softplus(x, at):
 
 
 op("softplus", FAMILY, "f32", with_attrs(make_softplus, beta=(1.0, 0.5, 2.0, 3.0), threshold=(20.0, 1.0, 4.0)), softplus)
+def elu(x, alpha, rate):
+    """As PyTorch's CUDA kernels have it, for a NaN too: its slope is 1 there. Written out, since its CPU kernels disagree
+    about that, and its backward of celu takes 1 / alpha in f32 whatever the type of x."""
+    below = torch.where(x <= 0, x, torch.zeros_like(x))
+    bent = below * rate
+    # The value of expm1 with the gradient exp(bent): PyTorch's own is expm1(bent) + 1, which cancels.
+    return torch.where(x <= 0, alpha * (torch.expm1(bent.detach()) + (torch.exp(bent) - torch.exp(bent).detach())), x)
+
+
 op("elu", FAMILY, "none", with_attrs(off_zero, alpha=(1.0, 0.3, 2.0)),
-   lambda x, at: F.elu(x["0"], at.get("alpha", 1.0)))
+   lambda x, at: elu(x["0"], at.get("alpha", 1.0), 1.0))
 op("celu", FAMILY, "none", with_attrs(off_zero, alpha=(1.0, 0.3, 2.0, -1.5)),
-   # Written out: PyTorch's backward takes 1 / alpha in f32, whatever the type of x.
-   lambda x, at: torch.where(x["0"] > 0, x["0"], at.get("alpha", 1.0) * torch.expm1(x["0"] / at.get("alpha", 1.0))))
+   lambda x, at: elu(x["0"], at.get("alpha", 1.0), 1 / at.get("alpha", 1.0)))
 op("leaky_relu", FAMILY, "none", with_attrs(off_zero, negative_slope=(0.01, 0.3, -0.5, 2.0)),
    lambda x, at: F.leaky_relu(x["0"], at.get("negative_slope", 0.01)))
 op("hardtanh", FAMILY, "none",

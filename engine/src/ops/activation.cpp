@@ -4,6 +4,7 @@
 #include "ops/compare.h"
 #include "ops/loss.h"
 #include "ops/pointwise.h"
+#include "ops/steady.h"
 #include "ops/unary.h"
 
 namespace engine {
@@ -46,15 +47,17 @@ const OpInfo tanhshrink_info{"tanhshrink", CastPolicy::none,     "tanhshrink(x)"
 Tensor silu(const Tensor& x) {
     return pointwise(
         silu_info, x, [](const Tensor& w) { return mul(w, sigmoid(w)); },
-        [](const Tensor& w) { return mul(sigmoid(w), add(mul(w, sigmoid(neg(w))), 1.0)); });
+        [](const Tensor& w) {
+            return mul(steady_sigmoid(w), add(mul(w, steady_sigmoid(neg(w))), 1.0));
+        });
 }
 
 Tensor mish(const Tensor& x) {
     return pointwise(
         mish_info, x, [](const Tensor& w) { return mul(w, tanh(soft_plus(w))); },
         [](const Tensor& w) {
-            const Tensor t = tanh(soft_plus(w));
-            return add(t, mul(mul(w, sigmoid(w)), add(neg(mul(t, t)), 1.0)));
+            const Tensor u = soft_plus(w);
+            return add(steady_tanh(u), mul(mul(w, steady_sigmoid(w)), tanh_slope(u)));
         });
 }
 
@@ -67,7 +70,9 @@ Tensor softplus(const Tensor& x, double beta, double threshold) {
         [=](const Tensor& w) {
             return where(straight(w), w, mul(soft_plus(mul(w, beta)), 1 / beta));
         },
-        [=](const Tensor& w) { return where(straight(w), constant(w, 1), sigmoid(mul(w, beta))); });
+        [=](const Tensor& w) {
+            return where(straight(w), constant(w, 1), steady_sigmoid(mul(w, beta)));
+        });
 }
 
 Tensor softsign(const Tensor& x) {
@@ -82,7 +87,7 @@ Tensor softsign(const Tensor& x) {
 
 Tensor tanhshrink(const Tensor& x) {
     return pointwise(tanhshrink_info, x, kernels::UnaryOp::tanhshrink, [](const Tensor& w) {
-        const Tensor t = tanh(w);
+        const Tensor t = steady_tanh(w);
         return mul(t, t);
     });
 }
@@ -91,8 +96,8 @@ Tensor gelu_tanh(const Tensor& x) {
     return pointwise(
         gelu_info, x, [](const Tensor& w) { return mul(w, sigmoid(twice_gelu_argument(w))); },
         [](const Tensor& w) {
-            const Tensor u = twice_gelu_argument(w), s = sigmoid(u);
-            const Tensor bend = mul(mul(w, sigmoid(neg(u))), twice_gelu_slope(w));
+            const Tensor u = twice_gelu_argument(w), s = steady_sigmoid(u);
+            const Tensor bend = mul(mul(w, steady_sigmoid(neg(u))), twice_gelu_slope(w));
             return mul(s, add(bend, 1.0));
         });
 }

@@ -10,6 +10,7 @@
 #include "ops/layout.h"
 #include "ops/loss_wide.h"
 #include "ops/reduce.h"
+#include "ops/steady.h"
 #include "ops/unary.h"
 
 namespace engine {
@@ -100,7 +101,8 @@ Tensor log_sigmoid(const Tensor& x) {
         y = to(sub(below, log1p(exp(neg(abs(wide))))), x.dtype());
     }
     return record(log_sigmoid_info, {x}, y, {save(x)}, [](const Tensor& dy, const Saved& saved) {
-        return mul(dy, sigmoid(neg(saved[0])));
+        const Tensor at = saved[0];
+        return to(mul(widened(dy), steady_sigmoid(neg(widened(at)))), at.dtype());
     });
 }
 

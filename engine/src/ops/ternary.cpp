@@ -33,8 +33,10 @@ Tensor added(const OpInfo& info, const std::array<Tensor, 3>& operands, double v
     const DType type = result_type({x, a, b});
     if (!is_floating(type))
         throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
-    const Tensor term = product(widened(a, type), widened(b, type));
-    return to(add(widened(x, type), value == 1 ? term : mul(term, value)), type);
+    // value comes first, as in PyTorch: it may keep the product within the range, or not.
+    const Tensor left = widened(a, type);
+    const Tensor term = product(value == 1 ? left : mul(left, value), widened(b, type));
+    return to(add(widened(x, type), term), type);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ops/trigonometric.h"
 
 #include "ops/binary.h"
+#include "ops/compare.h"
 #include "ops/pointwise.h"
 #include "ops/unary.h"
 
@@ -13,8 +14,13 @@ constexpr const char* no_entry = "Not on the autocast list: runs in its input's 
 constexpr const char* steep_ends = "Its slope grows without bound near -1 and 1, beyond fp16.";
 constexpr const char* exponential = "It grows like exp, which leaves fp16 above 11.09.";
 
-/// 1 - w^2 without the cancellation near the ends.
-Tensor room(const Tensor& w) { return mul(add(neg(w), 1.0), add(w, 1.0)); }
+/// 1 - w^2 without cancellation: as a product near the ends, where the difference would have lost
+/// its digits, and as the difference near 0, where the product's derivative would.
+Tensor room(const Tensor& w) {
+    const Tensor difference = add(neg(mul(w, w)), 1.0),
+                 product = mul(add(neg(w), 1.0), add(w, 1.0));
+    return where(less(abs(w), number_beside(w, 0.5)), difference, product);
+}
 Tensor square_plus_one(const Tensor& w) { return add(mul(w, w), 1.0); }
 
 }  // namespace
