@@ -172,7 +172,7 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
         factors.factor[c] = training ? static_cast<float>(-scale * inverse * sum_gx / rows) : 0;
         factors.shift[c] = training ? static_cast<float>(-scale * sum_g / rows) : 0;
     }
-    const DxFactors dx_factors{factors.mean, factors.factor, factors.shift};
+    const DxFactors dx_factors{factors.mean, training ? factors.factor : nullptr, factors.shift};
     parallel_for(shape.rows, row_grain(shape.channels), [&](std::int64_t begin, std::int64_t end) {
         gradient_rows(dx, dresidual, in, dx_factors, shape.channels, begin, end);
     });

@@ -206,8 +206,10 @@ void gradient_rows_of(Array dx, Array dresidual, const Gradients& in, const DxFa
             for_each_row_vector(
                 channels, begin, end, [&](std::int64_t i, std::int64_t c, auto part) HWY_ATTR {
                     const VF g = reader.gradient(i, part);
-                    const VF rest = hn::MulAdd(reader.centred(i, c, part), part.load(f.slope + c),
-                                               part.load(f.offset + c));
+                    VF rest = hn::Zero(DF());
+                    if (f.slope != nullptr)
+                        rest = hn::MulAdd(reader.centred(i, c, part), part.load(f.slope + c),
+                                          part.load(f.offset + c));
                     if (residual != nullptr) part.store(g, residual + i);
                     part.store(hn::MulAdd(g, part.load(f.scale + c), rest), to + i);
                 });

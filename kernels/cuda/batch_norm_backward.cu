@@ -40,10 +40,12 @@ __global__ void join_sums_kernel(ChannelFactors<W> factors, const W* parts, cons
     }
 }
 
-/// dresidual may be null.
+/// dresidual may be null. Without `training` dx hangs on g alone: an infinite x must not come in as
+/// 0
+/// * inf.
 template <typename T, int width>
 __global__ void gradient_kernel(T* dx, T* dresidual, BatchNormInputs<T> in, const Compute<T>* mean,
-                                ChannelFactors<Compute<T>> factors, Tiling tiling) {
+                                ChannelFactors<Compute<T>> factors, Tiling tiling, bool training) {
     using W = Compute<T>;
     for (std::int64_t tile = blockIdx.y; tile < tiling.tiles; tile += gridDim.y) {
         const std::int64_t c = (tile * tiling.columns + tile_column(tiling)) * width;
@@ -60,7 +62,8 @@ __global__ void gradient_kernel(T* dx, T* dresidual, BatchNormInputs<T> in, cons
             in.gradient(g, at);
             Pack<T, width> out, passed;
             for (int k = 0; k < width; ++k) {
-                const W rest = multiply_add(widen(x.at[k]) - middle[k], slope[k], offset[k]);
+                const W rest =
+                    training ? multiply_add(widen(x.at[k]) - middle[k], slope[k], offset[k]) : W{0};
                 out.at[k] = narrow<T>(multiply_add(g[k], scale[k], rest));
                 passed.at[k] = narrow<T>(g[k]);
             }
@@ -104,7 +107,7 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
             fits_packs<T>(shape.channels, to, static_cast<const T*>(residual), in.dy, in.x, in.y);
         const Tiling tiling = tiling_of(shape.rows, shape.channels, packed ? wide : 1);
         launch("batch_norm_gradient", packed ? gradient_kernel<T, wide> : gradient_kernel<T, 1>,
-               grid_of(tiling), stream, to, residual, in, means, factors, tiling);
+               grid_of(tiling), stream, to, residual, in, means, factors, tiling, training);
     });
 }
 

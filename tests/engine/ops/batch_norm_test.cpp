@@ -119,6 +119,19 @@ TEST(BatchNorm, ReadsParametersThatAreViewsWithGaps) {
               batch_norm(x, {}, Tensor::full({3}, 2, DType::f32), {}, {}, true).values());
 }
 
+TEST(BatchNorm, AnInfiniteInputHasAFiniteGradientUnderRunningStatistics) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
+        Tensor x = Tensor::of({1, INFINITY, -2, NAN}, {4, 1}, dtype);
+        x.set_requires_grad(true);
+        const DType wide = dtype == DType::f64 ? dtype : DType::f32;
+        const Tensor y = batch_norm(x, {}, {}, Tensor::zeros({1}, wide), Tensor::full({1}, 4, wide),
+                                    false, 0.1, 0);
+        const Tensor dy = Tensor::full({4, 1}, 3, dtype);
+        backward({&y, 1}, {&dy, 1});
+        EXPECT_EQ(x.grad().values(), std::vector<double>(4, 1.5));
+    }
+}
+
 TEST(BatchNorm, AnEmptyBatchIsEmptyOutsideTraining) {
     const Parameters p(2);
     EXPECT_EQ(
