@@ -148,6 +148,28 @@ Convolution& convolution(ConvDirection direction, DType dtype, const Conv2dShape
                      [&] { return make_convolution(direction, geometry(dtype, s, bias), bias); });
 }
 
+/// Whether each of `taps` meets the input for some output place.
+bool taps_meet_input(std::int64_t taps, std::int64_t dilation, std::int64_t pad, std::int64_t in,
+                     std::int64_t out, std::int64_t stride) {
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+        bool meets = false;
+        for (std::int64_t o = 0; o < out && !meets; ++o) {
+            const std::int64_t at = o * stride + tap * dilation - pad;
+            meets = at >= 0 && at < in;
+        }
+        if (!meets) return false;
+    }
+    return true;
+}
+
+/// oneDNN (2.6, AVX-512) leaves a bf16 weight's gradient unwritten where its tap only ever meets
+/// padding.
+bool leaves_gradient_unwritten(ConvDirection direction, DType dtype, const Conv2dShape& s) {
+    return direction == ConvDirection::weight_gradient && dtype == DType::bf16 &&
+           !(taps_meet_input(s.r, s.dilation_h, s.pad_h, s.h, s.oh(), s.stride_h) &&
+             taps_meet_input(s.s, s.dilation_w, s.pad_w, s.w, s.ow(), s.stride_w));
+}
+
 std::int64_t multiply_adds(const Conv2dShape& s) {
     return s.n * s.oh() * s.ow() * s.k * (s.c / s.groups) * s.r * s.s;
 }
@@ -156,7 +178,7 @@ std::int64_t multiply_adds(const Conv2dShape& s) {
 
 bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& operands,
                       const Conv2dShape& shape) {
-    if (!dnnl_supports(dtype)) return false;
+    if (!dnnl_supports(dtype) || leaves_gradient_unwritten(direction, dtype, shape)) return false;
     const ThreadLimit limit(multiply_adds(shape));
     const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
     Convolution& conv = convolution(direction, dtype, shape, bias);
@@ -185,7 +207,7 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
 }
 
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {
-    if (!dnnl_supports(dtype)) return {};
+    if (!dnnl_supports(dtype) || leaves_gradient_unwritten(direction, dtype, shape)) return {};
     const ThreadLimit limit(multiply_adds(shape));
     return convolution(direction, dtype, shape, false).route;
 }

@@ -137,6 +137,23 @@ TEST(Conv2d, AgreesWithDoubleForStridesPaddingAndDilation) {
         }
 }
 
+// Weights whose tap only ever meets padding have the gradient 0. Each shape follows others, whose
+// numbers would stand in what is left unwritten.
+TEST(Conv2d, GivesZeroGradientsToTapsThatMeetPaddingOnly) {
+    for (const DType dtype : {DType::bf16, DType::f16, DType::f32, DType::f64}) {
+        for (const std::int64_t c : {1, 3, 16}) {
+            for (const std::int64_t k : {1, 16}) {
+                for (const std::int64_t w : {1, 2}) {
+                    for (const std::int64_t stride : {1, 3}) {
+                        const Conv2dShape shape{2, c, 2, w, k, 2, 3, stride, stride, 1, 2};
+                        check(dtype, shape);
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(Conv2d, AgreesWithDoubleForGroups) {
     for (const DType dtype : floating)
         for (const std::int64_t groups : {2, 4}) {

@@ -15,7 +15,7 @@ Tensor sin(const Tensor& x);
 Tensor cos(const Tensor& x);
 Tensor erf(const Tensor& x);
 /// min(max(x, low), high); a bound that is not given is not applied. The gradient passes where x is
-/// within the bounds, ends included.
+/// within the bounds, not at them.
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high);
 
 }  // namespace engine

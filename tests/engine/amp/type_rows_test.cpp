@@ -98,6 +98,9 @@ const std::vector<Row> rows_that_stay_low{
     {"max_pool2d", {image}, {{"kernel_size", Ints{2}}}},
     {"avg_pool2d", {image}, {{"kernel_size", Ints{2}}}},
     {"adaptive_avg_pool2d", {image}, {{"output_size", Ints{1, 1}}}},
+    {"constant_pad_nd", {image}, {{"pad", Ints{1, 1}}}},
+    {"reflection_pad2d", {image}, {{"padding", Ints{1, 1, 1, 1}}}},
+    {"replication_pad3d", {volume}, {{"padding", Ints{1, 1, 1, 1, 1, 1}}}},
     {"max_pool3d", {volume}, {{"kernel_size", Ints{2}}}},
     {"avg_pool3d", {volume}, {{"kernel_size", Ints{2}}}},
 };
@@ -124,6 +127,9 @@ const std::vector<Row> rows_that_become_f32{
     {"group_norm", {image, wide_channels, wide_channels}, {{"num_groups", std::int64_t{1}}}},
     {"group_norm", {image, {{2}}, {{2}}}, {{"num_groups", std::int64_t{1}}}},
     {"embedding", {labels, wide}},
+    {"upsample_nearest2d", {image}, {{"output_size", Ints{6, 6}}}},
+    {"upsample_linear1d", {{{1, 2, 4}}}, {{"output_size", Ints{6}}, {"align_corners", false}}},
+    {"upsample_bicubic2d", {image}, {{"output_size", Ints{6, 6}}, {"align_corners", false}}},
     {"multilabel_soft_margin_loss", {rows, rows}},
     {"mse_loss", {rows, rows}},
     {"l1_loss", {rows, rows}},
@@ -207,6 +213,9 @@ const std::vector<Row> rows_refused_outside{
     {"tensordot", {low_rows, {{4, 2}, DType::f32}}, {{"dims", std::int64_t{1}}}},
     {"cross", {{{2, 3}, DType::f16}, {{2, 3}, DType::f32}}, {{"dim", std::int64_t{1}}}},
     {"scatter_add", {low_rows, index_rows, wide}, {{"dim", std::int64_t{0}}}},
+    {"grid_sampler",
+     {{{1, 1, 2, 2}, DType::f16}, {{1, 2, 2, 2}, DType::f32}},
+     {{"mode", std::string("bilinear")}}},
 };
 
 /// The error must hold the op's name, both types and the way out.
