@@ -269,5 +269,15 @@ TEST(CommandLine, HelpListsTheCommands) {
     }
 }
 
+TEST(CommandLine, TheOperationsPageIsWhatTheCatalogSays) {
+    Program program({"ops", "--markdown"});
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0);
+    std::ifstream file(HALFTONE_SOURCE_DIR "/engine/OPERATIONS.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(program.output_text(), page)
+        << "write it anew: halftone ops --markdown > engine/OPERATIONS.md";
+}
+
 }  // namespace
 }  // namespace app
