@@ -1887,6 +1887,8 @@
     <message>
         <source>Not on the list itself, but built of pow, which is: so fp32 in a region.</source>
         <translation>自身不在列表中，但由列表中的 pow 构成，因此在区域内为 fp32。</translation>
+    </message>
+    <message>
         <source>AMSGrad</source>
         <translation>AMSGrad</translation>
     </message>
