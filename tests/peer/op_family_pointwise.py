@@ -96,7 +96,7 @@ def hardswish(x):
 
 unary("selu", lambda rng, shape: off(spread(rng, shape), 0), F.selu)
 unary("relu6", lambda rng, shape: off(spread(rng, shape, 1.0, 6.0), 0, 6), F.relu6)
-unary("hardsigmoid", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), lambda x: F.relu6(x + 3) / 6)  # PyTorch's has no second derivative
+unary("hardsigmoid", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), lambda x: tap(F.relu6(tap(x + 3))) / 6)  # PyTorch's has no second derivative
 unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), hardswish)
 
 
@@ -104,12 +104,13 @@ def gelu(x, at):
     v = x["0"]
     # 1 + erf(u) and 1 + tanh(u), as PyTorch has them, cancel for negative u; these are the same numbers.
     if at.get("approximate") != "tanh":
-        return 0.5 * v * torch.erfc(-v * 0.5**0.5)
-    return v * torch.sigmoid(2 * (2 / torch.pi)**0.5 * (v + 0.044715 * v**3))
+        return 0.5 * v * tap(torch.erfc(-v * 0.5**0.5))
+    return v * tap(torch.sigmoid(tap(2 * (2 / torch.pi)**0.5 * (v + 0.044715 * v**3))))
 
 
 # The exact form's kernels take Phi by erfc, whose argument is rounded: in the tail that is x^2 / 2 roundings more, and
-# the sensitivity of Phi to x already holds them.
+# the sensitivity of Phi to x already holds them. Both forms are flat at their lowest point, where only the marked
+# factors' own roundings are seen.
 op("gelu", FAMILY, "none", with_attrs(lambda rng, shape, at: spread(rng, shape), approximate=("tanh", "tanh", "none")),
    gelu)
 
