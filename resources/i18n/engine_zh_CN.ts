@@ -1533,8 +1533,8 @@
         <translation>即把卷积的梯度运算用作前向：16 位速度快，用 fp32 累加。</translation>
     </message>
     <message>
-        <source>A count has no type to lose.</source>
-        <translation>计数和判断的结果不是浮点数，不存在精度损失。</translation>
+        <source>A count or an answer is a whole number: there is no precision to lose.</source>
+        <translation>计数和判断的结果是整数，不存在精度损失。</translation>
     </message>
     <message>
         <source>A loss is one number out of many: it is worth fp32.</source>
@@ -1563,6 +1563,10 @@
     <message>
         <source>exp leaves fp16 above 11.09.</source>
         <translation>输入大于 11.09 时，exp 在 fp16 中溢出。</translation>
+    </message>
+    <message>
+        <source>Its slope grows without bound towards its pole, so it runs in fp32.</source>
+        <translation>越靠近极点导数越大，没有上限，因此用 fp32 计算。</translation>
     </message>
     <message>
         <source>Its slope 1/x leaves fp16 for small x.</source>
@@ -1625,12 +1629,12 @@
         <translation>exp() 之和在 fp16 中溢出，因此用 fp32 计算。</translation>
     </message>
     <message>
-        <source>A squared error leaves fp16 once it is off by 256.</source>
-        <translation>误差达到 256 时，平方误差就在 fp16 中溢出。</translation>
+        <source>An error of 256 has a square beyond fp16, so the loss is fp32.</source>
+        <translation>误差达到 256 时，其平方就在 fp16 中溢出，因此损失用 fp32 计算。</translation>
     </message>
     <message>
-        <source>The safe form: the sigmoid is inside, so no probability is ever rounded to 0 or 1.</source>
-        <translation>安全的形式：sigmoid 包含在内，概率不会被舍入为 0 或 1。</translation>
+        <source>The safe form: the sigmoid is inside and all of it is fp32, so no probability is rounded to 0 or 1.</source>
+        <translation>安全的形式：sigmoid 包含在内且全部用 fp32 计算，概率不会被舍入为 0 或 1。</translation>
     </message>
     <message>
         <source>Its gradient 1/x must fit the type of x: an fp16 x would make it infinite.</source>
@@ -1645,8 +1649,8 @@
         <translation>不在列表中：即使在区域内，两边类型也必须相同。</translation>
     </message>
     <message>
-        <source>Most of the arithmetic; 16-bit hardware sums it in f32.</source>
-        <translation>网络的大部分计算量在此；16 位硬件用 fp32 累加。</translation>
+        <source>Most of a network's arithmetic is here: 16-bit hardware does it fast and sums in fp32.</source>
+        <translation>网络的大部分计算量在此：16 位硬件算得快，并用 fp32 累加。</translation>
     </message>
     <message>
         <source>A batch of matrix products: as mm.</source>
@@ -1665,8 +1669,8 @@
         <translation>矩阵乘向量：同 mm。</translation>
     </message>
     <message>
-        <source>A matrix product: twice as fast or more in 16 bits, summed in fp32.</source>
-        <translation>矩阵乘：16 位的速度至少快一倍，用 fp32 累加。</translation>
+        <source>A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.</source>
+        <translation>矩阵乘：16 位硬件的速度至少快一倍，并用 fp32 累加。</translation>
     </message>
     <message>
         <source>Matrix products one after the other: as mm.</source>
@@ -1681,8 +1685,8 @@
         <translation>不在列表中：用 fp32 累加，结果舍入为输入的类型。</translation>
     </message>
     <message>
-        <source>Squares leave fp16 above 256, so the norm is written in fp32.</source>
-        <translation>大于 256 的数，平方在 fp16 中溢出，因此范数以 fp32 输出。</translation>
+        <source>Squares leave fp16 from 256 on, so the norm is written in fp32.</source>
+        <translation>从 256 起，平方就在 fp16 中溢出，因此范数以 fp32 输出。</translation>
     </message>
     <message>
         <source>Powers and their sum leave fp16 quickly, so it reads fp16 and writes fp32.</source>
@@ -1781,8 +1785,8 @@
         <translation>三个因子的乘积更容易在 fp16 中溢出：全部转换为其中最宽的类型。</translation>
     </message>
     <message>
-        <source>Its result or its slope leaves fp16's range quickly, so it runs in fp32.</source>
-        <translation>结果或导数很快超出 fp16 的范围，因此用 fp32 计算。</translation>
+        <source>For small x its slope leaves fp16, so it runs in fp32.</source>
+        <translation>x 很小时导数超出 fp16 的范围，因此用 fp32 计算。</translation>
     </message>
     <message>
         <source>256 squared is already beyond fp16.</source>
@@ -1845,8 +1849,8 @@
         <translation>自身不在列表中：内部对标签的求和输出 fp32，因此损失也是 fp32。</translation>
     </message>
     <message>
-        <source>On the low list with the layers: it has a weight, which is cast to fp16 beside x.</source>
-        <translation>与各层一样在 16 位列表中：它带有权重，权重和 x 一起转换为 fp16。</translation>
+        <source>Listed with the layers that have weights: its weight is cast to 16 bits beside x.</source>
+        <translation>与带权重的各层列在一起：权重和 x 一起转换为 16 位。</translation>
     </message>
     <message>
         <source>No entry of its own: number / x is reciprocal(x) * number, and the reciprocal is fp32.</source>
@@ -1857,8 +1861,8 @@
         <translation>自身不在列表中：number ** x 即 pow，用 fp32 计算。</translation>
     </message>
     <message>
-        <source>It is infinite at -1 and 1, and its slope leaves fp16 before that.</source>
-        <translation>在 -1 和 1 处为无穷大，导数在此之前就已在 fp16 中溢出。</translation>
+        <source>It is infinite at -1 and 1, and its slope near them magnifies any rounding of x.</source>
+        <translation>在 -1 和 1 处为无穷大，其附近的导数会放大 x 的任何舍入误差。</translation>
     </message>
     <message>
         <source>All three go to the widest type, so that an fp32 one loses nothing.</source>
@@ -1869,8 +1873,8 @@
         <translation>不在自动混合精度列表中，也不提升类型：各输入的类型必须相同。</translation>
     </message>
     <message>
-        <source>Its slope grows without bound near -1 and 1, beyond fp16.</source>
-        <translation>导数在 -1 和 1 附近无限增大，会超出 fp16。</translation>
+        <source>Its slope grows without bound near -1 and 1 and magnifies fp16's rounding there.</source>
+        <translation>导数在 -1 和 1 附近无限增大，会放大 fp16 的舍入误差。</translation>
     </message>
     <message>
         <source>It has poles: near them it leaves fp16.</source>

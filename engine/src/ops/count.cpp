@@ -26,7 +26,8 @@ Tensor counted(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepd
     return reduced_by(ReduceOp::sum, ones, reduce_plan(info.name, x, dims), keepdim, DType::f64);
 }
 
-constexpr const char* why = "A count has no type to lose.";
+constexpr const char* why =
+    "A count or an answer is a whole number: there is no precision to lose.";
 
 }  // namespace
 

@@ -27,7 +27,7 @@ TensorList run_clamp(const OpArguments& args) {
 }
 
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-constexpr const char* steep = "Its slope 1/x leaves fp16 for small x.";
+constexpr const char* steep = "Its slope grows without bound towards its pole, so it runs in fp32.";
 
 Tensor compute(const OpInfo& info, const Tensor& x, UnaryOp op) {
     check_floating(info, x);

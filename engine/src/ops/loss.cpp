@@ -35,7 +35,7 @@ const OpInfo mse_loss_info{"mse_loss",
                            CastPolicy::f32,
                            "mse_loss(x, target; reduction)",
                            2,
-                           "A squared error leaves fp16 once it is off by 256.",
+                           "An error of 256 has a square beyond fp16, so the loss is fp32.",
                            run<mse_loss>};
 const OpInfo l1_loss_info{"l1_loss",
                           CastPolicy::f32,
@@ -54,7 +54,8 @@ const OpInfo binary_cross_entropy_with_logits_info{
     CastPolicy::f32,
     "binary_cross_entropy_with_logits(x, target, weight?, pos_weight?; reduction)",
     2,
-    "The safe form: the sigmoid is inside, so no probability is ever rounded to 0 or 1.",
+    "The safe form: the sigmoid is inside and all of it is fp32, so no probability is rounded to 0 "
+    "or 1.",
     run_with_logits};
 const OpInfo binary_cross_entropy_info{
     "binary_cross_entropy",

@@ -95,12 +95,13 @@ Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const T
 
 }  // namespace
 
-const OpInfo mm_info{"mm",
-                     CastPolicy::low,
-                     "mm(a, b)",
-                     2,
-                     "Most of the arithmetic; 16-bit hardware sums it in f32.",
-                     run<mm>};
+const OpInfo mm_info{
+    "mm",
+    CastPolicy::low,
+    "mm(a, b)",
+    2,
+    "Most of a network's arithmetic is here: 16-bit hardware does it fast and sums in fp32.",
+    run<mm>};
 const OpInfo bmm_info{
     "bmm", CastPolicy::low, "bmm(a, b)", 2, "A batch of matrix products: as mm.", run<bmm>};
 const OpInfo matmul_info{
@@ -120,12 +121,13 @@ const OpInfo dot_info{"dot",
                       2,
                       "Both sides go to the wider type, so that an fp32 side loses nothing.",
                       run<dot>};
-const OpInfo linear_info{"linear",
-                         CastPolicy::low,
-                         "linear(x, weight, bias?)",
-                         2,
-                         "A matrix product: twice as fast or more in 16 bits, summed in fp32.",
-                         run_linear};
+const OpInfo linear_info{
+    "linear",
+    CastPolicy::low,
+    "linear(x, weight, bias?)",
+    2,
+    "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
+    run_linear};
 
 namespace {
 

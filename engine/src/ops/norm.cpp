@@ -114,7 +114,7 @@ const OpInfo norm_info{"norm",
                        CastPolicy::f32_append,
                        "norm(x; p, dim?, keepdim, dtype?)",
                        2,
-                       "Squares leave fp16 above 256, so the norm is written in fp32.",
+                       "Squares leave fp16 from 256 on, so the norm is written in fp32.",
                        run_norm};
 const OpInfo linalg_vector_norm_info{
     "linalg_vector_norm",

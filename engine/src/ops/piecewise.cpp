@@ -94,13 +94,13 @@ const OpInfo hardswish_info{"hardswish", CastPolicy::none, "hardswish(x)",
                             2,           no_entry,         run_unary<hardswish>};
 const OpInfo threshold_info{"threshold", CastPolicy::none, "threshold(x; threshold, value)",
                             2,           no_entry,         run_threshold};
-const OpInfo prelu_info{"prelu",
-                        CastPolicy::low,
-                        "prelu(x, weight)",
-                        2,
-                        "On the low list with the layers: it has a weight, which is cast to fp16 "
-                        "beside x.",
-                        run_prelu};
+const OpInfo prelu_info{
+    "prelu",
+    CastPolicy::low,
+    "prelu(x, weight)",
+    2,
+    "Listed with the layers that have weights: its weight is cast to 16 bits beside x.",
+    run_prelu};
 
 Tensor elu(const Tensor& x, double alpha) { return exponential(elu_info, x, {1, alpha, 1}); }
 

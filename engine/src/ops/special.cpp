@@ -16,12 +16,13 @@ Tensor power_of_two(const Tensor& w) { return pow(constant(w, 2), w); }
 }  // namespace
 
 const OpInfo erfc_info{"erfc", CastPolicy::none, "erfc(x)", 2, no_entry, run_unary<erfc>};
-const OpInfo erfinv_info{"erfinv",
-                         CastPolicy::f32,
-                         "erfinv(x)",
-                         2,
-                         "It is infinite at -1 and 1, and its slope leaves fp16 before that.",
-                         run_unary<erfinv>};
+const OpInfo erfinv_info{
+    "erfinv",
+    CastPolicy::f32,
+    "erfinv(x)",
+    2,
+    "It is infinite at -1 and 1, and its slope near them magnifies any rounding of x.",
+    run_unary<erfinv>};
 const OpInfo exp2_info{"exp2", CastPolicy::none, "exp2(x)", 2, no_entry, run_unary<exp2>};
 
 Tensor erfc(const Tensor& x) {

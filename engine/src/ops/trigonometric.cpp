@@ -11,7 +11,8 @@ namespace {
 using kernels::UnaryOp;
 
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-constexpr const char* steep_ends = "Its slope grows without bound near -1 and 1, beyond fp16.";
+constexpr const char* steep_ends =
+    "Its slope grows without bound near -1 and 1 and magnifies fp16's rounding there.";
 constexpr const char* exponential = "It grows like exp, which leaves fp16 above 11.09.";
 
 /// 1 - w^2 without cancellation: as a product near the ends, where the difference would have lost

@@ -30,8 +30,7 @@ TensorList run_gelu(const OpArguments& args) {
 }
 
 constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
-constexpr const char* leaves_f16 =
-    "Its result or its slope leaves fp16's range quickly, so it runs in fp32.";
+constexpr const char* leaves_f16 = "For small x its slope leaves fp16, so it runs in fp32.";
 
 Tensor compute(const OpInfo& info, const Tensor& x, UnaryOp op) {
     if (!is_floating(x.dtype()) && op != UnaryOp::neg && op != UnaryOp::abs) {
