@@ -25,7 +25,8 @@ def main():
                     by_case.setdefault(case, []).append(rest)
             for i, line in enumerate(lines.read_text().splitlines()):
                 request = json.loads(line)
-                request.pop("results")
+                request.pop("results", None)
+                request.pop("refused", None)
                 request.update({"in": "i", "out": "o", "device": "cpu"})
                 arguments = {rest: tensors.get_tensor(f"{i}/{rest}") for rest in by_case.get(str(i), [])}
                 file = safetensors.torch.save(arguments)
