@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "ops/batch_norm.h"
 #include "ops/conv2d.h"
+#include "ops/group_norm.h"
 #include "ops/inplace.h"
 #include "ops/softmax.h"
 #include "ops/unary.h"
@@ -44,6 +45,8 @@ TEST(ApexCases, X1_OpsGiveTheTypesOfTheirFamilyAndGradientsThatOfTheInput) {
         EXPECT_EQ(type_in_region(image, [&](const Tensor& x) { return conv2d(x, filter); }),
                   DType::f16);
         EXPECT_EQ(type_in_region(rows, [](const Tensor& x) { return softmax(x, 1); }), DType::f32);
+        EXPECT_EQ(type_in_region(image, [](const Tensor& x) { return group_norm(x, 2); }),
+                  DType::f32);
         EXPECT_EQ(type_in_region(rows, [](const Tensor& x) { return mse_loss(x, mul(x, 0.5)); }),
                   DType::f32);
         EXPECT_EQ(type_in_region(rows, [](const Tensor& x) { return relu(x); }), dtype);

@@ -41,8 +41,9 @@ TensorList cast_by_hand(const TensorList& args, DType dtype) {
 std::vector<OpSample> samples_of(std::initializer_list<CastPolicy> policies) {
     std::vector<OpSample> out;
     for (const auto& sample : op_samples()) {
+        const OpInfo* info = find_op(sample.op);  // null: a form of several ops, not one of them
         for (const auto policy : policies) {
-            if (find_op(sample.op)->policy == policy) out.push_back(sample);
+            if (info && info->policy == policy) out.push_back(sample);
         }
     }
     return out;

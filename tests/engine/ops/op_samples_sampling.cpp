@@ -93,9 +93,9 @@ void add_grids(const Add& add) {
     for (const auto& [mode, name] : {std::pair{GridMode::bilinear, "bilinear"},
                                      {GridMode::nearest, "nearest"},
                                      {GridMode::bicubic, "bicubic"}}) {
-        // Places between elements, inside.
+        // Places between elements, inside; a factor that rounds nothing in any type.
         add("grid_sampler", name,
-            [mode = mode](In x) { return grid_sample(x[0], mul(x[1], 0.41), mode); },
+            [mode = mode](In x) { return grid_sample(x[0], mul(x[1], 0.5), mode); },
             {{1, 2, 4, 5}, {1, 2, 3, 2}});
     }
     for (const auto& [padding, name] :
@@ -110,12 +110,12 @@ void add_grids(const Add& add) {
                                         {GridPadding::reflection, "bicubicReflection"}}) {
         add("grid_sample", name,
             [padding = padding](In x) {
-                return grid_sample(x[0], mul(x[1], 0.83), GridMode::bicubic, padding);
+                return grid_sample(x[0], x[1], GridMode::bicubic, padding);
             },
             {{1, 2, 3, 4}, {1, 2, 2, 2}});
     }
     add("grid_sample", "volume",
-        [](In x) { return grid_sample(x[0], mul(x[1], 0.3), GridMode::bilinear); },
+        [](In x) { return grid_sample(x[0], mul(x[1], 0.25), GridMode::bilinear); },
         {{1, 2, 2, 3, 3}, {1, 2, 1, 2, 3}});
 }
 
