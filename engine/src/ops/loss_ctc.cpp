@@ -62,6 +62,8 @@ Tensor padded(const Tensor& targets, const Tensor& lengths) {
     const auto all = targets.values(), counts = lengths.values();
     const auto longest = static_cast<std::int64_t>(
         counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end()));
+    // Before rows of that length are made: a length may be any number.
+    if (longest > targets.numel()) refuse("there are fewer targets than the lengths say");
     std::vector<double> rows;
     std::size_t at = 0;
     for (const double count : counts) {

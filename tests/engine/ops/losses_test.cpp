@@ -239,6 +239,8 @@ TEST(Ctc, TargetsBehindOneAnotherAreThoseOfTheRows) {
               ctc_loss(x, whole({1, 2, 2}), inputs, lengths).item());
     EXPECT_THROW(ctc_loss(x, whole({1, 2}), inputs, lengths), Error);
     EXPECT_THROW(ctc_loss(x, whole({1, 2, 2, 1}), inputs, lengths), Error);
+    // Refused before rows of such a length are asked for.
+    EXPECT_THROW(ctc_loss(x, whole({1, 2, 2}), inputs, whole({1e12, 1})), Error);
 }
 
 TEST(Ctc, RefusesSixteenBitsAndWhatIsOutOfRange) {
