@@ -25,7 +25,7 @@
         </message>
     </context>
     <context>
-        <name>OpModel</name>
+        <name>ui::OpModel</name>
         <message>
             <source>16 bits</source>
             <translation>16 位</translation>
