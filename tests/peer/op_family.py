@@ -63,6 +63,9 @@ class FamilyOp:
     second: bool | Callable = True
     # PyTorch's own function where `function` writes its formula out: the values must agree, and special values are its.
     native: Callable | None = None
+    # Other orders of the same arithmetic that PyTorch's own kernels use (its CPU, its GPU, by size and memory format): a
+    # special value may be of the kind that any of them gives. Each says whose it is.
+    also: tuple = ()
     # Whether op_special_families.py asks it.
     specials: bool = True
     # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.

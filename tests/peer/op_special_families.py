@@ -4,7 +4,8 @@ infinities and NaN: a generator's operands with every fifth number put in from t
 
 Each element of an answer must be of the same kind (finite, +inf, -inf, NaN) as PyTorch's in the type of the run, in f32, or
 in f64, rounded to the type: which of the three overflows first is the order of an op's steps, and PyTorch's own CPU and
-GPU kernels differ there. No number comes near the end of f32, for the same reason. How close finite numbers are is for op_cases.py to judge. Exit code 1 on any difference.
+GPU kernels differ there. Where those kernels differ in more (a padding's zeros multiplied or left out), the op's entry names
+the other one too (`also`). No number comes near the end of f32, for the same reason. How close finite numbers are is for op_cases.py to judge. Exit code 1 on any difference.
 """
 
 import argparse
@@ -53,12 +54,12 @@ class Special:
             self.run_dtype = getattr(torch, self.attrs["dtype"])
         self.shapes = [(y.shape, y.dtype) for y in self.run(torch.float64, None)[0]]
 
-    def run(self, dtype, seeds):
-        """Outputs and the gradients of the leaves, computed in one type."""
+    def run(self, dtype, seeds, function=None):
+        """Outputs and the gradients of the leaves, computed in one type, by the op's own function unless another is given."""
         x = [(t.to(self.run_dtype) if "dtype" in self.attrs else t).to(dtype).clone() if t.is_floating_point() else t
              for t in self.used]
         leaves = [x[i].requires_grad_(True) for i in self.differentiable]
-        function = self.entry.native or self.entry.function
+        function = function or self.entry.native or self.entry.function
         outputs = as_tuple(function(Arguments(zip(self.names, x)), self.attrs))
         if seeds is None:
             return outputs, []
@@ -77,11 +78,12 @@ class Special:
 
     def problems(self, result):
         peers = []
-        for dtype in (self.run_dtype, torch.float32, torch.float64):
-            try:
-                peers.append(self.run(dtype, self.seeds()))
-            except (RuntimeError, AssertionError):  # not every CPU kernel takes every type
-                continue
+        for function in (None, *self.entry.also):
+            for dtype in (self.run_dtype, torch.float32, torch.float64):
+                try:
+                    peers.append(self.run(dtype, self.seeds(), function))
+                except (RuntimeError, AssertionError):  # not every CPU kernel takes every type
+                    continue
         names = names_of("output", len(self.shapes)) + [f"grad.{self.names[i]}" for i in self.differentiable]
         for k, name in enumerate(names):
             got = result.get(name)
