@@ -1,7 +1,9 @@
 #include "kernels/softmax.h"
 
+#include <algorithm>
 #include <cassert>
 
+#include "cpu/all_masked.h"
 #include "cpu/grain.h"
 #include "cpu/softmax_double.h"
 #include "kernels/parallel.h"
@@ -19,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-void softmax_rows(Array y, ConstArray x, std::int64_t cols, bool log, std::int64_t begin,
+void softmax_rows(Array y, ConstArray x, std::int64_t cols, SoftmaxForm form, std::int64_t begin,
                   std::int64_t end) {
     with_vector_type(x.dtype, [&](auto from) {
         with_vector_type(y.dtype, [&](auto to) {
@@ -29,8 +31,10 @@ void softmax_rows(Array y, ConstArray x, std::int64_t cols, bool log, std::int64
                 const From* in = static_cast<const From*>(x.data) + row * cols;
                 To* out = static_cast<To*>(y.data) + row * cols;
                 const RowScale scale = row_scale(in, cols);
-                if (log)
+                if (form == SoftmaxForm::log)
                     log_softmax_row(out, in, cols, scale);
+                else if (form == SoftmaxForm::masked && all_masked(in, cols, scale.max))
+                    std::fill(out, out + cols, To{});
                 else
                     softmax_row(out, in, cols, scale);
             }
@@ -74,14 +78,14 @@ HWY_EXPORT(softmax_rows);
 HWY_EXPORT(softmax_backward_rows);
 }  // namespace
 
-void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, bool log,
+void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, SoftmaxForm form,
                      Stream) {
     assert(x.size == rows * cols && y.size == x.size);
     parallel_for(rows, row_grain(cols) / 4 + 1, [&](std::int64_t begin, std::int64_t end) {
         if (x.dtype == DType::f64)
-            softmax_rows_double(y, x, cols, log, begin, end);
+            softmax_rows_double(y, x, cols, form, begin, end);
         else
-            HWY_DYNAMIC_DISPATCH(softmax_rows)(y, x, cols, log, begin, end);
+            HWY_DYNAMIC_DISPATCH(softmax_rows)(y, x, cols, form, begin, end);
     });
 }
 

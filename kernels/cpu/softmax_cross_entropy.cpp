@@ -94,7 +94,7 @@ bool cross_entropy_forward(Array log_probs, Array losses, ConstArray logits, Con
     const bool wide = logits.dtype == DType::f64;
     parallel_for(rows, row_grain(cols) / 4 + 1, [&](std::int64_t begin, std::int64_t end) {
         if (wide)
-            softmax_rows_double(log_probs, logits, cols, true, begin, end);
+            softmax_rows_double(log_probs, logits, cols, SoftmaxForm::log, begin, end);
         else
             HWY_DYNAMIC_DISPATCH(log_prob_rows)(log_probs, logits, cols, begin, end);
     });

@@ -1,9 +1,11 @@
 #include "cpu/softmax_double.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "cpu/all_masked.h"
 #include "cpu/scalar_convert.h"
 
 namespace kernels::cpu {
@@ -19,13 +21,18 @@ void with_floating(DType dtype, const F& f) {
 
 }  // namespace
 
-void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, bool log, std::int64_t begin,
-                         std::int64_t end) {
+void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, SoftmaxForm form,
+                         std::int64_t begin, std::int64_t end) {
+    const bool log = form == SoftmaxForm::log;
     for (std::int64_t row = begin; row < end; ++row) {
         const double* in = static_cast<const double*>(x.data) + row * cols;
         double* out = static_cast<double*>(y.data) + row * cols;
         double most = -std::numeric_limits<double>::infinity();
         for (std::int64_t c = 0; c < cols; ++c) most = in[c] > most ? in[c] : most;
+        if (form == SoftmaxForm::masked && all_masked(in, cols, most)) {
+            std::fill(out, out + cols, 0.0);
+            continue;
+        }
         double sum = 0;
         for (std::int64_t c = 0; c < cols; ++c) sum += std::exp(in[c] - most);
         const double log_sum = std::log(sum);

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "kernels/array.h"
+#include "kernels/softmax.h"
 
 namespace kernels::cpu {
 
 /// The rows [begin, end) of the kernels in kernels/softmax.h for f64.
-void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, bool log, std::int64_t begin,
-                         std::int64_t end);
+void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, SoftmaxForm form,
+                         std::int64_t begin, std::int64_t end);
 /// dx of any floating dtype.
 void softmax_backward_rows_double(Array dx, ConstArray dy, ConstArray y, std::int64_t cols,
                                   bool log, std::int64_t begin, std::int64_t end);

@@ -10,11 +10,14 @@ namespace {
 
 template <int team, typename To, typename From>
 __global__ void softmax_forward_kernel(To* y, const From* x, std::int64_t rows, std::int64_t cols,
-                                       bool log) {
+                                       SoftmaxForm form) {
     using W = Compute<From>;
+    const bool log = form == SoftmaxForm::log;
     for_each_row<team>(rows, [&](std::int64_t row, int thread) {
         const From* in = x + row * cols;
-        const RowScale<W> scale = row_scale<team>(in, cols, thread);
+        RowScale<W> scale = row_scale<team>(in, cols, thread);
+        // Nothing but -inf adds nothing at all: x - 0 is -inf still, its exponential 0.
+        if (form == SoftmaxForm::masked && scale.sum == 0) scale = {0, 1};
         const W log_sum = log ? std::log(scale.sum) : W{0};
         map_row<team>(y + row * cols, in, cols, thread, [&](From v, std::int64_t) {
             const W shifted = widen(v) - scale.max;
@@ -69,12 +72,12 @@ __global__ void softmax_backward_kernel(To* dx, const T* dy, const T* y, std::in
 }
 
 template <typename To, typename From>
-void start_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, bool log,
+void start_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, SoftmaxForm form,
                    Stream stream) {
     with_team(cols, [&](auto team) {
         launch("softmax_forward", softmax_forward_kernel<team(), To, From>,
                grid_of_rows<team()>(rows), stream, static_cast<To*>(y.data),
-               static_cast<const From*>(x.data), rows, cols, log);
+               static_cast<const From*>(x.data), rows, cols, form);
     });
 }
 
@@ -90,7 +93,7 @@ void start_backward(Array dx, ConstArray dy, ConstArray y, std::int64_t rows, st
 
 }  // namespace
 
-void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, bool log,
+void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, SoftmaxForm form,
                      Stream stream) {
     assert(x.size == rows * cols && y.size == x.size);
     assert(y.dtype == x.dtype || y.dtype == DType::f32);
@@ -98,9 +101,9 @@ void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols
     with_floating(x.dtype, [&](auto from) {
         using From = decltype(from);
         if (y.dtype == x.dtype)
-            start_forward<From, From>(y, x, rows, cols, log, stream);
+            start_forward<From, From>(y, x, rows, cols, form, stream);
         else if constexpr (sizeof(From) == 2)
-            start_forward<float, From>(y, x, rows, cols, log, stream);
+            start_forward<float, From>(y, x, rows, cols, form, stream);
         else
             throw DeviceError("softmax_forward: y is neither of x's dtype nor f32");
     });

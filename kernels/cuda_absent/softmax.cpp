@@ -4,7 +4,7 @@
 
 namespace kernels::cuda {
 
-void softmax_forward(Array, ConstArray, std::int64_t, std::int64_t, bool, Stream) {
+void softmax_forward(Array, ConstArray, std::int64_t, std::int64_t, SoftmaxForm, Stream) {
     absent("softmax_forward");
 }
 

@@ -18,17 +18,19 @@ double softmax_slack(DType dtype, double expected, bool log) {
     return relative + (dtype == DType::f64 ? 0x1p-51 : 0x1p-22) * std::fabs(expected);
 }
 
-Results forward_twins(const Buffer& x, DType to, std::int64_t rows, std::int64_t cols, bool log,
-                      std::int64_t skip = 0) {
+SoftmaxForm form_of(bool log) { return log ? SoftmaxForm::log : SoftmaxForm::plain; }
+
+Results forward_twins(const Buffer& x, DType to, std::int64_t rows, std::int64_t cols,
+                      SoftmaxForm form, std::int64_t skip = 0) {
     return run_twins(cpu::softmax_forward, cuda::softmax_forward, to, rows * cols, {x}, skip,
                      [&](SoftmaxForward f, Array y, const std::vector<ConstArray>& in) {
-                         f(y, in[0], rows, cols, log, {});
+                         f(y, in[0], rows, cols, form, {});
                      });
 }
 
 void expect_near_softmax(const Buffer& x, DType to, std::int64_t rows, std::int64_t cols, bool log,
                          std::int64_t skip = 0) {
-    const auto results = forward_twins(x, to, rows, cols, log, skip);
+    const auto results = forward_twins(x, to, rows, cols, form_of(log), skip);
     for (std::int64_t i = skip; i < rows * cols + skip; ++i) {
         const double expected = results.cpu.get(i);
         ASSERT_TRUE(near(results.cuda.get(i), expected, to,
@@ -86,7 +88,7 @@ TEST(CudaSoftmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
                 x.set(4 * cols - 1, static_cast<double>(nan));
                 for (std::int64_t c = 0; c < cols - 1; ++c) x.set(4 * cols + c, -inf);
                 x.set(5 * cols, -inf);
-                const Buffer y = forward_twins(x, dtype, 6, cols, log).cuda;
+                const Buffer y = forward_twins(x, dtype, 6, cols, form_of(log)).cuda;
                 for (std::int64_t i = 0; i < 4 * cols; ++i) ASSERT_TRUE(std::isnan(y.get(i))) << i;
                 EXPECT_EQ(y.get(4 * cols), log ? -inf : 0);
                 EXPECT_EQ(y.get(5 * cols - 1), log ? 0 : 1);  // all but one class masked
@@ -95,13 +97,32 @@ TEST(CudaSoftmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
             }
 }
 
+TEST(CudaSoftmax, MaskedGivesZeroForRowsOfMinusInfinityAlone) {
+    HALFTONE_NEEDS_CUDA();
+    const double inf = static_cast<double>(infinity);
+    for (DType dtype : floating)
+        for (std::int64_t cols : {3, 40, 1500}) {
+            Buffer x = random_buffer(dtype, 3 * cols, 6);
+            for (std::int64_t c = 0; c < 2 * cols; ++c) x.set(c, -inf);
+            x.set(2 * cols - 1, static_cast<double>(nan));
+            const Buffer y = forward_twins(x, dtype, 3, cols, SoftmaxForm::masked).cuda;
+            const Buffer plain = forward_twins(x, dtype, 3, cols, SoftmaxForm::plain).cuda;
+            for (std::int64_t c = 0; c < cols; ++c) {
+                ASSERT_EQ(y.get(c), 0) << c;
+                ASSERT_TRUE(std::isnan(y.get(cols + c))) << c;
+                ASSERT_EQ(y.get(2 * cols + c), plain.get(2 * cols + c)) << c;
+            }
+        }
+}
+
 TEST(CudaSoftmax, MayWriteOverItsInput) {
     HALFTONE_NEEDS_CUDA();
     for (std::int64_t cols : {50, 2000}) {
         const Buffer x = random_buffer(DType::f16, 4 * cols, 7);
         const DeviceBuffer y(x);
-        cuda::softmax_forward(y, y, 4, cols, false, {});
-        EXPECT_EQ(y.host().bytes(), forward_twins(x, DType::f16, 4, cols, false).cuda.bytes());
+        cuda::softmax_forward(y, y, 4, cols, SoftmaxForm::plain, {});
+        EXPECT_EQ(y.host().bytes(),
+                  forward_twins(x, DType::f16, 4, cols, SoftmaxForm::plain).cuda.bytes());
     }
 }
 
@@ -115,7 +136,7 @@ TEST(CudaSoftmaxBackward, MeetsTheCpuForEveryTypeAndWidth) {
                     const Buffer x = random_buffer(dtype, rows * cols, 8);
                     const Buffer dy = random_buffer(dtype, rows * cols + skip, 9);
                     Buffer y(dtype, rows * cols + skip);
-                    cpu::softmax_forward(from(y, skip), x, rows, cols, log, {});
+                    cpu::softmax_forward(from(y, skip), x, rows, cols, form_of(log), {});
                     const auto results = run_twins(
                         cpu::softmax_backward, cuda::softmax_backward, to, rows * cols, {dy, y},
                         skip, [&](SoftmaxBackward f, Array dx, const std::vector<ConstArray>& in) {
@@ -144,7 +165,7 @@ TEST(CudaSoftmax, StartsNothingForNoRows) {
     HALFTONE_NEEDS_CUDA();
     const DeviceBuffer none(DType::f32, 0), labels(DType::i64, 0), one(DType::f32, 1);
     const auto before = cuda::call_counts().launches;
-    cuda::softmax_forward(none, none, 0, 10, false, {});
+    cuda::softmax_forward(none, none, 0, 10, SoftmaxForm::plain, {});
     cuda::softmax_backward(none, none, none, 0, 10, false, {});
     EXPECT_TRUE(cuda::cross_entropy_forward(none, none, none, labels, 0, 10, -100, {}));
     cuda::cross_entropy_backward(none, one, none, labels, 0, 10, -100, {});

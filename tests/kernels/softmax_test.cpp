@@ -10,6 +10,8 @@ namespace {
 
 const std::vector<std::int64_t> widths = {1, 2, 10, 31, 32, 33, 1000};
 
+SoftmaxForm form_of(bool log) { return log ? SoftmaxForm::log : SoftmaxForm::plain; }
+
 std::vector<double> softmax_row(const Buffer& x, std::int64_t row, std::int64_t cols, bool log) {
     double most = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::int64_t c = 0; c < cols; ++c) most = std::max(most, x.get(row * cols + c));
@@ -40,7 +42,7 @@ TEST(Softmax, MeetsTheReferenceForEveryTypeAndWidth) {
                         const std::int64_t rows = 5;
                         const Buffer x = random_buffer(dtype, rows * cols, 1, 0, 4);
                         Buffer y(to, x.size());
-                        cpu::softmax_forward(y, x, rows, cols, log, {});
+                        cpu::softmax_forward(y, x, rows, cols, form_of(log), {});
                         for (std::int64_t r = 0; r < rows; ++r) {
                             const auto expected = softmax_row(x, r, cols, log);
                             for (std::int64_t c = 0; c < cols; ++c) {
@@ -65,7 +67,7 @@ TEST(Softmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
                     for (std::int64_t c = 0; c < cols; ++c) x.set(2 * cols + c, -inf);
                     x.set(3 * cols, -inf);  // one class masked: the others share
                     Buffer y(dtype, x.size());
-                    cpu::softmax_forward(y, x, 4, cols, log, {});
+                    cpu::softmax_forward(y, x, 4, cols, form_of(log), {});
                     for (std::int64_t i = 0; i < 3 * cols; ++i)
                         ASSERT_TRUE(std::isnan(y.get(i))) << i;
                     EXPECT_EQ(y.get(3 * cols), log ? -inf : 0);
@@ -74,10 +76,32 @@ TEST(Softmax, GivesNaNForRowsOfNaNPlusInfinityOrOnlyMinusInfinity) {
     });
 }
 
+TEST(Softmax, MaskedGivesZeroForRowsOfMinusInfinityAlone) {
+    on_every_target([] {
+        const double inf = std::numeric_limits<double>::infinity();
+        for (DType dtype : floating)
+            for (std::int64_t cols : {3, 40}) {
+                Buffer x = random_buffer(dtype, 4 * cols, 2);
+                for (std::int64_t c = 0; c < 2 * cols; ++c) x.set(c, -inf);
+                x.set(2 * cols - 1, std::nan(""));
+                x.set(2 * cols, inf);
+                Buffer y(dtype, x.size()), plain(dtype, x.size());
+                cpu::softmax_forward(y, x, 4, cols, SoftmaxForm::masked, {});
+                cpu::softmax_forward(plain, x, 4, cols, SoftmaxForm::plain, {});
+                for (std::int64_t c = 0; c < cols; ++c) {
+                    ASSERT_EQ(y.get(c), 0) << c;
+                    ASSERT_TRUE(std::isnan(y.get(cols + c))) << c;
+                    ASSERT_TRUE(std::isnan(y.get(2 * cols + c))) << c;
+                    ASSERT_EQ(y.get(3 * cols + c), plain.get(3 * cols + c)) << c;
+                }
+            }
+    });
+}
+
 TEST(Softmax, SurvivesLogitsBeyondTheRangeOfExp) {
     const Buffer x(DType::f32, {1e4, 1e4, -1e4});
     Buffer y(DType::f32, 3);
-    cpu::softmax_forward(y, x, 1, 3, false, {});
+    cpu::softmax_forward(y, x, 1, 3, SoftmaxForm::plain, {});
     EXPECT_EQ(y.values(), (std::vector<double>{0.5, 0.5, 0}));
 }
 
@@ -91,7 +115,7 @@ TEST(SoftmaxBackward, MeetsTheReferenceForEveryTypeAndWidth) {
                         const Buffer x = random_buffer(dtype, rows * cols, 3);
                         const Buffer dy = random_buffer(dtype, rows * cols, 4);
                         Buffer y(dtype, x.size()), dx(to, x.size());
-                        cpu::softmax_forward(y, x, rows, cols, log, {});
+                        cpu::softmax_forward(y, x, rows, cols, form_of(log), {});
                         cpu::softmax_backward(dx, dy, y, rows, cols, log, {});
                         const double unit = dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
                         for (std::int64_t i = 0; i < x.size(); ++i) {
@@ -200,10 +224,10 @@ TEST(CrossEntropyBackward, MayWriteOverTheLogProbabilities) {
 TEST(Softmax, GivesTheSameBitsForEveryThreadCount) {
     const Buffer x = random_buffer(DType::f16, 700 * 100, 7);
     Buffer expected(DType::f16, x.size());
-    cpu::softmax_forward(expected, x, 700, 100, false, {});
+    cpu::softmax_forward(expected, x, 700, 100, SoftmaxForm::plain, {});
     with_threads([&](int) {
         Buffer y(DType::f16, x.size());
-        cpu::softmax_forward(y, x, 700, 100, false, {});
+        cpu::softmax_forward(y, x, 700, 100, SoftmaxForm::plain, {});
         EXPECT_EQ(y.bytes(), expected.bytes());
     });
 }

@@ -66,8 +66,8 @@ class FamilyOp:
     # Other orders of the same arithmetic that PyTorch's own kernels use (its CPU, its GPU, by size and memory format): a
     # special value may be of the kind that any of them gives. Each says whose it is.
     also: tuple = ()
-    # Whether op_special_families.py asks it.
-    specials: bool = True
+    # Whether op_special_families.py asks it; a tuple: which arguments take special values.
+    specials: bool | tuple = True
     # How many arguments, from the first on, have a say in the type of policy promote; None: all. The rest are cast too.
     consulted: int | None = None
     # For an op that has no entry but is built of ops that have: the policy whose casts show in its types.

@@ -73,16 +73,62 @@ def trailing(attrs):
     return list(range(-len(attrs["normalized_shape"]), 0))
 
 
-def native_layer_norm(x, attrs):
-    eps = attrs.get("eps", 1e-5)
+def plain_native_layer_norm(x, attrs):
+    """As PyTorch's own decomposition has it (torch._refs.native_layer_norm), with the mean as one sum."""
     centred, mean, var = moments(x["0"], trailing(attrs))
-    theirs = torch.native_layer_norm(x["0"], attrs["normalized_shape"], x["1"], x["2"], eps)
-    rstd = deviation(var, eps)
-    return agreed((affine(centred * rstd, x["1"], x["2"]), mean, rstd), theirs)
+    rstd = deviation(var, attrs.get("eps", 1e-5))
+    return affine(centred * rstd, x["1"], x["2"]), mean, rstd
+
+
+def native_layer_norm(x, attrs):
+    theirs = torch.native_layer_norm(x["0"], attrs["normalized_shape"], x["1"], x["2"], attrs.get("eps", 1e-5))
+    return agreed(plain_native_layer_norm(x, attrs), theirs)
+
+
+def detached_statistics(x, attrs):
+    y, mean, rstd = plain_native_layer_norm(x, attrs)
+    return y, mean.detach(), rstd.detach()
 
 
 def layer_norm(x, attrs):
     return native_layer_norm(x, attrs)[0]
+
+
+class CudaLayerNorm(torch.autograd.Function):
+    """The arithmetic of PyTorch's layer_norm_kernel.cu on rows (rows, columns): a mean and a variance that each element
+    moves in turn (Welford), and a gradient of two sums."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, eps):
+        mean, squares = torch.zeros_like(x[:, :1]), torch.zeros_like(x[:, :1])
+        for count, value in enumerate(x.unbind(1), 1):
+            delta = value[:, None] - mean
+            mean = mean + delta / count
+            squares = squares + delta * (value[:, None] - mean)
+        rstd = (squares / x.shape[1] + eps).rsqrt()
+        ctx.save_for_backward(x, weight, mean, rstd)
+        return (x - mean) * rstd * weight + bias, mean, rstd
+
+    @staticmethod
+    def backward(ctx, dy, _mean, _rstd):
+        x, weight, mean, rstd = ctx.saved_tensors
+        above, place, n = dy * weight, (x - mean) * rstd, x.shape[1]
+        dx = (n * above - place * (above * place).sum(1, keepdim=True) - above.sum(1, keepdim=True)) * rstd / n
+        return dx, (dy * place).sum(0), dy.sum(0), None
+
+
+def cuda_native_layer_norm(x, attrs):
+    shape, size = x["0"].shape, torch.Size(attrs["normalized_shape"])
+    rows = x["0"].reshape(-1, size.numel())
+    weight = rows.new_ones(rows.shape[1]) if x["1"] is None else x["1"].reshape(-1)
+    bias = rows.new_zeros(rows.shape[1]) if x["2"] is None else x["2"].reshape(-1)
+    y, mean, rstd = CudaLayerNorm.apply(rows, weight, bias, attrs.get("eps", 1e-5))
+    lead = [*shape[:len(shape) - len(size)], *[1] * len(size)]
+    return y.reshape(shape), mean.reshape(lead).detach(), rstd.reshape(lead).detach()
+
+
+def cuda_layer_norm(x, attrs):
+    return cuda_native_layer_norm(x, attrs)[0]
 
 
 def rms_norm(x, attrs):
@@ -159,11 +205,43 @@ def instance_norm(x, attrs):
                                          False))
 
 
-for name, function, generate in (("layer_norm", layer_norm, layer_norm_case(True, False)),
-                                 ("rms_norm", rms_norm, layer_norm_case(False, True)),
-                                 ("group_norm", group_norm, group_norm_case)):
-    op(name, "norms", "f32", generate, function, types="first")
+class CudaBatchNorm(torch.autograd.Function):
+    """The arithmetic of PyTorch's Normalization.cuh on (rows, columns) with a weight and a bias a row, which are not
+    merged into one factor and one addend as on its CPU."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, eps):
+        mean = x.mean(1, keepdim=True)
+        rstd = (((x - mean) ** 2).mean(1, keepdim=True) + eps).rsqrt()
+        ctx.save_for_backward(x, weight, mean, rstd)
+        return weight * (x - mean) * rstd + bias
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, weight, mean, rstd = ctx.saved_tensors
+        n, dot = x.shape[1], (dy * (x - mean)).sum(1, keepdim=True)
+        dx = (dy - (x - mean) * (dot / n * rstd * rstd) - dy.sum(1, keepdim=True) / n) * (rstd * weight)
+        return dx, dot * rstd, dy.sum(1, keepdim=True), None
+
+
+def cuda_instance_norm(x, attrs):
+    shape, eps = x["0"].shape, attrs.get("eps", 1e-5)
+    rows = x["0"].reshape(shape[0] * shape[1], -1)
+    weight = rows.new_ones(shape[1]) if x["3"] is None else x["3"]
+    bias = rows.new_zeros(shape[1]) if x["4"] is None else x["4"]
+    weight, bias = (t.repeat(shape[0])[:, None] for t in (weight, bias))
+    if attrs["use_input_stats"]:
+        return CudaBatchNorm.apply(rows, weight, bias, eps).reshape(shape)
+    mean, var = (x[name].repeat(shape[0])[:, None] for name in ("1", "2"))
+    return (weight * (rows - mean) * (var + eps).rsqrt() + bias).reshape(shape)
+
+
+op("layer_norm", "norms", "f32", layer_norm_case(True, False), layer_norm, types="first", also=(cuda_layer_norm,))
+op("rms_norm", "norms", "f32", layer_norm_case(False, True), rms_norm, types="first")
+# Every kernel of PyTorch's merges weight, mean and deviation into one factor and one addend a channel, which an infinite
+# weight makes NaN; here the centred row is multiplied by it and stays infinite. Its x takes special values alone.
+op("group_norm", "norms", "f32", group_norm_case, group_norm, types="first", specials=(0,))
 # As PyTorch's, its mean and reciprocal deviation have no gradient.
 op("native_layer_norm", "norms", "f32", layer_norm_case(True, True), native_layer_norm, types="first",
-   result=statistics_type, flat=(1, 2))
-op("instance_norm", "norms", "none", instance_norm_case, instance_norm, types="first")
+   result=statistics_type, flat=(1, 2), also=(cuda_native_layer_norm, detached_statistics))
+op("instance_norm", "norms", "none", instance_norm_case, instance_norm, types="first", also=(cuda_instance_norm,))

@@ -88,16 +88,37 @@ unary("silu", plain, F.silu)
 unary("mish", plain, lambda x: x * tap(torch.tanh(tap(F.softplus(x)))))
 unary("softsign", lambda rng, shape: spread(rng, shape, 1.0, 30.0, 1e-2), lambda x: x / (1 + x.abs()))
 unary("tanhshrink", plain, tanhshrink)
+class CudaHardswish(torch.autograd.Function):
+    """Activation's CUDA kernels, whose comparisons are false for a NaN: its slope is 1. Those of the CPU keep the NaN in
+    whole vectors and do as these in what is left of a row."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return F.hardswish(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, = ctx.saved_tensors
+        return torch.where(x < -3, torch.zeros_like(x), torch.where(x <= 3, dy * (x / 3 + 0.5), dy))
+
+
 def hardswish(x):
     """With its factor marked: it is rounded, also where the product is flat. The edges are left to PyTorch's own."""
     number = torch.where(x.isfinite(), x, torch.zeros_like(x))
     return torch.where(~x.isfinite(), F.hardswish(x), number * tap(F.relu6(number + 3) / 6))
 
 
-unary("selu", lambda rng, shape: off(spread(rng, shape), 0), F.selu)
+def cuda_selu(x, _at):
+    """As for elu below: the slope at a NaN is the scale."""
+    return 1.0507009873554804934193349852946 * elu(x["0"], 1.6732632423543772848170429916717, 1.0)
+
+
+unary("selu", lambda rng, shape: off(spread(rng, shape), 0), F.selu, also=(cuda_selu,))
 unary("relu6", lambda rng, shape: off(spread(rng, shape, 1.0, 6.0), 0, 6), F.relu6)
 unary("hardsigmoid", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), lambda x: tap(F.relu6(tap(x + 3))) / 6)  # PyTorch's has no second derivative
-unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), hardswish)
+unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), hardswish,
+      also=(lambda x, _at: CudaHardswish.apply(x["0"]),))
 
 
 def gelu(x, at):
@@ -132,13 +153,25 @@ def softplus(x, at):
 
 
 op("softplus", FAMILY, "f32", with_attrs(make_softplus, beta=(1.0, 0.5, 2.0, 3.0), threshold=(20.0, 1.0, 4.0)), softplus)
+class Expm1(torch.autograd.Function):
+    """With the gradient exp(x): PyTorch's own is expm1(x) + 1, which cancels."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.expm1(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, = ctx.saved_tensors
+        return dy * torch.exp(x)
+
+
 def elu(x, alpha, rate):
     """As PyTorch's CUDA kernels have it, for a NaN too: its slope is 1 there. Written out, since its CPU kernels disagree
     about that, and its backward of celu takes 1 / alpha in f32 whatever the type of x."""
     below = torch.where(x <= 0, x, torch.zeros_like(x))
-    bent = below * rate
-    # The value of expm1 with the gradient exp(bent): PyTorch's own is expm1(bent) + 1, which cancels.
-    return torch.where(x <= 0, alpha * (torch.expm1(bent.detach()) + (torch.exp(bent) - torch.exp(bent).detach())), x)
+    return torch.where(x <= 0, alpha * Expm1.apply(below * rate), x)
 
 
 op("elu", FAMILY, "none", with_attrs(off_zero, alpha=(1.0, 0.3, 2.0)),

@@ -66,12 +66,45 @@ def scaled_sum(function):
     return lambda x, attrs: function(x["0"], x["1"], x["2"], beta=attrs.get("beta", 1), alpha=attrs.get("alpha", 1))
 
 
+class UnreadProduct(torch.autograd.Function):
+    """a b for alpha = 0 as a BLAS has it, which does not read the matrices then; the gradients are products times 0."""
+
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a.new_zeros((a.shape[0], a.shape[1], b.shape[2]))
+
+    @staticmethod
+    def backward(ctx, dy):
+        a, b = ctx.saved_tensors
+        return (dy @ b.mT) * 0.0, (a.mT @ dy) * 0.0
+
+
+def by_blas(name):
+    """cuBLAS and MKL; PyTorch's own loop for small matrices on a CPU reads them, and addmm and addmv there do not."""
+    def compute(x, attrs):
+        c, a, b, beta = x["0"], x["1"], x["2"], attrs.get("beta", 1)
+        if attrs.get("alpha", 1) != 0:
+            return scaled_sum(SUMS[name][0])(x, attrs)
+        if name == "addmv":
+            y = UnreadProduct.apply(a[None], b[None, :, None])[0, :, 0]
+        elif name == "baddbmm":
+            y = UnreadProduct.apply(a, b)
+        elif name == "addbmm":
+            y = UnreadProduct.apply(a, b).sum(0)
+        else:
+            y = UnreadProduct.apply(a[None], b[None])[0]
+        return y + 0 * c.nan_to_num(0, 0, 0) if beta == 0 else beta * c + y
+    return compute
+
+
 for name, (torch_function, generate) in SUMS.items():
+    blas = () if name == "addr" else (by_blas(name),)
     if name != "addmm":  # which op_generators.py has
         op(name, FAMILY, "low", generate, scaled_sum(torch_function), multilinear=True,
-           types="free" if name == "addr" else "same")
+           types="free" if name == "addr" else "same", also=blas)
     op(name + "_", FAMILY, "none", functools.partial(generate, in_place=True), scaled_sum(torch_function),
-       multilinear=True, types="first" if name == "addr" else "same")
+       multilinear=True, types="first" if name == "addr" else "same", also=blas)
 
 
 def make_chain(rng, vectors=False, least=1):
@@ -92,10 +125,16 @@ def in_order(x, _attrs):
     return functools.reduce(torch.matmul, x.list(0))
 
 
+def multi_dot(x, _attrs):
+    """In PyTorch's order, which decides where an infinity meets a zero."""
+    matrices = x.list(0)
+    return matrices[0] * 1 if len(matrices) == 1 else torch.linalg.multi_dot(matrices)
+
+
 # Up to five matrices: each of the at most four products is stored, one on the other.
-op("chain_matmul", FAMILY, "low", make_chain, in_order, multilinear=True, low_steps=4)
+op("chain_matmul", FAMILY, "low", make_chain, in_order, multilinear=True, low_steps=4, native=multi_dot)
 op("linalg_multi_dot", FAMILY, "low", functools.partial(make_chain, vectors=True, least=2), in_order, multilinear=True,
-   low_steps=4)
+   low_steps=4, native=multi_dot)
 
 
 def make_vecdot(rng):

@@ -40,7 +40,8 @@ class Special:
         self.names, self.differentiable, self.attrs = made.names, made.differentiable, made.attrs
         self.tensors = []
         for i, (value, dtype) in enumerate(zip(made.values, types)):
-            if value.is_floating_point() and i in made.differentiable and value.numel():
+            taken = self.entry.specials is True or i in self.entry.specials
+            if taken and value.is_floating_point() and i in made.differentiable and value.numel():
                 value = value.clone()
                 flat = value.view(-1)
                 for k in range(flat.numel()):

@@ -11,13 +11,14 @@
 #include "ops/dropout.h"
 #include "ops/layout.h"
 #include "ops/matmul.h"
-#include "ops/reduce.h"
 #include "ops/softmax.h"
 #include "ops/view.h"
 #include "ops/wide.h"
 
 namespace engine {
 namespace {
+
+constexpr double least = -std::numeric_limits<double>::infinity();
 
 TensorList run_attention(const OpArguments& args) {
     AttentionOptions options{.dropout_p = args.number("dropout_p", 0),
@@ -90,44 +91,33 @@ Tensor repeated_heads(const Tensor& x, const Tensor& q) {
     return reshape(expand(reshape(x, apart), wide), merged);
 }
 
-/// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
-/// comes from the host.
-Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
-    const Tensor run = cat({Tensor::full({cols - 1}, 0, DType::boolean, device),
-                            Tensor::full({rows}, 1, DType::boolean, device)},
+/// 0 at and below the diagonal, -inf above it: a view of a run of -inf before a run of 0, so that
+/// nothing comes from the host.
+Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Tensor& like) {
+    const Tensor run = cat({Tensor::full({cols - 1}, least, like.dtype(), like.device()),
+                            Tensor::zeros({rows}, like.dtype(), like.device())},
                            0);
-    const Tensor mask = Tensor::empty({rows, cols}, DType::boolean, device);
+    const Tensor mask = Tensor::empty({rows, cols}, like.dtype(), like.device());
     copy_into(mask, view_of(run, {rows, cols}, {1, -1}, cols - 1));
     return mask;
 }
 
-/// The softmax of scores that a mask has passed; rows of -infinity alone become 0.
-Tensor safe_softmax(const Tensor& scores) {
-    const Tensor zero = Tensor::zeros({}, scores.dtype(), scores.device());
-    Tensor dead;
-    {
-        const GradMode off(false);
-        const Tensor least = Tensor::full({}, -std::numeric_limits<double>::infinity(),
-                                          scores.dtype(), scores.device());
-        const Tensor seen = to(not_equal(scores, least), scores.dtype());
-        dead = equal(sum(seen, {-1}, true, scores.dtype()), zero);
-    }
-    return where(dead, zero, softmax(where(dead, zero, scores), -1));
+/// What is added to the scores: 0 where a boolean mask lets them pass, -inf elsewhere.
+Tensor added_mask(const Tensor& mask, const Tensor& scores) {
+    if (mask.dtype() != DType::boolean) return widened(mask);
+    const Tensor pass = Tensor::zeros({}, scores.dtype(), scores.device());
+    return where(mask, pass, Tensor::full({}, least, scores.dtype(), scores.device()));
 }
 
-/// (..., L, S) in f32 (f64 for f64).
+/// (..., L, S) in f32 (f64 for f64). A mask is added, and not selected by, as in PyTorch: what is
+/// not a number passes it, in the gradient too.
 Tensor weights_of(const Tensor& scores, const Tensor& mask, bool is_causal) {
-    if (!mask.defined() && !is_causal) return softmax(scores, -1);
-    if (mask.defined() && mask.dtype() != DType::boolean)
-        return safe_softmax(add(scores, widened(mask)));
-    const Tensor least =
-        Tensor::full({}, -std::numeric_limits<double>::infinity(), scores.dtype(), scores.device());
-    const int last = scores.rank() - 1;
-    if (mask.defined()) return safe_softmax(where(mask, scores, least));
     if (scores.numel() == 0) return softmax(scores, -1);
-    return softmax(where(causal_mask(scores.size(last - 1), scores.size(last), scores.device()),
-                         scores, least),
-                   -1);
+    if (mask.defined()) return masked_softmax(add(scores, added_mask(mask, scores)));
+    if (!is_causal) return masked_softmax(scores);
+    const int last = scores.rank() - 1;
+    return masked_softmax(
+        add(scores, causal_mask(scores.size(last - 1), scores.size(last), scores)));
 }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,

@@ -284,6 +284,13 @@ Tensor gradient_of_addend(const Tensor& dy, const Shape& shape, double beta) {
     return to(mul(sum_to(widened(dy), shape), beta), dy.dtype());
 }
 
+/// alpha a b for a gradient. PyTorch multiplies the product by an alpha of 0, which makes NaN of an
+/// infinity, where a BLAS does not read the matrices.
+Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha) {
+    if (alpha != 0) return product(a, swap_a, b, swap_b, alpha);
+    return mul(product(a, swap_a, b, swap_b), alpha);
+}
+
 }  // namespace
 
 Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
@@ -295,8 +302,8 @@ Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const T
             const Tensor& dy = grads[0];
             TensorList out(3);
             if (saved.wants(0)) out[0] = gradient_of_addend(dy, from, beta);
-            if (saved.wants(1)) out[1] = product(dy, false, saved[1], true, alpha);
-            if (saved.wants(2)) out[2] = product(saved[0], true, dy, false, alpha);
+            if (saved.wants(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
+            if (saved.wants(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);
             return out;
         });
 }

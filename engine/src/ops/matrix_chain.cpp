@@ -42,8 +42,11 @@ private:
     }
     void choose(const TensorList& m, std::size_t first, std::size_t last) {
         std::size_t best = first;
-        for (std::size_t at = first + 1; at < last; ++at)
-            if (cost(m, first, at, last) < cost(m, first, best, last)) best = at;
+        for (std::size_t at = first + 1; at < last; ++at) {
+            const double gain = cost(m, first, best, last) - cost(m, first, at, last);
+            // PyTorch multiplies three matrices from the left if it costs the same.
+            if (gain > 0 || (gain == 0 && count_ == 3)) best = at;
+        }
         split_[first * count_ + last] = best;
         cost_[first * count_ + last] = cost(m, first, best, last);
     }

@@ -102,6 +102,8 @@ Tensor addr(const Tensor& c0, const Tensor& v10, const Tensor& v20, double beta,
     const DType dtype = common_type(c, v1, v2);
     const Tensor left = reshape(to(v1, dtype), {v1.size(0), 1});
     const Tensor right = reshape(to(v2, dtype), {1, v2.size(0)});
+    // Not by a BLAS in PyTorch, so that 0 times an infinity is NaN here.
+    if (alpha == 0) return add_product(addr_info, to(c, dtype), mul(left, 0.0), right, beta, 1);
     return add_product(addr_info, to(c, dtype), left, right, beta, alpha);
 }
 

@@ -44,6 +44,13 @@ Tensor product(const Tensor& x, const Tensor& source, const Scattering& how) {
     return scatter_reduce(x, how.dim, how.index, source, "prod");
 }
 
+/// 1, or NaN where x is not finite: PyTorch divides the product by x, which leaves nothing there.
+Tensor one_if_finite(const Tensor& x0) {
+    const GradMode off(false);
+    const Tensor x = to(x0, DType::f64), d = where(equal(x, number(x, 0)), number(x, 1), x);
+    return div(d, d);
+}
+
 /// The product of the others. For x that is the product of the source. For an element of the source
 /// it is y / element, but around a zero the product without it; beside another zero that is zero,
 /// which y / 1 gives. A second derivative by one element twice is 0 as a difference of two equal
@@ -61,8 +68,8 @@ TensorList product_gradients(const Tensor& dy0, const Tensor& x0, const Tensor& 
     const Tensor without = read(mul(dy, product(x, where(alone, one, source), how)), how);
     const Tensor y = product(x, source, how);
     const Tensor shared = div(read(mul(dy, y), how), where(is_zero, one, source));
-    return {to(mul(dy, product(ones, source, how)), x0.dtype()),
-            to(where(alone, without, shared), x0.dtype())};
+    const Tensor by_x = mul(mul(dy, product(ones, source, how)), one_if_finite(x0));
+    return {to(by_x, x0.dtype()), to(where(alone, without, shared), x0.dtype())};
 }
 
 TensorList gradients(const Tensor& dy, const Tensor& x, const Tensor& source, const Tensor& y,

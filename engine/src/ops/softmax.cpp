@@ -13,6 +13,8 @@
 namespace engine {
 namespace {
 
+using kernels::SoftmaxForm;
+
 template <Tensor (*op)(const Tensor&, std::int64_t, std::optional<DType>)>
 TensorList run(const OpArguments& args) {
     return {op(args.at(0), args.integer("dim", -1), args.dtype())};
@@ -66,19 +68,19 @@ TensorList log_softmax_second(const Tensor& g, const Saved& saved) {
     return out;
 }
 
-Tensor forward_last(const OpInfo& info, const Tensor& x, bool log, DType out) {
+Tensor forward_last(const OpInfo& info, const Tensor& x, SoftmaxForm form, DType out) {
     const Tensor from = in_layout(x, Layout::contiguous);
     const Tensor y = Tensor::empty(x.shape(), out, x.device());
     const std::int64_t cols = x.shape().back(), rows = cols > 0 ? x.numel() / cols : 0;
     on(x.device(), kernels::cpu::softmax_forward, kernels::cuda::softmax_forward)(
-        y.array(), from.array(), rows, cols, log, current_stream());
+        y.array(), from.array(), rows, cols, form, current_stream());
     return record(info, {x}, y, {save_output(y)},
-                  [log, type = x.dtype()](const Tensor& dy, const Saved& saved) {
-                      return backward_last(dy, saved[0], log, type);
+                  [form, type = x.dtype()](const Tensor& dy, const Saved& saved) {
+                      return backward_last(dy, saved[0], form == SoftmaxForm::log, type);
                   });
 }
 
-Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, bool log,
+Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, SoftmaxForm form,
              std::optional<DType> dtype) {
     const int dim = wrap_dim(info.name, asked_dim, x.rank());
     check_floating(info, x);
@@ -86,10 +88,10 @@ Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, bool l
     // The kernel widens 16 bits to f32 as it reads; any other change of type is a cast beforehand.
     const bool direct = out == x.dtype() || (out == DType::f32 && is_low(x.dtype()));
     const Tensor from = direct ? x : to(x, out);
-    if (x.rank() == 0) return reshape(forward_last(info, reshape(from, {1}), log, out), {});
+    if (x.rank() == 0) return reshape(forward_last(info, reshape(from, {1}), form, out), {});
     const int last = x.rank() - 1;
-    if (dim == last) return forward_last(info, from, log, out);
-    return transpose(forward_last(info, transpose(from, dim, last), log, out), dim, last);
+    if (dim == last) return forward_last(info, from, form, out);
+    return transpose(forward_last(info, transpose(from, dim, last), form, out), dim, last);
 }
 
 }  // namespace
@@ -114,11 +116,15 @@ const OpInfo softmin_info{"softmin",
                           run<softmin>};
 
 Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-    return along(softmax_info, x, dim, false, dtype);
+    return along(softmax_info, x, dim, SoftmaxForm::plain, dtype);
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-    return along(log_softmax_info, x, dim, true, dtype);
+    return along(log_softmax_info, x, dim, SoftmaxForm::log, dtype);
+}
+
+Tensor masked_softmax(const Tensor& scores) {
+    return along(softmax_info, scores, -1, SoftmaxForm::masked, {});
 }
 
 Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {

@@ -171,11 +171,12 @@ Tensor bilinear(const Tensor& x10, const Tensor& x20, const Tensor& weight0, con
     shape[shape.rank() - 1] = out;
     std::int64_t rows = 1;
     for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape[i];
-    // (rows, in2) (in2, out in1), then a product with x1 a row.
-    const Tensor half = product(reshape(widened(x2), {rows, in2}), false,
-                                reshape(widened(weight), {out * in1, in2}), true);
-    Tensor y = reshape(product(reshape(half, {rows, out, in1}), false,
-                               reshape(widened(x1), {rows, in1, 1}), false),
+    // (rows, in1) (in1, out in2), then a product with x2 a row: PyTorch's order, which decides
+    // where an infinity meets a zero.
+    const Tensor half = product(reshape(widened(x1), {rows, in1}), false,
+                                reshape(transpose(widened(weight), 0, 1), {in1, out * in2}), false);
+    Tensor y = reshape(product(reshape(half, {rows, out, in2}), false,
+                               reshape(widened(x2), {rows, in2, 1}), false),
                        shape);
     if (bias.defined()) y = add(y, widened(bias));
     return to(y, x1.dtype());

@@ -4,11 +4,17 @@
 
 namespace kernels {
 
+enum class SoftmaxForm {
+    plain,
+    log,     ///< y[r,c] = x[r,c] - max_r - log(sum)
+    masked,  ///< a row of -inf only, which a mask has left nothing of, becomes 0 instead of NaN
+};
+
 /// Row-wise softmax of x (rows, cols) dense: y[r,c] = exp(x[r,c] - max_r) / sum_c exp(x[r,c] -
 /// max_r). y of x's dtype or f32 (f64 for f64). Sums and exp in f32 (f64 for f64). Rows with +inf,
-/// only -inf, or NaN: NaN. With `log`: y[r,c] = x[r,c] - max_r - log(sum).
-using SoftmaxForward = void(Array y, ConstArray x, std::int64_t rows, std::int64_t cols, bool log,
-                            Stream stream);
+/// only -inf (but for `masked`), or NaN: NaN.
+using SoftmaxForward = void(Array y, ConstArray x, std::int64_t rows, std::int64_t cols,
+                            SoftmaxForm form, Stream stream);
 
 /// Gradient from the output y: softmax dx = y * (dy - sum_c(dy * y)); log: dx = dy - exp(y) * sum_c
 /// dy. y, dy of one dtype (f32, f16, bf16 or f64), dx of that dtype or any 16-bit one; arithmetic

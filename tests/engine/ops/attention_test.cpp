@@ -73,6 +73,27 @@ TEST(Attention, ARowThatSeesNoKeyIsZeroAndSoAreItsGradients) {
     }
 }
 
+TEST(Attention, ARowOfScoresBelowEveryNumberIsZeroWithoutAMaskToo) {
+    // q k = -inf for the first row only.
+    const Tensor q = Tensor::of({-infinite, 1}, {2, 1}), k = Tensor::of({2, 3}, {2, 1}),
+                 v = Tensor::of({4, 4}, {2, 1});
+    EXPECT_EQ(scaled_dot_product_attention(q, k, v).values(), (std::vector<double>{0, 4}));
+}
+
+TEST(Attention, ANaNGradientPassesAMaskAsInPyTorch) {
+    // The first value is infinite, so the second row's weights have a gradient that is no number;
+    // a mask is added to the scores, and hides it from no key.
+    const Tensor v = Tensor::of({infinite, 1, 1}, {3, 1});
+    const Tensor q = Tensor::of({1, 1}, {2, 1});
+    for (const bool is_causal : {false, true}) {
+        Tensor k = Tensor::of({1, 2, 3}, {3, 1});
+        k.set_requires_grad(true);
+        const Tensor mask = is_causal ? Tensor() : truth({1, 0, 0, 1, 1, 0}, {2, 3});
+        backward(sum(scaled_dot_product_attention(q, k, v, mask, {.is_causal = is_causal})));
+        for (const double d : k.grad().values()) EXPECT_TRUE(std::isnan(d));
+    }
+}
+
 TEST(Attention, GroupsOfHeadsShareTheirKeysAndValues) {
     const Heads h = heads(DType::f64);
     const Tensor k = random_tensor({2, 2, 5, 8}, DType::f64, 4);

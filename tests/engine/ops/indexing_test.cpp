@@ -11,6 +11,7 @@
 #include "ops/index_put.h"
 #include "ops/masked.h"
 #include "ops/rearrange.h"
+#include "ops/reduce.h"
 #include "ops/scatter.h"
 #include "ops/slice.h"
 #include "ops/view.h"
@@ -270,6 +271,18 @@ TEST(Indexing, ScatterReduceProductHasItsGradientAtZero) {
     backward(scatter_reduce(x, 0, places({0, 0}), source, "prod"));
     EXPECT_EQ(x.grad().values(), (std::vector<double>{0}));
     EXPECT_EQ(source.grad().values(), (std::vector<double>{6, 0}));
+}
+
+TEST(Indexing, ScatterReduceProductHasNoGradientWhereItsTargetIsInfinite) {
+    Tensor x = Tensor::of({INFINITY, 0, 3, INFINITY}, {4});
+    x.set_requires_grad(true);
+    backward(sum(scatter_reduce(x, 0, places({0, 1, 2}), Tensor::of({2, 5, 7}, {3}), "prod")));
+    const auto dx = x.grad().values();
+    // inf / inf in PyTorch, for the element that nothing goes to as well.
+    EXPECT_TRUE(std::isnan(dx[0]));
+    EXPECT_TRUE(std::isnan(dx[3]));
+    EXPECT_EQ(dx[1], 5);
+    EXPECT_EQ(dx[2], 7);
 }
 
 TEST(Indexing, MaskedScatterTakesTheSourceInOrder) {

@@ -231,6 +231,25 @@ TEST(Ctc, ATargetThatDoesNotFitCostsNothingIfAskedFor) {
     EXPECT_EQ(even.grad().values(), (V{0, 0, 0, 0}));
 }
 
+TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
+    // Three classes, the last impossible and no part of the target. PyTorch's gradient there is
+    // NaN.
+    const double half = std::log(0.5);
+    Tensor x = Tensor::of({half, half, -INFINITY, half, half, -INFINITY}, {2, 1, 3}, DType::f64);
+    x.set_requires_grad(true);
+    const Tensor y = ctc_loss(x, Tensor::of({1}, {1, 1}, DType::i64), whole({2}), whole({1}),
+                              {.reduction = Reduction::sum});
+    EXPECT_NEAR(y.item(), -std::log(0.75), 1e-12);
+    backward(y);
+    // Of the three ways two have a blank in each step and two the label: 1/2 - 1/3, 1/2 - 2/3.
+    const auto dx = x.grad().values();
+    for (const std::size_t step : {0, 3}) {
+        EXPECT_NEAR(dx[step], 1.0 / 6, 1e-12);
+        EXPECT_NEAR(dx[step + 1], -1.0 / 6, 1e-12);
+        EXPECT_EQ(dx[step + 2], 0);
+    }
+}
+
 TEST(Ctc, TargetsBehindOneAnotherAreThoseOfTheRows) {
     const Tensor x = random_tensor({5, 2, 3}, DType::f64, 1, -3, -0.5);
     const Tensor lengths = whole({2, 1}), inputs = whole({5, 4});

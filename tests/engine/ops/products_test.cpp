@@ -143,6 +143,38 @@ TEST(Products, AddrAndItsInPlaceFormPromoteWithoutARegion) {
     EXPECT_EQ(outer(to(v, wide), to(v, wide)).dtype(), wide);
 }
 
+TEST(Products, WithAlphaZeroInfinitiesReachTheGradientsAlone) {
+    Tensor a = Tensor::full({1, 2, 2}, INFINITY, wide);
+    a.set_requires_grad(true);
+    Tensor b = Tensor::of({1, 2, 3, 4}, {1, 2, 2}, wide);
+    b.set_requires_grad(true);
+    const Tensor c = Tensor::of({5, 6, 7, 8}, {1, 2, 2}, wide);
+    const Tensor y = baddbmm(c, a, b, 1, 0);
+    EXPECT_EQ(y.values(), c.values());
+    backward(sum(y));
+    for (const double d : b.grad().values()) EXPECT_TRUE(std::isnan(d));  // 0 times infinity
+    EXPECT_EQ(a.grad().values(), (std::vector<double>{0, 0, 0, 0}));
+    // The one that is no BLAS call in PyTorch reads its vectors.
+    const Tensor v = Tensor::of({INFINITY, 1}, {2}, wide), one = ones({1}, wide);
+    const auto rank_one = addr(ones({2, 1}, wide), v, one, 1, 0).values();
+    EXPECT_TRUE(std::isnan(rank_one[0]));
+    EXPECT_EQ(rank_one[1], 1);
+}
+
+TEST(Products, TheOrderOfAProductOfThreeIsPyTorchs) {
+    // x1 meets the weight first: 4 2^127 overflows, 2^-10 2^127 does not.
+    const double big = 0x1p127;
+    const Tensor x1 = Tensor::of({4}, {1, 1}, wide), x2 = Tensor::of({0x1p-10}, {1, 1}, wide);
+    const Tensor weight = Tensor::of({big}, {1, 1, 1}, wide);
+    EXPECT_EQ(bilinear(x1, x2, weight).item(), INFINITY);
+    EXPECT_EQ(bilinear(x2, x1, weight).item(), 0x1p119);
+    // Two orders of the same cost: from the left.
+    const Tensor left = Tensor::of({0, 0, 0, 0, 0, 0, 0, 0, big}, {3, 3}, wide);
+    const Tensor middle = Tensor::of({0, 0, 0, 0, 4, 0}, {3, 2}, wide);
+    const Tensor right = Tensor::of({0x1p-10, 0, 0, 1}, {2, 2}, wide);
+    EXPECT_EQ(linalg_multi_dot({left, middle, right}).values()[4], INFINITY);
+}
+
 TEST(Products, WithBetaZeroTheAddendIsNotRead) {
     const Tensor nan = Tensor::full({2, 2}, NAN, wide), a = ones({2, 2}, wide);
     const std::vector<double> fours{4, 4, 4, 4};
