@@ -126,8 +126,18 @@ def lp_pool(mean, dims):
     return compute
 
 
-for dims, mean in ((1, F.avg_pool1d), (2, F.avg_pool2d), (3, F.avg_pool3d)):
-    op(f"lp_pool{dims}d", FAMILY, "none", functools.partial(make_lp, dims=dims), lp_pool(mean, dims), acts="f32")
+def theirs(function, dims):
+    """PyTorch's own: its gradient is 0 where a window is all zeros, and the formula's NaN."""
+    def compute(x, attrs):
+        kernel = each(attrs["kernel_size"], dims)
+        stride = each(attrs["stride"], dims) if "stride" in attrs else None
+        return function(x["0"], attrs["norm_type"], kernel[0] if dims == 1 else kernel, stride, attrs.get("ceil_mode", False))
+    return compute
+
+
+for dims, mean, own in ((1, F.avg_pool1d, F.lp_pool1d), (2, F.avg_pool2d, F.lp_pool2d), (3, F.avg_pool3d, F.lp_pool3d)):
+    op(f"lp_pool{dims}d", FAMILY, "none", functools.partial(make_lp, dims=dims), lp_pool(mean, dims), acts="f32",
+       native=theirs(own, dims))
 
 
 def make_fractional(rng):

@@ -5,10 +5,12 @@ import math
 import torch
 import torch.nn.functional as F
 
+import op_cuda_sampling as cuda
 from op_draft import draft
 from op_family import op
 
 SIZES = (1, 2, 3, 4, 5, 7)
+MODES, PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 
 
 def image(rng, dims, limit=60, low=1):
@@ -138,10 +140,13 @@ for _name, _dims in (("upsample_nearest", (1, 2, 3)), ("_upsample_nearest_exact"
     for _d in _dims:
         op(f"{_name}{_d}d", "sampling", "f32", upsample_case(_d, False, True, "exact" in _name),
            upsample(f"{_name}{_d}d", False))
-for _name, _d in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3),
-                  ("upsample_bicubic2d", 2), ("_upsample_bilinear2d_aa", 2), ("_upsample_bicubic2d_aa", 2)):
-    op(_name, "sampling", "f32", upsample_case(_d, True, False, False, _name.endswith("aa")),
-       upsample(_name, True))
+for _name, _d, _taps in (("upsample_linear1d", 1, cuda.linear), ("upsample_bilinear2d", 2, cuda.linear),
+                         ("upsample_trilinear3d", 3, cuda.linear), ("upsample_bicubic2d", 2, cuda.cubic),
+                         ("_upsample_bilinear2d_aa", 2, cuda.smooth(cuda.triangle, 1)),
+                         ("_upsample_bicubic2d_aa", 2, cuda.smooth(cuda.smooth_cubic, 2))):
+    _smooth = _name.endswith("aa")
+    op(_name, "sampling", "f32", upsample_case(_d, True, False, False, _smooth), upsample(_name, True),
+       also=(cuda.upsample(_taps, not _smooth),))
 
 
 def apart(places, size, align, distance=0.05):
@@ -161,11 +166,10 @@ def grid_case(numbers):
         for k in range(dims):
             places[..., k] = apart(places[..., k], shape[-1 - k], align)
         places = (places * 1024).round() / 1024
-        mode = rng.pick(("bilinear", "nearest", "bicubic") if dims == 2 else ("bilinear", "nearest"))
-        padding = rng.pick(("zeros", "border", "reflection"))
+        mode = rng.pick(MODES if dims == 2 else MODES[:2])
+        padding = rng.pick(PADDINGS)
         if numbers:
-            attrs = {"interpolation_mode": ("bilinear", "nearest", "bicubic").index(mode),
-                     "padding_mode": ("zeros", "border", "reflection").index(padding)}
+            attrs = {"interpolation_mode": MODES.index(mode), "padding_mode": PADDINGS.index(padding)}
         else:
             attrs = {"mode": mode, "padding_mode": padding}
         # Where the padding reads one element for several taps of a bicubic, their slopes cancel; the bound is of the
@@ -175,17 +179,34 @@ def grid_case(numbers):
     return case
 
 
+def readable(y, x, a):
+    """At a place that is no number PyTorch's gradient on a CPU (2.15) reads and writes outside the image: it is not asked."""
+    if y.requires_grad and not x["1"].isfinite().all():
+        def refuse(_):
+            raise RuntimeError("a place without a number")
+        y.register_hook(refuse)
+    return y
+
+
 def grid_sampler(x, a):
-    return torch.grid_sampler(x["0"], x["1"], a["interpolation_mode"], a["padding_mode"], a["align_corners"])
+    return readable(torch.grid_sampler(x["0"], x["1"], a["interpolation_mode"], a["padding_mode"], a["align_corners"]), x, a)
 
 
 def grid_sample(x, a):
-    return F.grid_sample(x["0"], x["1"], a["mode"], a["padding_mode"], a["align_corners"])
+    return readable(F.grid_sample(x["0"], x["1"], a["mode"], a["padding_mode"], a["align_corners"]), x, a)
+
+
+def cuda_grid_sampler(x, a):
+    return cuda.grid_sampler(x["0"], x["1"], a["interpolation_mode"], a["padding_mode"], a["align_corners"])
+
+
+def cuda_grid_sample(x, a):
+    return cuda.grid_sampler(x["0"], x["1"], MODES.index(a["mode"]), PADDINGS.index(a["padding_mode"]), a["align_corners"])
 
 
 # PyTorch has no second derivative of it: EveryOp holds ours against finite differences.
-op("grid_sampler", "sampling", "promote", grid_case(True), grid_sampler, second=False)
-op("grid_sample", "sampling", "promote", grid_case(False), grid_sample, second=False)
+op("grid_sampler", "sampling", "promote", grid_case(True), grid_sampler, second=False, also=(cuda_grid_sampler,))
+op("grid_sample", "sampling", "promote", grid_case(False), grid_sample, second=False, also=(cuda_grid_sample,))
 
 
 def shuffle_case(name):

@@ -7,6 +7,7 @@
 #include "ops/compare.h"
 #include "ops/gather.h"
 #include "ops/grid_places.h"
+#include "ops/logical.h"
 #include "ops/slice.h"
 #include "ops/unary.h"
 #include "ops/view.h"
@@ -75,29 +76,45 @@ std::vector<AxisTap> linear_taps(const Tensor& c) {
     return {{below, sub(above, c)}, {above, sub(c, below)}};
 }
 
-/// Keys' cubic with slope -0.75, in factors, which lose nothing near 0.
 std::vector<AxisTap> cubic_taps(const Tensor& c, const AxisRule& rule) {
-    constexpr double a = -0.75;
-    const Tensor below = floored(c), t = sub(c, below), rest = add(neg(t), 1.0);
-    const auto near = [](const Tensor& x) {
-        return add(mul(mul(x, x), add(mul(x, a + 2), -(a + 3))), 1.0);
-    };
-    const Tensor weights[] = {mul(mul(t, mul(rest, rest)), a), near(t), near(rest),
-                              mul(mul(rest, mul(t, t)), a)};
+    const Tensor below = floored(c), t = sub(c, below);
     std::vector<AxisTap> taps;
-    for (int i = 0; i < 4; ++i) {
-        const GradMode off(false);
-        taps.push_back({brought_inside(add(below, i - 1.0), rule), weights[i]});
-    }
+    for (int i = 0; i < 4; ++i)
+        taps.push_back({brought_inside(add(below, i - 1.0), rule).at, cubic_weight(t, i)});
     return taps;
 }
 
-std::vector<AxisTap> taps_of(const Tensor& grid, GridMode mode, const AxisRule& rule) {
-    const Tensor place = from_ends(grid, rule);
-    if (mode == GridMode::bicubic) return cubic_taps(place, rule);
-    const Tensor c = brought_inside(place, rule);
-    if (mode == GridMode::nearest) return {{nearest_whole(c), Tensor()}};
-    return linear_taps(c);
+/// The taps of each axis, the grid's last coordinate first, and the places that are lost.
+struct GridTaps {
+    std::vector<std::vector<AxisTap>> axes;
+    Tensor lost;  // bool (places); undefined: none
+};
+
+GridTaps taps_of(const Tensor& grid, GridMode mode, const std::vector<AxisRule>& rules) {
+    GridTaps taps;
+    std::vector<Tensor> places;
+    std::vector<Inside> inside;
+    const auto dims = static_cast<int>(rules.size());
+    for (int d = 0; d < dims; ++d) {
+        // The grid's first coordinate is the last dimension's.
+        const Tensor along = reshape(select(grid, grid.rank() - 1, dims - 1 - d), {-1});
+        const AxisRule& rule = rules[static_cast<std::size_t>(d)];
+        places.push_back(from_ends(along, rule));
+        if (mode == GridMode::bicubic) {
+            taps.axes.push_back(cubic_taps(places.back(), rule));
+            continue;
+        }
+        inside.push_back(brought_inside(places.back(), rule));
+        const Tensor& lost = inside.back().lost;
+        if (lost.defined()) taps.lost = taps.lost.defined() ? logical_or(taps.lost, lost) : lost;
+    }
+    for (std::size_t d = 0; d < inside.size(); ++d) {
+        if (mode == GridMode::nearest)
+            taps.axes.push_back({{nearest_whole(inside[d].at), Tensor()}});
+        else
+            taps.axes.push_back(linear_taps(moved(places[d], inside[d], taps.lost)));
+    }
+    return taps;
 }
 
 /// Row of x's (N, spatial..., C) for each place, -1 outside. One tap of each axis.
@@ -141,18 +158,15 @@ Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding p
                bool align_corners) {
     const int dims = x.rank() - 2;
     Shape spatial;
+    std::vector<AxisRule> rules;
     std::int64_t rows = 1;
     for (int i = 0; i < dims; ++i) {
         spatial.push_back(x.size(i + 2));
+        rules.push_back({x.size(i + 2), padding, align_corners});
         rows *= x.size(i + 2);
     }
     const std::int64_t places = grid.numel() / dims;
-    std::vector<std::vector<AxisTap>> axes;
-    for (int d = 0; d < dims; ++d) {
-        // The grid's first coordinate is the last dimension's.
-        const Tensor along = reshape(select(grid, dims + 1, dims - 1 - d), {places});
-        axes.push_back(taps_of(along, mode, {spatial[d], padding, align_corners}));
-    }
+    const auto [axes, lost] = taps_of(grid, mode, rules);
     const std::int64_t images = x.size(0);
     const Tensor first = first_rows(images, rows, images > 0 ? places / images : 0, x.device());
     const Tensor table = as_rows(x);
@@ -174,6 +188,9 @@ Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding p
         if (weight.defined()) part = mul(part, reshape(weight, {places, 1}));
         sum = sum.defined() ? add(sum, part) : part;
     }
+    // A place without a number is read at 0 there, but the gradient's kernel leaves it out.
+    if (lost.defined() && sum.requires_grad())
+        sum = where(reshape(lost, {places, 1}), sum.detach(), sum);
     return sum;
 }
 

@@ -179,6 +179,17 @@ Sizes sizes_of(const OpInfo& info, const Tensor& x, const UpsampleTarget& target
     return sizes;
 }
 
+bool is_smooth(UpsampleMode mode) {
+    return mode == UpsampleMode::linear_aa || mode == UpsampleMode::cubic_aa;
+}
+
+bool same_sizes(const Tensor& x, const Sizes& sizes) {
+    bool same = true;
+    for (std::size_t i = 0; i < sizes.out.size(); ++i)
+        same = same && x.size(static_cast<int>(i) + 2) == sizes.out[i];
+    return same;
+}
+
 Tensor on_device(const std::vector<std::int64_t>& values, const Device& device) {
     const Tensor host =
         Tensor::empty({static_cast<std::int64_t>(values.size())}, DType::i64, Device{});
@@ -216,11 +227,16 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
     const Sizes sizes = sizes_of(*info, x, target);
     // A copy of a smaller image needs no wide type; its gradient is a sum.
     Tensor y = widened(x);
+    const bool nearest = mode == UpsampleMode::nearest || mode == UpsampleMode::nearest_exact;
+    // Equal sizes are copied, whatever factor led to them; the nearest modes heed the factor.
+    const bool copies = nearest ? target.scale_factors.empty() : !is_smooth(mode);
+    if (copies && same_sizes(x, sizes)) return to(mul(y, 1.0), x.dtype());
     for (int i = 0; i < x.rank() - 2; ++i) {
         const auto k = static_cast<std::size_t>(i);
         const std::int64_t in = x.size(i + 2), out = sizes.out[k];
-        const bool cubic = mode == UpsampleMode::cubic || mode == UpsampleMode::cubic_aa;
-        if (in == out && !cubic && !sizes.scale[k]) continue;
+        // The others multiply a neighbour of weight 0 here too, as PyTorch's CUDA kernels do: an
+        // infinite one gives NaN.
+        if (nearest && in == out && !sizes.scale[k]) continue;
         y = resampled(y, i + 2, axis_taps(mode, in, out, align_corners, sizes.scale[k]));
     }
     return to(y, x.dtype());

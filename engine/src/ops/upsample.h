@@ -21,7 +21,9 @@ struct UpsampleTarget {
 
 /// x (N, C, then one to three dimensions) resampled along the dimensions after C: PyTorch's op of
 /// that mode and rank, in f32 in a region. Weights are those of exact coordinates. Computed in f32
-/// (f64 for f64), rounded once. `align_corners` is no matter to the nearest modes. Throws
+/// (f64 for f64), rounded once. Without antialiasing equal sizes are a copy, whatever the factors;
+/// otherwise a neighbour of weight 0 is multiplied, too, as in PyTorch's CUDA kernels: an infinite
+/// one gives NaN. `align_corners` is no matter to the nearest modes. Throws
 /// Error(shape) for a mode that x's rank does not have, Error(value) for sizes that are not
 /// positive.
 Tensor upsample(UpsampleMode mode, const Tensor& x, const UpsampleTarget& target,

@@ -2,12 +2,14 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "amp/autocast.h"
 #include "engine/error.h"
 #include "engine/here.h"
 #include "ops/cast.h"
 #include "ops/grid_sample.h"
+#include "ops/inplace.h"
 #include "ops/pad.h"
 #include "ops/pixel_shuffle.h"
 #include "ops/pool.h"
@@ -19,6 +21,17 @@ namespace engine {
 namespace {
 
 using Values = std::vector<double>;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void expect_same(const Values& got, const Values& wanted) {
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const bool same = got[i] == wanted[i] || (std::isnan(got[i]) && std::isnan(wanted[i]));
+        EXPECT_TRUE(same) << "element " << i << " is " << got[i] << ", not " << wanted[i];
+    }
+}
 
 Tensor row(const Values& values, DType dtype = DType::f32) {
     return Tensor::of(values, {1, 1, static_cast<std::int64_t>(values.size())}, dtype);
@@ -91,6 +104,38 @@ TEST(Upsample, TakesTheStepsFromTheFactors) {
     EXPECT_NEAR(by_factor.values()[1], 0.5, 1e-6);
     const InterpolateOptions again{.mode = "linear", .recompute_scale_factor = true};
     EXPECT_NEAR(interpolate(x, {{}, {1.5}}, again).values()[1], 0.625, 1e-6);
+}
+
+TEST(Upsample, CopiesEqualSizesWhateverTheFactor) {
+    const Tensor x = row({1, inf, 2, nan});
+    expect_same(upsample(UpsampleMode::linear, x, {{4}, {}}).values(), x.values());
+    expect_same(upsample(UpsampleMode::linear, x, {{}, {1.2}}).values(), x.values());
+    const Tensor image = reshape(x, {1, 1, 2, 2});
+    for (const auto mode : {UpsampleMode::linear, UpsampleMode::cubic}) {
+        Tensor y = upsample(mode, image, {{}, {1, 1.4}});
+        expect_same(y.values(), x.values());
+        mul_(y, Tensor::scalar(0, DType::f32, default_device()));
+        EXPECT_EQ(x.values()[0], 1);  // y is no view
+    }
+}
+
+// PyTorch's CUDA kernels: 0 * inf is NaN along an axis whose size stays, too.
+TEST(Upsample, MultipliesANeighbourOfWeightZero) {
+    const Tensor x = Tensor::of({0, inf, 2}, {1, 1, 1, 3});
+    // The second neighbour of the one row is that row again: its weight is 0, then 0.25.
+    const Values linear{nan, nan, 2, nan, inf, 2}, smooth{nan, inf, 2, nan, inf, 2};
+    expect_same(upsample(UpsampleMode::linear, x, {{2, 3}, {}}).values(), linear);
+    expect_same(upsample(UpsampleMode::linear, x, {{}, {2, 1}}).values(), linear);
+    expect_same(upsample(UpsampleMode::linear_aa, x, {{2, 3}, {}}).values(), smooth);
+    expect_same(upsample(UpsampleMode::linear_aa, x, {{}, {2, 1}}).values(), smooth);
+    expect_same(upsample(UpsampleMode::linear_aa, x, {{1, 3}, {}}).values(), {nan, inf, 2});
+    expect_same(upsample(UpsampleMode::linear, row({inf, 1, 2}), {{5}, {}}, true).values(),
+                {inf, inf, 1, 1.5, 2});
+    // Of the cubic's four neighbours three have weight 0 at an element: they reach from one before
+    // to two after it.
+    const Tensor longer = Tensor::of({inf, 1, 2, 3, 4, 5}, {1, 1, 1, 6});
+    expect_same(upsample(UpsampleMode::cubic, longer, {{2, 6}, {}}, true).values(),
+                {nan, nan, 2, 3, 4, 5, nan, nan, 2, 3, 4, 5});
 }
 
 TEST(Upsample, TheMeanOfASmoothSmallerImage) {
@@ -167,6 +212,77 @@ TEST(GridSample, ALargePlaceReadsNothing) {
     const Tensor x = Tensor::of({1, 2, 3, 4}, {1, 1, 2, 2});
     const Tensor grid = Tensor::of({1e30, 0, -1e30, 1e30}, {1, 1, 2, 2});
     EXPECT_EQ(grid_sample(x, grid, GridMode::nearest).values(), (Values{0, 0}));
+}
+
+/// y, the image's gradient and the grid's, for a row of elements read at places (x, 0) with
+/// align_corners.
+TensorList read_row(const Values& elements, const Values& places, GridMode mode,
+                    GridPadding padding) {
+    const auto count = static_cast<std::int64_t>(places.size());
+    Values grid;
+    for (const double x : places) grid.insert(grid.end(), {x, 0});
+    Tensor image = Tensor::of(elements, {1, 1, 1, static_cast<std::int64_t>(elements.size())}),
+           at = Tensor::of(grid, {1, 1, count, 2});
+    image.set_requires_grad(true);
+    at.set_requires_grad(true);
+    const Tensor y = grid_sample(image, at, mode, padding, true);
+    backward(sum(y));
+    return {y.detach(), image.grad(),
+            at.grad().defined() ? at.grad() : Tensor::zeros({2}, DType::f32)};
+}
+
+// As PyTorch's CUDA kernels have it (safe_downgrade_to_int_range).
+TEST(GridSample, APlaceThatIsNoNumberReadsNothing) {
+    for (const auto mode : {GridMode::bilinear, GridMode::nearest}) {
+        const TensorList read = read_row({inf, 5}, {nan, inf, -inf}, mode, GridPadding::zeros);
+        EXPECT_EQ(read[0].values(), (Values{0, 0, 0}));
+        EXPECT_EQ(read[1].values(), (Values{0, 0}));
+        if (mode == GridMode::bilinear) {
+            EXPECT_EQ(read[2].values(), Values(6, 0));
+        }
+    }
+    const TensorList cubic = read_row({1, 5}, {nan}, GridMode::bicubic, GridPadding::zeros);
+    expect_same(cubic[0].values(), {nan});
+    EXPECT_EQ(cubic[1].values(), (Values{0, 0}));
+    expect_same(cubic[2].values(), {nan, nan});
+}
+
+TEST(GridSample, InsideThePaddingItReadsTheFirstElementWithoutAGradient) {
+    for (const auto mode : {GridMode::bilinear, GridMode::nearest}) {
+        TensorList read = read_row({inf, 5}, {nan}, mode, GridPadding::border);
+        EXPECT_EQ(read[0].values(), (Values{inf}));
+        EXPECT_EQ(read[1].values(), (Values{0, 0}));
+        if (mode == GridMode::bilinear) {
+            EXPECT_EQ(read[2].values(), (Values{0, 0}));
+        }
+        // An infinite place is beyond the border, but has no mirror image.
+        read = read_row({3, 5}, {inf, -inf}, mode, GridPadding::border);
+        EXPECT_EQ(read[0].values(), (Values{5, 3}));
+        EXPECT_EQ(read[1].values(), (Values{1, 1}));
+        read = read_row({3, 5}, {inf, -inf}, mode, GridPadding::reflection);
+        EXPECT_EQ(read[0].values(), (Values{3, 3}));
+        EXPECT_EQ(read[1].values(), (Values{0, 0}));
+    }
+    const TensorList cubic = read_row({1, 5}, {inf}, GridMode::bicubic, GridPadding::border);
+    expect_same(cubic[0].values(), {nan});
+    expect_same(cubic[1].values(), {0, nan});
+}
+
+TEST(GridSample, InfiniteElementsCountByTheirWeights) {
+    // Beyond the end there is nothing; inside, a weight of 0 is multiplied.
+    EXPECT_EQ(read_row({1, inf}, {1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
+              (Values{inf}));
+    expect_same(read_row({1, inf}, {-1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
+                {nan});
+    // A clipped place's slope of 0 is multiplied too.
+    const TensorList clipped = read_row({inf, 1}, {-3}, GridMode::bilinear, GridPadding::border);
+    EXPECT_EQ(clipped[0].values(), (Values{inf}));
+    expect_same(clipped[2].values(), {nan, nan});
+    // At an element the cubic's first weight is 0, with the slope -0.75.
+    const TensorList cubic =
+        read_row({0, inf, 0, 0, 0}, {0}, GridMode::bicubic, GridPadding::zeros);
+    expect_same(cubic[0].values(), {nan});
+    EXPECT_EQ(cubic[2].values()[0], -inf);
 }
 
 // 1.11: an error outside, fine inside.
