@@ -16,6 +16,8 @@ import sys
 import torch
 
 import halftone
+from op_families import REGISTRY
+from op_family import Arguments
 from op_policy import cast, IN_PLACE_OPS, policy
 from op_reference import COMPARISONS, FUNCTIONS, MULTILINEAR
 from op_reference_nn import COMPOSITE
@@ -45,6 +47,9 @@ def native(op, x, attrs):
     for table in (FUNCTIONS, MULTILINEAR):
         if op in table:
             return table[op](x, attrs)
+    if op in REGISTRY:
+        entry = REGISTRY[op]
+        return (entry.native or entry.function)(Arguments({str(i): t for i, t in enumerate(x)}), attrs)
     return COMPOSITE[op]().function(x, attrs)
 
 
