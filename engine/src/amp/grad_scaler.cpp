@@ -51,7 +51,8 @@ std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, con
 
 }  // namespace
 
-GradScaler::GradScaler(const ScalerOptions& options) : options_(options) {
+GradScaler::GradScaler(const ScalerOptions& options)
+    : options_(options), init_hysteresis_(options.hysteresis) {
     if (!options.enabled) return;
     if (!(options.growth_factor > 1))
         throw Error(ErrorCode::state, "GradScaler: growth_factor must be above 1");
@@ -62,7 +63,7 @@ GradScaler::GradScaler(const ScalerOptions& options) : options_(options) {
 void GradScaler::create_state(const Device& device) {
     scale_ = Tensor::full({}, options_.init_scale, DType::f32, device);
     tracker_ = Tensor::full({}, init_growth_tracker_, DType::i32, device);
-    hysteresis_ = Tensor::full({}, options_.hysteresis, DType::i32, device);
+    hysteresis_ = Tensor::full({}, init_hysteresis_, DType::i32, device);
 }
 
 void GradScaler::require_scale(const char* call) const {
@@ -268,13 +269,19 @@ std::int64_t GradScaler::growth_tracker() const {
     return tracker_.defined() ? static_cast<std::int64_t>(tracker_.item()) : init_growth_tracker_;
 }
 
+std::int32_t GradScaler::hysteresis_tracker() const {
+    return hysteresis_.defined() ? static_cast<std::int32_t>(hysteresis_.item()) : init_hysteresis_;
+}
+
 GradScaler::State GradScaler::saved_state() const {
     if (!options_.enabled) return {};
-    return {{"scale", loss_scale()},
-            {"growth_factor", options_.growth_factor},
-            {"backoff_factor", options_.backoff_factor},
-            {"growth_interval", static_cast<double>(options_.growth_interval)},
-            {"growth_tracker", static_cast<double>(growth_tracker())}};
+    State out{{"scale", loss_scale()},
+              {"growth_factor", options_.growth_factor},
+              {"backoff_factor", options_.backoff_factor},
+              {"growth_interval", static_cast<double>(options_.growth_interval)},
+              {"growth_tracker", static_cast<double>(growth_tracker())}};
+    if (options_.hysteresis > 1) out["hysteresis_tracker"] = hysteresis_tracker();
+    return out;
 }
 
 void GradScaler::load_state(const State& state) {
@@ -296,11 +303,15 @@ void GradScaler::load_state(const State& state) {
     loaded.backoff_factor = value("backoff_factor");
     loaded.growth_interval = static_cast<std::int64_t>(value("growth_interval"));
     init_growth_tracker_ = static_cast<std::int32_t>(value("growth_tracker"));
+    const auto left = state.find("hysteresis_tracker");
+    init_hysteresis_ =
+        left != state.end() ? static_cast<std::int32_t>(left->second) : options_.hysteresis;
     options_ = loaded;
     if (!scale_.defined()) return;
     const auto fill = on(scale_.device(), kernels::cpu::fill, kernels::cuda::fill);
     fill(scale_.array(), options_.init_scale, current_stream());
     fill(tracker_.array(), init_growth_tracker_, current_stream());
+    fill(hysteresis_.array(), init_hysteresis_, current_stream());
     scale_.bump_version();
 }
 
@@ -313,6 +324,7 @@ GradScaler GradScaler::serialised() const {
     if (options_.enabled) {
         copy.options_.init_scale = loss_scale();
         copy.init_growth_tracker_ = static_cast<std::int32_t>(growth_tracker());
+        copy.init_hysteresis_ = hysteresis_tracker();
     }
     return copy;
 }

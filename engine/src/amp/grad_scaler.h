@@ -25,8 +25,9 @@ namespace engine {
 /// optimizer, loss_scale(), saved_state(), and what goes from one device to another wait for them.
 class GradScaler {
 public:
-    /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker.
-    /// Empty: disabled.
+    /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker;
+    /// with hysteresis hysteresis_tracker too, the overflows until the next back-off. Empty:
+    /// disabled.
     using State = std::map<std::string, double>;
 
     /// Throws Error(state) if enabled with growth_factor <= 1 or backoff_factor >= 1.
@@ -85,6 +86,7 @@ public:
 
     State saved_state() const;
     /// Throws Error(state) for an empty state in an enabled scaler, Error(value) for a missing key.
+    /// One without hysteresis_tracker starts a new count.
     void load_state(const State& state);
     /// The whole object, current scale and tracker as initial values. Only at the start or after
     /// update().
@@ -110,6 +112,7 @@ private:
     };
 
     void create_state(const Device& device);
+    std::int32_t hysteresis_tracker() const;
     void require_scale(const char* call) const;
     Record& record_of(const Optimizer& optimizer) { return records_[&optimizer]; }
     Tensor scale_on(const Device& device) const;
@@ -120,6 +123,7 @@ private:
 
     ScalerOptions options_;
     std::int32_t init_growth_tracker_ = 0;
+    std::int32_t init_hysteresis_;
     Tensor scale_;       // 0-d f32
     Tensor tracker_;     // 0-d i32
     Tensor hysteresis_;  // 0-d i32

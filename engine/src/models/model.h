@@ -39,7 +39,13 @@ void load_weights(Model& model, const std::string& path);
 /// fastai's rule of 4.2): batch norms that have weights stay f32 if asked for.
 void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 
-/// Parameters and buffers by name, 16-bit ones as f32: what is saved of a model at every opt level.
-std::vector<std::pair<std::string, Tensor>> saved_state(const Model& model);
+/// A copy of the parameters and buffers by name, on the host, 16-bit ones as f32: what is saved of
+/// a model at every opt level.
+TensorMap saved_state(const Model& model);
+/// Puts it back, by name, into the model's own types: 16-bit weights take f32 values rounded once
+/// (masters keep them whole: Optimizer::load_masters). Tensors keep their memory. Throws
+/// Error(value), having changed nothing, naming everything that is missing, unknown, or of another
+/// shape.
+void load_state(Model& model, const TensorMap& saved);
 
 }  // namespace engine

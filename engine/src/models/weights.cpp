@@ -1,60 +1,45 @@
-#include <algorithm>
 #include <set>
 
 #include "engine/error.h"
 #include "models/model.h"
 #include "ops/cast.h"
-#include "ops/layout.h"
-#include "store/safetensors.h"
+#include "ops/restore.h"
+#include "ops/tensor_file.h"
 
 namespace engine {
 namespace {
 
-DType dtype_of(const TensorEntry& entry) {
-    if (entry.dtype == "F64") return DType::f64;
-    if (entry.dtype == "F32") return DType::f32;
-    if (entry.dtype == "F16") return DType::f16;
-    if (entry.dtype == "BF16") return DType::bf16;
-    if (entry.dtype == "I32") return DType::i32;
-    return entry.dtype == "I64" ? DType::i64 : DType::u8;
-}
-
-void fill(const Tensor& target, const TensorEntry& entry) {
-    const GradMode off(false);
-    const Tensor source = Tensor::empty(target.shape(), dtype_of(entry), target.device());
-    source.copy_from_host(entry.bytes.data());
-    copy_into(target, to(source, target.dtype()));
-    target.bump_version();
+std::vector<Place> places_of(const Model& model) {
+    std::vector<Place> out;
+    for (const auto* list : {&model.parameters(), &model.buffers()}) {
+        for (const auto& entry : *list) {
+            // Buffers of plain counters are not in every file.
+            const bool counter = entry.name.ends_with("num_batches_tracked");
+            out.push_back({entry.name, entry.tensor, false, counter});
+        }
+    }
+    return out;
 }
 
 }  // namespace
 
 void load_weights(Model& model, const std::string& path) {
-    const SafetensorsFile file = SafetensorsFile::open(path);
-    std::vector<Parameter> wanted = model.parameters();
-    wanted.insert(wanted.end(), model.buffers().begin(), model.buffers().end());
-    std::string wrong;
-    std::set<std::string> known;
-    for (const auto& [name, tensor, low] : wanted) {
-        known.insert(name);
-        const TensorEntry* entry = file.find(name);
-        if (entry == nullptr) {
-            // Buffers of plain counters are not in every file.
-            if (!name.ends_with("num_batches_tracked")) wrong += " " + name + " is missing;";
-        } else if (!(Shape(entry->shape) == tensor.shape())) {
-            wrong += " " + name + " has shape " + to_string(Shape(entry->shape)) + ", not " +
-                     to_string(tensor.shape()) + ";";
-        } else {
-            fill(tensor, *entry);
-        }
-    }
-    for (const auto& entry : file.tensors()) {
-        if (!known.contains(entry.name)) wrong += " " + entry.name + " is not in this model;";
-    }
-    if (wrong.empty()) return;
-    wrong.pop_back();
-    throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, wrong),
-                msg("Use weights of the same model, with PyTorch's names."));
+    const TensorMap tensors = load_tensors(path);
+    const std::vector<Place> places = places_of(model);
+    const std::string wrong = misfits(places, tensors);
+    if (!wrong.empty())
+        throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, " " + wrong),
+                    msg("Use weights of the same model, with PyTorch's names."));
+    fill(places, tensors);
+}
+
+void load_state(Model& model, const TensorMap& saved) {
+    const std::vector<Place> places = places_of(model);
+    const std::string wrong = misfits(places, saved);
+    if (!wrong.empty())
+        throw Error(ErrorCode::value, "the saved state does not fit the model: " + wrong,
+                    "Load the state of the same model, with PyTorch's names.");
+    fill(places, saved);
 }
 
 namespace {
@@ -94,14 +79,12 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
     for (const auto& buffer : model.buffers()) convert(buffer);
 }
 
-std::vector<std::pair<std::string, Tensor>> saved_state(const Model& model) {
+TensorMap saved_state(const Model& model) {
     const GradMode off(false);
-    std::vector<std::pair<std::string, Tensor>> out;
-    for (const auto* list : {&model.parameters(), &model.buffers()}) {
-        for (const auto& entry : *list) {
-            const Tensor values = entry.tensor.detach();
-            out.emplace_back(entry.name, is_low(values.dtype()) ? to(values, DType::f32) : values);
-        }
+    TensorMap out;
+    for (const Place& place : places_of(model)) {
+        const Tensor values = snapshot(place.tensor);
+        out[place.name] = is_low(values.dtype()) ? to(values, DType::f32) : values;
     }
     return out;
 }

@@ -5,11 +5,9 @@
 #include <string>
 
 #include "core/op.h"
+#include "core/tensor_map.h"
 
 namespace engine {
-
-/// Named tensors, as a file of a case holds them.
-using TensorMap = std::map<std::string, Tensor>;
 
 /// One call of an op by name, as `halftone op` reads it.
 struct OpCase {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "ops/op_case.h"
+#include "core/tensor_map.h"
 
 namespace engine {
 

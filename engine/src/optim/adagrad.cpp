@@ -30,9 +30,6 @@ void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> Adagrad::state(std::size_t i) const {
-    if (!slots_[i].state1.defined()) return {};
-    return {{"sum", slots_[i].state1}};
-}
+std::vector<std::string> Adagrad::state_names() const { return {"sum"}; }
 
 }  // namespace engine

@@ -31,13 +31,9 @@ void Adam::run(std::span<const kernels::UpdateTensor> tensors,
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> Adam::state(std::size_t i) const {
-    const Slot& slot = slots_[i];
-    if (!slot.state1.defined()) return {};
-    std::vector<std::pair<std::string, Tensor>> out{{"exp_avg", slot.state1},
-                                                    {"exp_avg_sq", slot.state2}};
-    if (slot.state3.defined()) out.emplace_back("max_exp_avg_sq", slot.state3);
-    return out;
+std::vector<std::string> Adam::state_names() const {
+    return settings_.amsgrad ? std::vector<std::string>{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
+                             : std::vector<std::string>{"exp_avg", "exp_avg_sq"};
 }
 
 }  // namespace engine

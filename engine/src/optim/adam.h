@@ -21,11 +21,11 @@ public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
          const OptimizerOptions& options = {});
-    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
 
 protected:
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
          const OptimizerOptions& options, bool decoupled);
+    std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts* counts) override;

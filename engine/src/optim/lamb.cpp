@@ -33,9 +33,6 @@ void Lamb::run(std::span<const kernels::UpdateTensor> tensors,
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> Lamb::state(std::size_t i) const {
-    if (!slots_[i].state1.defined()) return {};
-    return {{"exp_avg", slots_[i].state1}, {"exp_avg_sq", slots_[i].state2}};
-}
+std::vector<std::string> Lamb::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
 
 }  // namespace engine

@@ -25,9 +25,9 @@ public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps, decay or max_grad_norm.
     Lamb(std::vector<Parameter> parameters, const LambOptions& settings,
          const OptimizerOptions& options = {});
-    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
 
 protected:
+    std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts* counts) override;

@@ -32,9 +32,6 @@ void NovoGrad::run(std::span<const kernels::UpdateTensor> tensors,
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> NovoGrad::state(std::size_t i) const {
-    if (!slots_[i].state1.defined()) return {};
-    return {{"exp_avg", slots_[i].state1}, {"norm", slots_[i].state2}};
-}
+std::vector<std::string> NovoGrad::state_names() const { return {"exp_avg", "norm"}; }
 
 }  // namespace engine

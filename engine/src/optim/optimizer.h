@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "core/device_record.h"
-#include "core/tensor.h"
+#include "core/tensor_map.h"
 #include "kernels/multi_tensor_update.h"
 #include "kernels/step_figures.h"
 
 namespace engine {
+
+struct Place;  // ops/restore.h
 
 /// A parameter as an optimizer sees it.
 struct Parameter {
@@ -74,9 +76,25 @@ public:
     std::int64_t steps(int group = 0) const;
     /// State by parameter and by name ("momentum_buffer", "exp_avg", ...); empty before the first
     /// update.
-    virtual std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const = 0;
+    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const;
     /// f32 values behind 16-bit parameter i; undefined without master weights.
     Tensor master(std::size_t parameter) const { return slots_[parameter].master; }
+
+    /// A copy, on the host, of all that the updates to come depend on beside the weights and what
+    /// the constructor is given: "NAME.exp_avg" and so on of each parameter that has state,
+    /// "NAME.master", and by group "groups.lr", "groups.weight_decay", "groups.steps" and
+    /// "groups.parameters" (their number). Waits for the device. Throws Error(value) if two
+    /// parameters have one name.
+    TensorMap saved_state() const;
+    /// Goes on from a saved state, before the first update or after any. State that is there keeps
+    /// its memory, so steps recorded as a graph stay valid; the weights are the model's to load.
+    /// Throws Error(value), having changed nothing, for other groups than the saved ones, and for
+    /// an entry that is missing, unknown, of another shape or type, or out of range.
+    void load_state(const TensorMap& saved);
+    /// Masters take the values of a model's saved state, which 16-bit weights hold rounded: for
+    /// when a model alone was loaded, else the next step would bring the old weights back. Throws
+    /// Error(value), having changed nothing, for a value of another shape or of no floating type.
+    void load_masters(const TensorMap& weights);
 
     // Device values for the next step only (2.6), given by the scaler or the user; undefined: none.
     Tensor grad_scale;  ///< 0-d f32: gradients are divided by it
@@ -104,6 +122,8 @@ protected:
     virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const;
     /// The places of its weight, gradient (dense), state and 16-bit copy.
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
+    /// Of a parameter's state, in the order of Slot.
+    virtual std::vector<std::string> state_names() const { return {}; }
     /// Makes the state of parameter i, zeroed.
     virtual void make_state(std::size_t parameter) = 0;
     virtual void run(std::span<const kernels::UpdateTensor> tensors,
@@ -127,6 +147,13 @@ private:
     void add_parameters(std::vector<Parameter> parameters, int group);
     void make_master(std::size_t parameter);
     void written(std::size_t parameter);
+    std::string entry(std::size_t parameter, const std::string& state) const;
+    std::vector<double> group_sizes() const;
+    /// What is saved, of the state that there is.
+    std::vector<Place> places() const;
+    bool has_saved_state(std::size_t parameter, const TensorMap& saved) const;
+    /// As make_state, in place.
+    void reset_state(std::size_t parameter);
 
     double first_lr_, first_decay_;
     DeviceRecord<kernels::UpdateCounts> counts_;

@@ -30,9 +30,9 @@ void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::Upd
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> Sgd::state(std::size_t i) const {
-    if (!slots_[i].state1.defined()) return {};
-    return {{"momentum_buffer", slots_[i].state1}};
+std::vector<std::string> Sgd::state_names() const {
+    return settings_.momentum != 0 ? std::vector<std::string>{"momentum_buffer"}
+                                   : std::vector<std::string>{};
 }
 
 }  // namespace engine

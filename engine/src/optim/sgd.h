@@ -20,9 +20,9 @@ public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.
     Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
         const OptimizerOptions& options = {});
-    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
 
 protected:
+    std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts* counts) override;

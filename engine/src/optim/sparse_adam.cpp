@@ -81,9 +81,6 @@ void SparseAdam::run(std::span<const kernels::UpdateTensor> tensors,
         tensors, options, scalars, counts, current_stream());
 }
 
-std::vector<std::pair<std::string, Tensor>> SparseAdam::state(std::size_t i) const {
-    if (!slots_[i].state1.defined()) return {};
-    return {{"exp_avg", slots_[i].state1}, {"exp_avg_sq", slots_[i].state2}};
-}
+std::vector<std::string> SparseAdam::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
 
 }  // namespace engine

@@ -20,11 +20,11 @@ public:
     /// of whole tensors.
     SparseAdam(std::vector<Parameter> parameters, const SparseAdamOptions& settings,
                const OptimizerOptions& options = {});
-    std::vector<std::pair<std::string, Tensor>> state(std::size_t parameter) const override;
 
 protected:
     /// The rows. Throws Error(value) for a dense gradient, or weights that are not row-major.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const override;
+    std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts* counts) override;

@@ -2,6 +2,7 @@
 #include "harness.h"
 #include "kernels/cuda_graph.h"
 #include "needs_cuda.h"
+#include "ops/restore.h"
 
 namespace engine {
 namespace {
@@ -136,6 +137,36 @@ TEST(GradScaler, S23_CapturedStepAndUpdateEqualTheUncapturedRun) {
             ASSERT_EQ(eager.optimizer->steps(), captured.optimizer->steps());
         }
         EXPECT_EQ(captured.optimizer->steps(), 8) << "one of nine was skipped";
+    }
+}
+
+TEST(GradScaler, ALoadedStateReachesTheStepThatWasRecordedBeforeIt) {
+    HALFTONE_NEEDS_CUDA();
+    const auto batches = harness_batches();
+    for (const MakeFused& make : every_fused) {
+        Training source(make), captured(make);
+        const auto step = [&](int i) {
+            source.give(batches[static_cast<std::size_t>(i % 4)], 1);
+            source.step();
+        };
+        for (int i = 0; i < 5; ++i) step(i);
+        const auto pool = std::make_shared<MemoryPool>(cuda);
+        captured.give(batches[3], 1);
+        for (int i = 0; i < 2; ++i) captured.step();
+        const auto graph = recorded(pool, [&] { captured.step(); });
+        graph->launch(current_stream());
+
+        fill({{"w", captured.w}}, {{"w", snapshot(source.w)}});
+        captured.optimizer->load_state(source.optimizer->saved_state());
+        captured.scaler.load_state(source.scaler.saved_state());
+        for (int i = 5; i < 9; ++i) {
+            step(i);
+            captured.give(batches[static_cast<std::size_t>(i % 4)], 1);
+            graph->launch(current_stream());
+            ASSERT_EQ(source.w.values(), captured.w.values()) << "iteration " << i;
+            ASSERT_EQ(source.scaler.loss_scale(), captured.scaler.loss_scale());
+            ASSERT_EQ(source.optimizer->steps(), captured.optimizer->steps());
+        }
     }
 }
 

@@ -142,7 +142,6 @@ class Probe final : public Optimizer {
 public:
     explicit Probe(std::vector<Parameter> parameters)
         : Optimizer(std::move(parameters), {.scaling_aware = true}, 1) {}
-    std::vector<std::pair<std::string, Tensor>> state(std::size_t) const override { return {}; }
 
     int calls = 0;
     double seen_scale = 0;  // 0: none
@@ -204,7 +203,6 @@ TEST(GradScaler, S20_TheValuesAreGoneAlsoAfterAStepThatFails) {
     public:
         explicit Failing(std::vector<Parameter> parameters)
             : Optimizer(std::move(parameters), {.scaling_aware = true}, 1) {}
-        std::vector<std::pair<std::string, Tensor>> state(std::size_t) const override { return {}; }
 
     protected:
         void make_state(std::size_t) override { throw Error(ErrorCode::memory, "no room"); }
@@ -346,6 +344,30 @@ TEST(GradScaler, HysteresisBacksOffOnlyAfterThatManyOverflowsInARow) {
     EXPECT_EQ(driver.update(true).first, 2);
     driver.update(false);
     EXPECT_EQ(driver.update(true).first, 2);
+}
+
+TEST(GradScaler, AResumedScalerGoesOnWithItsHysteresis) {
+    const ScalerOptions options{.init_scale = 8, .hysteresis = 3};
+    Driver first(options);
+    first.update(true);
+    for (const bool created : {false, true}) {
+        GradScaler resumed = created ? ready_scaler(options) : GradScaler(options);
+        resumed.load_state(first.scaler.saved_state());
+        Driver loaded(options), serialised(options);
+        loaded.scaler = resumed;
+        serialised.scaler = first.scaler.serialised();
+        for (Driver* driver : {&loaded, &serialised}) {
+            driver->scaler.scale(Tensor::scalar(1, DType::f32));
+            EXPECT_EQ(driver->update(true).first, 8);
+            EXPECT_EQ(driver->update(true).first, 4);
+        }
+    }
+    auto without = first.scaler.saved_state();
+    ASSERT_EQ(without.erase("hysteresis_tracker"), 1u);
+    first.scaler.load_state(without);
+    EXPECT_EQ(first.update(true).first, 8) << "a new count";
+    EXPECT_EQ(first.update(true).first, 8);
+    EXPECT_EQ(first.update(true).first, 4);
 }
 
 }  // namespace

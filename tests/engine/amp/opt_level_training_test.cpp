@@ -1,56 +1,25 @@
 #include <gmock/gmock.h>
 
-#include <random>
-
 #include "amp/autocast.h"
 #include "amp/opt_level.h"
-#include "engine/element.h"
 #include "engine/here.h"
-#include "models/model.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/loss.h"
 #include "ops/reduce.h"
-#include "ops/unary.h"
-#include "ops/view.h"
 #include "scaler_support.h"
+#include "small_net.h"
 
 // What an opt level makes of a model, and that it trains (X4, X5).
 
 namespace engine {
 namespace {
 
-/// A convolution between batch norms, the second without weights, and a classifier.
-class SmallNet final : public Model {
-public:
-    SmallNet()
-        : Model(1, default_device()),
-          conv_(registry_, "conv", 3, 8, 3, 1, 1, true, Conv2d::Init::uniform_fan_in),
-          norm_(registry_, "norm", 8),
-          plain_(registry_, "plain", 8, /*affine=*/false),
-          fc_(registry_, "fc", 8 * 6 * 6, 4) {}
-    Tensor forward(const Tensor& x) override {
-        const Tensor normed = norm_(conv_(x), training);
-        return fc_(flatten(plain_(engine::relu(normed), training), 1));
-    }
-
-private:
-    Conv2d conv_;
-    BatchNorm2d norm_, plain_;
-    Linear fc_;
-};
-
 DType dtype_of(const Model& model, const std::string& name) {
     for (const auto* list : {&model.parameters(), &model.buffers()})
         for (const auto& entry : *list)
             if (entry.name == name) return entry.tensor.dtype();
     throw std::out_of_range(name);
-}
-
-/// Converts the model as the level says.
-void convert(Model& model, const OptProperties& level) {
-    if (level.cast_model_type == DType::f16)
-        convert_weights(model, DType::f16, level.keep_batchnorm_fp32.value_or(true));
 }
 
 TEST(OptLevelTraining, X4ConversionKeepsAffineBatchNormInF32) {
@@ -70,20 +39,6 @@ TEST(OptLevelTraining, X4ConversionKeepsAffineBatchNormInF32) {
     convert(all, resolve_opt_level("O3").properties);
     EXPECT_EQ(dtype_of(all, "norm.weight"), DType::f16);
     EXPECT_EQ(dtype_of(all, "norm.running_var"), DType::f16);
-}
-
-struct Batch {
-    Tensor images, labels;
-};
-
-Batch batch_of(std::mt19937& random) {
-    std::normal_distribution<double> noise(0, 0.5);
-    std::vector<double> images, labels;
-    for (int i = 0; i < 16; ++i) {
-        labels.push_back(i % 4);
-        for (int k = 0; k < 3 * 36; ++k) images.push_back(noise(random) + (k % 4 == i % 4 ? 1 : 0));
-    }
-    return {Tensor::of(images, {16, 3, 6, 6}), Tensor::of(labels, {16}, DType::i64)};
 }
 
 TEST(OptLevelTraining, X4TheLossFallsAndSavedStateHoldsNoF16) {

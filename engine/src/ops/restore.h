@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include "core/tensor_map.h"
+
+// Tensors that go to a file and come back: of models and optimizers.
+namespace engine {
+
+/// A copy of x on the host, row-major.
+Tensor snapshot(const Tensor& x);
+
+/// A tensor that takes the values saved under its name.
+struct Place {
+    std::string name;
+    Tensor tensor;
+    /// Only its own type will do; else any floating type does for a floating one, and any integer
+    /// type for an integer one.
+    bool exact = false;
+    bool may_be_missing = false;
+};
+
+/// What keeps `saved` from filling these places, by name: missing, unknown, of another shape or
+/// type. Empty: nothing does.
+std::string misfits(const std::vector<Place>& places, const TensorMap& saved);
+
+/// Writes saved values into their places, which keep their memory, layout and device; a value in
+/// another type is rounded once. A weight's 16-bit copy (D6) follows.
+void fill(const std::vector<Place>& places, const TensorMap& saved);
+
+}  // namespace engine
