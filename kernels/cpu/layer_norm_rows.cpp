@@ -71,8 +71,9 @@ HWY_INLINE Moments moments_of(const T* x, std::int64_t n, bool centred, double e
     // What the first pass left of the mean.
     const double left = centred ? static_cast<double>(sums.first) / count : 0.0;
     const double var = static_cast<double>(sums.second) / count - left * left;
-    return {static_cast<float>(static_cast<double>(guess) + left),
-            static_cast<float>(1 / std::sqrt((var < 0 ? 0 : var) + eps))};
+    // An infinite mean stays one: what is left of it is inf - inf.
+    const double mean = std::isfinite(guess) ? static_cast<double>(guess) + left : guess;
+    return {static_cast<float>(mean), static_cast<float>(1 / std::sqrt((var < 0 ? 0 : var) + eps))};
 }
 
 void forward_rows(Array y, ConstArray x, const LayerNormRowsF32& with, std::int64_t begin,

@@ -67,7 +67,9 @@ __global__ void layer_norm_forward_kernel(To* y, const From* x, LayerNormSides<C
         row_moments<team>(sum, squares, in, middle, of.cols, thread);
         if (of.mean != nullptr) left = sum / count;  // what the first pass left of the mean
         const W var = squares / count - left * left;
-        const W mean = middle + left, rstd = W{1} / std::sqrt((var < 0 ? W{0} : var) + of.eps);
+        // An infinite mean stays one: what is left of it is inf - inf.
+        const W mean = std::isfinite(middle) ? middle + left : middle;
+        const W rstd = W{1} / std::sqrt((var < 0 ? W{0} : var) + of.eps);
         if (thread == 0) {
             if (of.mean != nullptr) of.mean[row] = mean;
             of.rstd[row] = rstd;

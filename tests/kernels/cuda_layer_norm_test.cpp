@@ -82,6 +82,18 @@ TEST(CudaLayerNorm, LosesNothingToALargeMean) {
     }
 }
 
+TEST(CudaLayerNorm, AnInfinityIsTheMeanOfItsRowAlone) {
+    HALFTONE_NEEDS_CUDA();
+    LayerNormProblem p(DType::f32, DType::f32, {2, 40, 1e-5, false}, false);
+    p.x.set(41, -static_cast<double>(infinity));
+    const OnDevice d(p, DType::f32, 0);
+    const ConstArray none{nullptr, DType::f32, 0};
+    cuda::layer_norm_forward(d.y, d.mean, d.rstd, d.x, none, none, p.shape, {});
+    EXPECT_TRUE(std::isfinite(d.mean.host().get(0)));
+    EXPECT_EQ(d.mean.host().get(1), -static_cast<double>(infinity));
+    EXPECT_TRUE(std::isnan(d.y.host().get(41)));
+}
+
 TEST(CudaLayerNorm, GivesZeroWeightGradientsForNoRowsAndStartsNothingForNoColumns) {
     HALFTONE_NEEDS_CUDA();
     const DeviceBuffer none(DType::f32, 0), dweight(DType::f32, 3), dbias(DType::f32, 3);

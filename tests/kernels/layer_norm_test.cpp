@@ -51,6 +51,9 @@ TEST(LayerNorm, KeepsANaNOrAnInfinityToItsRow) {
             const Forward out = forward(p, DType::f32);
             EXPECT_TRUE(std::isnan(out.y.get(0)));
             EXPECT_TRUE(std::isnan(out.y.get(41)));  // inf / inf
+            if (!rms) {
+                EXPECT_EQ(out.mean.get(1), static_cast<double>(infinity));
+            }
             EXPECT_TRUE(std::isfinite(out.y.get(80)));
         }
     });

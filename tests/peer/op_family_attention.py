@@ -91,10 +91,52 @@ def generate(rng):
     return draft(values, attrs, [i for i, t in enumerate(values) if t.is_floating_point()])
 
 
+class FusedAttention(torch.autograd.Function):
+    """The arithmetic of the fused kernels on PyTorch's GPUs: scores and sums in f32, weights and the gradient of the scores
+    rounded to the type of the operands for their products, a causal mask written over the scores."""
+
+    @staticmethod
+    def forward(ctx, q, k, v, mask, is_causal, scale):
+        s = wide(q) @ wide(k).mT * scale
+        if is_causal:
+            s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
+        elif mask is not None:
+            s = s + (torch.zeros(mask.shape).masked_fill(~mask, -INFINITE) if mask.dtype == torch.bool else wide(mask))
+        dead = (s == -INFINITE).all(-1, keepdim=True)
+        p = torch.softmax(s, -1).masked_fill(dead, 0.0)
+        ctx.save_for_backward(q, k, v, p)
+        ctx.scale, ctx.mask_shape = scale, None if mask is None else mask.shape
+        return (wide(p.to(q.dtype)) @ wide(v)).to(q.dtype)
+
+    @staticmethod
+    def backward(ctx, dy):
+        q, k, v, p = ctx.saved_tensors
+        dp = wide(dy) @ wide(v).mT
+        ds = p * (dp - (p * dp).sum(-1, keepdim=True))
+        low = wide(ds.to(q.dtype))
+        dq, dk = low @ wide(k) * ctx.scale, low.mT @ wide(q) * ctx.scale
+        dmask = None if ctx.mask_shape is None else ds.sum_to_size(ctx.mask_shape).to(q.dtype)
+        return dq.to(q.dtype), dk.to(q.dtype), (wide(p.to(q.dtype)).mT @ wide(dy)).to(q.dtype), dmask, None, None
+
+
+def wide(t):
+    return t if t.dtype == torch.float64 else t.float()
+
+
+def by_fused(x, attrs):
+    q, k, v, mask = x["0"], x["1"], x["2"], x["3"]
+    if attrs.get("enable_gqa"):
+        k, v = (t.repeat_interleave(q.shape[-3] // t.shape[-3], -3) for t in (k, v))
+    lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    q, k, v = (t.expand(*lead, *t.shape[-2:]) for t in (q, k, v))
+    return FusedAttention.apply(q, k, v, mask, attrs.get("is_causal", False),
+                                attrs.get("scale", 1 / math.sqrt(q.shape[-1])))
+
+
 def by_products(x, attrs):
     """PyTorch's kernel of two products and a softmax. The fused one of its CPU makes 0 of a row of scores that are NaN."""
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         return attention(x, attrs)
 
 
-op("scaled_dot_product_attention", "attention", "low", generate, attention, low_steps=1, also=(by_products,))
+op("scaled_dot_product_attention", "attention", "low", generate, attention, low_steps=1, also=(by_products, by_fused))

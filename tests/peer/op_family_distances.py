@@ -66,7 +66,31 @@ def own_cdist(x, attrs):
     return torch.cdist(x["0"], x["1"], p, "donot_use_mm_for_euclid_dist")
 
 
-op("cdist", FAMILY, "f32", make_cdist, cdist, native=own_cdist)
+class CudaDistance(torch.autograd.Function):
+    """PyTorch's DistanceKernel.cu for p = 0 and 1 along the last dimension: it counts what is not equal to 0, as a NaN is
+    not, and the sign of a NaN, being neither below nor above 0, is 0. On a CPU both stay NaN."""
+
+    @staticmethod
+    def forward(ctx, d, p):
+        ctx.save_for_backward(d)
+        ctx.p = p
+        return (d != 0).to(d.dtype).sum(-1) if p == 0 else d.abs().sum(-1)
+
+    @staticmethod
+    def backward(ctx, dy):
+        d, = ctx.saved_tensors
+        sign = (d > 0).to(d.dtype) - (d < 0).to(d.dtype)
+        return (0.0 if ctx.p == 0 else 1.0) * dy[..., None] * sign, None
+
+
+def cuda_cdist(x, attrs):
+    p = float(attrs["p"])
+    if p not in (0, 1):
+        return own_cdist(x, attrs)
+    return CudaDistance.apply(x["0"].unsqueeze(-2) - x["1"].unsqueeze(-3), p)
+
+
+op("cdist", FAMILY, "f32", make_cdist, cdist, native=own_cdist, also=(cuda_cdist,))
 
 
 def make_pdist(rng):
@@ -88,7 +112,15 @@ def own_pdist(x, attrs):
     return torch.linalg.vector_norm(x["0"][first] - x["0"][second], p, -1) if math.isinf(p) else torch.pdist(x["0"], p)
 
 
-op("pdist", FAMILY, "f32", make_pdist, pdist, native=own_pdist)
+def cuda_pdist(x, attrs):
+    p = float(attrs["p"])
+    if p not in (0, 1):
+        return own_pdist(x, attrs)
+    first, second = torch.triu_indices(len(x["0"]), len(x["0"]), 1)
+    return CudaDistance.apply(x["0"][first] - x["0"][second], p)
+
+
+op("pdist", FAMILY, "f32", make_pdist, pdist, native=own_pdist, also=(cuda_pdist,))
 
 
 def make_renorm(rng):

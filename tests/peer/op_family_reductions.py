@@ -98,7 +98,19 @@ def cumprod(x, attrs):
     return torch.stack(list(itertools.accumulate(x["0"].unbind(attrs["dim"]), torch.mul)), attrs["dim"])
 
 
-op("prod", FAMILY, "f32_dtype", make_prod, prod)
+def halves(x, attrs):
+    """The product as a tree, such as the threads of a GPU form: which of the partial products leave the range, and meet
+    an infinity as 0, is another question there."""
+    dim = attrs.get("dim")
+    t = x["0"].reshape(-1) if dim is None or x["0"].dim() == 0 else x["0"].movedim(dim, 0)
+    while len(t) > 1:
+        half = (len(t) + 1) // 2
+        t = torch.cat([t[:len(t) - half] * t[half:], t[len(t) - half:half]])
+    y = t[0] if len(t) else t.new_ones(t.shape[1:])
+    return y.unsqueeze(dim) if keep(attrs) and x["0"].dim() and dim is not None else y
+
+
+op("prod", FAMILY, "f32_dtype", make_prod, prod, also=(halves,))
 
 
 def make_cumulative(values):

@@ -91,15 +91,31 @@ Tensor repeated_heads(const Tensor& x, const Tensor& q) {
     return reshape(expand(reshape(x, apart), wide), merged);
 }
 
-/// 0 at and below the diagonal, -inf above it: a view of a run of -inf before a run of 0, so that
-/// nothing comes from the host.
-Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Tensor& like) {
-    const Tensor run = cat({Tensor::full({cols - 1}, least, like.dtype(), like.device()),
-                            Tensor::zeros({rows}, like.dtype(), like.device())},
+/// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
+/// comes from the host.
+Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
+    const Tensor run = cat({Tensor::full({cols - 1}, 0, DType::boolean, device),
+                            Tensor::full({rows}, 1, DType::boolean, device)},
                            0);
-    const Tensor mask = Tensor::empty({rows, cols}, like.dtype(), like.device());
+    const Tensor mask = Tensor::empty({rows, cols}, DType::boolean, device);
     copy_into(mask, view_of(run, {rows, cols}, {1, -1}, cols - 1));
     return mask;
+}
+
+const OpInfo causal_info{"attention_causal", CastPolicy::none, "attention_causal(scores)", 2,
+                         "Its scores are in f32 already."};
+
+/// Scores with -inf above the diagonal, as PyTorch's fused kernels write it there, and the gradient
+/// as it comes: it is the softmax that makes 0 of it, or leaves a NaN.
+Tensor causal(const Tensor& scores) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        const int last = scores.rank() - 1;
+        y = where(causal_mask(scores.size(last - 1), scores.size(last), scores.device()), scores,
+                  Tensor::full({}, least, scores.dtype(), scores.device()));
+    }
+    return record(causal_info, {scores}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
 /// What is added to the scores: 0 where a boolean mask lets them pass, -inf elsewhere.
@@ -114,10 +130,7 @@ Tensor added_mask(const Tensor& mask, const Tensor& scores) {
 Tensor weights_of(const Tensor& scores, const Tensor& mask, bool is_causal) {
     if (scores.numel() == 0) return softmax(scores, -1);
     if (mask.defined()) return masked_softmax(add(scores, added_mask(mask, scores)));
-    if (!is_causal) return masked_softmax(scores);
-    const int last = scores.rank() - 1;
-    return masked_softmax(
-        add(scores, causal_mask(scores.size(last - 1), scores.size(last), scores)));
+    return masked_softmax(is_causal ? causal(scores) : scores);
 }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,

@@ -107,8 +107,10 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
     const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
     const Tensor own = unless_wrong(info, wrong, picked(hot, rows), classes);
-    const Tensor short_of = relu(add(sub(rows, own), options.margin));
-    const Tensor others = where(hot, constant(rows, 0), short_of);
+    const Tensor short_of = add(sub(rows, own), options.margin), zero = constant(rows, 0);
+    // Compared and not clamped, as in PyTorch: a NaN is not above 0 and adds nothing.
+    const Tensor counts = logical_and(logical_not(hot), greater(short_of, zero));
+    const Tensor others = where(counts, short_of, zero);
     Tensor losses = sum(options.p == 1 ? others : mul(others, others), {-1}, true, rows.dtype());
     if (weight.defined()) {
         check_shapes(info, weight.rank() == 1 && weight.size(0) == classes, x, weight);

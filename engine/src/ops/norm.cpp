@@ -8,6 +8,7 @@
 #include "ops/binary.h"
 #include "ops/check.h"
 #include "ops/compare.h"
+#include "ops/logical.h"
 #include "ops/matrix_norm.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
@@ -82,7 +83,7 @@ Tensor extremum_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, con
 
 /// dy * sign(x) (|x| / n)^(p - 1); 0 where n is, and for p < 2 where x is. The ratio cannot
 /// overflow where the powers of x and n by themselves would.
-Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double p) {
+Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double p, Ties ties) {
     const Tensor zero = zero_like(x), one = Tensor::scalar(1, x.dtype(), x.device());
     const Tensor no_norm = equal(n, zero), divisor = where(no_norm, one, n);
     if (p == 2) return where(no_norm, zero, mul(dy, div(x, divisor)));
@@ -90,6 +91,8 @@ Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double
     // A base of 1 stands in for 0, whose negative powers would make the gradient's gradient NaN.
     const Tensor ratio = div(where(flat, one, abs(x)), divisor);
     const Tensor slope = mul(sign_of(x), pow(ratio, p - 1));
+    if (p < 1 && ties == Ties::each)  // a distance: nothing moves it where nothing lies apart
+        return where(logical_or(no_norm, flat), zero, mul(dy, slope));
     // 0 as well, but for a norm that is NaN, or infinite where p < 1.
     const Tensor x0 = x.detach(), n0 = divisor.detach();
     const Tensor none = p < 1 ? mul(x0, n0) : div(x0, n0);
@@ -150,7 +153,7 @@ Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const I
     if (p == 0) return {};
     if (p == 1) return mul(dy, sign_of(x));
     if (std::isinf(p)) return extremum_gradient(dy, x, n, dims, ties);
-    return power_gradient(dy, x, n, p);
+    return power_gradient(dy, x, n, p, ties);
 }
 
 Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p, Ties ties) {

@@ -67,8 +67,7 @@ TEST(Attention, ARowThatSeesNoKeyIsZeroAndSoAreItsGradients) {
             EXPECT_TRUE(std::isfinite(values[i]));
             EXPECT_EQ(values[i] == 0, i / 6 % 2 == 1) << i;
         }
-        for (std::size_t i = 0; i < dq.size(); ++i)
-            EXPECT_TRUE(i / 8 % 2 == 0 || dq[i] == 0) << i;
+        for (std::size_t i = 0; i < dq.size(); ++i) EXPECT_TRUE(i / 8 % 2 == 0 || dq[i] == 0) << i;
         for (const double d : dk) EXPECT_TRUE(std::isfinite(d));
     }
 }
@@ -81,8 +80,8 @@ TEST(Attention, ARowOfScoresBelowEveryNumberIsZeroWithoutAMaskToo) {
 }
 
 TEST(Attention, ANaNGradientPassesAMaskAsInPyTorch) {
-    // The first value is infinite, so the second row's weights have a gradient that is no number;
-    // a mask is added to the scores, and hides it from no key.
+    // The first value is infinite, so each row's weights have a gradient that is no number, which
+    // masks hide from no key.
     const Tensor v = Tensor::of({infinite, 1, 1}, {3, 1});
     const Tensor q = Tensor::of({1, 1}, {2, 1});
     for (const bool is_causal : {false, true}) {
@@ -92,6 +91,16 @@ TEST(Attention, ANaNGradientPassesAMaskAsInPyTorch) {
         backward(sum(scaled_dot_product_attention(q, k, v, mask, {.is_causal = is_causal})));
         for (const double d : k.grad().values()) EXPECT_TRUE(std::isnan(d));
     }
+}
+
+TEST(Attention, ACausalMaskHidesAnInfiniteScoreAndAnAddedOneDoesNot) {
+    const Tensor q = Tensor::of({1, 1}, {2, 1}), k = Tensor::of({1, INFINITY}, {2, 1}),
+                 v = Tensor::of({4, 5}, {2, 1});
+    const auto causal = scaled_dot_product_attention(q, k, v, {}, {.is_causal = true}).values();
+    EXPECT_EQ(causal[0], 4);
+    EXPECT_TRUE(std::isnan(causal[1]));
+    const auto added = scaled_dot_product_attention(q, k, v, truth({1, 0, 1, 0}, {2, 2})).values();
+    EXPECT_TRUE(std::isnan(added[0]));  // inf - inf
 }
 
 TEST(Attention, GroupsOfHeadsShareTheirKeysAndValues) {

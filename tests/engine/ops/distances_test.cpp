@@ -55,6 +55,14 @@ TEST(Distances, HaveNoSlopeWhereTheyAreZero) {
     }
 }
 
+TEST(Distances, AnInfiniteOneBelowPOneLeavesEqualCoordinatesAlone) {
+    Tensor x = Tensor::of({0, 12, INFINITY, 12}, {2, 2}, DType::f64);
+    x.set_requires_grad(true);
+    backward(sum(pdist(x, 0.5)));
+    EXPECT_EQ(x.grad().values()[1], 0);  // not 0 times infinity
+    EXPECT_EQ(x.grad().values()[3], 0);
+}
+
 TEST(Distances, GiveEachOfEqualLargestDifferencesTheWholeSlope) {
     Tensor x = Tensor::of({1, -1}, {1, 2}, DType::f64);
     x.set_requires_grad(true);

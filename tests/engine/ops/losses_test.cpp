@@ -231,6 +231,15 @@ TEST(Ctc, ATargetThatDoesNotFitCostsNothingIfAskedFor) {
     EXPECT_EQ(even.grad().values(), (V{0, 0, 0, 0}));
 }
 
+TEST(MultiMargin, ANaNIsNotAboveTheMarginAndCountsNothing) {
+    Tensor x = Tensor::of({2, NAN, 1.5}, {3}, DType::f32);
+    x.set_requires_grad(true);
+    const Tensor y = multi_margin_loss(x, Tensor::of({0}, {}, DType::i64), {}, {.p = 2});
+    EXPECT_NEAR(y.item(), 0.25 / 3, 1e-7);
+    backward(y);
+    EXPECT_EQ(x.grad().values()[1], 0);
+}
+
 TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
     // Three classes, the last impossible and no part of the target. PyTorch's gradient there is
     // NaN.
