@@ -246,7 +246,7 @@ TEST(Resume, AnO2ModelRoundsTheF32ValuesOfAnO0ModelAndItsMastersTakeThemWhole) {
     }
 }
 
-TEST(Resume, A16BitCopyOfAWeightFollowsALoad) {
+TEST(Resume, TheSixteenBitCopyOfAWeightFollowsALoad) {
     SmallNet net(1);
     const Tensor weight = net.parameters()[0].tensor;
     weight.impl()->low_copy =

@@ -97,7 +97,7 @@ TEST(Elementwise, ClampLetsNoGradientThroughAtItsBounds) {
     EXPECT_EQ(x.grad().values(), (std::vector<double>{0, 1, 0, 0, 0, 0}));
 }
 
-TEST(Elementwise, A16BitOperandDoesNotCoarsenTheGradientOfAnF32One) {
+TEST(Elementwise, ASixteenBitOperandDoesNotCoarsenTheGradientOfAnF32One) {
     // 2^-9 - 1 and (1 + 2^-7)^2 have more bits than bf16 holds.
     Tensor a = Tensor::of({3}, {1}), b = Tensor::of({1.0 / 512}, {1}, DType::bf16);
     a.set_requires_grad(true);
