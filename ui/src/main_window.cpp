@@ -3,6 +3,7 @@
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QMimeData>
+#include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
@@ -57,7 +58,7 @@ MainWindow::MainWindow(const Context& context, QWidget* parent)
     placePlots();
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
-    resize(1440, 900);
+    resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restoreLayout();
     bar_->focusPrimary();
 }

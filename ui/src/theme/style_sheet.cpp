@@ -100,6 +100,7 @@ QScrollArea, QScrollArea > QWidget > QWidget#sections { background: transparent;
 QListView, QTreeView, QTableView { background: transparent; border: none; outline: none;
     selection-background-color: @selected; selection-color: @text; }
 QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 4px 3px 2px; }
+QTableView#operations::item { padding: 4px 8px 4px 2px; }
 QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
 QTreeView:focus, QListView:focus { border: 1px solid @accent; border-radius: @fieldRadiuspx; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;

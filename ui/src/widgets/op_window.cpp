@@ -25,6 +25,7 @@ struct OpWindow {
 
 QTableView* makeTable(QAbstractItemModel* model, QWidget* parent) {
     auto* table = new QTableView(parent);
+    table->setObjectName(u"operations"_s);
     table->setModel(model);
     table->setShowGrid(false);
     table->setWordWrap(true);
