@@ -5,6 +5,7 @@
 #include "cpu/conv2d_scatter.h"
 #include "cpu/conv2d_tiled.h"
 #include "cpu/dnnl_ops.h"
+#include "cpu/finite.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/elementwise.h"
 
@@ -35,9 +36,10 @@ bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
     return s.stride_h == 1 && s.stride_w == 1 ? pixels >= 256 : s.c <= 64 || s.r * s.s == 1;
 }
 
-/// By our tiles.
+/// By our tiles. Those that are not scattered multiply weights by zeros around dy, which must not
+/// make a NaN of an infinite weight: no pixel of dx depends on them.
 void own_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape) {
-    if (shape.stride_h > 1 || shape.stride_w > 1 || shape.c <= 8)
+    if (shape.stride_h > 1 || shape.stride_w > 1 || shape.c <= 8 || !is_finite(w))
         conv2d_data_gradient_scattered(dx, dy, w, shape);
     else
         conv2d_data_gradient_tiled(dx, dy, w, shape);

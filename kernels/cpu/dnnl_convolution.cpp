@@ -1,6 +1,7 @@
 #include "cpu/dnnl_cache.h"
 #include "cpu/dnnl_common.h"
 #include "cpu/dnnl_ops.h"
+#include "cpu/finite.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"
 
@@ -170,8 +171,51 @@ bool leaves_gradient_unwritten(ConvDirection direction, DType dtype, const Conv2
              taps_meet_input(s.s, s.dilation_w, s.pad_w, s.w, s.ow(), s.stride_w));
 }
 
+/// oneDNN (2.6, AVX-512) multiplies bf16 channels in pairs. An odd one out is paired with what lies
+/// next in memory, times zero: NaN if that is infinite.
+bool pairs_spread_infinity(ConvDirection direction, const ConvOperands& operands,
+                           const Conv2dShape& s) {
+    if (direction == ConvDirection::forward)
+        return s.c / s.groups % 2 == 1 &&
+               !is_finite({operands.x, DType::bf16, s.n * s.c * s.h * s.w});
+    return direction == ConvDirection::data_gradient && s.k / s.groups % 2 == 1 &&
+           !is_finite({operands.y, DType::bf16, s.n * s.k * s.oh() * s.ow()});
+}
+
+/// A bf16 weight's gradient pairs pixels, an odd one with its neighbour or with what an earlier
+/// call left in scratch memory. So nothing in it that is not finite is to be trusted. It is looked
+/// for in the result, the smallest of the three.
+bool is_trusted(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& s) {
+    return direction != ConvDirection::weight_gradient ||
+           is_finite({operands.w, DType::bf16, s.k * (s.c / s.groups) * s.r * s.s});
+}
+
 std::int64_t multiply_adds(const Conv2dShape& s) {
     return s.n * s.oh() * s.ow() * s.k * (s.c / s.groups) * s.r * s.s;
+}
+
+void execute(Convolution& conv, ConvDirection direction, const ConvOperands& operands) {
+    const bool weight_gradient = direction == ConvDirection::weight_gradient;
+    bind(conv.arguments[direction == ConvDirection::data_gradient ? DNNL_ARG_DIFF_SRC
+                                                                  : DNNL_ARG_SRC],
+         operands.x);
+    bind(conv.arguments[direction == ConvDirection::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST],
+         operands.y);
+    if (direction == ConvDirection::forward && operands.bias)
+        bind(conv.arguments[DNNL_ARG_BIAS], operands.bias);
+    memory& weights = conv.arguments[weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS];
+    if (conv.blocked_bytes == 0) {
+        bind(weights, operands.w);
+        run(conv.primitive, conv.arguments);
+        return;
+    }
+    void* blocked = scratch_bytes(Scratch::library_weights, conv.blocked_bytes);
+    bind(weights, blocked);
+    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_TO : DNNL_ARG_FROM], operands.w);
+    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_FROM : DNNL_ARG_TO], blocked);
+    if (!weight_gradient) run(conv.reorder, conv.reorder_arguments);
+    run(conv.primitive, conv.arguments);
+    if (weight_gradient) run(conv.reorder, conv.reorder_arguments);
 }
 
 }  // namespace
@@ -183,27 +227,11 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
     const bool bias = operands.bias != nullptr && direction == ConvDirection::forward;
     Convolution& conv = convolution(direction, dtype, shape, bias);
     if (conv.route.empty()) return false;
-    const bool weight_gradient = direction == ConvDirection::weight_gradient;
-    bind(conv.arguments[direction == ConvDirection::data_gradient ? DNNL_ARG_DIFF_SRC
-                                                                  : DNNL_ARG_SRC],
-         operands.x);
-    bind(conv.arguments[direction == ConvDirection::forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST],
-         operands.y);
-    if (bias) bind(conv.arguments[DNNL_ARG_BIAS], operands.bias);
-    memory& weights = conv.arguments[weight_gradient ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS];
-    if (conv.blocked_bytes == 0) {
-        bind(weights, operands.w);
-        run(conv.primitive, conv.arguments);
-        return true;
-    }
-    void* blocked = scratch_bytes(Scratch::library_weights, conv.blocked_bytes);
-    bind(weights, blocked);
-    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_TO : DNNL_ARG_FROM], operands.w);
-    bind(conv.reorder_arguments[weight_gradient ? DNNL_ARG_FROM : DNNL_ARG_TO], blocked);
-    if (!weight_gradient) run(conv.reorder, conv.reorder_arguments);
-    run(conv.primitive, conv.arguments);
-    if (weight_gradient) run(conv.reorder, conv.reorder_arguments);
-    return true;
+    // Its depthwise code has no pairs.
+    const bool paired = dtype == DType::bf16 && conv.route.find("_dw:") == std::string::npos;
+    if (paired && pairs_spread_infinity(direction, operands, shape)) return false;
+    execute(conv, direction, operands);
+    return !paired || is_trusted(direction, operands, shape);
 }
 
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {

@@ -9,8 +9,9 @@ namespace kernels::cpu {
 
 // oneDNN's matrix product and convolution, f32 and bf16. Primitives, their memory objects and
 // layouts are made once for each shape, dtype and thread count, and kept by the calling thread (up
-// to a bound); a later call swaps pointers. Each function returns false, and has done nothing,
-// where oneDNN has only reference code for the shape, or bf16 without instructions for it.
+// to a bound); a later call swaps pointers. Each function returns false where oneDNN has only
+// reference code for the shape, or bf16 without instructions for it, or carries an infinity of a
+// bf16 operand to where it does not belong: the result is then still to be written.
 //
 // Numerics of bf16: products are exact in f32 and sums are f32, of neighbouring pairs first; the
 // result is rounded once, to nearest even. The instructions treat subnormal bf16 operands as zero
