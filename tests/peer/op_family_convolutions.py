@@ -6,6 +6,7 @@ import functools
 import torch
 import torch.nn.functional as F
 
+from op_convolution_taps import each, flushing, without_padding
 from op_draft import draft
 from op_family import op
 
@@ -17,10 +18,6 @@ def one_or_each(rng, dims, options):
     if rng.chance(0.5):
         return rng.pick(options)
     return [rng.pick(options) for _ in range(dims)]
-
-
-def each(value, dims):
-    return value if isinstance(value, list) else [value] * dims
 
 
 def normals(rng, *shapes):
@@ -83,16 +80,23 @@ def convolution(function, names):
     return compute
 
 
+def others(function, bare):
+    """PyTorch's other kernels: without products of padding, and with bf16 subnormals as zeros."""
+    return bare, flushing(function), flushing(bare)
+
+
 FORWARD = ("stride", "padding", "dilation", "groups")
 BACKWARD = ("stride", "padding", "output_padding", "dilation", "groups")
 
 for dims, forward, transposed in ((1, F.conv1d, F.conv_transpose1d), (2, None, F.conv_transpose2d),
                                   (3, F.conv3d, F.conv_transpose3d)):
     if forward is not None:
-        op(f"conv{dims}d", FAMILY, "low", functools.partial(make_conv, dims=dims), convolution(forward, FORWARD),
-           multilinear=True)
-    op(f"conv_transpose{dims}d", FAMILY, "low", functools.partial(make_transposed, dims=dims),
-       convolution(transposed, BACKWARD), multilinear=True)
+        native = convolution(forward, FORWARD)
+        op(f"conv{dims}d", FAMILY, "low", functools.partial(make_conv, dims=dims), native, multilinear=True,
+           also=others(native, functools.partial(without_padding, dims=dims)))
+    native = convolution(transposed, BACKWARD)
+    op(f"conv_transpose{dims}d", FAMILY, "low", functools.partial(make_transposed, dims=dims), native, multilinear=True,
+       also=others(native, functools.partial(without_padding, dims=dims, transposed=True)))
 
 
 def make_tbc(rng):
@@ -102,8 +106,11 @@ def make_tbc(rng):
     return draft(normals(rng, *shapes), {"pad": pad} if pad or rng.chance(0.5) else {})
 
 
-op("conv_tbc", FAMILY, "low", make_tbc, lambda x, attrs: torch.conv_tbc(x["0"], x["1"], x["2"], attrs.get("pad", 0)),
-   multilinear=True)
+def by_time(x, attrs):
+    return torch.conv_tbc(x["0"], x["1"], x["2"], attrs.get("pad", 0))
+
+
+op("conv_tbc", FAMILY, "low", make_tbc, by_time, multilinear=True, also=(flushing(by_time),))
 
 
 def make_general(rng):
@@ -123,7 +130,12 @@ def general(x, attrs):
                              attrs.get("groups", 1))
 
 
-op("convolution", FAMILY, "low", make_general, general, multilinear=True)
+def general_without_padding(x, attrs):
+    return without_padding(x, attrs, x["0"].dim() - 2, attrs.get("transposed", False))
+
+
+op("convolution", FAMILY, "low", make_general, general, multilinear=True,
+   also=others(general, general_without_padding))
 
 
 def make_columns(rng, back):

@@ -59,18 +59,68 @@ void weight_gradient_of_images(const Tensor& dw, const Tensor& db, const Tensor&
         dw.array(), bias, from.array(), input.array(), s, current_stream());
 }
 
+// The same on volumes.
+
+Tensor convolve_volume(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       const ConvShape& s) {
+    const Conv2dShape& p = s.plane;
+    const Shape shape{p.n, p.k, s.depth_out, p.oh(), p.ow()};
+    const std::vector<DepthPart> parts = output_parts(s);
+    const bool whole = slice_count(parts) == s.depth_out;
+    const Tensor y = whole ? Tensor::empty(shape, x.dtype(), x.device())
+                           : Tensor::zeros(shape, x.dtype(), x.device());
+    if (!whole && bias.defined()) {
+        const Tensor b = dense(bias);
+        copy_into(y,
+                  expanded_view(view_of(b, {p.k, 1, 1, 1}, {1, 1, 1, 1}, b.impl()->offset), shape));
+    }
+    for (const DepthPart& part : parts)
+        put_slices(y,
+                   convolve_images(tap_slices(x, part), weight_of_outputs(weight, part), bias,
+                                   shape_of_outputs(s, part)),
+                   part);
+    return y;
+}
+
+Tensor input_gradient_of_volume(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
+    const Conv2dShape& p = s.plane;
+    const Shape shape{p.n, p.c, s.depth, p.h, p.w};
+    const std::vector<DepthPart> parts = input_parts(s);
+    const Tensor dx = slice_count(parts) == s.depth ? Tensor::empty(shape, dy.dtype(), dy.device())
+                                                    : Tensor::zeros(shape, dy.dtype(), dy.device());
+    for (const DepthPart& part : parts)
+        put_slices(dx,
+                   input_gradient_of_images(tap_slices(dy, part), weight_of_inputs(weight, part),
+                                            shape_of_inputs(s, part)),
+                   part);
+    return dx;
+}
+
+void weight_gradient_of_volume(const Tensor& dw, const Tensor& dy, const Tensor& x,
+                               const ConvShape& s) {
+    for (std::int64_t tap = 0; tap < s.taps; ++tap) {
+        const DepthPart part = part_of_tap(tap, s);
+        const Tensor to = weight_of_tap(dw, tap);
+        Tensor found;
+        if (part.count == 0) {
+            found = Tensor::zeros(to.shape(), dw.dtype(), dw.device());
+        } else {
+            found = Tensor::empty(to.shape(), dw.dtype(), dw.device());
+            weight_gradient_of_images(found, {}, slices_of(dy, part), tap_slices(x, part),
+                                      shape_of_outputs(s, part));
+        }
+        copy_into(to, found);
+    }
+}
+
 Tensor compute(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
-    if (!s.has_depth) return convolve_images(x, weight, bias, s.plane);
-    return volume_of(
-        convolve_images(gather_depth(x, s), gathered_weight(weight), bias, gathered_shape(s)),
-        s.depth_out);
+    return s.has_depth ? convolve_volume(x, weight, bias, s)
+                       : convolve_images(x, weight, bias, s.plane);
 }
 
 Tensor compute_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
-    if (!s.has_depth) return input_gradient_of_images(dy, weight, s.plane);
-    return volume_of(
-        input_gradient_of_images(spread_depth(dy, s), spread_weight(weight), spread_shape(s)),
-        s.depth);
+    return s.has_depth ? input_gradient_of_volume(dy, weight, s)
+                       : input_gradient_of_images(dy, weight, s.plane);
 }
 
 TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s,
@@ -83,15 +133,14 @@ TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const Conv
     }
     TensorList out{Tensor::empty(weight_shape(s), dy.dtype(), dy.device())};
     if (with_bias) out.push_back(Tensor::empty(bias_shape, dy.dtype(), dy.device()));
-    const Tensor db = with_bias ? out[1] : Tensor();
     if (s.has_depth)
-        weight_gradient_of_images(out[0], db, slices_of(dy), gather_depth(x, s), gathered_shape(s));
+        weight_gradient_of_volume(out[0], dy, x, s);
     else
-        weight_gradient_of_images(out[0], db, dy, x, s.plane);
+        weight_gradient_of_images(out[0], with_bias ? out[1] : Tensor(), dy, x, s.plane);
     return out;
 }
 
-/// dw and, if asked, db. Linear in dy and in x.
+/// dw and, if asked (for images), db. Linear in dy and in x.
 TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s, bool with_bias) {
     const Tensor inputs[] = {dy, x};
     return record_outputs(
@@ -132,12 +181,12 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
             TensorList out(3);
             if (saved.wants(0)) out[0] = conv_input_gradient(input_gradient_info, dy, saved[1], s);
             if (saved.wants(1)) {
-                const TensorList found = weight_gradient(dy, saved[0], s, saved.wants(2));
+                const TensorList found =
+                    weight_gradient(dy, saved[0], s, saved.wants(2) && !s.has_depth);
                 out[1] = found[0];
                 if (found.size() > 1) out[2] = found[1];
-            } else if (saved.wants(2)) {
-                out[2] = bias_gradient(dy);
             }
+            if (saved.wants(2) && !out[2].defined()) out[2] = bias_gradient(dy);
             return out;
         });
 }

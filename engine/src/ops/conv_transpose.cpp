@@ -8,6 +8,7 @@
 #include "ops/binary.h"
 #include "ops/check.h"
 #include "ops/conv_space.h"
+#include "ops/pad.h"
 #include "ops/view.h"
 #include "ops/wide.h"
 
@@ -20,20 +21,6 @@ using Transposed = Tensor (*)(const Tensor&, const Tensor&, const Tensor&,
 template <Transposed op>
 TensorList run(const OpArguments& args) {
     return {op(args.at(0), args.at(1), args.get(2), conv_transpose_options(args))};
-}
-
-/// x with so many zeros at the far end of each dimension of space as whole strides fit into the
-/// output padding: what a transposed convolution makes of them is that padding.
-Tensor with_room(const Tensor& x, const Steps& by, const Dims& output_padding) {
-    Tensor out = x;
-    for (int i = 0; i < by.stride.rank(); ++i) {
-        const std::int64_t more = output_padding[i] / by.stride[i];
-        if (more == 0) continue;
-        Shape shape = out.shape();
-        shape[i + 2] = more;
-        out = cat({out, Tensor::zeros(shape, x.dtype(), x.device())}, i + 2);
-    }
-    return out;
 }
 
 /// Sizes of the result of a transposed convolution.
@@ -54,6 +41,32 @@ Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight
         space.push_back(size);
     }
     return space;
+}
+
+/// What the parts compute, and the cuts and zeros at the ends (as `constant_pad` takes them) that
+/// lead from there to the result. There are some where output padding holds whole strides: no
+/// convolution of such a result has x's size.
+struct Reach {
+    Steps by;
+    Shape space;
+    std::vector<std::int64_t> ends;
+};
+
+Reach reach_of(const Tensor& x, const Tensor& weight, const Steps& by, const Dims& output_padding,
+               const Shape& space) {
+    Reach out{by, space, {}};
+    const int dims = by.stride.rank();
+    for (int i = 0; i < dims; ++i) {
+        if (output_padding[i] < by.stride[i]) continue;
+        out.ends.resize(2 * static_cast<std::size_t>(dims), 0);
+        const auto at = 2 * static_cast<std::size_t>(dims - 1 - i);
+        out.ends[at] = -by.padding[i];
+        out.ends[at + 1] = output_padding[i] - by.padding[i];
+        out.by.padding[i] = 0;
+        out.space[i] =
+            (x.size(i + 2) - 1) * by.stride[i] + by.dilation[i] * (weight.size(i + 2) - 1) + 1;
+    }
+    return out;
 }
 
 Tensor transpose_space(const OpInfo& info, int dims, const Tensor& x0, const Tensor& weight0,
@@ -101,13 +114,14 @@ Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor&
     const std::int64_t channels = weight.size(1) * o.groups;
     check_conv_bias(info, bias, weight, channels);
     const Shape space = transposed_space(info, x, weight, by, more);
-    const ConvShape s = conv_shape(x.size(0), channels, space, weight, by, o.groups);
+    const Reach reach = reach_of(x, weight, by, more, space);
+    const ConvShape s = conv_shape(x.size(0), channels, reach.space, weight, reach.by, o.groups);
     const bool wide = bias.defined();
-    const Tensor from = with_room(wide ? widened(x) : x, by, more);
     Tensor y =
-        conv_lowered(conv_input_gradient(info, conv_raised(from, dims),
+        conv_lowered(conv_input_gradient(info, conv_raised(wide ? widened(x) : x, dims),
                                          conv_raised(wide ? widened(weight) : weight, dims), s),
                      dims);
+    if (!reach.ends.empty()) y = constant_pad(y, reach.ends);
     if (!wide) return y;
     Shape shape{1, channels};
     while (shape.rank() < y.rank()) shape.push_back(1);

@@ -7,6 +7,7 @@
 #include "ops/batch.h"
 #include "ops/check.h"
 #include "ops/conv_space.h"
+#include "ops/pad.h"
 #include "ops/view.h"
 
 namespace engine {
@@ -39,19 +40,23 @@ void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, co
     check_conv_bias(info, bias, weight, weight.size(0));
 }
 
-/// Padding on both ends that is enough for the larger one, and what is then too much in front.
-struct SamePadding {
-    Dims padding, surplus;
-};
-
-SamePadding same_padding(const Tensor& weight, const Steps& by) {
-    SamePadding out;
-    for (int i = 0; i < by.stride.rank(); ++i) {
+/// x with the odd zero of padding "same" at the far ends, as PyTorch puts it there; `by` gets the
+/// rest, which is the same at both ends.
+Tensor with_same_padding(const OpInfo& info, const Tensor& x, const Tensor& weight,
+                         const Tensor& bias, Steps& by, std::int64_t groups) {
+    const int dims = by.stride.rank();
+    std::vector<std::int64_t> odd(2 * static_cast<std::size_t>(dims), 0);
+    Dims least;
+    for (int i = 0; i < dims; ++i) {
         const std::int64_t total = by.dilation[i] * (weight.size(i + 2) - 1);
-        out.padding.push_back((total + 1) / 2);
-        out.surplus.push_back(total % 2);
+        by.padding[i] = (total + 1) / 2;
+        least.push_back(total / 2);
+        odd[2 * static_cast<std::size_t>(dims - 1 - i) + 1] = total % 2;
     }
-    return out;
+    check_forward(info, x, weight, bias, by, groups);
+    by.padding = least;
+    const bool even = std::count(odd.begin(), odd.end(), 0) == 2 * dims;
+    return even ? x : constant_pad(x, odd);
 }
 
 Shape space_of(const Tensor& x) {
@@ -103,13 +108,8 @@ Tensor convolve_space(const OpInfo& info, int dims, const Tensor& x0, const Tens
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": padding \"same\" goes with a stride of 1 only");
     }
-    const SamePadding same = same_padding(weight, by);
-    by.padding = same.padding;
-    Tensor y = forward(info, batch, weight, bias, by, o.groups);
-    for (int i = 0; i < dims; ++i) {
-        if (same.surplus[i] > 0) y = narrow(y, i + 2, 1, y.size(i + 2) - 1);
-    }
-    return without_batch(y, x, dims);
+    const Tensor padded = with_same_padding(info, batch, weight, bias, by, o.groups);
+    return without_batch(forward(info, padded, weight, bias, by, o.groups), x, dims);
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -126,10 +126,18 @@ Tensor conv_tbc(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, st
     one_type(conv_tbc_info, {x, weight, bias});
     check_rank(conv_tbc_info, x, 3);
     check_rank(conv_tbc_info, weight, 3);
-    const Steps by = steps_of(conv_tbc_info, 1, {1}, {pad}, {1}, 1);
-    const Tensor y =
-        forward(conv_tbc_info, permute(x, {1, 2, 0}), permute(weight, {2, 1, 0}), bias, by, 1);
-    return permute(y, {2, 0, 1});
+    const Steps by = steps_of(conv_tbc_info, 3, {1}, {pad, 0, 0}, {1}, 1);
+    const std::int64_t time = x.size(0), batch = x.size(1), channels = x.size(2);
+    const bool fits = time > 0 && weight.size(0) > 0 && time + 2 * pad >= weight.size(0);
+    check_shapes(conv_tbc_info, fits && channels == weight.size(1), x, weight);
+    check_conv_bias(conv_tbc_info, bias, weight, weight.size(2));
+    // Time is depth, the batch a row of pixels: so padding has no part in any sum, as in PyTorch's.
+    const Tensor volume = reshape(permute(x, {2, 0, 1}), {1, channels, time, 1, batch});
+    const Tensor kernel =
+        reshape(permute(weight, {2, 1, 0}), {weight.size(2), channels, weight.size(0), 1, 1});
+    const ConvShape s = conv_shape(1, channels, space_of(volume), kernel, by, 1);
+    const Tensor y = convolve(conv_tbc_info, volume, kernel, bias, s);
+    return permute(reshape(y, {y.size(1), y.size(2), y.size(4)}), {1, 2, 0});
 }
 
 Tensor convolution(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, bool transposed,
