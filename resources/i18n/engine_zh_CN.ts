@@ -1493,6 +1493,10 @@
         <translation>两次矩阵乘，中间是 softmax；内部的注意力分数和累加和保持 fp32。</translation>
     </message>
     <message>
+        <source>The fused kernel by its own name: products in 16 bits, scores, sums and logsumexp in fp32.</source>
+        <translation>以自己的名称直接调用的融合内核：用 16 位相乘，注意力分数、累加和与 logsumexp 保持 fp32。</translation>
+    </message>
+    <message>
         <source>Not on the list: reads 16 bits, computes its statistics in fp32 and keeps them there.</source>
         <translation>不在列表中：可读入 16 位数据，统计量用 fp32 计算并保存。</translation>
     </message>
@@ -1531,6 +1535,14 @@
     <message>
         <source>The gradient of a convolution, used forward: fast in 16 bits, summed in fp32.</source>
         <translation>即把卷积的梯度运算用作前向：16 位速度快，用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>cuDNN's convolution by its own name: products in 16 bits, summed in fp32.</source>
+        <translation>以 cuDNN 自己的名称直接调用的卷积：用 16 位相乘，用 fp32 累加。</translation>
+    </message>
+    <message>
+        <source>cuDNN's gradient of a convolution, used forward: products in 16 bits, summed in fp32.</source>
+        <translation>cuDNN 的卷积梯度运算，用作前向：用 16 位相乘，用 fp32 累加。</translation>
     </message>
     <message>
         <source>A count or an answer is a whole number: there is no precision to lose.</source>
@@ -1727,6 +1739,10 @@
     <message>
         <source>Two matrix products; the few operations on the gates stay in fp32.</source>
         <translation>两次矩阵乘；门控上的少量运算保持 fp32。</translation>
+    </message>
+    <message>
+        <source>Gates that come from 16-bit matrix products stay in 16 bits; the arithmetic on them is fp32.</source>
+        <translation>门控值来自 16 位矩阵乘，仍保持 16 位；在其上的运算用 fp32。</translation>
     </message>
     <message>
         <source>A sum of many fp16 values soon passes 65504, so it is written in fp32.</source>

@@ -1,4 +1,4 @@
-"""scaled_dot_product_attention with masks, causal, grouped heads and broadcast batches.
+"""scaled_dot_product_attention with masks, causal, grouped heads and broadcast batches, and the flash entry.
 
 The reference is the formula in f64, held against PyTorch's function in each call. Its taps are the terms of the scores
 (large ones may cancel, or shift all scores of a row and with them no weight), the parts of the softmax, and what is
@@ -26,6 +26,11 @@ def softmax(s):
     return torch.where(dead, torch.zeros_like(p), p)
 
 
+def scores(q, k, attrs):
+    terms = tap(q.unsqueeze(-2) * k.unsqueeze(-3))
+    return tap(terms.sum(-1) * attrs.get("scale", 1 / math.sqrt(q.shape[-1])))
+
+
 def attention(x, attrs):
     q, k, v, mask = x["0"], x["1"], x["2"], x["3"]
     theirs = F.scaled_dot_product_attention(q, k, v, mask, 0.0, attrs.get("is_causal", False),
@@ -34,8 +39,7 @@ def attention(x, attrs):
         k, v = (tap(t.repeat_interleave(q.shape[-3] // t.shape[-3], -3)) for t in (k, v))
     lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     q, k, v = (tap(t.expand(*lead, *t.shape[-2:])) for t in (q, k, v))
-    terms = tap(q.unsqueeze(-2) * k.unsqueeze(-3))
-    s = tap(terms.sum(-1) * attrs.get("scale", 1 / math.sqrt(q.shape[-1])))
+    s = scores(q, k, attrs)
     if attrs.get("is_causal"):
         mask = torch.ones(s.shape[-2:], dtype=torch.bool).tril()
     if mask is not None and mask.dtype == torch.bool:
@@ -140,3 +144,54 @@ def by_products(x, attrs):
 
 
 op("scaled_dot_product_attention", "attention", "low", generate, attention, low_steps=1, also=(by_products, by_fused))
+
+
+def logsumexp(s):
+    top = s.detach().amax(-1, keepdim=True)
+    return (torch.log(tap(tap(torch.exp(s - top)).sum(-1, keepdim=True))) + top).squeeze(-1)
+
+
+def flash(x, attrs):
+    """PyTorch has the entry on its GPUs, and a twin of it on its CPU."""
+    q, k, v, is_causal = x["0"], x["1"], x["2"], attrs.get("is_causal", False)
+    if q.is_cuda:
+        return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, is_causal, scale=attrs.get("scale"))[:2]
+    theirs = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal, scale=attrs.get("scale"))
+    s = scores(q, k, attrs)
+    if is_causal:
+        s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
+    return agreed((tap(softmax(s)) @ v, logsumexp(s)), theirs)
+
+
+def flash_case(rng):
+    lead = [rng.pick((1, 2)), rng.pick((1, 2, 3))]
+    queries, keys, inner = rng.pick((1, 2, 3)), rng.pick((1, 2, 4)), rng.pick((1, 2, 3))
+    attrs = {}
+    if rng.chance(0.3):
+        attrs["scale"] = rng.pick((0.5, 2.0, -1.0))
+    if rng.chance(0.4):
+        attrs["is_causal"] = True
+        keys = queries
+        if "scale" in attrs:
+            attrs["scale"] = abs(attrs["scale"])  # as above
+    scale = rng.pick((1.0, 1.0, 3.0))
+    return draft([rng.normal(*lead, queries, inner, scale=scale), rng.normal(*lead, keys, inner, scale=scale),
+                  rng.normal(*lead, keys, inner)], attrs)
+
+
+def flash_types(types, run):
+    """The output's, and that of the sums."""
+    return [run, torch.float64 if run == torch.float64 else torch.float32]
+
+
+def flash_by_fused(x, attrs):
+    """The GPU's kernel writes infinity where a row's sum is 0 or not a number."""
+    s = wide(x["0"]) @ wide(x["1"]).mT * attrs.get("scale", 1 / math.sqrt(x["0"].shape[-1]))
+    if attrs.get("is_causal"):
+        s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
+    sums = torch.logsumexp(s, -1).detach()
+    return by_fused(x, attrs), torch.where(sums > -INFINITE, sums, INFINITE)
+
+
+op("_scaled_dot_product_flash_attention", "attention", "low", flash_case, flash, low_steps=1, result=flash_types, flat=(1,),
+   also=(flash_by_fused,))

@@ -1,4 +1,4 @@
-"""Convolutions of sequences and volumes, transposed convolutions, conv_tbc, the general entry, and images as columns. conv2d itself is among the
+"""Convolutions of sequences and volumes, transposed convolutions, conv_tbc, the general and the cuDNN entries, and images as columns. conv2d itself is among the
 ops of op_generators.py; its padding by words is in convolutions_test."""
 
 import functools
@@ -28,7 +28,7 @@ def options_of(rng, dims, kinds):
     return {name: one_or_each(rng, dims, values) for name, values in kinds.items() if rng.chance(0.6)}
 
 
-def make_conv(rng, dims, batched=False, words=True):
+def make_conv(rng, dims, batched=False, words=True, bias=True):
     groups = rng.pick((1, 1, 2, 3))
     channels, results = groups * rng.pick((1, 2, 3)), groups * rng.pick((1, 2))
     kernel = [rng.pick((1, 2, 3) if dims < 3 else (1, 2, 2, 3)) for _ in range(dims)]
@@ -45,12 +45,12 @@ def make_conv(rng, dims, batched=False, words=True):
     space = [max(1, r - 2 * p) + rng.pick((0, 1, 2, 4) if dims < 3 else (0, 1, 2)) for r, p in zip(reach, spare)]
     lead = [] if not batched and rng.chance(0.15) else [rng.pick((1, 2, 3) if dims < 3 else (1, 2))]
     shapes = [[*lead, channels, *space], [results, channels // groups, *kernel]]
-    if rng.chance(0.6):
+    if bias and rng.chance(0.6):
         shapes.append([results])
     return draft(normals(rng, *shapes), attrs)
 
 
-def make_transposed(rng, dims, batched=False):
+def make_transposed(rng, dims, batched=False, bias=True):
     groups = rng.pick((1, 1, 2, 3))
     channels, results = groups * rng.pick((1, 2)), rng.pick((1, 2, 3))
     kernel = [rng.pick((1, 2, 3) if dims < 3 else (1, 2, 2, 3)) for _ in range(dims)]
@@ -69,7 +69,7 @@ def make_transposed(rng, dims, batched=False):
         space.append(least + rng.pick((0, 1, 2)))
     lead = [] if not batched and rng.chance(0.15) else [rng.pick((1, 2))]
     shapes = [[*lead, channels, *space], [channels, results, *kernel]]
-    if rng.chance(0.6):
+    if bias and rng.chance(0.6):
         shapes.append([results * groups])
     return draft(normals(rng, *shapes), attrs)
 
@@ -136,6 +136,27 @@ def general_without_padding(x, attrs):
 
 op("convolution", FAMILY, "low", make_general, general, multilinear=True,
    also=others(general, general_without_padding))
+
+
+def cudnn(x, attrs, transposed):
+    """PyTorch has these two on its GPUs alone; the general entry calls them there."""
+    if not x["0"].is_cuda:
+        return general(x, {**attrs, "transposed": transposed})
+    dims = x["0"].dim() - 2
+    names = ("padding", "output_padding", "stride", "dilation") if transposed else ("padding", "stride", "dilation")
+    values = [each(attrs.get(name, 0 if "padding" in name else 1), dims) for name in names]
+    function = torch.ops.aten.cudnn_convolution_transpose if transposed else torch.ops.aten.cudnn_convolution
+    return function(x["0"], x["1"], *values, attrs.get("groups", 1), False, False, False)
+
+
+def cudnn_op(name, generate, transposed):
+    native = functools.partial(cudnn, transposed=transposed)
+    op(name, FAMILY, "low", lambda rng: generate(rng, rng.pick((1, 2, 3)), batched=True, bias=False), native,
+       multilinear=True, also=others(native, lambda x, attrs: without_padding(x, attrs, x["0"].dim() - 2, transposed)))
+
+
+cudnn_op("cudnn_convolution", functools.partial(make_conv, words=False), False)
+cudnn_op("cudnn_convolution_transpose", make_transposed, True)
 
 
 def make_columns(rng, back):

@@ -1,4 +1,4 @@
-"""Recurrent cells and whole networks, packed or not.
+"""Recurrent cells, PyTorch's fused ones, and whole networks, packed or not.
 
 The references are the formulas, step by step in f64; each call holds them against PyTorch's own function. `tap` marks
 what the engine stores in the op's own type between steps, and the gates (1 - tanh^2 and s (1 - s) are taken from the
@@ -9,8 +9,9 @@ the gradient that arrives at a tap is itself a tap and is stored once.
 
 import torch
 
+import op_family
 from op_draft import draft
-from op_family import agreed, mark, op, tap
+from op_family import agreed, Arguments, mark, op, tap, tapped
 
 LOW_STEPS = 2
 GATES = {"rnn_tanh": 1, "rnn_relu": 1, "lstm": 4, "gru": 3}
@@ -31,18 +32,20 @@ def product(x, weight, bias):
 
 
 def step(kind, gx, gh, h, c):
-    """h and c after a time step."""
+    """h and c after a time step, and its gates."""
     if kind == "rnn_tanh":
-        return tanh(gx + gh), None
+        return tanh(gx + gh), None, []
     if kind == "rnn_relu":
-        return torch.relu(gx + gh), None
+        return torch.relu(gx + gh), None, []
     if kind == "lstm":
         i, f, g, o = (gx + gh).chunk(4, 1)
-        c = sigmoid(f) * c + sigmoid(i) * tanh(g)
-        return sigmoid(o) * tanh(c), c
+        i, f, g, o = sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
+        c = f * c + i * g
+        return o * tanh(c), c, [i, f, g, o]
     (xr, xz, xn), (hr, hz, hn) = gx.chunk(3, 1), gh.chunk(3, 1)
-    n = tanh(xn + sigmoid(xr + hr) * hn)
-    return n + sigmoid(xz + hz) * tap(h - n), None
+    r, z = sigmoid(xr + hr), sigmoid(xz + hz)
+    n = tanh(xn + r * hn)
+    return n + z * tap(h - n), None, [r, z, n]
 
 
 def layer(kind, x, h, c, weights, sizes, reverse):
@@ -54,7 +57,7 @@ def layer(kind, x, h, c, weights, sizes, reverse):
     for t in reversed(range(len(sizes))) if reverse else range(len(sizes)):
         n = sizes[t]
         before, cell = h[:n], None if c is None else c[:n]
-        new, cell = step(kind, gx[starts[t]:starts[t] + n], product(before, w_hh, b_hh), before, cell)
+        new, cell, _ = step(kind, gx[starts[t]:starts[t] + n], product(before, w_hh, b_hh), before, cell)
         outputs[t] = new
         # Stored for the next step: the gradient from there is rounded before it meets the output's.
         h = torch.cat([tap(new), h[n:]])
@@ -184,9 +187,60 @@ def cell(kind):
         w_ih, w_hh, b_ih, b_hh = (x[str(at + i)] for i in range(4))
         mine = step(kind, product(x["0"], w_ih, b_ih), product(h, w_hh, b_hh), h, c)
         theirs = getattr(torch, f"{kind}_cell")(x["0"], (h, c) if kind == "lstm" else h, w_ih, w_hh, b_ih, b_hh)
-        return agreed(mine if kind == "lstm" else mine[0], theirs)
+        return agreed(mine[:2] if kind == "lstm" else mine[0], theirs)
     return function
 
+
+def fused_case(kind):
+    def generate(rng):
+        batch, hidden = rng.pick((1, 2, 3, 5)), rng.pick((1, 2, 3, 5))
+        values = [small(rng, batch, GATES[kind] * hidden) for _ in range(2)] + [small(rng, batch, hidden)]
+        if rng.chance(0.15):  # large sums that nearly cancel
+            values[0], values[1] = values[0] * 50 + 1, values[0] * -50
+        if rng.chance(0.6):
+            values += [small(rng, GATES[kind] * hidden) for _ in range(2)]
+        return draft(values)
+    return generate
+
+
+def fused_formula(kind, x):
+    """A step behind its products, and the workspace that PyTorch's kernel keeps (cuda/RNN.cu)."""
+    gx, gh = (g if b is None else g + b for g, b in ((x["0"], x["3"]), (x["1"], x["4"])))
+    h, c, gates = step(kind, gx, gh, x["2"], x["2"])
+    if kind == "lstm":
+        return h, c, torch.cat(gates, 1)
+    return h, torch.cat([*gates, x["2"], gh.chunk(3, 1)[2]], 1)
+
+
+def same_gradients(kind, x):
+    """PyTorch has these cells on its GPUs alone, but their gradients everywhere: the formula's must be those."""
+    own = Arguments((name, t.detach().requires_grad_(True)) for name, t in x.items())
+    with tapped():
+        results = fused_formula(kind, own)[:-1]
+        seeds = [y.detach() + 0.5 for y in results]
+        mine = torch.autograd.grad(results, list(own.values()), seeds)
+    plain = [None if own[name] is None else own[name].detach() for name in "01234"]
+    if kind == "lstm":
+        theirs = torch.ops.aten._thnn_differentiable_lstm_cell_backward(*seeds, *plain[:2], *plain[3:], plain[2],
+                                                                        results[1].detach())
+    else:
+        theirs = torch.ops.aten._thnn_differentiable_gru_cell_backward(*seeds, *plain)
+    agreed(mine, theirs[:len(mine)])
+
+
+def fused(kind):
+    def function(x, attrs):
+        if x["0"].is_cuda:
+            return getattr(torch.ops.aten, f"_thnn_fused_{kind}_cell")(*(x[name] for name in "01234"))
+        if not op_family.only_peer:
+            same_gradients(kind, x)
+        return fused_formula(kind, x)
+    return function
+
+
+for _kind in ("lstm", "gru"):
+    op(f"_thnn_fused_{_kind}_cell", "recurrent", "low", fused_case(_kind), fused(_kind),
+       flat=(2 if _kind == "lstm" else 1,))
 
 for _kind in GATES:
     op(f"{_kind}_cell", "recurrent", "low", cell_case(_kind), cell(_kind), low_steps=LOW_STEPS)

@@ -5,6 +5,7 @@
 
 #include "amp/autocast.h"
 #include "engine/error.h"
+#include "ops/attention_parts.h"
 #include "ops/binary.h"
 #include "ops/check.h"
 #include "ops/compare.h"
@@ -21,11 +22,8 @@ namespace {
 constexpr double least = -std::numeric_limits<double>::infinity();
 
 TensorList run_attention(const OpArguments& args) {
-    AttentionOptions options{.dropout_p = args.number("dropout_p", 0),
-                             .is_causal = args.flag("is_causal", false),
-                             .enable_gqa = args.flag("enable_gqa", false)};
-    if (args.has("scale")) options.scale = args.number("scale", 1);
-    return {scaled_dot_product_attention(args.at(0), args.at(1), args.at(2), args.get(3), options)};
+    return {scaled_dot_product_attention(args.at(0), args.at(1), args.at(2), args.get(3),
+                                         detail::attention_options(args))};
 }
 
 const OpInfo weighted_info{"attention_values", CastPolicy::none, "attention_values(weights, v)", 2,
@@ -125,12 +123,12 @@ Tensor added_mask(const Tensor& mask, const Tensor& scores) {
     return where(mask, pass, Tensor::full({}, least, scores.dtype(), scores.device()));
 }
 
-/// (..., L, S) in f32 (f64 for f64). A mask is added, and not selected by, as in PyTorch: what is
-/// not a number passes it, in the gradient too.
-Tensor weights_of(const Tensor& scores, const Tensor& mask, bool is_causal) {
-    if (scores.numel() == 0) return softmax(scores, -1);
-    if (mask.defined()) return masked_softmax(add(scores, added_mask(mask, scores)));
-    return masked_softmax(is_causal ? causal(scores) : scores);
+/// Scores in f32 (f64 for f64) under their mask. It is added, and not selected by, as in PyTorch:
+/// what is not a number passes it, in the gradient too.
+Tensor masked(const Tensor& scores, const Tensor& mask, bool is_causal) {
+    if (scores.numel() == 0) return scores;
+    if (mask.defined()) return add(scores, added_mask(mask, scores));
+    return is_causal ? causal(scores) : scores;
 }
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
@@ -142,18 +140,53 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask
     check_shapes(info, v.rank() >= 2, k, v);
     check_shapes(info, q.shape().back() == k.shape().back(), q, k);
     check_shapes(info, k.size(k.rank() - 2) == v.size(v.rank() - 2), k, v);
-    const std::string name = info.name;
-    if (mask.defined() && options.is_causal)
-        throw Error(ErrorCode::value, name + ": give a mask or is_causal, not both");
-    if (!(options.dropout_p >= 0 && options.dropout_p <= 1)) {
-        throw Error(ErrorCode::value, name + ": dropout_p must lie in [0, 1], not be " +
-                                          std::to_string(options.dropout_p));
+    if (mask.defined() && options.is_causal) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": give a mask or is_causal, not both");
     }
-    if (options.dropout_p > 0 && !options.random)
-        throw Error(ErrorCode::value, name + ": dropout_p needs a stream of random numbers");
+    detail::check_dropout(info, options);
 }
 
 }  // namespace
+
+namespace detail {
+
+AttentionOptions attention_options(const OpArguments& args) {
+    AttentionOptions options{.dropout_p = args.number("dropout_p", 0),
+                             .is_causal = args.flag("is_causal", false),
+                             .enable_gqa = args.flag("enable_gqa", false)};
+    if (args.has("scale")) options.scale = args.number("scale", 1);
+    return options;
+}
+
+void check_dropout(const OpInfo& info, const AttentionOptions& options) {
+    const double p = options.dropout_p;
+    const std::string name = info.name;
+    if (!(p >= 0 && p <= 1)) {
+        throw Error(ErrorCode::value,
+                    name + ": dropout_p must lie in [0, 1], not be " + std::to_string(p));
+    }
+    if (p > 0 && !options.random)
+        throw Error(ErrorCode::value, name + ": dropout_p needs a stream of random numbers");
+}
+
+Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                const AttentionOptions& options, const Shape& lead) {
+    const std::int64_t queries = q.size(q.rank() - 2), keys = k.size(k.rank() - 2);
+    const double scale =
+        options.scale.value_or(1 / std::sqrt(static_cast<double>(q.shape().back())));
+    const Tensor products = wide_product(batched(q, lead), false, batched(k, lead), true, scale);
+    const Tensor scores =
+        masked(reshape(products, with(lead, queries, keys)), mask, options.is_causal);
+    Tensor weights = scores.numel() == 0 ? softmax(scores, -1) : masked_softmax(scores);
+    if (options.dropout_p > 0)
+        weights = dropout(weights, options.dropout_p, *options.random, options.random_offset);
+    const Tensor y =
+        weighted_values(reshape(weights, {lead.numel(), queries, keys}), batched(v, lead));
+    return {reshape(y, with(lead, queries, v.shape().back())), scores};
+}
+
+}  // namespace detail
 
 const OpInfo scaled_dot_product_attention_info{
     "scaled_dot_product_attention",
@@ -173,22 +206,13 @@ Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Te
     const Tensor v = options.enable_gqa ? repeated_heads(v_given, q) : v_given;
     const Shape lead = broadcast_shapes(
         info.name, broadcast_shapes(info.name, leading(q), leading(k)), leading(v));
-    const std::int64_t queries = q.size(q.rank() - 2), keys = k.size(k.rank() - 2);
-    const Shape full = with(lead, queries, keys);
+    const Shape full = with(lead, q.size(q.rank() - 2), k.size(k.rank() - 2));
     if (mask.defined()) {
         const bool fits =
             mask.rank() <= full.rank() && broadcast_shapes(info.name, mask.shape(), full) == full;
         check_shapes(info, fits, mask, q);
     }
-    const double scale =
-        options.scale.value_or(1 / std::sqrt(static_cast<double>(q.shape().back())));
-    const Tensor scores = wide_product(batched(q, lead), false, batched(k, lead), true, scale);
-    Tensor weights = weights_of(reshape(scores, full), mask, options.is_causal);
-    if (options.dropout_p > 0)
-        weights = dropout(weights, options.dropout_p, *options.random, options.random_offset);
-    const Tensor y =
-        weighted_values(reshape(weights, {lead.numel(), queries, keys}), batched(v, lead));
-    return reshape(y, with(lead, queries, v.shape().back()));
+    return detail::attend(q, k, v, mask, options, lead).y;
 }
 
 }  // namespace engine

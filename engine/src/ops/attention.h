@@ -5,7 +5,7 @@
 
 namespace engine {
 
-extern const OpInfo scaled_dot_product_attention_info;
+extern const OpInfo scaled_dot_product_attention_info, scaled_dot_product_flash_attention_info;
 
 struct AttentionOptions {
     double dropout_p = 0;    ///< of the weights, always applied; needs `random`, else Error(value)
@@ -23,5 +23,14 @@ struct AttentionOptions {
 /// weights are rounded to the type for the product with v, the result once.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask = {}, const AttentionOptions& options = {});
+
+/// {output, logsumexp}: the same for q (N, H, L, E), k and v (N, H, S, E), every head with its own
+/// keys, without a mask; is_causal with L = S only, else Error(value). logsumexp (N, H, L), f32
+/// (f64 for f64), is that of a row's scaled scores under the causal mask and before dropout;
+/// infinity where a row has no key, none with a score above -infinity, or one that is NaN, as
+/// PyTorch's kernel writes it. It has no gradient, as in PyTorch. Every type and size of head that
+/// attention has.
+TensorList scaled_dot_product_flash_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                              const AttentionOptions& options = {});
 
 }  // namespace engine

@@ -84,7 +84,8 @@ const OpInfo* const infos[] = {
     &lp_pool3d_info, &fractional_max_pool2d_info, &max_unpool2d_info, &max_unpool3d_info,
     // convolutions
     &conv1d_info, &conv3d_info, &conv_transpose1d_info, &conv_transpose2d_info,
-    &conv_transpose3d_info, &conv_tbc_info, &convolution_info, &im2col_info, &col2im_info,
+    &conv_transpose3d_info, &conv_tbc_info, &convolution_info, &cudnn_convolution_info,
+    &cudnn_convolution_transpose_info, &im2col_info, &col2im_info,
     // products
     &baddbmm_info, &addbmm_info, &addmv_info, &addr_info, &chain_matmul_info,
     &linalg_multi_dot_info, &linalg_vecdot_info, &einsum_info, &tensordot_info, &bilinear_info,
@@ -131,8 +132,9 @@ const OpInfo* const infos[] = {
     // distances
     &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
     // attention and recurrent networks
-    &scaled_dot_product_attention_info, &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info,
-    &gru_cell_info, &rnn_tanh_info, &rnn_relu_info, &lstm_info, &gru_info,
+    &scaled_dot_product_attention_info, &scaled_dot_product_flash_attention_info,
+    &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info, &gru_cell_info, &rnn_tanh_info,
+    &rnn_relu_info, &lstm_info, &gru_info, &thnn_fused_lstm_cell_info, &thnn_fused_gru_cell_info,
     // normalisation by row, group and instance
     &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
     &instance_norm_info,

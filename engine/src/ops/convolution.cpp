@@ -26,6 +26,10 @@ TensorList run_convolution(const OpArguments& args) {
     return {convolution(args.at(0), args.at(1), args.get(2), args.flag("transposed", false),
                         conv_transpose_options(args))};
 }
+template <Tensor (*op)(const Tensor&, const Tensor&, const ConvTransposeOptions&)>
+TensorList run_cudnn(const OpArguments& args) {
+    return {op(args.at(0), args.at(1), conv_transpose_options(args))};
+}
 
 void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Steps& by, std::int64_t groups) {
@@ -75,6 +79,23 @@ Tensor forward(const OpInfo& info, const Tensor& x, const Tensor& weight, const 
                         dims);
 }
 
+/// The general entry under the name of `info`.
+Tensor convolve_batch(const OpInfo& info, const Tensor& x0, const Tensor& weight0,
+                      const Tensor& bias0, bool transposed, const ConvTransposeOptions& o) {
+    const auto [x, weight, bias] = autocast(info, x0, weight0, bias0);
+    one_type(info, {x, weight, bias});
+    const int dims = x.rank() - 2;
+    if (dims < 1 || dims > 3) {
+        throw Error(ErrorCode::shape, std::string(info.name) +
+                                          ": takes a batch of sequences, images or volumes, not a "
+                                          "shape of " +
+                                          to_string(x.shape()));
+    }
+    if (transposed) return transposed_convolution(info, x, weight, bias, o);
+    const Steps by = steps_of(info, dims, o.stride, o.padding, o.dilation, o.groups);
+    return forward(info, x, weight, bias, by, o.groups);
+}
+
 constexpr const char* products_why =
     "Matrix products in disguise: fast in 16 bits, summed in fp32.";
 
@@ -95,6 +116,20 @@ const OpInfo convolution_info{
     2,
     products_why,
     run_convolution};
+const OpInfo cudnn_convolution_info{
+    "cudnn_convolution",
+    CastPolicy::low,
+    "cudnn_convolution(x, weight; padding, stride, dilation, groups)",
+    2,
+    "cuDNN's convolution by its own name: products in 16 bits, summed in fp32.",
+    run_cudnn<cudnn_convolution>};
+const OpInfo cudnn_convolution_transpose_info{
+    "cudnn_convolution_transpose",
+    CastPolicy::low,
+    "cudnn_convolution_transpose(x, weight; padding, output_padding, stride, dilation, groups)",
+    2,
+    "cuDNN's gradient of a convolution, used forward: products in 16 bits, summed in fp32.",
+    run_cudnn<cudnn_convolution_transpose>};
 
 Tensor convolve_space(const OpInfo& info, int dims, const Tensor& x0, const Tensor& weight0,
                       const Tensor& bias0, const ConvolutionOptions& o) {
@@ -140,20 +175,17 @@ Tensor conv_tbc(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, st
     return permute(reshape(y, {y.size(1), y.size(2), y.size(4)}), {1, 2, 0});
 }
 
-Tensor convolution(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, bool transposed,
-                   const ConvTransposeOptions& o) {
-    const auto [x, weight, bias] = autocast(convolution_info, x0, weight0, bias0);
-    one_type(convolution_info, {x, weight, bias});
-    const int dims = x.rank() - 2;
-    if (dims < 1 || dims > 3) {
-        throw Error(ErrorCode::shape,
-                    "convolution: takes a batch of sequences, images or "
-                    "volumes, not a shape of " +
-                        to_string(x.shape()));
-    }
-    if (transposed) return transposed_convolution(convolution_info, x, weight, bias, o);
-    const Steps by = steps_of(convolution_info, dims, o.stride, o.padding, o.dilation, o.groups);
-    return forward(convolution_info, x, weight, bias, by, o.groups);
+Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, bool transposed,
+                   const ConvTransposeOptions& options) {
+    return convolve_batch(convolution_info, x, weight, bias, transposed, options);
+}
+Tensor cudnn_convolution(const Tensor& x, const Tensor& weight,
+                         const ConvTransposeOptions& options) {
+    return convolve_batch(cudnn_convolution_info, x, weight, {}, false, options);
+}
+Tensor cudnn_convolution_transpose(const Tensor& x, const Tensor& weight,
+                                   const ConvTransposeOptions& options) {
+    return convolve_batch(cudnn_convolution_transpose_info, x, weight, {}, true, options);
 }
 
 }  // namespace engine

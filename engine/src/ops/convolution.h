@@ -5,7 +5,8 @@
 namespace engine {
 
 extern const OpInfo conv1d_info, conv3d_info, conv_transpose1d_info, conv_transpose2d_info,
-    conv_transpose3d_info, conv_tbc_info, convolution_info;
+    conv_transpose3d_info, conv_tbc_info, convolution_info, cudnn_convolution_info,
+    cudnn_convolution_transpose_info;
 
 // Convolutions of sequences (N, C, L), images (N, C, H, W) and volumes (N, C, D, H, W); the batch
 // dimension may be missing. All of one floating type, sums in f32 (f64 for f64), one rounding of
@@ -53,5 +54,11 @@ Tensor conv_tbc(const Tensor& x, const Tensor& weight, const Tensor& bias, std::
 /// The entry below all of these, for batches; as many dimensions of space as x has beyond two.
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, bool transposed,
                    const ConvTransposeOptions& options);
+/// The same, one way each and without a bias, by the names under which PyTorch calls cuDNN; every
+/// device has them. cudnn_convolution does not read output_padding.
+Tensor cudnn_convolution(const Tensor& x, const Tensor& weight,
+                         const ConvTransposeOptions& options = {});
+Tensor cudnn_convolution_transpose(const Tensor& x, const Tensor& weight,
+                                   const ConvTransposeOptions& options = {});
 
 }  // namespace engine

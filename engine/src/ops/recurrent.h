@@ -6,7 +6,8 @@
 namespace engine {
 
 extern const OpInfo rnn_tanh_cell_info, rnn_relu_cell_info, lstm_cell_info, gru_cell_info,
-    rnn_tanh_info, rnn_relu_info, lstm_info, gru_info;
+    rnn_tanh_info, rnn_relu_info, lstm_info, gru_info, thnn_fused_lstm_cell_info,
+    thnn_fused_gru_cell_info;
 
 // Recurrent networks, PyTorch's formulas, gates and order of weights. All arguments of one type,
 // else Error(dtype); in a region all go to the low type, outputs and states are low. Products and
@@ -22,6 +23,22 @@ Tensor rnn_relu_cell(const Tensor& x, const Tensor& h, const CellWeights& weight
 /// {h, c}
 TensorList lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const CellWeights& weights);
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+
+// PyTorch's fused cells: a step behind its two products, input_gates and hidden_gates (batch,
+// gates * hidden), which come without their biases (gates * hidden). The biases are added in f32
+// (f64 for f64); one without the other is an Error(value). The workspace, the last result, is what
+// PyTorch's backward pass reads, rounded to the type: it has no gradient, and ours does not read
+// it.
+
+/// {hy, cy, workspace (batch, 4 * hidden)}: i, f, g, o after their functions, side by side.
+TensorList thnn_fused_lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates,
+                                const Tensor& cx, const Tensor& input_bias = {},
+                                const Tensor& hidden_bias = {});
+/// {hy, workspace (batch, 5 * hidden)}: r, z, n after their functions, hx, and hidden_gates' last
+/// third with its bias.
+TensorList thnn_fused_gru_cell(const Tensor& input_gates, const Tensor& hidden_gates,
+                               const Tensor& hx, const Tensor& input_bias = {},
+                               const Tensor& hidden_bias = {});
 
 struct RecurrentOptions {
     bool has_biases = true;

@@ -26,7 +26,15 @@ struct RecurrentInputs {
 TensorList recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& inputs);
 
 namespace detail {
-/// The same in plain ops.
+/// One step by the formulas of kernels/recurrent.h in plain ops. c is read and made for lstm only;
+/// `gates` after their functions: i, f, g, o of lstm; r, z, n of gru.
+struct PlainStep {
+    Tensor h, c;
+    TensorList gates;
+};
+PlainStep plain_recurrent_step(kernels::RecurrentCell cell, const Tensor& gx, const Tensor& gh,
+                               const Tensor& h, const Tensor& c);
+/// The layer in plain ops.
 TensorList plain_recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& inputs);
 
 /// What the backward pass reads, by the names above.

@@ -9,34 +9,6 @@ namespace {
 
 using kernels::RecurrentCell;
 
-struct States {
-    Tensor h, c;
-};
-
-/// The formulas of kernels/recurrent.h.
-States plain_step(RecurrentCell cell, const Tensor& gx, const Tensor& gh, const States& before) {
-    const std::int64_t hidden = before.h.size(1);
-    const auto gate = [&](const Tensor& t, std::int64_t k) {
-        return narrow(t, 1, k * hidden, hidden);
-    };
-    const auto both = [&](std::int64_t k) { return add(gate(gx, k), gate(gh, k)); };
-    switch (cell) {
-        case RecurrentCell::rnn_tanh:
-            return {tanh(add(gx, gh)), {}};
-        case RecurrentCell::rnn_relu:
-            return {relu(add(gx, gh)), {}};
-        case RecurrentCell::lstm: {
-            const Tensor kept = mul(sigmoid(both(1)), before.c);
-            const Tensor c = add(kept, mul(sigmoid(both(0)), tanh(both(2))));
-            return {mul(sigmoid(both(3)), tanh(c)), c};
-        }
-        case RecurrentCell::gru:
-            break;
-    }
-    const Tensor fresh = tanh(add(gate(gx, 2), mul(sigmoid(both(0)), gate(gh, 2))));
-    return {add(fresh, mul(sigmoid(both(1)), sub(before.h, fresh))), {}};
-}
-
 Tensor first_rows(const Tensor& t, std::int64_t count) {
     return t.defined() && t.size(0) > count ? narrow(t, 0, 0, count) : t;
 }
@@ -48,20 +20,47 @@ Tensor put_rows(const Tensor& old, const Tensor& fresh) {
 
 }  // namespace
 
+PlainStep plain_recurrent_step(RecurrentCell cell, const Tensor& gx, const Tensor& gh,
+                               const Tensor& h, const Tensor& c) {
+    const std::int64_t hidden = gx.size(1) / gates_of(cell);
+    const auto gate = [&](const Tensor& t, std::int64_t k) {
+        return narrow(t, 1, k * hidden, hidden);
+    };
+    const auto both = [&](std::int64_t k) { return add(gate(gx, k), gate(gh, k)); };
+    switch (cell) {
+        case RecurrentCell::rnn_tanh:
+            return {tanh(add(gx, gh)), {}, {}};
+        case RecurrentCell::rnn_relu:
+            return {relu(add(gx, gh)), {}, {}};
+        case RecurrentCell::lstm: {
+            const Tensor in = sigmoid(both(0)), forget = sigmoid(both(1)), fresh = tanh(both(2)),
+                         out = sigmoid(both(3));
+            const Tensor c_new = add(mul(forget, c), mul(in, fresh));
+            return {mul(out, tanh(c_new)), c_new, {in, forget, fresh, out}};
+        }
+        case RecurrentCell::gru:
+            break;
+    }
+    const Tensor reset = sigmoid(both(0)), update = sigmoid(both(1));
+    const Tensor fresh = tanh(add(gate(gx, 2), mul(reset, gate(gh, 2))));
+    return {add(fresh, mul(update, sub(h, fresh))), {}, {reset, update, fresh}};
+}
+
 TensorList plain_recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& in) {
-    States now{in.h0, in.c0};
+    Tensor h = in.h0, c = in.c0;
     TensorList by_step;
     for (const auto& step : recurrent_steps(layer)) {
-        const States before{first_rows(now.h, step.rows), first_rows(now.c, step.rows)};
-        const States after = plain_step(layer.cell, narrow(in.gx, 0, step.start, step.rows),
-                                        linear(before.h, in.w_hh, in.b_hh), before);
+        const Tensor before = first_rows(h, step.rows);
+        const PlainStep after = plain_recurrent_step(
+            layer.cell, narrow(in.gx, 0, step.start, step.rows), linear(before, in.w_hh, in.b_hh),
+            before, first_rows(c, step.rows));
         by_step.push_back(after.h);
-        now.h = put_rows(now.h, after.h);
-        if (after.c.defined()) now.c = put_rows(now.c, after.c);
+        h = put_rows(h, after.h);
+        if (after.c.defined()) c = put_rows(c, after.c);
     }
     if (layer.reverse) by_step = TensorList(by_step.rbegin(), by_step.rend());
-    TensorList out{cat(by_step, 0), now.h};
-    if (now.c.defined()) out.push_back(now.c);
+    TensorList out{cat(by_step, 0), h};
+    if (c.defined()) out.push_back(c);
     return out;
 }
 

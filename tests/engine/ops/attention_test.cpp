@@ -13,6 +13,7 @@
 #include "ops/cast.h"
 #include "ops/compare.h"
 #include "ops/reduce.h"
+#include "ops/view.h"
 
 namespace engine {
 namespace {
@@ -170,6 +171,109 @@ TEST(Attention, RefusesMixedTypesAndShapesThatDoNotFit) {
     const Tensor three = random_tensor({2, 3, 5, 8}, DType::f32, 4);
     EXPECT_THROW(scaled_dot_product_attention(h.q, three, three, {}, {.enable_gqa = true}), Error);
     EXPECT_THROW(scaled_dot_product_attention(h.q, h.k, h.v, {}, {.dropout_p = 1.5}), Error);
+}
+
+Heads even_heads(DType dtype, std::int64_t queries, std::int64_t keys) {
+    return {random_tensor({2, 3, queries, 4}, dtype, 1), random_tensor({2, 3, keys, 4}, dtype, 2),
+            random_tensor({2, 3, keys, 4}, dtype, 3)};
+}
+
+TEST(FlashAttention, IsAttentionWithTheLogsumexpOfEachRow) {
+    const Tensor q = Tensor::of({2, 0, 0, 3}, {1, 1, 2, 2}, DType::f64);
+    const Tensor k = Tensor::of({1, 5, 0, 5}, {1, 1, 2, 2}, DType::f64);
+    const Tensor v = Tensor::of({10, 1, 20, 2}, {1, 1, 2, 2}, DType::f64);
+    // Scores 2 and 0 for the first row, 15 and 15 for the second, over sqrt(2).
+    const double a = 2 / std::sqrt(2.0), b = 15 / std::sqrt(2.0);
+    const TensorList all = scaled_dot_product_flash_attention(q, k, v);
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[1].shape(), (Shape{1, 1, 2}));
+    EXPECT_NEAR(all[1].values()[0], std::log(std::exp(a) + 1), 1e-12);
+    EXPECT_NEAR(all[1].values()[1], b + std::log(2.0), 1e-12);
+    EXPECT_NEAR(all[0].values()[2], 15, 1e-12);
+    const TensorList causal = scaled_dot_product_flash_attention(q, k, v, {.is_causal = true});
+    EXPECT_NEAR(causal[1].values()[0], a, 1e-12);
+    EXPECT_NEAR(causal[1].values()[1], b + std::log(2.0), 1e-12);
+    EXPECT_NEAR(
+        scaled_dot_product_flash_attention(q, k, v, {.is_causal = true, .scale = 3})[1].values()[0],
+        6, 1e-12);
+    for (const bool is_causal : {false, true}) {
+        const Heads h = even_heads(DType::f16, 3, 3);
+        const AttentionOptions options{.is_causal = is_causal};
+        EXPECT_EQ(scaled_dot_product_flash_attention(h.q, h.k, h.v, options)[0].values(),
+                  scaled_dot_product_attention(h.q, h.k, h.v, {}, options).values());
+    }
+}
+
+TEST(FlashAttention, ItsLogsumexpIsWideAndHasNoGradient) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        Heads h = even_heads(dtype, 3, 5);
+        for (auto* t : {&h.q, &h.k, &h.v}) t->set_requires_grad(true);
+        const TensorList made = scaled_dot_product_flash_attention(h.q, h.k, h.v);
+        EXPECT_EQ(made[0].dtype(), dtype);
+        EXPECT_TRUE(made[0].requires_grad());
+        EXPECT_EQ(made[1].dtype(), dtype == DType::f64 ? DType::f64 : DType::f32);
+        EXPECT_FALSE(made[1].requires_grad());
+        // Of the same numbers in f64: not rounded to 16 bits on the way.
+        const TensorList exact = scaled_dot_product_flash_attention(
+            to(h.q, DType::f64), to(h.k, DType::f64), to(h.v, DType::f64));
+        const auto got = made[1].values(), wanted = exact[1].values();
+        for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 4e-6) << i;
+    }
+    const Heads h = even_heads(DType::f32, 3, 5);
+    const AutocastRegion region(here, true, DType::f16);
+    const auto inside = region.enter();
+    const TensorList made = scaled_dot_product_flash_attention(h.q, to(h.k, DType::bf16), h.v);
+    EXPECT_EQ(made[0].dtype(), DType::f16);
+    EXPECT_EQ(made[1].dtype(), DType::f32);
+}
+
+TEST(FlashAttention, ItsLogsumexpIsInfiniteWhereARowHasNoSum) {
+    const Tensor q = Tensor::of({-infinite, 1, NAN}, {1, 1, 3, 1});
+    const Tensor k = Tensor::of({2, 2}, {1, 1, 2, 1}), v = Tensor::of({4, 4}, {1, 1, 2, 1});
+    const TensorList made = scaled_dot_product_flash_attention(q, k, v);
+    const auto sums = made[1].values(), y = made[0].values();
+    EXPECT_EQ(sums[0], infinite);
+    EXPECT_NEAR(sums[1], 2 + std::log(2.0), 1e-6);
+    EXPECT_EQ(sums[2], infinite);
+    EXPECT_EQ(y[0], 0);
+    EXPECT_TRUE(std::isnan(y[2]));
+    const Heads none = even_heads(DType::f16, 3, 0);
+    const TensorList empty = scaled_dot_product_flash_attention(none.q, none.k, none.v);
+    for (const double x : empty[0].values()) EXPECT_EQ(x, 0);
+    EXPECT_EQ(empty[1].shape(), (Shape{2, 3, 3}));
+    EXPECT_EQ(empty[1].dtype(), DType::f32);
+    for (const double x : empty[1].values()) EXPECT_EQ(x, infinite);
+    const Heads nobody = even_heads(DType::f32, 0, 5);
+    EXPECT_EQ(scaled_dot_product_flash_attention(nobody.q, nobody.k, nobody.v)[1].shape(),
+              (Shape{2, 3, 0}));
+}
+
+TEST(FlashAttention, RefusesMixedTypesAndWhatItsKernelsDoNotTake) {
+    const Heads h = even_heads(DType::f32, 3, 5);
+    try {
+        scaled_dot_product_flash_attention(h.q, to(h.k, DType::bf16), h.v);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        const std::string text = error.what();
+        EXPECT_EQ(error.code(), ErrorCode::dtype);
+        EXPECT_EQ(text.find("_scaled_dot_product_flash_attention:"), 0u) << text;
+        EXPECT_NE(text.find("f32"), std::string::npos) << text;
+        EXPECT_NE(text.find("bf16"), std::string::npos) << text;
+    }
+    const auto refused = [](const Heads& a, const AttentionOptions& options) {
+        EXPECT_THROW(scaled_dot_product_flash_attention(a.q, a.k, a.v, options), Error);
+    };
+    refused(h, {.is_causal = true});  // more keys than queries
+    refused(h, {.enable_gqa = true});
+    refused(h, {.dropout_p = 0.5});  // no stream
+    refused(h, {.dropout_p = -1});
+    refused({reshape(h.q, {6, 3, 4}), h.k, h.v}, {});
+    refused({h.q, narrow(h.k, 1, 0, 1), narrow(h.v, 1, 0, 1)}, {});  // fewer heads
+    refused({h.q, narrow(h.k, 3, 0, 2), narrow(h.v, 3, 0, 2)}, {});
+    refused({h.q, h.k, narrow(h.v, 3, 0, 2)}, {});
+    refused({h.q, h.k, narrow(h.v, 2, 0, 2)}, {});
+    EXPECT_NO_THROW(scaled_dot_product_flash_attention(
+        h.q, h.k, h.v, {.dropout_p = 0.5, .random = RandomStream(3, StreamId::dropout)}));
 }
 
 TEST(Attention, NoKeysGiveZerosAndNoQueriesNothing) {

@@ -127,7 +127,9 @@ TEST(Convolutions, A11M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
                           {&conv_transpose2d_info, {1, 2, 3, 1}, {2, 2, 1, 1}},
                           {&conv_transpose3d_info, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
                           {&conv_tbc_info, {3, 1, 2}, {1, 2, 2}},
-                          {&convolution_info, {1, 2, 3}, {2, 2, 1}}};
+                          {&convolution_info, {1, 2, 3}, {2, 2, 1}},
+                          {&cudnn_convolution_info, {1, 2, 3}, {2, 2, 1}},
+                          {&cudnn_convolution_transpose_info, {1, 2, 3, 1}, {2, 2, 1, 1}}};
     for (const auto& [info, x, weight] : calls) {
         SCOPED_TRACE(info->name);
         OpArguments args;
@@ -188,6 +190,27 @@ TEST(Convolutions, AnImageAsColumnsTimesWeightsIsAConvolution) {
     EXPECT_THROW(col2im(line, {1, 4}, {.kernel = {1, 2}}), Error);
     EXPECT_THROW(im2col(x, {.kernel = {5, 1}}), Error);
     EXPECT_THROW(im2col(x, {.stride = {0, 1}}), Error);
+}
+
+TEST(Convolutions, CudnnsNamesAreTheGeneralEntryWithoutABias) {
+    const Tensor x = random_tensor({2, 4, 5, 4}, low, 1), w = random_tensor({4, 2, 3, 2}, low, 2);
+    const ConvTransposeOptions options{.stride = {2, 1},
+                                       .padding = {1, 0},
+                                       .output_padding = {1, 0},
+                                       .dilation = {1, 2},
+                                       .groups = 2};
+    EXPECT_EQ(cudnn_convolution(x, w, options).values(),
+              convolution(x, w, {}, false, options).values());
+    const Tensor y = cudnn_convolution_transpose(x, w, options);
+    EXPECT_EQ(y.shape(), (Shape{2, 4, 10, 6}));
+    EXPECT_EQ(y.values(), convolution(x, w, {}, true, options).values());
+    EXPECT_EQ(cudnn_convolution(sequence({1, 2, 3}), sequence({1, 10})).values(), (Values{21, 32}));
+    EXPECT_EQ(cudnn_convolution_transpose(sequence({1, 2}), sequence({1, 10})).values(),
+              (Values{1, 12, 20}));
+    EXPECT_THROW(cudnn_convolution(ones({2, 4}), w), Error);  // no batch
+    EXPECT_THROW(cudnn_convolution(x, ones({4, 2, 3}, low)), Error);
+    EXPECT_THROW(cudnn_convolution(x, w, {.padding = {-1}}), Error);
+    EXPECT_THROW(cudnn_convolution_transpose(x, w, {.output_padding = {1}}), Error);
 }
 
 TEST(Convolutions, RefusesWhatDoesNotFit) {

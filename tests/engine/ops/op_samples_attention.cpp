@@ -22,7 +22,8 @@ Tensor bool_mask(std::int64_t rows, std::int64_t cols) {
 }  // namespace
 
 void add_attention_samples(std::vector<OpSample>& out) {
-    const char* name = "scaled_dot_product_attention";
+    const char *name = "scaled_dot_product_attention",
+               *flash = "_scaled_dot_product_flash_attention";
     out.insert(
         out.end(),
         {{name, "plain", [](In x) { return attend(x, {}, {}); }, {{2, 3, 4}, {2, 5, 4}, {2, 5, 2}}},
@@ -49,7 +50,19 @@ void add_attention_samples(std::vector<OpSample>& out) {
          {name,
           "broadcast",
           [](In x) { return attend(x, {}, {}); },
-          {{2, 1, 2, 2}, {3, 3, 2}, {3, 2}}}});
+          {{2, 1, 2, 2}, {3, 3, 2}, {3, 2}}},
+         {flash,
+          "plain",
+          [](In x) {
+              return scaled_dot_product_flash_attention(x[0], x[1], x[2], {.scale = 0.7})[0];
+          },
+          {{2, 2, 3, 2}, {2, 2, 4, 2}, {2, 2, 4, 2}}},
+         {flash,
+          "causal",
+          [](In x) {
+              return scaled_dot_product_flash_attention(x[0], x[1], x[2], {.is_causal = true})[0];
+          },
+          {{1, 2, 3, 3}, {1, 2, 3, 3}, {1, 2, 3, 3}}}});
 }
 
 }  // namespace engine

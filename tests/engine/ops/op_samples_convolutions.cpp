@@ -77,6 +77,30 @@ void add_convolutions_samples(std::vector<OpSample>& out) {
         "convolution", "transposed",
         [](In x) { return convolution(x[0], x[1], {}, true, {.stride = {2}}); },
         {{2, 2, 3}, {2, 2, 2}}, 4);
+    sample(
+        "cudnn_convolution", "strided",
+        [](In x) {
+            return cudnn_convolution(x[0], x[1],
+                                     {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}});
+        },
+        {{2, 2, 3, 4}, {3, 2, 2, 2}}, 8);
+    sample(
+        "cudnn_convolution", "groups",
+        [](In x) { return cudnn_convolution(x[0], x[1], {.padding = {1}, .groups = 2}); },
+        {{1, 4, 4}, {2, 2, 3}}, 6);
+    sample(
+        "cudnn_convolution_transpose", "strided",
+        [](In x) {
+            return cudnn_convolution_transpose(
+                x[0], x[1], {.stride = {2}, .padding = {1, 0}, .output_padding = {1, 0}});
+        },
+        {{1, 2, 2, 3}, {2, 3, 3, 2}}, 6);
+    sample(
+        "cudnn_convolution_transpose", "volume",
+        [](In x) {
+            return cudnn_convolution_transpose(x[0], x[1], {.dilation = {2, 1, 1}, .groups = 2});
+        },
+        {{1, 2, 2, 2, 2}, {2, 1, 2, 1, 2}}, 4);
 }
 
 }  // namespace engine

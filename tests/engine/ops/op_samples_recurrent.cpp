@@ -72,6 +72,33 @@ void add_cells(std::vector<OpSample>& out) {
                  with_weights({{2, 3}, {2, 2}, {2, 2}}, 4, 3, 2, 1, 1, true), -1, 1}});
 }
 
+/// The workspace, which has no gradient, left out.
+Tensor states_of(TensorList results) {
+    results.pop_back();
+    return together(results);
+}
+
+void add_fused_cells(std::vector<OpSample>& out) {
+    const char *lstm = "_thnn_fused_lstm_cell", *gru = "_thnn_fused_gru_cell";
+    out.insert(out.end(),
+               {{lstm,
+                 "plain",
+                 [](In x) { return states_of(thnn_fused_lstm_cell(x[0], x[1], x[2])); },
+                 {{3, 8}, {3, 8}, {3, 2}}},
+                {lstm,
+                 "biases",
+                 [](In x) { return states_of(thnn_fused_lstm_cell(x[0], x[1], x[2], x[3], x[4])); },
+                 {{2, 12}, {2, 12}, {2, 3}, {12}, {12}}},
+                {gru,
+                 "plain",
+                 [](In x) { return states_of(thnn_fused_gru_cell(x[0], x[1], x[2])); },
+                 {{3, 6}, {3, 6}, {3, 2}}},
+                {gru,
+                 "biases",
+                 [](In x) { return states_of(thnn_fused_gru_cell(x[0], x[1], x[2], x[3], x[4])); },
+                 {{2, 9}, {2, 9}, {2, 3}, {9}, {9}}}});
+}
+
 void add_sequences(std::vector<OpSample>& out) {
     // Three sequences of 3, 2 and 2 steps; of 2, 1.
     const std::vector<std::int64_t> packed{3, 3, 1}, pair{2, 1};
@@ -115,6 +142,7 @@ void add_sequences(std::vector<OpSample>& out) {
 
 void add_recurrent_samples(std::vector<OpSample>& out) {
     add_cells(out);
+    add_fused_cells(out);
     add_sequences(out);
 }
 
