@@ -31,14 +31,20 @@ bool dnnl_supports(DType dtype);
 /// Whether oneDNN's name for an implementation is that of its reference code.
 bool is_reference(const char* implementation);
 
-/// The first implementation of what `make` describes that is not reference code.
+/// The first implementation from desc's on that is not reference code, or an error. To be called
+/// while all that desc was made of still lives: oneDNN reads it again for each next one.
+template <class Desc>
+Desc skip_reference(Desc desc) {
+    while (is_reference(desc.impl_info_str()))
+        if (!desc.next_impl()) throw dnnl::error(dnnl_unimplemented, "only reference code");
+    return desc;
+}
+
+/// What `make` gives, with skip_reference(); nothing where oneDNN has no such implementation.
 template <class Desc, class Make>
 std::optional<Desc> optimized(const Make& make) {
     try {
-        Desc desc = make();
-        while (is_reference(desc.impl_info_str()))
-            if (!desc.next_impl()) return std::nullopt;
-        return desc;
+        return make();
     } catch (const dnnl::error& error) {
         if (error.status == dnnl_out_of_memory) throw OutOfMemory(0);
         if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments)

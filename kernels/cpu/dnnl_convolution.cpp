@@ -45,50 +45,56 @@ ConvGeometry geometry(DType dtype, const Conv2dShape& s, bool with_bias) {
                         end(s.ow(), s.stride_w, s.s, s.dilation_w, s.w, s.pad_w)}};
 }
 
-dnnl::convolution_forward::primitive_desc forward_desc(const ConvGeometry& g, bool bias) {
+using ForwardDesc = dnnl::convolution_forward::primitive_desc;
+
+constexpr auto direct = algorithm::convolution_direct;
+constexpr auto training = prop_kind::forward_training;
+
+#if DNNL_VERSION_MAJOR >= 3
+
+ForwardDesc any_forward_desc(const ConvGeometry& g) {
+    return {dnnl_engine(), training,  direct,           g.x, g.w, g.y, g.strides, g.dilation,
+            g.pad_begin,   g.pad_end, user_scratchpad()};
+}
+
+ForwardDesc forward_desc(const ConvGeometry& g, bool bias) {
+    return skip_reference(bias ? ForwardDesc(dnnl_engine(), training, direct, g.x, g.w, g.bias, g.y,
+                                             g.strides, g.dilation, g.pad_begin, g.pad_end,
+                                             user_scratchpad())
+                               : any_forward_desc(g));
+}
+
+template <class Gradient>
+typename Gradient::primitive_desc gradient_desc(const ConvGeometry& g) {
+    const ForwardDesc hint = any_forward_desc(g);
+    return skip_reference(typename Gradient::primitive_desc(dnnl_engine(), direct, g.x, g.w, g.y,
+                                                            g.strides, g.dilation, g.pad_begin,
+                                                            g.pad_end, hint, user_scratchpad()));
+}
+
+#else
+
+ForwardDesc forward_desc(const ConvGeometry& g, bool bias) {
     using Forward = dnnl::convolution_forward;
-    constexpr auto direct = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-    return bias ? Forward::primitive_desc(dnnl_engine(), prop_kind::forward_training, direct, g.x,
-                                          g.w, g.bias, g.y, g.strides, g.dilation, g.pad_begin,
-                                          g.pad_end, user_scratchpad())
-                : Forward::primitive_desc(dnnl_engine(), prop_kind::forward_training, direct, g.x,
-                                          g.w, g.y, g.strides, g.dilation, g.pad_begin, g.pad_end,
-                                          user_scratchpad());
-#else
-    const auto desc = bias ? Forward::desc(prop_kind::forward_training, direct, g.x, g.w, g.bias,
-                                           g.y, g.strides, g.dilation, g.pad_begin, g.pad_end)
-                           : Forward::desc(prop_kind::forward_training, direct, g.x, g.w, g.y,
-                                           g.strides, g.dilation, g.pad_begin, g.pad_end);
-    return {desc, user_scratchpad(), dnnl_engine()};
-#endif
+    const auto desc = bias ? Forward::desc(training, direct, g.x, g.w, g.bias, g.y, g.strides,
+                                           g.dilation, g.pad_begin, g.pad_end)
+                           : Forward::desc(training, direct, g.x, g.w, g.y, g.strides, g.dilation,
+                                           g.pad_begin, g.pad_end);
+    return skip_reference(ForwardDesc(desc, user_scratchpad(), dnnl_engine()));
 }
 
-dnnl::convolution_backward_data::primitive_desc data_desc(const ConvGeometry& g) {
-    constexpr auto direct = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-    return {dnnl_engine(),    direct,     g.x,         g.w,       g.y,
-            g.strides,        g.dilation, g.pad_begin, g.pad_end, forward_desc(g, false),
-            user_scratchpad()};
-#else
-    const dnnl::convolution_backward_data::desc desc(direct, g.x, g.w, g.y, g.strides, g.dilation,
-                                                     g.pad_begin, g.pad_end);
-    return {desc, user_scratchpad(), dnnl_engine(), forward_desc(g, false)};
-#endif
+template <class Gradient>
+typename Gradient::primitive_desc gradient_desc(const ConvGeometry& g) {
+    const dnnl::convolution_forward::desc forward(training, direct, g.x, g.w, g.y, g.strides,
+                                                  g.dilation, g.pad_begin, g.pad_end);
+    const ForwardDesc hint(forward, user_scratchpad(), dnnl_engine());
+    const typename Gradient::desc desc(direct, g.x, g.w, g.y, g.strides, g.dilation, g.pad_begin,
+                                       g.pad_end);
+    return skip_reference(
+        typename Gradient::primitive_desc(desc, user_scratchpad(), dnnl_engine(), hint));
 }
 
-dnnl::convolution_backward_weights::primitive_desc weights_desc(const ConvGeometry& g) {
-    constexpr auto direct = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-    return {dnnl_engine(),    direct,     g.x,         g.w,       g.y,
-            g.strides,        g.dilation, g.pad_begin, g.pad_end, forward_desc(g, false),
-            user_scratchpad()};
-#else
-    const dnnl::convolution_backward_weights::desc desc(direct, g.x, g.w, g.y, g.strides,
-                                                        g.dilation, g.pad_begin, g.pad_end);
-    return {desc, user_scratchpad(), dnnl_engine(), forward_desc(g, false)};
 #endif
-}
 
 /// Puts the primitive's blocked weights and their reorder beside the plain ones.
 void block_weights(Convolution& conv, int argument, const memory::desc& plain,
@@ -111,26 +117,27 @@ Convolution make_convolution(ConvDirection direction, const ConvGeometry& g, boo
         conv.arguments[DNNL_ARG_SCRATCHPAD] = unbound(desc->scratchpad_desc());
     };
     if (direction == ConvDirection::forward) {
-        using Desc = dnnl::convolution_forward::primitive_desc;
-        const auto desc = optimized<Desc>([&] { return forward_desc(g, bias); });
-        fill(desc, [](const Desc& d) { return dnnl::convolution_forward(d); });
+        const auto desc = optimized<ForwardDesc>([&] { return forward_desc(g, bias); });
+        fill(desc, [](const ForwardDesc& d) { return dnnl::convolution_forward(d); });
         if (!desc) return conv;
         conv.arguments[DNNL_ARG_SRC] = unbound(g.x);
         conv.arguments[DNNL_ARG_DST] = unbound(g.y);
         if (bias) conv.arguments[DNNL_ARG_BIAS] = unbound(g.bias);
         block_weights(conv, DNNL_ARG_WEIGHTS, g.plain_w, desc->weights_desc(), false);
     } else if (direction == ConvDirection::data_gradient) {
-        using Desc = dnnl::convolution_backward_data::primitive_desc;
-        const auto desc = optimized<Desc>([&] { return data_desc(g); });
-        fill(desc, [](const Desc& d) { return dnnl::convolution_backward_data(d); });
+        using Gradient = dnnl::convolution_backward_data;
+        using Desc = Gradient::primitive_desc;
+        const auto desc = optimized<Desc>([&] { return gradient_desc<Gradient>(g); });
+        fill(desc, [](const Desc& d) { return Gradient(d); });
         if (!desc) return conv;
         conv.arguments[DNNL_ARG_DIFF_SRC] = unbound(g.x);
         conv.arguments[DNNL_ARG_DIFF_DST] = unbound(g.y);
         block_weights(conv, DNNL_ARG_WEIGHTS, g.plain_w, desc->weights_desc(), false);
     } else {
-        using Desc = dnnl::convolution_backward_weights::primitive_desc;
-        const auto desc = optimized<Desc>([&] { return weights_desc(g); });
-        fill(desc, [](const Desc& d) { return dnnl::convolution_backward_weights(d); });
+        using Gradient = dnnl::convolution_backward_weights;
+        using Desc = Gradient::primitive_desc;
+        const auto desc = optimized<Desc>([&] { return gradient_desc<Gradient>(g); });
+        fill(desc, [](const Desc& d) { return Gradient(d); });
         if (!desc) return conv;
         conv.arguments[DNNL_ARG_SRC] = unbound(g.x);
         conv.arguments[DNNL_ARG_DIFF_DST] = unbound(g.y);

@@ -59,11 +59,13 @@ Product make_product(const ProductShape& shape) {
                    : memory::desc();
     const auto desc = optimized<Desc>([&] {
 #if DNNL_VERSION_MAJOR >= 3
-        return shape.bias ? Desc(dnnl_engine(), a, b, bias, c, product_attributes(shape))
-                          : Desc(dnnl_engine(), a, b, c, product_attributes(shape));
+        return skip_reference(shape.bias
+                                  ? Desc(dnnl_engine(), a, b, bias, c, product_attributes(shape))
+                                  : Desc(dnnl_engine(), a, b, c, product_attributes(shape)));
 #else
-        return Desc(shape.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c),
-                    product_attributes(shape), dnnl_engine());
+        const auto product =
+            shape.bias ? dnnl::matmul::desc(a, b, bias, c) : dnnl::matmul::desc(a, b, c);
+        return skip_reference(Desc(product, product_attributes(shape), dnnl_engine()));
 #endif
     });
     if (!desc) return {};
