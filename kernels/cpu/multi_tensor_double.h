@@ -45,6 +45,21 @@ inline double gradient_of(const UpdateTensor& t, std::int64_t i, const GradientV
     return g;
 }
 
+/// The sums of n elements, `of(i)` each. By blocks: one after the other over a whole piece they
+/// would gather a rounding an element, which a norm in f64 shows.
+template <class F>
+Sums sums_of(std::int64_t first, std::int64_t n, const F& of) {
+    constexpr std::int64_t block = 256;
+    Sums all;
+    for (const std::int64_t end = first + n; first < end;) {
+        Sums part;
+        for (const std::int64_t stop = std::min(first + block, end); first < stop; ++first)
+            part.add(of(first));
+        all.add(part);
+    }
+    return all;
+}
+
 template <class Formula>
 void update_run(const UpdateTensor& t, std::int64_t first, std::int64_t n, const Formula& formula,
                 const TensorValues& at) {

@@ -51,19 +51,16 @@ HWY_EXPORT(squares_run);
 
 Sums sums_double(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                  const GradientValues& at) {
-    Sums all;
-    for (std::int64_t i = first; i < first + n; ++i) {
+    return wide::sums_of(first, n, [&](std::int64_t i) {
         const double p = wide::read(t.master, i), g = wide::gradient_of(t, i, at);
-        all.add({p * p, g * g, std::fabs(g)});
-    }
-    return all;
+        return Sums{p * p, g * g, std::fabs(g)};
+    });
 }
 
 double squares_double(const Array& x, std::int64_t first, std::int64_t n) {
-    double sum = 0;
-    const double* values = static_cast<const double*>(x.data) + first;
-    for (std::int64_t i = 0; i < n; ++i) sum += values[i] * values[i];
-    return sum;
+    const double* values = static_cast<const double*>(x.data);
+    return wide::sums_of(first, n, [&](std::int64_t i) { return Sums{values[i] * values[i]}; })
+        .weight;
 }
 
 }  // namespace

@@ -81,16 +81,14 @@ HWY_EXPORT(novograd_run);
 Sums lamb_moments_double(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                          const LambOptions& options, const TensorValues& at) {
     const auto formula = wide::LambFormula<double>::of(options, at.group, wide::Same());
-    Sums all;
-    for (std::int64_t i = first; i < first + n; ++i) {
+    return wide::sums_of(first, n, [&](std::int64_t i) {
         const double g = wide::gradient_of(t, i, at.gradient), p = wide::read(t.master, i);
         double m = wide::read(t.state1, i), v = wide::read(t.state2, i);
         const double u = formula.moments(p, g, m, v);
         wide::write(t.state1, i, m);
         wide::write(t.state2, i, v);
-        all.add({p * p, u * u, 0});
-    }
-    return all;
+        return Sums{p * p, u * u, 0};
+    });
 }
 
 void lamb_double(const UpdateTensor& t, std::int64_t first, std::int64_t n,

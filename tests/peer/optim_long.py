@@ -8,10 +8,13 @@ operation carries the errors of its operands on. A ratio above 1 is a difference
 
 Ours runs in `optim_steps` (`ninja -C build/dev optim_steps`, or optim_steps_simt with --device cuda), which draws the same
 weights and gradients. 16-bit weights have f32 masters, which are compared; the weights themselves must be the masters
-rounded once. Units are 2^-24: half a unit in the last place of an f32 from 1 to 2 (2^-53 for f64).
+rounded once. Errors are in units in the last place of numbers from 1 to 2: 2^-23, and 2^-52 for f64. SparseAdam is given two
+thirds of the elements in each step, others each time and some in two halves.
 """
 
 import argparse
+import dataclasses
+import functools
 import json
 import pathlib
 import subprocess
@@ -39,6 +42,16 @@ def draw(stream, tensor, size, bits):
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(64 - bits)).astype(np.float64) * 2.0**-(bits - 1) - 1
 
 
+def named_rows(step, size):
+    """As optim_steps.cpp."""
+    return (np.arange(size) // 7 + step) % 3 != 0
+
+
+def draws(stream, sizes, bits):
+    """In f32, which holds them."""
+    return [draw(stream, k, size, bits).astype(np.float32) for k, size in enumerate(sizes)]
+
+
 class Arithmetic:
     """Values beside bounds on how far the same operations in f32 (f64) may be from them."""
 
@@ -52,11 +65,13 @@ class Arithmetic:
         return self.exact(v).rounded()
 
     def norm(self, x, largest=False):
-        """Summed in f64: what that adds is far less than the roundings after it."""
+        """The squares are summed in f64: in blocks of 256, pieces of 65,536 and then these, a rounding for each addition on the way."""
         if largest:
             return Bounded(self, np.max(np.abs(x.v)), np.max(x.e)).rounded()
         e = np.sqrt(np.sum(np.broadcast_to(x.e, x.v.shape) ** 2))
-        return Bounded(self, np.sqrt(np.sum(x.v**2)), e).rounded()
+        norm, n = np.sqrt(np.sum(x.v**2)), x.v.size
+        additions = min(n, 256) + min(-(-n // 256), 256) + -(-n // 65536)
+        return Bounded(self, norm, e + norm * (additions + 1) / 2 * 2.0**-53).rounded()
 
 
 class Bounded:
@@ -87,10 +102,22 @@ class Bounded:
         q = self.v / b.v
         return Bounded(self.a, q, (self.e + np.abs(q) * b.e) / (np.abs(b.v) - b.e)).rounded()
 
+    def toward(self, b, part):
+        """self + part (b - self). What self carries shrinks by 1 - part: a difference and a sum of strangers would let it grow. Three
+        roundings go with part: its own, the difference's, the product's."""
+        away, u = b.v - self.v, self.a.unit
+        e = self.e * (1 - part) + b.e * part + 3 * u * (1 + u) ** 2 * part * (np.abs(away) + self.e + b.e)
+        return Bounded(self.a, self.v + away * part, e).rounded()
+
     def root(self):
         r = np.sqrt(self.v)
         low = np.sqrt(np.maximum(self.v - self.e, 0))
         return Bounded(self.a, r, np.where(r == 0, np.sqrt(self.e), self.e / np.maximum(r + low, 1e-300))).rounded()
+
+    def where(self, mask, b):
+        """Its own where the mask holds, else b's."""
+        v, e = np.broadcast_to(b.v, self.v.shape), np.broadcast_to(b.e, self.v.shape)
+        return Bounded(self.a, np.where(mask, self.v, v), np.where(mask, self.e, e))
 
     def larger(self, b):
         return Bounded(self.a, np.maximum(self.v, b.v), np.maximum(self.e, b.e))
@@ -167,15 +194,16 @@ class Adam(Reference):
         if self.decay and not self.decoupled:
             g = g + p * self.decay
         m = self.get(k, "m")
-        m = m + (g - m) * (1 - o["beta1"])
+        m = m.toward(g, 1 - o["beta1"])
         v = self.get(k, "v") * o["beta2"] + g * (1 - o["beta2"]) * g
         s["m"], s["v"] = m, v
         if o.get("amsgrad"):
             v = s["x"] = self.get(k, "x").larger(v)
         c1, c2 = self.corrections()
         u = m * (self.lr / c1) / (v.root() / c2**0.5 + o["eps"])
-        keep = 1 - o["lr"] * self.decay if self.decoupled else 1.0
-        self.p[k] = p * keep - u
+        if self.decay and self.decoupled:
+            p = p * (1 - o["lr"] * self.decay)
+        self.p[k] = p - u
 
 
 class AdamW(Adam):
@@ -183,6 +211,18 @@ class AdamW(Adam):
 
     def __init__(self, a, weights, options):
         super().__init__(a, weights, {"weight_decay": 0.01, **options})
+
+
+class SparseAdam(Adam):
+    def update(self, k, g):
+        o, p, s = self.o, self.p[k], self.state[k]
+        named = named_rows(self.t, p.v.size)
+        c1, c2 = self.corrections()
+        m, v = self.get(k, "m"), self.get(k, "v")
+        s["m"] = m.toward(g, 1 - o["beta1"]).where(named, m)
+        s["v"] = (v * o["beta2"] + g * (1 - o["beta2"]) * g).where(named, v)
+        u = s["m"] * (o["lr"] * c2**0.5 / c1) / (s["v"].root() + o["eps"])
+        self.p[k] = (p - u).where(named, p)
 
 
 class Adagrad(Reference):
@@ -259,7 +299,8 @@ class NovoGrad(Reference):
         self.p[k] = p - u * self.lr
 
 
-KINDS = {"sgd": Sgd, "adam": Adam, "adamw": AdamW, "adagrad": Adagrad, "lamb": Lamb, "novograd": NovoGrad}
+KINDS = {"sgd": Sgd, "adam": Adam, "adamw": AdamW, "sparse_adam": SparseAdam, "adagrad": Adagrad, "lamb": Lamb,
+         "novograd": NovoGrad}
 
 VARIANTS = [
     {"kind": "sgd"},
@@ -276,6 +317,8 @@ VARIANTS = [
     {"kind": "adamw"},
     {"kind": "adamw", "amsgrad": True, "beta2": 0.9},
     {"kind": "adamw", "larc": True},
+    {"kind": "sparse_adam"},
+    {"kind": "sparse_adam", "beta1": 0.5, "beta2": 0.9, "eps": 2**-10},
     {"kind": "adagrad"},
     {"kind": "adagrad", "weight_decay": 0.01, "lr_decay": 0.01, "initial_accumulator_value": 0.25},
     {"kind": "adagrad", "weight_decay": 0.01, "decoupled": True},
@@ -297,20 +340,29 @@ def torch_optimizer(variant, weights):
     o = {"lr": LR, **{k: v for k, v in variant.items() if k != "kind"}}
     if set(o) & {"larc", "decay_after_momentum", "bias_correction", "decoupled"}:
         return None
-    if variant["kind"] in ("adam", "adamw"):
+    if "adam" in variant["kind"]:
         o["betas"] = (o.pop("beta1", 0.9), o.pop("beta2", 0.999))
-    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "adagrad": torch.optim.Adagrad}
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sparse_adam": torch.optim.SparseAdam,
+             "adagrad": torch.optim.Adagrad}
     return kinds[variant["kind"]](weights, **o) if variant["kind"] in kinds else None
 
 
+def torch_gradient(variant, step, g, dtype):
+    values = torch.tensor(g).to(dtype)
+    if variant["kind"] != "sparse_adam":
+        return values
+    rows = torch.tensor(np.flatnonzero(named_rows(step, g.size)))[None]
+    return torch.sparse_coo_tensor(rows, values[rows[0]], values.shape, is_coalesced=True)
+
+
 def run_torch(variant, weights, gradients, dtype):
-    tensors = [torch.tensor(w, dtype=dtype, requires_grad=True) for w in weights]
+    tensors = [torch.tensor(w).to(dtype).requires_grad_() for w in weights]
     optimizer = torch_optimizer(variant, tensors)
     if optimizer is None:
         return None
-    for gs in gradients():
+    for t, gs in enumerate(gradients, 1):
         for w, g in zip(tensors, gs):
-            w.grad = torch.tensor(g, dtype=dtype)
+            w.grad = torch_gradient(variant, t, g, dtype)
         optimizer.step()
     return [w.detach().numpy() for w in tensors]
 
@@ -323,44 +375,58 @@ def run_ours(program, settings):
         return safetensors.torch.load_file(out)
 
 
-def compare(args, variant, weights_type, sizes):
-    bits = 24 if weights_type in ("f32", "f64") else 8
-    low = weights_type in ("f16", "bf16")
-    wide = weights_type == "f64"
-    weights = [draw(0, k, size, bits) for k, size in enumerate(sizes)]
+@dataclasses.dataclass
+class Expected:
+    """For weights drawn with `bits` bits and computed with roundings of `unit`."""
 
-    def gradients():
-        for t in range(1, STEPS + 1):
-            yield [draw(t, k, size, bits) for k, size in enumerate(sizes)]
+    reference: list  # of Bounded
+    single: list  # what PyTorch gives in f32; None where it has no such optimizer
 
-    unit, real = (2.0**-53, np.longdouble) if wide else (2.0**-24, np.float64)
+
+@functools.lru_cache(maxsize=None)
+def drawn(sizes, bits):
+    """The weights, and the gradients of every step."""
+    return draws(0, sizes, bits), [draws(t, sizes, bits) for t in range(1, STEPS + 1)]
+
+
+def expected(variant, sizes, bits, wide):
+    weights, gradients = drawn(sizes, bits)
+    arithmetic = Arithmetic(2.0**-53, np.longdouble) if wide else Arithmetic(2.0**-24, np.float64)
     options = {k: v for k, v in variant.items() if k != "kind"}
-    reference = KINDS[variant["kind"]](Arithmetic(unit, real), weights, options)
-    for gs in gradients():
+    reference = KINDS[variant["kind"]](arithmetic, weights, options)
+    for gs in gradients:
         reference.step(gs)
     exact = run_torch(variant, weights, gradients, torch.float64)
     if exact is not None:
         for p, q in zip(reference.p, exact):
             assert np.max(np.abs(p.v - q)) < 1e-11, "the reference is not PyTorch's"
-    single = None if wide else run_torch(variant, weights, gradients, torch.float32)
+    return Expected(reference.p, None if wide else run_torch(variant, weights, gradients, torch.float32))
+
+
+def compare(args, variant, weights_type, sizes, want):
+    low, wide = weights_type in ("f16", "bf16"), weights_type == "f64"
+    unit, real = (2.0**-53, np.longdouble) if wide else (2.0**-24, np.float64)
     ours = run_ours(args.program, {
         "optimizer": {**variant, "lr": LR}, "weights": weights_type, "masters": low, "sizes": sizes, "steps": STEPS,
-        "skips": SKIPS, "bits": bits, "scale": 1024, "device": args.device})
+        "skips": SKIPS, "bits": 8 if low else 24, "scale": 1024, "device": args.device})
     worst = ratio = theirs = widest = 0.0
-    for k, p in enumerate(reference.p):
+    for k, p in enumerate(want.reference):
         master = ours[f"master.{k}"].numpy()
         assert master.dtype == (np.float64 if wide else np.float32)
         apart = np.abs(master.astype(real) - p.v)
-        worst = max(worst, float(np.max(apart)) / unit)
-        ratio = max(ratio, float(np.max(apart / p.e)))
-        widest = max(widest, float(np.max(p.e)) / unit)
-        if single is not None:
-            theirs = max(theirs, float(np.max(np.abs(single[k].astype(np.float64) - p.v))) / unit)
+        assert np.all(np.isfinite(apart))
+        worst = max(worst, float(np.max(apart)) / unit / 2)
+        ratio = max(ratio, float(np.max(np.where(apart == 0, 0, apart / np.where(apart == 0, 1, p.e)))))
+        widest = max(widest, float(np.max(p.e)) / unit / 2)
+        if want.single is not None:
+            theirs = max(theirs, float(np.max(np.abs(want.single[k].astype(np.float64) - p.v))) / unit / 2)
         if low and not torch.equal(ours[f"weight.{k}"], ours[f"master.{k}"].to(ours[f"weight.{k}"].dtype)):
             ratio = np.inf  # the weight is not its master rounded once
-    name = " ".join([variant["kind"]] + [k if v is True else f"{k}={v}" for k, v in options.items()])
-    torch_text = f"{theirs:.1f}" if single is not None else "-"
-    print(f"| {name} | {weights_type} | {worst:.1f} | {torch_text} | {widest:.0f} | {ratio:.2f} |", flush=True)
+    options = [k if v is True else f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}"
+               for k, v in variant.items() if k != "kind"]
+    torch_text = f"{theirs:.1f}" if want.single is not None else "-"
+    print(f"| {' '.join([variant['kind']] + options)} | {weights_type} | {worst:.1f} | {torch_text} | {widest:.1f} | "
+          f"{ratio:.2f} |", flush=True)
     return ratio <= 1
 
 
@@ -370,18 +436,24 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--largest", type=int, default=SIZES[0], help="elements of the largest tensor")
     parser.add_argument("--only", default="", help="one kind of optimizer")
+    parser.add_argument("--weights", default="", help="one type of weights")
     args = parser.parse_args()
-    sizes = [args.largest] + SIZES[1:]
-    small = [min(4099, args.largest)] + SIZES[1:]
-    print(f"{STEPS} updates, {len(SKIPS)} skipped steps between; units of 2^-24 (f64: 2^-53)")
-    print("| optimizer | weights | ours, worst | PyTorch f32, worst | bound, widest | worst share of the bound |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    sizes = (args.largest, *SIZES[1:])
+    print(f"{STEPS} updates of {sizes[0]} elements (and of {', '.join(map(str, sizes[1:]))}), {len(SKIPS)} skipped steps between")
+    print("| optimizer | weights | ours, worst, ulp | PyTorch f32, worst, ulp | bound, widest, ulp | worst share of the bound |")
+    print("| --- | --- | ---: | ---: | ---: | ---: |")
     good = True
     for variant in VARIANTS:
         if args.only and variant["kind"] != args.only:
             continue
-        for weights_type in ("f32", "f16", "bf16", "f64"):
-            good = compare(args, variant, weights_type, sizes if weights_type == "f32" else small) and good
+        # f16 and bf16 weights have the same masters.
+        for types, bits in (("f32",), 24), (("f16", "bf16"), 8), (("f64",), 24):
+            types = tuple(t for t in types if args.weights in ("", t))
+            if not types:
+                continue
+            want = expected(variant, sizes, bits, wide=types == ("f64",))
+            for weights_type in types:
+                good = compare(args, variant, weights_type, sizes, want) and good
     print("no difference" if good else "DIFFERENT")
     return 0 if good else 1
 

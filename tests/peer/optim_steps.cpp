@@ -5,7 +5,8 @@
 // [278011, 1],
 //            "steps": 100, "skips": [2, 9], "bits": 24, "scale": 1024, "device": "cpu"}
 // Weights and gradients come from draw(), so no file holds them. Every step is taken by a
-// GradScaler; before the steps of `skips` one more is tried whose gradients hold an inf. OUT:
+// GradScaler; before the steps of `skips` one more is tried whose gradients hold an inf.
+// SparseAdam's gradients name the elements of named_rows(), some twice with half the value. OUT:
 // weight.K as the model has them, and master.K (f32, or f64), of every tensor after the last step.
 
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "amp/grad_scaler.h"
 #include "core/resolve_device.h"
+#include "core/sparse.h"
 #include "engine/error.h"
 #include "engine/optim/json_optimizer.h"
 #include "kernels/cuda_device.h"
@@ -42,6 +44,35 @@ std::vector<double> draws(std::uint64_t stream, std::size_t tensor, std::int64_t
     return values;
 }
 
+/// Runs of fourteen elements and gaps of seven that move with the step. As optim_long.py has it.
+std::vector<std::size_t> named_rows(std::uint64_t step, std::int64_t size) {
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i)
+        if ((i / 7 + step) % 3 != 0) rows.push_back(i);
+    return rows;
+}
+
+/// Every fifth row stands there twice.
+Tensor sparse_gradient(const std::vector<double>& all, std::uint64_t step, DType type,
+                       const Device& device) {
+    const auto size = static_cast<std::int64_t>(all.size());
+    const std::vector<std::size_t> named = named_rows(step, size);
+    std::vector<double> rows, values, rest;
+    for (const std::size_t row : named) {
+        const bool twice = row % 5 == 0;
+        rows.push_back(static_cast<double>(row));
+        values.push_back(twice ? all[row] / 2 : all[row]);
+        if (twice) rest.push_back(static_cast<double>(row));
+    }
+    for (const double row : rest) {
+        rows.push_back(row);
+        values.push_back(all[static_cast<std::size_t>(row)] / 2);
+    }
+    const auto n = static_cast<std::int64_t>(rows.size());
+    return sparse_tensor(Tensor::of(rows, {1, n}, DType::i64, device),
+                         Tensor::of(values, {n}, type, device), {size});
+}
+
 DType dtype_of(const std::string& name) {
     if (name == "f16") return DType::f16;
     if (name == "bf16") return DType::bf16;
@@ -66,6 +97,7 @@ public:
           bits_(settings.at("bits")),
           sizes_(settings.at("sizes").get<std::vector<std::int64_t>>()),
           type_(dtype_of(settings.at("weights"))),
+          sparse_(settings.at("optimizer").at("kind") == "sparse_adam"),
           scaler_({.init_scale = settings.at("scale"), .growth_interval = 1'000'000}) {
         for (std::size_t k = 0; k < sizes_.size(); ++k) {
             Tensor w = Tensor::of(draws(0, k, sizes_[k], bits_), {sizes_[k]}, type_, device);
@@ -83,8 +115,14 @@ public:
         const double scale = scaler_.loss_scale();
         for (std::size_t k = 0; k < sizes_.size(); ++k) {
             auto values = draws(number, k, sizes_[k], bits_, scale);
-            if (spoiled && k == 0) values.back() = std::numeric_limits<double>::infinity();
-            parameters_[k].tensor.set_grad(Tensor::of(values, {sizes_[k]}, type_, device_));
+            if (spoiled && k == 0) {
+                const std::size_t at =
+                    sparse_ ? named_rows(number, sizes_[k]).back() : values.size() - 1;
+                values[at] = std::numeric_limits<double>::infinity();
+            }
+            parameters_[k].tensor.set_grad(sparse_
+                                               ? sparse_gradient(values, number, type_, device_)
+                                               : Tensor::of(values, {sizes_[k]}, type_, device_));
         }
         scaler_.step(*optimizer_);
         scaler_.update();
@@ -107,6 +145,7 @@ private:
     int bits_;
     std::vector<std::int64_t> sizes_;
     DType type_;
+    bool sparse_;
     std::vector<Parameter> parameters_;
     std::unique_ptr<Optimizer> optimizer_;
     GradScaler scaler_;

@@ -9,6 +9,7 @@
 #include "optim/lamb.h"
 #include "optim/novograd.h"
 #include "optim/sgd.h"
+#include "optim/sparse_adam.h"
 
 namespace engine {
 
@@ -81,6 +82,14 @@ inline std::unique_ptr<Optimizer> make_optimizer(const nlohmann::json& v,
         set("init_zero", o.init_zero);
         set("regularise_inside", o.regularise_inside);
         return std::make_unique<NovoGrad>(parameters, o, options);
+    }
+    if (kind == "sparse_adam") {
+        SparseAdamOptions o;
+        set("lr", o.lr);
+        set("beta1", o.beta1);
+        set("beta2", o.beta2);
+        set("eps", o.eps);
+        return std::make_unique<SparseAdam>(parameters, o, options);
     }
     throw std::invalid_argument("no optimizer " + kind);
 }
