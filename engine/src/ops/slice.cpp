@@ -24,8 +24,9 @@ TensorList run_select(const OpArguments& args) {
 }
 TensorList run_unsqueeze(const OpArguments& args) { return {unsqueeze(args.at(0), dim_of(args))}; }
 TensorList run_squeeze(const OpArguments& args) {
-    if (!args.has("dim")) return {squeeze(args.at(0))};
-    return {squeeze(args.at(0), args.integers("dim", {}))};
+    std::optional<std::vector<std::int64_t>> dims;
+    if (args.has("dim")) dims = args.integers("dim", {});
+    return {squeeze(args.at(0), dims)};
 }
 TensorList run_unbind(const OpArguments& args) { return unbind(args.at(0), dim_of(args)); }
 TensorList run_split(const OpArguments& args) {
