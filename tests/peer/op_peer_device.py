@@ -9,11 +9,14 @@ where ours is beyond its bound. With --peer cpu only the cases outside a region 
 
 import argparse
 import collections
+import contextlib
 import sys
 
 import torch
 
 import halftone
+import op_aten
+import op_family
 from op_bounds import compare
 from op_cases import make_cases
 from op_families import FamilyCase, REGISTRY
@@ -22,15 +25,35 @@ from op_generators import GENERATORS
 from op_specials import native
 
 
+@contextlib.contextmanager
+def peers_own():
+    """Functions of the family files that hold a formula to PyTorch's own give the latter."""
+    op_family.only_peer = True
+    try:
+        yield
+    finally:
+        op_family.only_peer = False
+
+
+def own_result(case, tensors):
+    """By PyTorch's dispatcher; else by the family's entry, whose function may be a formula in PyTorch's ops."""
+    if case.op.endswith("_"):  # no leaf is written to
+        tensors = [tensors[0] * 1, *tensors[1:]]
+    try:
+        return op_aten.call(case.op, case.names, tensors, {k: v for k, v in case.attrs.items() if k != "strides"})
+    except op_aten.NoMatch:
+        function = case.entry.native or case.entry.function
+        return function(Arguments(zip(case.names, tensors)), {k: v for k, v in case.attrs.items() if k != "strides"})
+
+
 def peer_results(case, device):
     """{name: tensor on the CPU} of outputs and first gradients, or the error's first line."""
     tensors = [t.detach().to(device) for t in case.tensors]
     leaves = [tensors[i].requires_grad_(True) for i in case.differentiable]
-    attrs = {k: v for k, v in case.attrs.items() if k != "strides"}
     low = halftone.LOW.get(case.autocast)
-    with torch.autocast(device, dtype=low, enabled=low is not None):
+    with torch.autocast(device, dtype=low, enabled=low is not None), peers_own():
         if isinstance(case, FamilyCase):
-            outputs = as_tuple(case.entry.function(Arguments(zip(case.names, tensors)), attrs))
+            outputs = as_tuple(own_result(case, tensors))
         else:
             outputs = as_tuple(native(case.op, tensors, case.reference_attrs))
     seeds = case.seeds if isinstance(case, FamilyCase) else [case.grad_output]
