@@ -16,7 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Never needed but by the simulated device under a sanitizer.
+// A sanitizer makes a session on the simulated device ten times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int patience_s = 2000;
+#else
 constexpr int patience_s = 300;
+#endif
 
 /// A store in a folder of its own, a compute thread, and a quick run.
 class SessionTest : public testing::Test {
