@@ -2,86 +2,20 @@
 
 #include "amp/autocast.h"
 #include "engine/error.h"
-#include "kernels/gemm.h"
-#include "ops/binary.h"
 #include "ops/check.h"
+#include "ops/gemm_operand.h"
 #include "ops/layout.h"
-#include "ops/reduce.h"
 #include "ops/view.h"
 #include "ops/wide.h"
 
 namespace engine {
 namespace {
 
-using kernels::ConstMatrix;
-using kernels::GemmOptions;
-
 template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run(const OpArguments& args) {
     return {op(args.at(0), args.at(1))};
 }
-TensorList run_addmm(const OpArguments& args) {
-    return {
-        addmm(args.at(0), args.at(1), args.at(2), args.number("beta", 1), args.number("alpha", 1))};
-}
-TensorList run_linear(const OpArguments& args) {
-    return {linear(args.at(0), args.at(1), args.get(2))};
-}
-
-/// A matrix (or a batch of them) as the kernel takes it; `kept` owns the memory.
-struct Operand {
-    Tensor kept;
-    ConstMatrix matrix;
-    std::int64_t step = 0;  // elements from one matrix of the batch to the next
-};
-
-/// The last two dimensions of x, swapped if asked, without a copy where the strides allow it.
-Operand operand(const Tensor& x, bool swap) {
-    const int r = x.rank() - 2, c = x.rank() - 1;
-    const std::int64_t rows = x.size(r), cols = x.size(c);
-    const std::int64_t row_step = x.strides()[r], col_step = x.strides()[c];
-    const std::int64_t m = swap ? cols : rows, n = swap ? rows : cols;
-    const std::int64_t step = r == 1 ? x.strides()[0] : 0;
-    if ((col_step == 1 || cols == 1) && (row_step >= cols || rows == 1)) {
-        const std::int64_t ld = rows == 1 ? std::max<std::int64_t>(cols, 1) : row_step;
-        return {x, {x.data(), x.dtype(), m, n, ld, swap}, step};
-    }
-    if ((row_step == 1 || rows == 1) && (col_step >= rows || cols == 1)) {
-        const std::int64_t ld = cols == 1 ? std::max<std::int64_t>(rows, 1) : col_step;
-        return {x, {x.data(), x.dtype(), m, n, ld, !swap}, step};
-    }
-    const Tensor copy = in_layout(x, Layout::contiguous);
-    return {copy,
-            {copy.data(), x.dtype(), m, n, std::max<std::int64_t>(cols, 1), swap},
-            r == 1 ? rows * cols : 0};
-}
-
-/// y = a b with the options' factors, bias and relu; y contiguous.
-void gemm(const Tensor& y, const Operand& a, const Operand& b, GemmOptions options = {}) {
-    if (y.numel() == 0) return;
-    if (y.rank() == 3) {
-        options.batch = y.size(0);
-        options.stride_c = a.matrix.rows * b.matrix.cols;
-        options.stride_a = a.step;
-        options.stride_b = b.step;
-    }
-    const std::int64_t cols = b.matrix.cols;
-    on(y.device(), kernels::cpu::gemm, kernels::cuda::gemm)(
-        {y.data(), y.dtype(), a.matrix.rows, cols, cols}, a.matrix, b.matrix, options,
-        current_stream());
-}
-
 const OpInfo& info_of(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_info; }
-
-/// Uninitialised room for a b; checks that the operands fit one another.
-Tensor room_for(const OpInfo& info, const Tensor& a, const Operand& left, const Tensor& b,
-                const Operand& right, DType dtype) {
-    const bool batches = a.rank() == b.rank() && (a.rank() == 2 || a.size(0) == b.size(0));
-    check_shapes(info, batches && left.matrix.cols == right.matrix.rows, a, b);
-    Shape shape{left.matrix.rows, right.matrix.cols};
-    if (a.rank() == 3) shape = {a.size(0), left.matrix.rows, right.matrix.cols};
-    return Tensor::empty(shape, dtype, a.device());
-}
 
 /// The product itself, outside the tape; checks types and shapes.
 Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
@@ -107,12 +41,6 @@ const OpInfo bmm_info{
 const OpInfo matmul_info{
     "matmul",   CastPolicy::low, "matmul(a, b)", 2, "A matrix product by any name: as mm.",
     run<matmul>};
-const OpInfo addmm_info{"addmm",
-                        CastPolicy::low,
-                        "addmm(c, a, b; beta, alpha)",
-                        2,
-                        "A matrix product with an addition that costs nothing more: as mm.",
-                        run_addmm};
 const OpInfo mv_info{
     "mv", CastPolicy::low, "mv(matrix, vector)", 2, "A matrix times a vector: as mm.", run<mv>};
 const OpInfo dot_info{"dot",
@@ -121,14 +49,6 @@ const OpInfo dot_info{"dot",
                       2,
                       "Both sides go to the wider type, so that an fp32 side loses nothing.",
                       run<dot>};
-const OpInfo linear_info{
-    "linear",
-    CastPolicy::low,
-    "linear(x, weight, bias?)",
-    2,
-    "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
-    run_linear};
-
 namespace {
 
 /// Gradients of a product by its operands, for dy in their type.
@@ -262,125 +182,6 @@ Tensor matmul(const Tensor& a0, const Tensor& b0) {
     if (a.rank() == 1)
         y = reshape(y, without(y.shape(), b.rank() == 1 ? y.rank() - 1 : y.rank() - 2));
     return y;
-}
-
-namespace {
-
-/// beta * c + alpha * a b, outside the tape.
-Tensor compute_sum(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
-                   double beta, double alpha) {
-    const Operand left = operand(a, false), right = operand(b, false);
-    const Tensor y = room_for(info, a, left, b, right, a.dtype());
-    if (!(broadcast_shapes(info.name, c.shape(), y.shape()) == y.shape()))
-        check_shapes(info, false, c, y);
-    if (beta != 0) copy_into(y, expanded_view(c, y.shape()));
-    gemm(y, left, right, {.alpha = alpha, .beta = beta});
-    return y;
-}
-
-/// beta * dy summed down to c's shape; scaled before it is rounded.
-Tensor gradient_of_addend(const Tensor& dy, const Shape& shape, double beta) {
-    if (beta == 1) return sum_to(dy, shape);
-    return to(mul(sum_to(widened(dy), shape), beta), dy.dtype());
-}
-
-/// alpha a b for a gradient. PyTorch multiplies the product by an alpha of 0, which makes NaN of an
-/// infinity, where a BLAS does not read the matrices.
-Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha) {
-    if (alpha != 0) return product(a, swap_a, b, swap_b, alpha);
-    return mul(product(a, swap_a, b, swap_b), alpha);
-}
-
-}  // namespace
-
-Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
-                   double beta, double alpha) {
-    const Tensor inputs[] = {c, a, b};
-    return record_many(
-        info, inputs, compute_sum(info, c, a, b, beta, alpha), {save(a), save(b)},
-        [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
-            const Tensor& dy = grads[0];
-            TensorList out(3);
-            if (saved.wants(0)) out[0] = gradient_of_addend(dy, from, beta);
-            if (saved.wants(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
-            if (saved.wants(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);
-            return out;
-        });
-}
-
-Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
-    check_rank(addmm_info, a0, 2);
-    check_rank(addmm_info, b0, 2);
-    const auto [c, a, b] = autocast(addmm_info, c0, a0, b0);
-    one_type(addmm_info, {c, a, b});
-    return add_product(addmm_info, c, a, b, beta, alpha);
-}
-
-namespace {
-
-void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    check_rank(linear_info, weight, 2);
-    check_shapes(linear_info, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
-    if (bias.defined())
-        check_shapes(linear_info, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
-}
-
-/// x as (rows, features); x itself in the usual case.
-Tensor rows_of(const Tensor& x) {
-    if (x.rank() == 2) return x;
-    std::int64_t rows = 1;
-    for (int i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
-    return reshape(x, {rows, x.shape().back()});
-}
-
-Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    const GradMode off(false);
-    const Tensor rows = rows_of(x);
-    Shape shape = x.shape();
-    shape[shape.rank() - 1] = weight.size(0);
-    Tensor y = Tensor::empty({rows.size(0), weight.size(0)}, x.dtype(), x.device());
-    const Tensor dense_bias = bias.defined() ? dense(bias) : bias;
-    gemm(y, operand(rows, false), operand(weight, true),
-         {.bias = bias.defined() ? dense_bias.data() : nullptr});
-    return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
-}
-
-TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
-    const Tensor dy = rows_of(grads[0]);
-    TensorList out(3);
-    if (saved.wants(0)) {
-        const Tensor dx = product(dy, false, saved[1], false);
-        Shape shape = grads[0].shape();
-        shape[shape.rank() - 1] = dx.size(1);
-        out[0] = reshape(dx, shape);
-    }
-    if (saved.wants(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
-    if (saved.wants(2)) out[2] = sum(dy, {0}, false, dy.dtype());
-    return out;
-}
-
-/// One weight for each feature, so no dimension of results: x weight.
-Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    if (bias.defined()) {
-        throw Error(ErrorCode::shape,
-                    "linear: takes no bias beside a weight of shape " + to_string(weight.shape()));
-    }
-    const Tensor y = linear(x, reshape(weight, {1, weight.size(0)}));
-    return reshape(y, without(y.shape(), y.rank() - 1));
-}
-
-}  // namespace
-
-Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
-    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
-    one_type(linear_info, {x, weight, bias});
-    if (weight.rank() == 1) return linear_vector(x, weight, bias);
-    check_linear(x, weight, bias);
-    const Tensor inputs[] = {x, weight, bias};
-    return record_many(
-        linear_info, inputs, compute_linear(x, weight, bias),
-        {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
-        linear_gradient);
 }
 
 }  // namespace engine
