@@ -106,8 +106,8 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     const Tensor hot = equal(label, class_numbers(classes, 2, x.device()));
     const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
     const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
-    const Tensor own = unless_wrong(info, wrong, picked(hot, rows), classes);
-    const Tensor short_of = add(sub(rows, own), options.margin), zero = constant(rows, 0);
+    const Tensor short_of = add(sub(rows, picked(hot, rows)), options.margin);
+    const Tensor zero = constant(rows, 0);
     // Compared and not clamped, as in PyTorch: a NaN is not above 0 and adds nothing.
     const Tensor counts = logical_and(logical_not(hot), greater(short_of, zero));
     const Tensor others = where(counts, short_of, zero);
@@ -116,6 +116,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
         check_shapes(info, weight.rank() == 1 && weight.size(0) == classes, x, weight);
         losses = mul(losses, picked(hot, reshape(widened(weight), {1, classes})));
     }
+    losses = unless_wrong(info, wrong, losses, classes);
     return over_classes(losses, x, options.reduction, type);
 }
 
@@ -150,13 +151,15 @@ Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction
     const Tensor hot = logical_and(listed, equal(slot, class_numbers(classes, 3, x.device())));
     const Tensor count = sum(to(hot, DType::f32), {1}, true, DType::f32);  // of a class in the list
     const Tensor beyond = greater_equal(slot, whole(static_cast<double>(classes), slot));
-    const Tensor own =
-        unless_wrong(info, logical_and(listed, beyond), picked(hot, by_class), classes);
-    const Tensor short_of = relu(add(sub(by_class, own), 1.0));
+    const Tensor short_of = add(sub(by_class, picked(hot, by_class)), 1.0);
     const Tensor zero = constant(rows, 0);
-    const Tensor others = where(equal(count, constant(count, 0)), short_of, zero);
-    const Tensor losses = sum(where(listed, others, zero), {1, 2}, false, rows.dtype());
-    return over_classes(losses, x, reduction, type);
+    const Tensor is_other = logical_and(equal(count, constant(count, 0)), listed);
+    const Tensor counts = logical_and(is_other, greater(short_of, zero));
+    const Tensor losses = sum(where(counts, short_of, zero), {1, 2}, false, rows.dtype());
+    const Tensor wrong = to(logical_and(listed, beyond), DType::f32);
+    const Tensor any_wrong =
+        greater(sum(wrong, {1, 2}, false, DType::f32), number_beside(wrong, 0));
+    return over_classes(unless_wrong(info, any_wrong, losses, classes), x, reduction, type);
 }
 
 }  // namespace engine

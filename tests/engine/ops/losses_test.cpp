@@ -240,6 +240,15 @@ TEST(MultiMargin, ANaNIsNotAboveTheMarginAndCountsNothing) {
     EXPECT_EQ(x.grad().values()[1], 0);
 }
 
+TEST(MultilabelMargin, ANaNIsNotAboveTheMarginAndCountsNothing) {
+    Tensor x = Tensor::of({0.5, NAN, 0.25}, {3}, DType::f32);
+    x.set_requires_grad(true);
+    const Tensor y = multilabel_margin_loss(x, Tensor::of({0, -1, -1}, {3}, DType::i64));
+    EXPECT_NEAR(y.item(), 0.75 / 3, 1e-7);
+    backward(y);
+    EXPECT_EQ(x.grad().values()[1], 0);
+}
+
 TEST(Ctc, AClassOfNoProbabilityHasNoGradient) {
     // Three classes, the last impossible and no part of the target. PyTorch's gradient there is
     // NaN.
