@@ -16,10 +16,17 @@ struct BenchArguments {
     bool json = false;
 };
 
+std::vector<std::string> texts(const std::vector<engine::Message>& messages) {
+    std::vector<std::string> out;
+    for (const engine::Message& message : messages) out.push_back(message.str());
+    return out;
+}
+
 int bench(const BenchArguments& args) {
     const auto config = read_settings(args.config, args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     const engine::BenchResult result = engine::run_bench(*config, args.options);
+    const std::vector<std::string> warnings = texts(result.warnings);
     if (args.json) {
         std::cout << nlohmann::json{{"event", "bench"},
                                     {"precision", config->precision.preset},
@@ -31,10 +38,12 @@ int bench(const BenchArguments& args) {
                                     {"steps_per_s", result.steps_per_s},
                                     {"samples_per_s", result.samples_per_s},
                                     {"peak_bytes", result.peak_bytes},
-                                    {"first_losses", result.first_losses}}
+                                    {"first_losses", result.first_losses},
+                                    {"warnings", warnings}}
                   << '\n';
         return 0;
     }
+    for (const std::string& warning : warnings) std::cerr << "halftone: " << warning << '\n';
     std::cout << config->model.kind << ", " << config->precision.preset << ", batch "
               << config->batch_size << ", " << result.threads
               << " threads: " << result.median_step_ms << " ms a step (median of "

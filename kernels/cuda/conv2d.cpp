@@ -6,6 +6,7 @@
 #include "cuda/conv2d_direct.h"
 #include "cuda/conv2d_graph.h"
 #include "cuda/workspace.h"
+#include "kernels/conv2d_fallback.h"
 #include "kernels/cuda_device.h"
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
@@ -127,6 +128,7 @@ void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const 
     if (forward_at_once(y, x, w, bias, shape, stream)) return;
     // 16 bits must not be rounded before the bias, and cuDNN gives no f32 sums of them.
     if (bias.data && is_wide(y.dtype) && forward_then_bias(y, x, w, bias, shape, stream)) return;
+    note_conv2d_fallback(Conv2dPass::forward, y.dtype, shape);
     conv2d_forward_direct(y, x, w, bias, shape, stream);
 }
 
@@ -134,16 +136,19 @@ void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dSha
                           Stream stream) {
     if (dx.size == 0) return;
     if (dy.size == 0) return set_zero(dx.data, bytes_of(dx), stream);
-    if (!data_gradient_by_library(dx, dy, w, shape, stream))
-        conv2d_data_gradient_direct(dx, dy, w, shape, stream);
+    if (data_gradient_by_library(dx, dy, w, shape, stream)) return;
+    note_conv2d_fallback(Conv2dPass::data_gradient, dx.dtype, shape);
+    conv2d_data_gradient_direct(dx, dy, w, shape, stream);
 }
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
                             const Conv2dShape& shape, Stream stream) {
-    if (dw.size > 0 && (x.size == 0 || dy.size == 0))
+    if (dw.size > 0 && (x.size == 0 || dy.size == 0)) {
         set_zero(dw.data, bytes_of(dw), stream);
-    else if (dw.size > 0 && !weight_gradient_by_library(dw, dy, x, shape, stream))
+    } else if (dw.size > 0 && !weight_gradient_by_library(dw, dy, x, shape, stream)) {
+        note_conv2d_fallback(Conv2dPass::weight_gradient, dw.dtype, shape);
         conv2d_weight_gradient_direct(dw, dy, x, shape, stream);
+    }
     if (dbias.data && dbias.size > 0)
         reduce(dbias, dy, 1, shape.n * shape.oh() * shape.ow(), shape.k, ReduceOp::sum, stream);
 }

@@ -1221,6 +1221,18 @@
         <translation>损失为 {}（第 {} 步）：前向传播中出现了非有限的值。</translation>
     </message>
     <message>
+        <source>The forward pass of a convolution in {}, input {}, weights {}, groups {}, is not computed by cuDNN but by plain loops, many times slower. Make its channels multiples of 8, or train in another precision.</source>
+        <translation>一个 {} 卷积的前向传播（输入 {}，权重 {}，分组 {}）不由 cuDNN 计算，而由普通循环计算，慢很多倍。请把通道数设为 8 的倍数，或换一种精度训练。</translation>
+    </message>
+    <message>
+        <source>The input gradient of a convolution in {}, input {}, weights {}, groups {}, is not computed by cuDNN but by plain loops, many times slower. Make its channels multiples of 8, or train in another precision.</source>
+        <translation>一个 {} 卷积的输入梯度（输入 {}，权重 {}，分组 {}）不由 cuDNN 计算，而由普通循环计算，慢很多倍。请把通道数设为 8 的倍数，或换一种精度训练。</translation>
+    </message>
+    <message>
+        <source>The weight gradient of a convolution in {}, input {}, weights {}, groups {}, is not computed by cuDNN but by plain loops, many times slower. Make its channels multiples of 8, or train in another precision.</source>
+        <translation>一个 {} 卷积的权重梯度（输入 {}，权重 {}，分组 {}）不由 cuDNN 计算，而由普通循环计算，慢很多倍。请把通道数设为 8 的倍数，或换一种精度训练。</translation>
+    </message>
+    <message>
         <source>{} % of the weight updates vanish: they are smaller than half a unit of the 16-bit weights. Master weights in fp32 would keep them.</source>
         <translation>{} % 的权重更新消失：它们小于 16 位权重最小单位的一半。fp32 主权重可以保留它们。</translation>
     </message>

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/conv2d_graph.h"
+#include "kernels/conv2d_fallback.h"
 #include "kernels/conv2d_problem.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
@@ -67,6 +68,32 @@ TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
             SCOPED_TRACE(to_string(dtype, shape));
             results(Problem(dtype, shape), {.convolution = false});
         }
+}
+
+TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
+    Conv2dFallbacks outer, inner;
+    const Conv2dFallbackScope heard(outer);
+    results(Problem(DType::f32, shapes[0]), {});
+    EXPECT_TRUE(outer.take().empty());
+    Conv2dShape larger = shapes[0];
+    larger.n = 5;
+    for (const Conv2dShape& shape : {shapes[0], larger, shapes[0]})
+        results(Problem(DType::f32, shape), {.convolution = false});
+    const auto first = outer.take();
+    ASSERT_EQ(first.size(), 3u);
+    EXPECT_EQ(first[0].pass, Conv2dPass::forward);
+    EXPECT_EQ(first[1].pass, Conv2dPass::data_gradient);
+    EXPECT_EQ(first[2].pass, Conv2dPass::weight_gradient);
+    EXPECT_EQ(first[0].shape, shapes[0]);
+    results(Problem(DType::f16, shapes[0]), {.convolution_bias = false});
+    {
+        const Conv2dFallbackScope nearer(inner);
+        results(Problem(DType::f32, shapes[1]), {.convolution = false});
+    }
+    const auto second = outer.take();
+    ASSERT_EQ(second.size(), 1u) << "16 bits are not rounded before the bias";
+    EXPECT_EQ(second[0].dtype, DType::f16);
+    EXPECT_EQ(inner.take().size(), 3u) << "the innermost alone is told";
 }
 
 TEST(ConvGraph, DiffersInAllThatMatters) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/message.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -22,6 +23,7 @@ struct BenchResult {
     std::int64_t peak_bytes = 0;
     std::int64_t threads = 0;
     std::vector<float> first_losses;  ///< of at most 20 steps
+    std::vector<Message> warnings;    ///< what makes it slower than it needs to be
 };
 
 /// Speed of training steps of these settings on random data that is already on the device: after a

@@ -109,6 +109,7 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
         result.steps_per_s * static_cast<double>(config.batch_size * config.accumulate);
     result.peak_bytes = trainer.books()->peak();
     result.threads = kernels::cpu::threads();
+    result.warnings = trainer.take_warnings();
     return result;
 }
 

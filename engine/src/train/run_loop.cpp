@@ -95,6 +95,7 @@ void RunLoop::train_step() {
     take_batches();
     const double data_s = seconds_since(start);
     trainer_->submit(batches_, *feed_);
+    pass_warnings_on();
     epoch_ended_ = batches_.back().last_of_epoch;
     if (epoch_ended_) ++epoch_;
     std::int64_t samples = 0;
@@ -180,6 +181,11 @@ void RunLoop::warn_once(const StepRecord& row) {
     }
 }
 
+void RunLoop::pass_warnings_on() {
+    for (const Message& message : trainer_->take_warnings())
+        post_(RunWarning{run_, message, trainer_->steps()});
+}
+
 void RunLoop::check_scale(const FinishedStep& step) const {
     const StepRecord& row = step.row;
     if (row.found_inf == 0) return;
@@ -213,6 +219,7 @@ void RunLoop::begin_evaluation() {
 bool RunLoop::evaluate_some() {
     if (test_loader_ && test_loader_->next(test_batch_)) {
         trainer_->evaluate(test_batch_, *test_feed_);
+        pass_warnings_on();
         return true;
     }
     test_loader_.reset();

@@ -66,6 +66,7 @@ private:
     void finish_step(FinishedStep step);
     void report(const FinishedStep& step);
     void warn_once(const StepRecord& row);
+    void pass_warnings_on();
     void count_epoch(const StepRecord& row);
     void check_scale(const FinishedStep& step) const;
     void finish_epoch();

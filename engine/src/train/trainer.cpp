@@ -16,6 +16,7 @@
 #include "ops/view.h"
 #include "ops/wide.h"
 #include "store/safetensors.h"
+#include "train/convolution_warning.h"
 #include "train/make_optimizer.h"
 #include "train/run_needs.h"
 #include "train/schedule.h"
@@ -299,6 +300,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const DeviceScope scope(device_);
     const BooksScope books(books_);
     const Tf32Scope tf32(precision_.tf32);
+    const kernels::Conv2dFallbackScope heard(fallbacks_);
     // The first steps make the optimizer's state, the plans of the libraries and the cached blocks.
     constexpr int eager_steps = 3;
     const bool alike = may_replay(batches);
@@ -348,6 +350,7 @@ void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
     const DeviceScope scope(device_);
     const BooksScope books(books_);
     const Tf32Scope tf32(precision_.tf32);
+    const kernels::Conv2dFallbackScope heard(fallbacks_);
     const InferenceMode inference;
     model_->training = false;
     const DeviceBatch here = feed.upload(batch);
@@ -361,6 +364,12 @@ Tally Trainer::take_evaluation() {
     const kernels::BatchTally tally = evaluation_.host();
     evaluation_.clear();
     return {tally.loss_sum, tally.correct, tally.samples};
+}
+
+std::vector<Message> Trainer::take_warnings() {
+    std::vector<Message> out;
+    for (const auto& fallback : fallbacks_.take()) out.push_back(tell(fallback));
+    return out;
 }
 
 void Trainer::dump_gradients() {

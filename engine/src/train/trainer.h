@@ -9,6 +9,7 @@
 #include "amp/grad_scaler.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
+#include "kernels/conv2d_fallback.h"
 #include "kernels/cuda_graph.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
@@ -68,6 +69,10 @@ public:
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path) { dump_path_ = std::move(path); }
+    /// What the user should know of the steps and evaluations since the last call: convolutions
+    /// that the GPU's library does not compute.
+    std::vector<Message> take_warnings();
+
     Model& model() { return *model_; }
     const Device& device() const { return device_; }
     /// Of the steps taken.
@@ -143,6 +148,7 @@ private:
 
     FigureRing ring_;
     std::deque<StepRecord> in_flight_;  // what the host knows of the steps in the ring
+    kernels::Conv2dFallbacks fallbacks_;
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
     std::int64_t samples_ = 0;

@@ -11,6 +11,7 @@ struct Conv2dShape {
     std::int64_t k, r, s;     ///< output channels, kernel height and width
     std::int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation_h = 1, dilation_w = 1;
     std::int64_t groups = 1;
+    bool operator==(const Conv2dShape&) const = default;
 
     std::int64_t oh() const { return (h + 2 * pad_h - dilation_h * (r - 1) - 1) / stride_h + 1; }
     std::int64_t ow() const { return (w + 2 * pad_w - dilation_w * (s - 1) - 1) / stride_w + 1; }

@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/bench.h"
+#include "engine/session.h"
+#include "simt/libraries.h"
+#include "temp_folder.h"
+
+// A convolution that cuDNN does not compute is said, once a run, pass and shape.
+namespace engine {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// LeNet on small glyphs: convolutions of 1 to 6 and 6 to 16 channels, and batches of two sizes.
+RunConfig lenet(const std::string& precision) {
+    RunConfig config;
+    config.dataset.kind = "glyphs";
+    config.model.kind = "lenet";
+    config.precision.preset = precision;
+    config.device = "cuda";
+    config.batch_size = 16;
+    config.max_steps = 6;
+    config.threads = 1;
+    return config;
+}
+
+class ConvolutionWarning : public testing::Test {
+protected:
+    ~ConvolutionWarning() override { kernels::simt::configure(kernels::simt::LibrarySettings{}); }
+
+    std::vector<RunWarning> run(const RunConfig& config) {
+        SessionOptions options;
+        options.evaluate = false;
+        Session session(config, thread_, store_, options);
+        session.post(Command::start);
+        EXPECT_TRUE(session.wait(300));
+        EXPECT_EQ(session.state(), RunState::done);
+        run_ = session.run();
+        std::vector<RunWarning> out;
+        for (const auto& event : session.drain()) {
+            if (const auto* warning = std::get_if<RunWarning>(&event)) out.push_back(*warning);
+        }
+        return out;
+    }
+    std::size_t kept_warnings() const {
+        std::size_t kept = 0;
+        for (const auto& event : store_->events(run_))
+            kept += std::holds_alternative<RunWarning>(event) ? 1u : 0u;
+        return kept;
+    }
+
+    test_support::TempFolder folder_;
+    std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_.path());
+    std::shared_ptr<ComputeThread> thread_ = std::make_shared<ComputeThread>();
+    std::string run_;
+};
+
+std::vector<std::string> texts(const std::vector<RunWarning>& warnings) {
+    std::vector<std::string> out;
+    for (const RunWarning& warning : warnings) out.push_back(warning.message.str());
+    return out;
+}
+
+TEST_F(ConvolutionWarning, NamesEachPassTypeAndShapeOnceARun) {
+    EXPECT_THAT(run(lenet("amp-fp16")), IsEmpty()) << "the library takes them all";
+    kernels::simt::configure({.convolution = false});
+    for (int again = 0; again < 2; ++again) {
+        const auto warnings = run(lenet("amp-fp16"));
+        const auto words = texts(warnings);
+        EXPECT_THAT(
+            words,
+            ElementsAre(AllOf(HasSubstr("The forward pass of a convolution in f16"),
+                              HasSubstr("input (16, 1, 28, 28), weights (6, 1, 5, 5), groups 1")),
+                        AllOf(HasSubstr("The forward pass"), HasSubstr("weights (16, 6, 5, 5)")),
+                        AllOf(HasSubstr("The input gradient"), HasSubstr("weights (16, 6, 5, 5)")),
+                        AllOf(HasSubstr("The weight gradient"), HasSubstr("weights (16, 6, 5, 5)")),
+                        AllOf(HasSubstr("The weight gradient"), HasSubstr("weights (6, 1, 5, 5)"))))
+            << "run " << again;
+        EXPECT_THAT(words, Each(AllOf(HasSubstr("multiples of 8"), HasSubstr("precision"))));
+        EXPECT_EQ(warnings.front().step, 1);
+        EXPECT_THAT(to_json_line(warnings.front()),
+                    AllOf(HasSubstr(R"("event":"warning")"), HasSubstr("The forward pass")));
+        EXPECT_EQ(kept_warnings(), 5u) << "the run's folder keeps them for the window's list";
+    }
+}
+
+TEST_F(ConvolutionWarning, SaysNothingWhereTheLibraryNeedsTwoSteps) {
+    kernels::simt::configure({.convolution_bias = false});
+    EXPECT_THAT(run(lenet("fp32")), IsEmpty()) << "the bias is added to f32 sums by a kernel";
+    EXPECT_THAT(texts(run(lenet("amp-bf16"))),
+                AllOf(SizeIs(2), Each(HasSubstr("forward pass of a convolution in bf16"))));
+}
+
+TEST_F(ConvolutionWarning, ComesWithABenchmarksResult) {
+    const BenchOptions options{.steps = 1, .blocks = 1, .warm_up = 1};
+    EXPECT_THAT(run_bench(lenet("tf32"), options).warnings, IsEmpty());
+    kernels::simt::configure({.convolution = false});
+    const auto warnings = run_bench(lenet("tf32"), options).warnings;
+    ASSERT_THAT(warnings, SizeIs(5));
+    EXPECT_THAT(warnings.front().str(), HasSubstr("in f32"));
+}
+
+}  // namespace
+}  // namespace engine
