@@ -33,21 +33,22 @@ DeviceBatch empty_batch(const Device& device, const SampleShape& sample, std::in
     return {inputs, Tensor::empty({size}, DType::i64, device), size};
 }
 
-std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const SampleShape& sample) {
+std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const SampleShape& sample,
+                                          std::int64_t per_step) {
     if (device.kind == Device::Kind::cpu) return std::make_unique<HostFeed>(sample);
     const DeviceScope scope(device);  // events belong to the device that they are made on
-    return std::make_unique<RingFeed>(device, sample);
+    return std::make_unique<RingFeed>(device, sample, per_step);
 }
 
 std::unique_ptr<BatchFeed> make_feed(const Device& device, std::shared_ptr<const Dataset> dataset,
-                                     const LoaderOptions& options) {
-    if (device.kind == Device::Kind::cpu) return make_ring_feed(device, dataset->shape());
+                                     const LoaderOptions& options, std::int64_t per_step) {
+    if (device.kind == Device::Kind::cpu) return make_ring_feed(device, dataset->shape(), per_step);
     if (const auto images = std::dynamic_pointer_cast<const ImageDataset>(dataset);
         images && images->images().pixels.size() <= memory_limit(device) / 8) {
         const DeviceScope scope(device);
-        return std::make_unique<ResidentImages>(device, images, options);
+        return std::make_unique<ResidentImages>(device, images, options, per_step);
     }
-    return make_ring_feed(device, dataset->shape());
+    return make_ring_feed(device, dataset->shape(), per_step);
 }
 
 }  // namespace engine

@@ -31,11 +31,13 @@ public:
 
 /// The way that suits the device and the data set: memory of the CPU; on a GPU a data set of images
 /// that takes at most an eighth of its memory lies there whole, and others come through a ring of
-/// pinned buffers on a stream of their own. Blocks are booked as workspace. Throws Error.
+/// pinned buffers on a stream of their own. `per_step`: batches of a step. Blocks are booked as
+/// workspace. Throws Error.
 std::unique_ptr<BatchFeed> make_feed(const Device& device, std::shared_ptr<const Dataset> dataset,
-                                     const LoaderOptions& options);
+                                     const LoaderOptions& options, std::int64_t per_step = 1);
 
 /// The ring alone, for batches of samples of this shape (bench, tests).
-std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const SampleShape& sample);
+std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const SampleShape& sample,
+                                          std::int64_t per_step = 1);
 
 }  // namespace engine

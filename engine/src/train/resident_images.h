@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
+#include <memory>
 
 #include "data/image_dataset.h"
-#include "kernels/cuda_device.h"
 #include "kernels/prepare_images.h"
 #include "train/batch_feed.h"
+#include "train/pinned_ring.h"
 
 namespace engine {
 
@@ -13,9 +13,9 @@ namespace engine {
 /// normalised there, with the numbers of BatchMaker bit for bit. Only indices travel.
 class ResidentImages final : public BatchFeed {
 public:
+    /// `per_step`: batches of a step.
     ResidentImages(const Device& device, const std::shared_ptr<const ImageDataset>& images,
-                   const LoaderOptions& options);
-    ~ResidentImages() override;
+                   const LoaderOptions& options, std::int64_t per_step = 1);
     ResidentImages(const ResidentImages&) = delete;
     ResidentImages& operator=(const ResidentImages&) = delete;
 
@@ -23,20 +23,13 @@ public:
     DeviceBatch upload(const Batch& batch) override;
 
 private:
-    /// Indices on their way: pinned, and on the device.
-    struct Slot {
-        std::int64_t* pinned = nullptr;
-        std::int64_t size = 0;
-        kernels::cuda::Event copied;
-    };
     kernels::ImagePreparation preparation(const Batch& batch) const;
 
     Device device_;
     SampleShape sample_;
     LoaderOptions options_;
     Tensor pixels_, labels_, mean_, deviation_;
-    std::array<Slot, 3> slots_;
-    std::size_t next_ = 0;
+    PinnedRing pinned_;  // indices
 };
 
 }  // namespace engine

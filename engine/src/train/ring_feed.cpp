@@ -25,59 +25,57 @@ Tensor first_rows(const Tensor& x, std::int64_t size) {
 
 }  // namespace
 
-RingFeed::RingFeed(const Device& device, const SampleShape& sample)
-    : device_(device), sample_(sample) {
+RingFeed::RingFeed(const Device& device, const SampleShape& sample, std::int64_t per_step)
+    : device_(device), sample_(sample), pinned_(per_step) {
     const DeviceScope scope(device_);
     copies_ = kernels::cuda::make_stream();
 }
 
 RingFeed::~RingFeed() {
-    try {  // the slots' memory goes back to the compute stream: nothing may write it any more
-        for (const Slot& slot : slots_) wait_until_passed(slot.copied);
+    try {  // the places' memory goes back to the compute stream: nothing may write it any more
+        for (const Place& place : places_) wait_until_passed(place.copied);
     } catch (...) {  // the device has failed, and writes nothing
     }
-    for (const Slot& slot : slots_) kernels::cuda::release_pinned(slot.pinned);
     kernels::cuda::release(copies_);
 }
 
-// Memory given back belongs to the compute stream, but the copy stream may still write it: so only
-// once its last copy has passed.
-void RingFeed::make_room(Slot& slot, std::int64_t size) {
-    if (slot.batch.size >= size) return;
-    kernels::cuda::release_pinned(slot.pinned);
-    slot.pinned = nullptr;
-    slot.bytes = input_bytes(sample_, size) + label_bytes(size);
-    slot.pinned = kernels::cuda::allocate_pinned(slot.bytes);
-    const UseScope use(MemoryUse::workspace);
-    slot.batch = empty_batch(device_, sample_, size);
-    // A block may come back from the compute stream's earlier work: its copies start after that.
-    slot.used.record({});
+/// The next place on the device, with room for so many samples, and the copy stream held back until
+/// it may write there.
+RingFeed::Place& RingFeed::next_place(std::int64_t size) {
+    Place& place = places_[next_place_];
+    next_place_ = (next_place_ + 1) % places_.size();
+    if (place.batch.size < size) {
+        // Memory given back belongs to the compute stream, but the copy stream may still write it.
+        wait_until_passed(place.copied);
+        const UseScope use(MemoryUse::workspace);
+        place.batch = empty_batch(device_, sample_, size);
+        // A block may come back from the compute stream's earlier work: its copies start after it.
+        place.used.record({});
+    }
+    place.used.hold(copies_);
+    return place;
 }
 
 DeviceBatch RingFeed::upload(const Batch& batch) {
-    Slot& slot = slots_[next_];
-    next_ = (next_ + 1) % slots_.size();
-    // The pinned buffer was copied out of three batches ago: nearly always long since.
-    wait_until_passed(slot.copied);
     const std::int64_t size = batch.size();
-    make_room(slot, size);
-    auto* labels = static_cast<std::byte*>(slot.pinned) + input_bytes(sample_, size);
-    std::memcpy(slot.pinned, batch.pixels.data(), input_bytes(sample_, size));
-    std::memcpy(labels, batch.labels.data(), label_bytes(size));
-    slot.used.hold(copies_);
-    kernels::cuda::copy_to_device(slot.batch.inputs.data(), slot.pinned, input_bytes(sample_, size),
-                                  copies_);
-    kernels::cuda::copy_to_device(slot.batch.labels.data(), labels, label_bytes(size), copies_);
-    slot.copied.record(copies_);
-    slot.copied.hold({});
-    slot.batch.inputs.bump_version();
-    return {first_rows(slot.batch.inputs, size), first_rows(slot.batch.labels, size), size};
+    const std::size_t inputs = input_bytes(sample_, size), labels = label_bytes(size);
+    std::byte* pinned = pinned_.next(inputs + labels);
+    std::memcpy(pinned, batch.pixels.data(), inputs);
+    std::memcpy(pinned + inputs, batch.labels.data(), labels);
+    Place& place = next_place(size);
+    kernels::cuda::copy_to_device(place.batch.inputs.data(), pinned, inputs, copies_);
+    kernels::cuda::copy_to_device(place.batch.labels.data(), pinned + inputs, labels, copies_);
+    pinned_.given(copies_);
+    place.copied.record(copies_);
+    place.copied.hold({});
+    place.batch.inputs.bump_version();
+    return {first_rows(place.batch.inputs, size), first_rows(place.batch.labels, size), size};
 }
 
 void RingFeed::used(const DeviceBatch& batch) {
-    for (Slot& slot : slots_) {
-        if (slot.batch.size > 0 && slot.batch.inputs.data() == batch.inputs.data())
-            slot.used.record({});
+    for (Place& place : places_) {
+        if (place.batch.size > 0 && place.batch.inputs.data() == batch.inputs.data())
+            place.used.record({});
     }
 }
 

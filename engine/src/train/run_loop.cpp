@@ -61,7 +61,7 @@ void RunLoop::prepare() {
                                          data_.train->classes(), steps_planned_);
     const DeviceScope scope(device);
     const BooksScope books(trainer_->books());
-    feed_ = make_feed(device, data_.train, options);
+    feed_ = make_feed(device, data_.train, options, config_.accumulate);
     options.indices_only = feed_->indices_only();
     loader_ = std::make_unique<BatchLoader>(data_.train, options);
     if (!options_.dump_gradients.empty())

@@ -1,12 +1,21 @@
 #include "train/step_marks.h"
 
+#include <atomic>
 #include <thread>
 
 namespace engine {
 
+namespace {
+std::atomic<std::int64_t> waits{0};
+}
+
 void wait_until_passed(const kernels::cuda::Event& event) {
+    if (event.passed()) return;
+    ++waits;
     while (!event.passed()) std::this_thread::yield();
 }
+
+std::int64_t waits_for_events() noexcept { return waits; }
 
 void StepMarks::restart() {
     times_.clear();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace engine {
 
 /// Polls: an event is nearly always passed when this is asked, and no call waits for the device.
 void wait_until_passed(const kernels::cuda::Event& event);
+/// How often it was not: the host had to wait.
+std::int64_t waits_for_events() noexcept;
 
 /// Points in time of a step: on the host's clock, or on a GPU in its stream, where the host runs
 /// ahead.

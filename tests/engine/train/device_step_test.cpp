@@ -8,6 +8,7 @@
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
+#include "train/step_marks.h"
 
 namespace engine {
 namespace {
@@ -18,25 +19,31 @@ using test::small_run;
 
 class DeviceStep : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
-void expect_no_waiting(const std::string& model, const std::string& precision, bool recorded) {
-    Bench bench(small_run(model, precision), cuda);
+void expect_no_waiting(const std::string& model, const std::string& precision, bool recorded,
+                       std::int64_t accumulate = 1) {
+    RunConfig config = small_run(model, precision);
+    config.accumulate = accumulate;
+    Bench bench(config, cuda);
     bench.trainer.set_recording(recorded);
     for (int i = 0; i < 5; ++i) {
         bench.submit(i);
         (void)bench.trainer.take(false);
     }
     const auto before = kernels::cuda::call_counts();
+    const std::int64_t waits = waits_for_events();
     for (int i = 5; i < 9; ++i) {
         bench.submit(i);
         EXPECT_TRUE(bench.trainer.take(false).has_value()) << "the step before";
     }
     const auto after = kernels::cuda::call_counts();
     EXPECT_EQ(after.synchronizations, before.synchronizations);
+    EXPECT_EQ(waits_for_events(), waits) << "a pinned buffer that was still being copied";
     EXPECT_EQ(after.allocations, before.allocations);
     EXPECT_GT(after.launches, before.launches);
     if (recorded) {
-        EXPECT_EQ(after.launches - before.launches, 4 * (bench.feed->indices_only() ? 2 : 1))
-            << "one launch a step, and one for the batch where it is prepared on the device";
+        const std::int64_t prepared = bench.feed->indices_only() ? accumulate : 0;
+        EXPECT_EQ(after.launches - before.launches, 4 * (1 + prepared))
+            << "one launch a step, and one for each batch that is prepared on the device";
     }
 }
 
@@ -45,6 +52,13 @@ TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
     const auto [model, precision] = GetParam();
     expect_no_waiting(model, precision, false);
     expect_no_waiting(model, precision, true);
+}
+
+TEST_P(DeviceStep, NeverWaitsWithEightBatchesAStep) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    expect_no_waiting(model, precision, false, 8);
+    expect_no_waiting(model, precision, true, 8);
 }
 
 // What the two may differ by: f32 sums in another order. A first step's loss is a mean of 16 sums

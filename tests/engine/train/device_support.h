@@ -31,13 +31,15 @@ struct Bench {
           options{.batch_size = config.batch_size,
                   .seed = config.seed,
                   .augment = config.dataset.augment},
-          feed(make_feed(device, data, options)),
+          accumulate(config.accumulate),
+          feed(make_feed(device, data, options, config.accumulate)),
           maker(data, options),
           trainer(config, device, data->shape(), data->classes(), 100) {}
 
     void submit(std::int64_t step) {
-        batches.resize(1);
-        maker.make(batches[0], 0, step);
+        batches.resize(static_cast<std::size_t>(accumulate));
+        for (std::int64_t i = 0; i < accumulate; ++i)
+            maker.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
         trainer.submit(batches, *feed);
     }
     FinishedStep step(std::int64_t index) {
@@ -47,6 +49,7 @@ struct Bench {
 
     std::shared_ptr<const Dataset> data;
     LoaderOptions options;
+    std::int64_t accumulate;
     std::unique_ptr<BatchFeed> feed;
     BatchMaker maker;
     Trainer trainer;
