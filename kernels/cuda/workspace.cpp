@@ -13,28 +13,35 @@
 namespace kernels::cuda {
 namespace {
 
+void* take_plainly(std::size_t bytes, int /*device: the current one*/) { return allocate(bytes); }
+void give_plainly(void* data, std::size_t /*bytes*/, int /*device*/) { release(data); }
+
 struct Scratch {
     void* data = nullptr;
     std::size_t bytes = 0;
+    int device = 0;
+    void (*give)(void*, std::size_t, int) = nullptr;
 };
 
 struct Workspaces {
     std::mutex mutex;
     std::map<std::pair<int, void*>, Scratch> newest;  // by device and stream
     std::vector<Scratch> all;
+    ScratchSource source{take_plainly, give_plainly};
 };
 Workspaces& workspaces() {
     static auto* only = new Workspaces;  // the driver takes the memory back at exit
     return *only;
 }
 
-Scratch take(std::size_t wanted, std::size_t needed) {
+Scratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed) {
+    const int device = current_device();
     try {
-        return {allocate(wanted), wanted};
+        return {source.take(wanted, device), wanted, device, source.give};
     } catch (const OutOfMemory&) {
         if (needed >= wanted) throw;
     }
-    return {allocate(needed), needed};
+    return {source.take(needed, device), needed, device, source.give};
 }
 
 }  // namespace
@@ -46,10 +53,16 @@ void* workspace(std::size_t bytes, Stream stream) {
     if (scratch.bytes < bytes || !scratch.data) {
         // At least twice the last, if that is to be had: all of a stream's together are then less
         // than twice what is used.
-        scratch = take(std::max({bytes, least_workspace, 2 * scratch.bytes}), bytes);
+        scratch = take(w.source, std::max({bytes, least_workspace, 2 * scratch.bytes}), bytes);
         w.all.push_back(scratch);
     }
     return scratch.data;
+}
+
+void set_scratch_source(const ScratchSource& source) {
+    Workspaces& w = workspaces();
+    const std::lock_guard lock(w.mutex);
+    w.source = source;
 }
 
 std::int64_t workspace_bytes() noexcept {
@@ -63,7 +76,7 @@ std::int64_t workspace_bytes() noexcept {
 void release_workspaces() noexcept {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
-    for (const Scratch& scratch : w.all) release(scratch.data);
+    for (const Scratch& scratch : w.all) scratch.give(scratch.data, scratch.bytes, scratch.device);
     w.all.clear();
     w.newest.clear();
 }

@@ -3,6 +3,7 @@
 namespace kernels::cuda {
 
 std::vector<LibraryInfo> libraries() { return {}; }
+void set_scratch_source(const ScratchSource&) {}
 std::int64_t workspace_bytes() noexcept { return 0; }
 void release_workspaces() noexcept {}
 

@@ -1221,6 +1221,14 @@
         <translation>损失为 {}（第 {} 步）：前向传播中出现了非有限的值。</translation>
     </message>
     <message>
+        <source>There is too little memory to record the step as a CUDA graph, so its kernels are given one by one, which costs small models time. A smaller batch_size leaves room.</source>
+        <translation>内存不足，无法把一步录制成 CUDA 图，因此逐个提交内核，小模型会因此变慢。较小的 batch_size 可以留出空间。</translation>
+    </message>
+    <message>
+        <source>The step cannot be recorded as a CUDA graph, so its kernels are given one by one, which costs small models time: {}.</source>
+        <translation>无法把一步录制成 CUDA 图，因此逐个提交内核，小模型会因此变慢：{}。</translation>
+    </message>
+    <message>
         <source>The forward pass of a convolution in {}, input {}, weights {}, groups {}, is not computed by cuDNN but by plain loops, many times slower. Make its channels multiples of 8, or train in another precision.</source>
         <translation>一个 {} 卷积的前向传播（输入 {}，权重 {}，分组 {}）不由 cuDNN 计算，而由普通循环计算，慢很多倍。请把通道数设为 8 的倍数，或换一种精度训练。</translation>
     </message>

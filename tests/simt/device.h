@@ -28,6 +28,9 @@ DeviceSettings settings();
 void fail_call(const std::string& call, int after = 0);
 void repair();
 
+/// The allocation number `after` from now (0: the next) and those up to `times` find no memory.
+void refuse_memory(int after, int times = 1);
+
 /// Device and pinned memory in use.
 std::int64_t device_bytes();
 std::int64_t pinned_bytes();

@@ -65,6 +65,7 @@ struct Simulation {
     std::vector<std::unique_ptr<Queue>> others;
     cuda::CallCounts counts;
     Fault fault;
+    int allocations_to_refusal = 0, refusals = 0;
     bool lost = false;
 };
 
@@ -166,7 +167,18 @@ void repair() {
     for (auto& [device, queue] : s.compute) queue.items.clear();
 }
 
-std::int64_t device_bytes() { return simulation().heap.bytes(); }
+void refuse_memory(int after, int times) {
+    const Lock lock(simulation().mutex);
+    simulation().allocations_to_refusal = after;
+    simulation().refusals = times;
+}
+
+std::int64_t device_bytes() {
+    std::int64_t sum = 0;
+    for (const auto& [data, owner] : simulation().owners)
+        sum += static_cast<std::int64_t>(owner.second);
+    return sum;
+}
 std::int64_t pinned_bytes() {
     std::int64_t sum = 0;
     for (const auto& [data, size] : simulation().pinned_sizes)
@@ -232,7 +244,9 @@ void* allocate(std::size_t bytes) {
     std::int64_t in_use = 0;
     for (const auto& [data, owner] : s.owners)
         in_use += owner.first == device_of_thread ? static_cast<std::int64_t>(owner.second) : 0;
-    if (static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
+    const bool refused = s.refusals > 0 && s.allocations_to_refusal-- <= 0;
+    if (refused) --s.refusals;
+    if (refused || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
         throw OutOfMemory(bytes);
     void* data = s.heap.take(std::max<std::size_t>(bytes, 1));
     s.owners[data] = {device_of_thread, bytes};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/device.h"
+#include "engine/message.h"
 
 namespace engine {
 
@@ -36,8 +37,12 @@ private:
     std::atomic<std::int64_t> peak_{0};
 };
 
-/// "weights 12 MiB, masters 3 MiB, ...", of the pages that hold something.
-std::string split(const MemoryBooks& books);
+/// "weights 12 MiB, masters 3 MiB, ...", of the pages that hold something; "other runs" is what
+/// else is in use on the device.
+std::string split(const MemoryBooks& books, const Device& device);
+
+/// What is said when there is no room for so much more on the device; books may be null.
+Message out_of_memory(std::size_t bytes, const MemoryBooks* books, const Device& device);
 
 /// Blocks allocated by this thread while the object lives stand in `books` (a run's own).
 class BooksScope {
@@ -66,10 +71,11 @@ private:
 
 /// Memory that a recorded graph keeps to itself: what the recording takes and gives back is reused
 /// within it alone, since every replay writes to the same places. Lives as long as the graph, or a
-/// block from it; then the device's cache has it back.
+/// block from it; then the device's cache has it back. What no block holds is booked as workspace,
+/// in the books of the thread that made the pool.
 class MemoryPool {
 public:
-    explicit MemoryPool(const Device& device) : device_(device) {}
+    explicit MemoryPool(const Device& device);
     ~MemoryPool();
     MemoryPool(const MemoryPool&) = delete;
     MemoryPool& operator=(const MemoryPool&) = delete;
@@ -78,7 +84,10 @@ public:
     void give(void* data, std::size_t capacity);
 
 private:
+    void book(std::int64_t bytes) noexcept;
+
     Device device_;
+    std::shared_ptr<MemoryBooks> books_;
     std::mutex mutex_;
     std::map<std::size_t, std::vector<void*>> free_;
 };
@@ -121,11 +130,14 @@ private:
     std::shared_ptr<MemoryBooks> books_;
 };
 
-/// Bytes that all blocks of the process on `device` may take together, those kept for reuse
-/// included: the machine's or the card's memory unless another limit was set.
+/// Bytes that all blocks of the process on `device` may take together, those kept for reuse and the
+/// libraries' scratch included: the machine's or the card's memory unless another limit was set.
 std::size_t memory_limit(const Device& device = {});
 /// Returns the former limit. Blocks that there are stay.
 std::size_t set_memory_limit(std::size_t bytes, const Device& device = {});
+
+/// Bytes of all blocks in use on the device and of its libraries' scratch, of all runs together.
+std::size_t memory_in_use(const Device& device = {});
 
 /// Gives blocks of all devices kept for reuse back to the system; returns their bytes.
 std::size_t release_cached_memory();

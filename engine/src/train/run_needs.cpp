@@ -76,8 +76,10 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
 Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device) {
     if (config.batch_size == 1) return msg("Try a smaller model.");
     const std::int64_t memory = memory_bytes(device);
-    const std::int64_t staying = books.total();
-    const std::int64_t of_step = std::max<std::int64_t>(books.peak() - staying, 1);
+    // Other runs' memory too is there no more.
+    const std::int64_t staying =
+        std::max(books.total(), static_cast<std::int64_t>(memory_in_use(device)));
+    const std::int64_t of_step = std::max<std::int64_t>(books.peak() - books.total(), 1);
     const double share = static_cast<double>(std::max<std::int64_t>(memory - staying, 0)) /
                          (2.0 * static_cast<double>(of_step));
     const double fitting = static_cast<double>(config.batch_size) * std::min(share, 0.5);

@@ -1,5 +1,8 @@
 #include "train/trainer.h"
 
+#include <utility>
+
+#include "core/library_scratch.h"
 #include "core/observer.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
@@ -64,6 +67,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const SampleShap
     check_model_fits(config_, sample_, classes, device_);
     const DeviceScope scope(device_);
     const BooksScope books(books_);
+    book_library_scratch(books_, device_);
     model_ = make_model(config_.model, sample, classes, config_.seed, device_);
     if (!config_.model.init_from.empty()) load_weights(*model_, config_.model.init_from);
     make_precision();
@@ -255,18 +259,21 @@ void Trainer::apply_update() {
     gather(after);
 }
 
-void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
+template <typename Work>
+void Trainer::with_batch_to_try(const Work& work) const {
     try {
-        submit_step(batches, feed);
+        work();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(error.code(), error.message(), smaller_batch(config_, *books_, device_));
     } catch (const kernels::OutOfMemory& error) {  // of a library's scratch, or pinned
-        throw Error(
-            ErrorCode::memory,
-            msg("Out of memory asking for {} MiB; in use: {}.", error.bytes >> 20, split(*books_)),
-            smaller_batch(config_, *books_, device_));
+        throw Error(ErrorCode::memory, out_of_memory(error.bytes, books_.get(), device_),
+                    smaller_batch(config_, *books_, device_));
     }
+}
+
+void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
+    with_batch_to_try([&] { submit_step(batches, feed); });
 }
 
 /// The work of a step on the device, from the batches to the figures. Asks nothing of the host but
@@ -346,6 +353,10 @@ FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
 }
 
 void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
+    with_batch_to_try([&] { evaluate_batch(batch, feed); });
+}
+
+void Trainer::evaluate_batch(const Batch& batch, BatchFeed& feed) {
     kernels::cpu::set_threads(threads_);
     const DeviceScope scope(device_);
     const BooksScope books(books_);
@@ -367,7 +378,7 @@ Tally Trainer::take_evaluation() {
 }
 
 std::vector<Message> Trainer::take_warnings() {
-    std::vector<Message> out;
+    std::vector<Message> out = std::exchange(warnings_, {});
     for (const auto& fallback : fallbacks_.take()) out.push_back(tell(fallback));
     return out;
 }

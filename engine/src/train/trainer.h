@@ -55,7 +55,7 @@ public:
     std::optional<FinishedStep> take(bool all);
     /// submit() and what comes of it at once.
     FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
-    /// Forward pass in evaluation mode, added to a tally on the device.
+    /// Forward pass in evaluation mode, added to a tally on the device. Throws Error, as submit().
     void evaluate(const Batch& batch, BatchFeed& feed);
     /// The evaluated batches since the last call; waits for them.
     Tally take_evaluation();
@@ -70,7 +70,7 @@ public:
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path) { dump_path_ = std::move(path); }
     /// What the user should know of the steps and evaluations since the last call: convolutions
-    /// that the GPU's library does not compute.
+    /// that the GPU's library does not compute, a step that could not be recorded.
     std::vector<Message> take_warnings();
 
     Model& model() { return *model_; }
@@ -87,16 +87,28 @@ private:
         Tensor loss;  // 0-d, unscaled
         Tensor logits;
     };
+    /// The whole step as one graph: its inputs lie where the recording read them.
+    struct RecordedStep {
+        std::shared_ptr<MemoryPool> pool;
+        std::vector<DeviceBatch> inputs;
+        std::unique_ptr<kernels::cuda::Graph> graph;
+    };
     /// Where a step's batches come from: number i of it, and that it is no more needed.
     struct Supply {
         std::function<DeviceBatch(std::size_t)> get;
         std::function<void(const DeviceBatch&)> used;
     };
+    /// What runs out of memory in `work` says a batch size to try.
+    template <typename Work>
+    void with_batch_to_try(const Work& work) const;
+    void evaluate_batch(const Batch& batch, BatchFeed& feed);
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
     void compute(std::size_t batches, const Supply& supply, StepMarks* marks);
     bool may_replay(std::span<const Batch> batches) const;
     void fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed);
+    RecordedStep recorded_step();
     bool record();
+    void stay_eager(bool out_of_memory, const std::string& reason);
     void replay(std::span<const Batch> batches, BatchFeed& feed);
     void make_precision();
     void make_optimizer();
@@ -135,12 +147,6 @@ private:
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor f16_max_;  // 0-d f32
 
-    /// The whole step as one graph: its inputs lie where the recording read them.
-    struct RecordedStep {
-        std::shared_ptr<MemoryPool> pool;
-        std::vector<DeviceBatch> inputs;
-        std::unique_ptr<kernels::cuda::Graph> graph;
-    };
     std::optional<RecordedStep> recorded_;
     bool recording_ = true;
     int like_steps_ = 0;  // computed eagerly in a row with full batches
@@ -149,6 +155,7 @@ private:
     FigureRing ring_;
     std::deque<StepRecord> in_flight_;  // what the host knows of the steps in the ring
     kernels::Conv2dFallbacks fallbacks_;
+    std::vector<Message> warnings_;  // but for those of fallbacks_
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
     std::int64_t samples_ = 0;

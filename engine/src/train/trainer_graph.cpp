@@ -47,37 +47,58 @@ void Trainer::fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed
     }
 }
 
-/// Records the step over static inputs; nothing of it runs. False if it cannot be recorded, for
-/// want of memory or because something in it must be seen by the host: then steps stay eager.
-bool Trainer::record() {
+/// Records the step over static inputs; nothing of it runs. Throws Error, kernels::DeviceError.
+Trainer::RecordedStep Trainer::recorded_step() {
     RecordedStep step{std::make_shared<MemoryPool>(device_), {}, nullptr};
-    recording_ = false;  // unless it comes to its end
     // The graph's memory is its own: what the eager steps have left is needed for it.
     release_cached_memory();
+    const UseScope use(MemoryUse::workspace);
+    for (std::int64_t i = 0; i < config_.accumulate; ++i)
+        step.inputs.push_back(empty_batch(device_, sample_, config_.batch_size));
+    const UseScope of_step(MemoryUse::activations);
+    const PoolScope pool(step.pool);
+    CaptureScope capture;
+    compute(step.inputs.size(),
+            {[&](std::size_t i) { return step.inputs[i]; }, [](const DeviceBatch&) {}}, nullptr);
+    step.graph = capture.end();
+    return step;
+}
+
+/// False if the step cannot be recorded, for want of memory or because something in it must be seen
+/// by the host: then steps stay eager, and the user is told.
+bool Trainer::record() {
+    recording_ = false;  // unless it comes to its end
     try {
-        const UseScope use(MemoryUse::workspace);
-        for (std::int64_t i = 0; i < config_.accumulate; ++i)
-            step.inputs.push_back(empty_batch(device_, sample_, config_.batch_size));
-        const UseScope of_step(MemoryUse::activations);
-        const PoolScope pool(step.pool);
-        CaptureScope capture;
-        compute(step.inputs.size(),
-                {[&](std::size_t i) { return step.inputs[i]; }, [](const DeviceBatch&) {}},
-                nullptr);
-        step.graph = capture.end();
+        recorded_ = recorded_step();
     } catch (const Error& error) {
-        scaler_->forget();
-        const bool lost = kernels::cuda::device_count() == 0;  // it has failed for good
-        if (lost || (error.code() != ErrorCode::memory && error.code() != ErrorCode::device)) throw;
+        if (error.code() != ErrorCode::memory && error.code() != ErrorCode::device) throw;
+        stay_eager(error.code() == ErrorCode::memory, error.message().str());
         return false;
-    } catch (const kernels::DeviceError&) {
-        scaler_->forget();
-        if (kernels::cuda::device_count() == 0) throw;
+    } catch (const kernels::DeviceError& error) {
+        stay_eager(dynamic_cast<const kernels::OutOfMemory*>(&error) != nullptr, error.what());
         return false;
     }
     recording_ = true;
-    recorded_ = std::move(step);
     return true;
+}
+
+/// After a recording that came to nothing: forgets what it has left, which nothing ever computed.
+/// From a handler: throws the error on if the device has failed for good.
+void Trainer::stay_eager(bool out_of_memory, const std::string& reason) {
+    scaler_->forget();
+    optimizer_->zero_grad();
+    if (kernels::cuda::device_count() == 0) throw;
+    if (out_of_memory) {
+        warnings_.push_back(
+            msg("There is too little memory to record the step as a CUDA graph, so its kernels are "
+                "given one by one, which costs small models time. A smaller batch_size leaves "
+                "room."));
+    } else {
+        warnings_.push_back(
+            msg("The step cannot be recorded as a CUDA graph, so its kernels are given one by one, "
+                "which costs small models time: {}.",
+                reason));
+    }
 }
 
 void Trainer::replay(std::span<const Batch> batches, BatchFeed& feed) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@ struct LibraryInfo {
 
 /// Opens them if need be. Empty in a build without CUDA. Never throws DeviceError.
 std::vector<LibraryInfo> libraries();
+
+/// Where that memory comes from: allocate() and release(), unless set. A device is numbered as for
+/// set_device().
+struct ScratchSource {
+    void* (*take)(std::size_t bytes, int device);  ///< 256-byte aligned; throws OutOfMemory
+    void (*give)(void* data, std::size_t bytes, int device);
+};
+/// For what is taken from now on; each block goes back to where it came from.
+void set_scratch_source(const ScratchSource& source);
 
 /// Device memory that library calls hold as scratch, of all streams.
 std::int64_t workspace_bytes() noexcept;

@@ -1,0 +1,146 @@
+#include "core/memory_cache.h"
+
+#include <bit>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "core/library_scratch.h"
+#include "core/memory.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device.h"
+#include "kernels/device_error.h"
+
+namespace engine {
+namespace {
+
+void* take_memory(std::size_t size, const Device& device) {
+    if (device.kind == Device::Kind::cpu) return kernels::cpu::allocate(size);
+    const DeviceScope scope(device);
+    return kernels::cuda::allocate(size);
+}
+
+void give_memory(void* data, const Device& device) {
+    if (device.kind == Device::Kind::cpu)
+        kernels::cpu::release(data);
+    else
+        kernels::cuda::release(data);
+}
+
+std::size_t memory_of(const Device& device) {
+    if (device.kind == Device::Kind::cpu)
+        return static_cast<std::size_t>(kernels::cpu::info().memory_bytes);
+    return static_cast<std::size_t>(kernels::cuda::device_info(device.index).memory_bytes);
+}
+
+MemoryCache& cpu_cache() {
+    static MemoryCache cache(Device{});
+    return cache;
+}
+
+/// Never destroyed: at the end of the process the driver may be gone before them.
+struct CudaCaches {
+    std::mutex mutex;
+    std::map<int, std::unique_ptr<MemoryCache>> caches;
+};
+CudaCaches& cuda_caches() {
+    static auto* all = [] {
+        use_cache_for_library_scratch();  // before anything on a GPU can need some
+        return new CudaCaches;
+    }();
+    return *all;
+}
+
+}  // namespace
+
+std::size_t size_class(std::size_t bytes) {
+    if (bytes <= 256) return (bytes + 63) / 64 * 64;
+    // No machine has this; rounding it up could wrap around to a size that there is.
+    if (bytes > std::numeric_limits<std::ptrdiff_t>::max()) return bytes;
+    const std::size_t step = std::bit_floor(bytes) / 4;
+    return (bytes + step - 1) / step * step;
+}
+
+MemoryCache::MemoryCache(const Device& device) : device_(device), limit_(memory_of(device)) {}
+
+void* MemoryCache::allocate(std::size_t size) {
+    if (void* data = take(size)) return data;
+    try {
+        return take_from_system(size);
+    } catch (const kernels::OutOfMemory&) {
+        if (release() > 0) return take_from_system(size);
+        throw;
+    }
+}
+
+void MemoryCache::give(void* data, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    free_[size].push_back(data);
+    cached_ += size;
+}
+
+std::size_t MemoryCache::release() {
+    const std::lock_guard lock(mutex_);
+    for (auto& [size, blocks] : free_) {
+        for (void* data : blocks) {
+            give_memory(data, device_);
+            held_ -= size;
+        }
+    }
+    free_.clear();
+    return std::exchange(cached_, 0);
+}
+
+std::size_t MemoryCache::in_use() {
+    const std::lock_guard lock(mutex_);
+    return held_ - cached_;
+}
+
+void* MemoryCache::take(std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    const auto found = free_.find(size);
+    if (found == free_.end() || found->second.empty()) return nullptr;
+    void* data = found->second.back();
+    found->second.pop_back();
+    cached_ -= size;
+    return data;
+}
+
+/// Linux promises memory that it does not have and ends the process that touches it. So what does
+/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
+void* MemoryCache::take_from_system(std::size_t size) {
+    const std::size_t limit = limit_;
+    const std::size_t before = held_.fetch_add(size);
+    try {
+        if (size > limit || before > limit - size) throw kernels::OutOfMemory(size);
+        return take_memory(size, device_);
+    } catch (...) {
+        held_ -= size;
+        throw;
+    }
+}
+
+MemoryCache& memory_cache(const Device& device) {
+    if (device.kind == Device::Kind::cpu) return cpu_cache();
+    CudaCaches& all = cuda_caches();
+    const std::lock_guard lock(all.mutex);
+    auto& cache = all.caches[device.index];
+    if (!cache) cache = std::make_unique<MemoryCache>(device);
+    return *cache;
+}
+
+std::size_t memory_limit(const Device& device) { return memory_cache(device).limit(); }
+std::size_t set_memory_limit(std::size_t bytes, const Device& device) {
+    return memory_cache(device).set_limit(bytes);
+}
+std::size_t memory_in_use(const Device& device) { return memory_cache(device).in_use(); }
+
+std::size_t release_cached_memory() {
+    std::size_t bytes = cpu_cache().release();
+    CudaCaches& all = cuda_caches();
+    const std::lock_guard lock(all.mutex);
+    for (auto& [index, cache] : all.caches) bytes += cache->release();
+    return bytes;
+}
+
+}  // namespace engine

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/device.h"
+
+namespace engine {
+
+/// Sizes are rounded to four steps an octave, so that blocks of like tensors can be reused.
+std::size_t size_class(std::size_t bytes);
+
+/// All memory that the engine takes of one device: the blocks that are in use, by number, and those
+/// that nobody uses, kept for the next of their size. Thread-safe.
+class MemoryCache {
+public:
+    explicit MemoryCache(const Device& device);
+    ~MemoryCache() { release(); }
+    MemoryCache(const MemoryCache&) = delete;
+    MemoryCache& operator=(const MemoryCache&) = delete;
+
+    /// A block of this size class; when the device has no more, once what is kept has gone back to
+    /// it. Throws kernels::OutOfMemory, kernels::DeviceError.
+    void* allocate(std::size_t size);
+    /// Keeps it for the next.
+    void give(void* data, std::size_t size);
+    /// Gives what is kept back to the device; returns its bytes.
+    std::size_t release();
+
+    /// Bytes of all blocks but those that are kept.
+    std::size_t in_use();
+    std::size_t limit() const { return limit_; }
+    std::size_t set_limit(std::size_t bytes) { return limit_.exchange(bytes); }
+
+private:
+    void* take(std::size_t size);
+    void* take_from_system(std::size_t size);
+
+    const Device device_;
+    std::mutex mutex_;
+    std::map<std::size_t, std::vector<void*>> free_;
+    std::size_t cached_ = 0;
+    std::atomic<std::size_t> held_{0};  // by all blocks, those that are kept included
+    std::atomic<std::size_t> limit_;
+};
+
+/// Of a device; made at first use. Throws kernels::DeviceError if there is no such device.
+MemoryCache& memory_cache(const Device& device);
+
+}  // namespace engine
