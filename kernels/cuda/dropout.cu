@@ -1,6 +1,8 @@
 #include "kernels/dropout.h"
 
 #include "cuda/grid_stride.cuh"
+#include "kernels/cuda_graph.h"
+#include "kernels/device_error.h"
 
 namespace kernels::cuda {
 namespace {
@@ -40,6 +42,8 @@ __global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxSt
 void dropout_mask(Array mask, const PhiloxStream& random, std::uint64_t offset, double p,
                   Stream stream) {
     if (mask.size == 0) return;
+    if (capturing(stream))
+        throw DeviceError("dropout_mask: a recorded step would draw the same mask in each replay");
     launch("dropout_mask", dropout_mask_kernel, grid_for(mask.size, 4), stream,
            static_cast<std::uint8_t*>(mask.data), mask.size, random, offset / 4,
            static_cast<int>(offset % 4), threshold_of(p));

@@ -77,7 +77,7 @@ lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     product.b = operand(a, options.stride_a);
     product.d = operand({c.data, c.dtype, c.rows, c.cols, c.ld}, options.stride_c);
     product.batch = options.batch;
-    product.bias = options.bias != nullptr;
+    product.bias_alignment = options.bias ? alignment_of(options.bias) : 0;
     product.device = current_device();
     return product;
 }

@@ -46,6 +46,12 @@ void begin_capture(Stream stream) {
           "cudaStreamBeginCapture");
 }
 
+bool capturing(Stream stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(native(stream), &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+}
+
 std::unique_ptr<Graph> end_capture(Stream stream) {
     cudaGraph_t recorded = nullptr;
     check(cudaStreamEndCapture(native(stream), &recorded), "cudaStreamEndCapture");

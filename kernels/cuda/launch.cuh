@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/array.h"
@@ -25,6 +27,11 @@ struct Grid {
 constexpr int warp_size = 32;
 constexpr int default_threads = 256;
 
+/// A kernel's parameters are copied bit by bit, and are at most 4 KiB on every card.
+template <typename... P>
+constexpr bool fit_launch = (std::is_trivially_copyable_v<P> && ...) &&
+                            (sizeof(P) + ... + std::size_t{0}) <= 4096;
+
 /// Multiprocessors of the calling thread's device.
 int multiprocessors();
 
@@ -42,6 +49,7 @@ inline Grid grid_for(std::int64_t n, int per_thread = 1, int threads = default_t
 /// Queues the kernel on the simulated device; the arguments are taken now.
 template <typename... P, typename... A>
 void launch(const char* name, void (*kernel)(P...), const Grid& grid, Stream stream, A&&... args) {
+    static_assert(fit_launch<P...>);
     if (grid.blocks == 0 || grid.blocks_y == 0) return;
     simt::enqueue_kernel(name, {grid.blocks, grid.blocks_y, grid.threads}, stream,
                          [kernel, values = std::tuple<P...>(std::forward<A>(args)...)] {
@@ -59,6 +67,7 @@ void launch_raw(const char* name, const void* kernel, const Grid& grid, void** a
 /// in a call; together at most 4 KiB. Throws DeviceError with `name`.
 template <typename... P, typename... A>
 void launch(const char* name, void (*kernel)(P...), const Grid& grid, Stream stream, A&&... args) {
+    static_assert(fit_launch<P...>);
     if (grid.blocks == 0 || grid.blocks_y == 0) return;
     std::tuple<P...> values(std::forward<A>(args)...);
     std::apply(

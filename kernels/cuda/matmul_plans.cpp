@@ -1,5 +1,6 @@
 #include "cuda/matmul_plans.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,8 +59,7 @@ void check(Status status, const char* call) {
 
 std::array<std::int64_t, 20> Product::key() const {
     const auto flags = static_cast<std::int64_t>(a.transposed) |
-                       static_cast<std::int64_t>(b.transposed) << 1 |
-                       static_cast<std::int64_t>(bias) << 2;
+                       static_cast<std::int64_t>(b.transposed) << 1 | bias_alignment << 2;
     const std::int64_t types = static_cast<std::int64_t>(in) | static_cast<std::int64_t>(out) << 8 |
                                static_cast<std::int64_t>(compute) << 16;
     return {types,    flags,       device, batch,    a.rows,     a.cols,   a.ld,
@@ -114,7 +114,12 @@ void Plan::describe(const Product& product) {
     };
     set(desc_, DescAttribute::trans_a, operation(product.a));
     set(desc_, DescAttribute::trans_b, operation(product.b));
-    set(desc_, DescAttribute::epilogue, product.bias ? Epilogue::bias : Epilogue::none);
+    set(desc_, DescAttribute::epilogue,
+        product.bias_alignment > 0 ? Epilogue::bias : Epilogue::none);
+    // The heuristic may look at the bias's address: here stands one that is aligned like it.
+    if (product.bias_alignment > 0)
+        set(desc_, DescAttribute::bias_pointer,
+            reinterpret_cast<const void*>(product.bias_alignment));
     a_ = layout_of(product.in, product.a, product.batch);
     b_ = layout_of(product.in, product.b, product.batch);
     d_ = layout_of(product.out, product.d, product.batch);
@@ -132,7 +137,10 @@ void Plan::choose(Handle handle, const Product& product, std::size_t workspace_b
     choice.limit(PreferenceAttribute::alignment_a, alignment(product.a));
     choice.limit(PreferenceAttribute::alignment_b, alignment(product.b));
     choice.limit(PreferenceAttribute::alignment_c, alignment(product.d));
-    choice.limit(PreferenceAttribute::alignment_d, alignment(product.d));
+    // An epilogue reads the bias as it writes d.
+    const std::int64_t bias = product.bias_alignment > 0 ? product.bias_alignment : 256;
+    choice.limit(PreferenceAttribute::alignment_d,
+                 static_cast<std::uint32_t>(std::min(product.d.alignment, bias)));
     HeuristicResult result{};
     int count = 0;
     const Status status =

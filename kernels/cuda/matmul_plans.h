@@ -24,7 +24,8 @@ struct Product {
     ComputeType compute = ComputeType::f32;
     Operand a, b, d;
     std::int64_t batch = 1;
-    bool bias = false;  ///< of d's type, one for each row of d, added in the compute type
+    /// In bytes, of a bias of d's type, one for each row of d, added in the compute type; 0: none.
+    std::int64_t bias_alignment = 0;
     int device = 0;
 
     std::array<std::int64_t, 20> key() const;

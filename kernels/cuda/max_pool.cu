@@ -3,6 +3,14 @@
 namespace kernels::cuda {
 namespace {
 
+/// An index is h * W + w in 32 bits.
+PoolPlan max_plan_of(const Pool2dShape& shape) {
+    const PoolPlan plan = plan_of(shape, shape.adaptive);
+    if (shape.h * shape.w > 0x7fffffff)
+        throw DeviceError("max pooling: an image of 2^31 pixels or more");
+    return plan;
+}
+
 template <typename T, int width>
 __global__ void max_pool_kernel(T* y, std::int32_t* index, const T* x, PoolPlan plan) {
     using W = Compute<T>;
@@ -81,7 +89,7 @@ __global__ void gather_kernel(T* y, const T* x, const std::int32_t* index, PoolP
 
 void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                         Stream stream) {
-    const PoolPlan plan = plan_of(shape, shape.adaptive);
+    const PoolPlan plan = max_plan_of(shape);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(y.data);
@@ -97,7 +105,7 @@ void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& s
 
 void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                          Stream stream) {
-    const PoolPlan plan = plan_of(shape, shape.adaptive);
+    const PoolPlan plan = max_plan_of(shape);
     with_floating(dx.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(dx.data);
@@ -113,7 +121,7 @@ void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2d
 
 void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                        Stream stream) {
-    const PoolPlan plan = plan_of(shape, shape.adaptive);
+    const PoolPlan plan = max_plan_of(shape);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         launch("max_pool2d_gather", gather_kernel<T>,

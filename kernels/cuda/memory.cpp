@@ -5,6 +5,7 @@
 #include "cuda/native.h"
 #include "cuda/state.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 
 namespace kernels::cuda {
@@ -87,6 +88,10 @@ void release_pinned(void* data) noexcept {
 }
 
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
+    // CUDA would keep the host's address, and read there in each replay.
+    if (bytes > 0 && !pinned_blocks().hold(host, bytes) && capturing(stream))
+        throw DeviceError(
+            "cudaMemcpyAsync: memory that is not pinned cannot be copied from in a recorded step");
     copy(device, host, bytes, cudaMemcpyHostToDevice, stream);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/device.h"
 #include "kernels/device_array.h"
+#include "kernels/device_error.h"
 #include "kernels/pool.h"
 #include "kernels/sum_tolerance.h"
 
@@ -115,6 +116,13 @@ TEST(CudaMaxPool, FindsTheCpusFirstLargest) {
             cuda::max_pool2d_gather(gathered, device_x, device_index, s, {});
             expect_same(gathered.host(), y);
         }
+}
+
+TEST(CudaMaxPool, RefusesAnImageWhosePixelsItsIndexCannotCount) {
+    HALFTONE_NEEDS_CUDA();
+    const Array none{nullptr, DType::f32, 0}, index{nullptr, DType::i32, 0};
+    const Pool2dShape s = shape_of(1, 1, 1 << 16, 1 << 15, 2, 2, 0);
+    EXPECT_THROW(cuda::max_pool2d_forward(none, index, none, s, {}), DeviceError);
 }
 
 TEST(CudaMaxPool, GivesEachInputTheGradientsOfItsWindows) {

@@ -60,6 +60,23 @@ TEST_F(SimulatedGemm, KeepsTf32PlansApart) {
     EXPECT_EQ(simt::plans_made(), before + 2);
 }
 
+TEST_F(SimulatedGemm, AsksAgainForABiasThatIsLessAligned) {
+    const Operands operands{DType::f16};
+    const std::int64_t before = simt::plans_made();
+    operands.run(13, {.bias = operands.bias.as<void>()});
+    // Its last element is not read: 31 columns.
+    const auto run_beside = [&](int start) {
+        cuda::gemm({operands.c.as<void>(), DType::f16, 13, 31, 32},
+                   {operands.a.as<void>(), DType::f16, 13, 24, 24},
+                   {operands.b.as<void>(), DType::f16, 24, 31, 32},
+                   {.bias = operands.bias.as<std::uint16_t>() + start}, {});
+        cuda::synchronize({});
+    };
+    run_beside(0);
+    run_beside(1);
+    EXPECT_EQ(simt::plans_made(), before + 3);
+}
+
 TEST(MatmulPlans, HaveAKeyForAllThatMatters) {
     using cuda::lt::Product;
     const Product base;
@@ -71,7 +88,7 @@ TEST(MatmulPlans, HaveAKeyForAllThatMatters) {
     EXPECT_TRUE(differs([](Product& p) { p.in = cuda::lt::DataType::f16; }));
     EXPECT_TRUE(differs([](Product& p) { p.out = cuda::lt::DataType::f16; }));
     EXPECT_TRUE(differs([](Product& p) { p.compute = cuda::lt::ComputeType::tf32; }));
-    EXPECT_TRUE(differs([](Product& p) { p.bias = true; }));
+    EXPECT_TRUE(differs([](Product& p) { p.bias_alignment = 4; }));
     EXPECT_TRUE(differs([](Product& p) { p.batch = 2; }));
     EXPECT_TRUE(differs([](Product& p) { p.device = 1; }));
     for (auto operand : {&Product::a, &Product::b, &Product::d}) {

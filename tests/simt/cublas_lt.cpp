@@ -201,6 +201,7 @@ Status heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout, Prefer
             "operands disagree");
     require(preference->schemes == reduce_in_compute_type, "sums may be put together in 16 bits");
     const bool bias = desc->epilogue == Epilogue::bias;
+    require(!bias || desc->bias != nullptr, "a bias without its address");
     if (bias && (desc->compute == ComputeType::f64 || !simt::library_settings().bias_epilogue))
         return not_supported;
     *found = 1;
@@ -224,6 +225,7 @@ Status matmul(Handle, Desc desc, const void* alpha, const void* a, Layout la, co
     require_aligned(a, alignment[0]);
     require_aligned(b, alignment[1]);
     require_aligned(d, std::max(alignment[3], static_cast<std::uint32_t>(bytes_of(ld->type))));
+    if (desc->epilogue == Epilogue::bias) require_aligned(desc->bias, alignment[3]);
     const bool wide = desc->scale == DataType::f64;
     const auto scale = [&](const void* value) {
         return wide ? *static_cast<const double*>(value)

@@ -381,6 +381,7 @@ void Event::record(Stream stream) {
 void Event::hold(Stream stream) const {
     const Lock lock(simulation().mutex);
     check("cudaStreamWaitEvent");
+    refuse_while_recording(queue_of(stream), "cudaStreamWaitEvent");
     queue_of(stream).items.push_back({nullptr, nullptr, mark_of(handle_)});
 }
 
@@ -437,6 +438,11 @@ void begin_capture(Stream stream) {
     const Lock lock(simulation().mutex);
     check("cudaStreamBeginCapture");
     queue_of(stream).recording = new std::vector<std::function<void()>>;
+}
+
+bool capturing(Stream stream) {
+    const Lock lock(simulation().mutex);
+    return queue_of(stream).recording != nullptr;
 }
 
 std::unique_ptr<Graph> end_capture(Stream stream) {

@@ -50,7 +50,9 @@ void Trainer::fill_static_inputs(std::span<const Batch> batches, BatchFeed& feed
 /// Records the step over static inputs; nothing of it runs. Throws Error, kernels::DeviceError.
 Trainer::RecordedStep Trainer::recorded_step() {
     RecordedStep step{std::make_shared<MemoryPool>(device_), {}, nullptr};
-    // The graph's memory is its own: what the eager steps have left is needed for it.
+    // The graph's memory is its own: what the eager steps have left, gradients too, is needed for
+    // it, and goes back to the driver before the recording and not in it.
+    optimizer_->zero_grad();
     release_cached_memory();
     const UseScope use(MemoryUse::workspace);
     for (std::int64_t i = 0; i < config_.accumulate; ++i)

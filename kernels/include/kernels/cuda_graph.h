@@ -21,6 +21,9 @@ public:
 /// From now on what the calling thread gives to the stream is recorded instead of run. Nothing may
 /// wait for the device, copy from or to host memory that is not pinned, or record events.
 void begin_capture(Stream stream);
+/// Whether the calling thread's work for the stream is being recorded. What the host tells a kernel
+/// anew in each step must then not be given to it: a replay would repeat it.
+bool capturing(Stream stream);
 /// The work since begin_capture. Throws DeviceError if something in it cannot be recorded; the
 /// capture is over either way.
 std::unique_ptr<Graph> end_capture(Stream stream);
