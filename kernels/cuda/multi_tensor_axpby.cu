@@ -21,7 +21,7 @@ __global__ void axpby_kernel(UpdateList list, double a, double b, float* found_i
         }
         store(list, UpdateList::master, t, x, i, n);
     });
-    if (found) *found_inf = 1.0f;  // by several threads, all the same
+    raise_flag(found_inf, found);
 }
 
 }  // namespace

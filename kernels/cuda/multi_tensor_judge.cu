@@ -153,7 +153,7 @@ __global__ void unscale_kernel(float* found_inf, const float* inv_scale, GradLis
             found = unscale_run(static_cast<T*>(grads.data[tensor]) + i, n, factor) || found;
         });
     });
-    if (found) *found_inf = 1.0f;  // by several threads, all the same
+    raise_flag(found_inf, found);
 }
 
 /// f(list) for lists of all the tensors that have elements.

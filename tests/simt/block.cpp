@@ -10,9 +10,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "simt/races.h"
+
 namespace kernels::simt {
 
-uint3 thread_index, block_index, block_extent, grid_extent;
+Position position;
 
 namespace {
 
@@ -106,7 +108,7 @@ private:
             if (threads_[static_cast<std::size_t>(i)].state != State::ready) continue;
             any = true;
             current_ = i;
-            thread_index = {static_cast<unsigned>(i), 0, 0};
+            position.thread_index = {static_cast<unsigned>(i), 0, 0};
             enter(threads_[static_cast<std::size_t>(i)]);
             if (error_) return false;
         }
@@ -128,6 +130,7 @@ private:
             progress = release_warp(first) || progress;
         const int at_barrier = waiting(State::at_block_barrier, 0, count_);
         if (at_barrier == count_) {
+            pass_barrier();
             for (int i = 0; i < count_; ++i)
                 threads_[static_cast<std::size_t>(i)].state = State::ready;
             return;
@@ -222,14 +225,18 @@ unsigned ballot(unsigned mask, bool predicate) {
 
 void run_grid(const char* name, const Extent& extent, ThreadOrder order,
               const std::function<void()>& body) {
-    block_extent = {static_cast<unsigned>(extent.threads), 1, 1};
-    grid_extent = {static_cast<unsigned>(extent.blocks), static_cast<unsigned>(extent.blocks_y), 1};
+    position.block_extent = {static_cast<unsigned>(extent.threads), 1, 1};
+    position.grid_extent = {static_cast<unsigned>(extent.blocks),
+                            static_cast<unsigned>(extent.blocks_y), 1};
+    begin_launch();
     for (std::int64_t y = 0; y < extent.blocks_y; ++y) {
         for (std::int64_t x = 0; x < extent.blocks; ++x) {
-            block_index = {static_cast<unsigned>(x), static_cast<unsigned>(y), 0};
+            position.block_index = {static_cast<unsigned>(x), static_cast<unsigned>(y), 0};
+            begin_block(y * extent.blocks + x);
             block().run(extent.threads, order, body, name);
         }
     }
+    end_launch(name);
 }
 
 }  // namespace kernels::simt

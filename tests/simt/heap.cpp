@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "simt/races.h"
+
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
@@ -62,6 +64,7 @@ Heap::Heap() {
         mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) throw std::bad_alloc();
     reserve_ = static_cast<std::byte*>(at);
+    watch_device_memory(at, reserved);
 }
 Heap::~Heap() { munmap(reserve_, reserved); }
 

@@ -50,7 +50,10 @@ struct Extent {
 };
 
 /// Where the running thread is.
-extern uint3 thread_index, block_index, block_extent, grid_extent;
+struct Position {
+    uint3 thread_index, block_index, block_extent, grid_extent;
+};
+extern Position position;
 
 void enqueue_kernel(const char* name, const Extent& extent, Stream stream,
                     std::function<void()> body);
@@ -64,6 +67,10 @@ int lane();
 /// Bits of the lanes that gave true.
 unsigned ballot(unsigned mask, bool predicate);
 
+/// An atomic operation, for who judges accesses.
+void note_atomic(const void* at, std::size_t bytes);
+#define HALFTONE_SIMT_UNWATCHED __attribute__((no_sanitize("thread")))
+
 template <typename T>
 T exchange_as(unsigned mask, T mine, int from) {
     std::uint64_t bits = 0;
@@ -75,10 +82,10 @@ T exchange_as(unsigned mask, T mine, int from) {
 
 }  // namespace kernels::simt
 
-#define threadIdx (::kernels::simt::thread_index)
-#define blockIdx (::kernels::simt::block_index)
-#define blockDim (::kernels::simt::block_extent)
-#define gridDim (::kernels::simt::grid_extent)
+#define threadIdx (::kernels::simt::position.thread_index)
+#define blockIdx (::kernels::simt::position.block_index)
+#define blockDim (::kernels::simt::position.block_extent)
+#define gridDim (::kernels::simt::position.grid_extent)
 
 inline void __syncthreads() { kernels::simt::block_barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { kernels::simt::warp_barrier(mask); }
@@ -109,35 +116,32 @@ inline int __all_sync(unsigned mask, int predicate) {
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 
 // One thread runs at a time, so plain reads and writes are atomic.
+template <typename T, typename F>
+HALFTONE_SIMT_UNWATCHED T simt_atomic(T* at, const F& changed) {
+    kernels::simt::note_atomic(at, sizeof(T));
+    const T before = *at;
+    *at = changed(before);
+    return before;
+}
 template <typename T>
 T atomicAdd(T* at, T value) {
-    const T before = *at;
-    *at = before + value;
-    return before;
+    return simt_atomic(at, [value](T before) { return static_cast<T>(before + value); });
 }
 template <typename T>
 T atomicMax(T* at, T value) {
-    const T before = *at;
-    *at = before > value ? before : value;
-    return before;
+    return simt_atomic(at, [value](T before) { return before > value ? before : value; });
 }
 template <typename T>
 T atomicOr(T* at, T value) {
-    const T before = *at;
-    *at = before | value;
-    return before;
+    return simt_atomic(at, [value](T before) { return static_cast<T>(before | value); });
 }
 template <typename T>
 T atomicExch(T* at, T value) {
-    const T before = *at;
-    *at = value;
-    return before;
+    return simt_atomic(at, [value](T) { return value; });
 }
 template <typename T>
 T atomicCAS(T* at, T expected, T value) {
-    const T before = *at;
-    if (before == expected) *at = value;
-    return before;
+    return simt_atomic(at, [=](T before) { return before == expected ? value : before; });
 }
 
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }

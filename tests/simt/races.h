@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// What compute-sanitizer's racecheck does, and more, for the simulated device: the kernels' source
+/// is compiled with the calls of a thread sanitizer before each access (instrumentation.cpp), and
+/// these judge them. Two accesses of one place by two threads, one of them a write, must have a
+/// barrier of the block between them; threads of two blocks must never meet, in device memory,
+/// unless both access it by an atomic operation. Shared memory must be written, by its block,
+/// before it is read.
+namespace kernels::simt {
+
+enum class AccessKind : std::uint8_t { read, write, atomic };
+
+/// The memory that is shared by all blocks; once, before the first launch.
+void watch_device_memory(const void* start, std::size_t bytes);
+
+void begin_launch();
+void begin_block(std::int64_t index);
+/// All threads of the block have reached a barrier of the block. Warp operations order nothing: as
+/// on a card, a shuffle is no fence.
+void pass_barrier();
+/// Throws std::logic_error with what was found in `kernel`.
+void end_launch(const char* kernel);
+
+/// By the thread at kernels::simt::position. `where`: the code that does it.
+void note_access(const void* at, std::size_t bytes, AccessKind access, const void* where) noexcept;
+
+}  // namespace kernels::simt
