@@ -1,5 +1,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.h"
 #include "engine/bench.h"
@@ -14,7 +15,19 @@ struct BenchArguments {
     std::vector<std::string> overrides;
     engine::BenchOptions options;
     bool json = false;
+    bool paced = false;
 };
+
+/// "ready" after the warm-up; then a line of standard input starts a block, whose milliseconds a
+/// step are a line of the output.
+void pace(engine::BenchOptions& options) {
+    options.goes_on = [told = false]() mutable {
+        if (!std::exchange(told, true)) std::cout << "ready" << std::endl;
+        std::string line;
+        return static_cast<bool>(std::getline(std::cin, line));
+    };
+    options.after_block = [](double step_ms) { std::cout << step_ms << std::endl; };
+}
 
 std::vector<std::string> texts(const std::vector<engine::Message>& messages) {
     std::vector<std::string> out;
@@ -25,7 +38,9 @@ std::vector<std::string> texts(const std::vector<engine::Message>& messages) {
 int bench(const BenchArguments& args) {
     const auto config = read_settings(args.config, args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    const engine::BenchResult result = engine::run_bench(*config, args.options);
+    engine::BenchOptions options = args.options;
+    if (args.paced) pace(options);
+    const engine::BenchResult result = engine::run_bench(*config, options);
     const std::vector<std::string> warnings = texts(result.warnings);
     if (args.json) {
         std::cout << nlohmann::json{{"event", "bench"},
@@ -38,6 +53,9 @@ int bench(const BenchArguments& args) {
                                     {"steps_per_s", result.steps_per_s},
                                     {"samples_per_s", result.samples_per_s},
                                     {"peak_bytes", result.peak_bytes},
+                                    {"host_step_ms", result.host_step_ms},
+                                    {"launches_a_step", result.launches_a_step},
+                                    {"graph_nodes", result.graph_nodes},
                                     {"first_losses", result.first_losses},
                                     {"warnings", warnings}}
                   << '\n';
@@ -70,6 +88,9 @@ void add_bench(CLI::App& cli, int* exit_code) {
         ->check(CLI::Range(std::int64_t{1}, most));
     command->add_option("--warm-up", args->options.warm_up, "Steps before the first block")
         ->check(CLI::Range(std::int64_t{0}, most));
+    command->add_flag("--paced", args->paced,
+                      "Start each block at a line on standard input, and print its milliseconds a "
+                      "step at once");
     command->add_flag("--json", args->json, "One JSON object on standard output");
     command->callback([args, exit_code] { *exit_code = bench(*args); });
 }

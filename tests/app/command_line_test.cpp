@@ -252,6 +252,26 @@ TEST(CommandLine, BenchIsJson) {
     EXPECT_EQ(result.at("block_step_ms").size(), 2u);
 }
 
+TEST(CommandLine, APacedBenchRunsABlockForEachLineOfItsInput) {
+    const auto two_lines = [] {
+        int ends[2];
+        if (::pipe(ends) != 0 || ::write(ends[1], "\n\n", 2) != 2) ::_exit(99);
+        ::close(ends[1]);
+        ::dup2(ends[0], STDIN_FILENO);
+    };
+    Program program(small("bench", {"--steps", "2", "--blocks", "9", "--paced", "--json"}),
+                    {"", two_lines});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    ASSERT_EQ(program.output().size(), 4u) << program.output_text();
+    EXPECT_EQ(program.output()[0], "ready");
+    const json result = json::parse(program.output()[3], nullptr, false);
+    EXPECT_EQ(result.at("block_step_ms").size(), 2u);
+    EXPECT_NEAR(result.at("block_step_ms")[1], std::stod(program.output()[2]),
+                1e-4 * std::stod(program.output()[2]));
+    EXPECT_EQ(result.at("launches_a_step"), 0);
+}
+
 TEST(CommandLine, AMissingScriptOfOperationsExitsWith3) {
     Program program({"op", "--script", "/no/such/cases.jsonl"});
     program.finish();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/message.h"
@@ -12,6 +13,10 @@ struct BenchOptions {
     std::int64_t steps = 50;  ///< a block
     std::int64_t blocks = 7;
     std::int64_t warm_up = 10;
+    /// Asked before each block, so that somebody else may measure in between: false ends the
+    /// bench. Null: always.
+    std::function<bool()> goes_on;
+    std::function<void(double step_ms)> after_block;  ///< may be null
 };
 
 struct BenchResult {
@@ -22,6 +27,9 @@ struct BenchResult {
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
     std::int64_t threads = 0;
+    double host_step_ms = 0;          ///< of it what the host takes to give a step to the device
+    double launches_a_step = 0;       ///< on a GPU: kernels, or whole graphs, given one by one
+    std::int64_t graph_nodes = 0;     ///< of the recorded step; 0: steps are not replayed
     std::vector<float> first_losses;  ///< of at most 20 steps
     std::vector<Message> warnings;    ///< what makes it slower than it needs to be
 };

@@ -7,6 +7,7 @@
 #include "data/philox.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "kernels/cuda_device.h"
 #include "kernels/parallel.h"
 #include "train/run_needs.h"
 #include "train/trainer.h"
@@ -64,6 +65,20 @@ private:
     DeviceBatch batch_;
 };
 
+double milliseconds(Clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+/// Of its blocks, at least one.
+void summarize(BenchResult& result, std::int64_t samples_a_step) {
+    std::vector<double> sorted = result.block_step_ms;
+    std::sort(sorted.begin(), sorted.end());
+    result.median_step_ms = sorted[sorted.size() / 2];
+    result.spread_ms = sorted.back() - sorted.front();
+    result.steps_per_s = 1000 / result.median_step_ms;
+    result.samples_per_s = result.steps_per_s * static_cast<double>(samples_a_step);
+}
+
 }  // namespace
 
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
@@ -85,28 +100,37 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
             result.first_losses.push_back(finished->row.loss);
         return finished.has_value();
     };
+    Clock::duration host_time{};
     const auto step = [&] {
+        const auto start = Clock::now();
         trainer.submit(batches, feed);
+        host_time += Clock::now() - start;
         take(false);
     };
     for (std::int64_t i = 0; i < options.warm_up; ++i) step();
     while (take(true)) {
     }
+    host_time = {};
+    const std::int64_t launches = kernels::cuda::call_counts().launches;
     for (std::int64_t block = 0; block < options.blocks; ++block) {
+        if (options.goes_on && !options.goes_on()) break;
         const auto start = Clock::now();
         for (std::int64_t i = 0; i < options.steps; ++i) step();
         while (take(true)) {
         }
-        const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-        result.block_step_ms.push_back(ms / static_cast<double>(options.steps));
+        result.block_step_ms.push_back(milliseconds(Clock::now() - start) /
+                                       static_cast<double>(options.steps));
+        if (options.after_block) options.after_block(result.block_step_ms.back());
     }
-    std::vector<double> sorted = result.block_step_ms;
-    std::sort(sorted.begin(), sorted.end());
-    result.median_step_ms = sorted[sorted.size() / 2];
-    result.spread_ms = sorted.back() - sorted.front();
-    result.steps_per_s = 1000 / result.median_step_ms;
-    result.samples_per_s =
-        result.steps_per_s * static_cast<double>(config.batch_size * config.accumulate);
+    if (!result.block_step_ms.empty()) {
+        const auto steps =
+            static_cast<double>(options.steps) * static_cast<double>(result.block_step_ms.size());
+        result.host_step_ms = milliseconds(host_time) / steps;
+        result.launches_a_step =
+            static_cast<double>(kernels::cuda::call_counts().launches - launches) / steps;
+        summarize(result, config.batch_size * config.accumulate);
+    }
+    result.graph_nodes = trainer.graph_nodes();
     result.peak_bytes = trainer.books()->peak();
     result.threads = kernels::cpu::threads();
     result.warnings = trainer.take_warnings();

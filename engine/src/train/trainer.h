@@ -65,6 +65,8 @@ public:
     void set_recording(bool on) { recording_ = on; }
     /// The steps submitted so far that were replayed.
     std::int64_t replayed_steps() const { return replayed_; }
+    /// Kernels, copies and fills in the recorded step; 0 where there is none.
+    std::int64_t graph_nodes() const { return recorded_ ? recorded_->graph->nodes() : 0; }
 
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
