@@ -226,7 +226,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0, help="begin no configuration after so many (default: no end)")
     parser.add_argument("--out", help="also write the table to this file")
     options = parser.parse_args()
-    started, left_out, losses, failed = time.monotonic(), [], [], False
+    started, left_out, losses, ratios, failed = time.monotonic(), [], [], [], False
     pytorch = Pytorch(options)
     texts = [f"{machine(options)}; PyTorch {pytorch.version}; {options.blocks} blocks each, in turn; bold: the fastest of "
              "PyTorch.\n", HEAD]
@@ -242,9 +242,14 @@ def main():
             texts += lines_of(workload, precision, rows)
             losses.append(losses_of(workload, precision, rows))
             failed = failed or not rows[0].times
+            if rows[0].times and any(row.times for row in rows[1:]):
+                ratios.append(min(row.median() for row in rows[1:] if row.times) / rows[0].median())
             print("\n".join(texts[-len(rows):]), flush=True)
     pytorch.close()
     texts += ["", "First losses, each side from its own weights:", "", *(f"- {line}" for line in losses)]
+    if ratios:
+        texts += ["", f"Against the fastest of PyTorch in {len(ratios)} configurations: {min(ratios):.2f} to {max(ratios):.2f}, "
+                  f"median {statistics.median(ratios):.2f}."]
     if left_out:
         texts += ["", f"Left out, for want of time: {', '.join(left_out)} (--only)."]
     print("\n".join(texts[texts.index(""):]))

@@ -17,6 +17,7 @@ def accuracy(options, precision, seed):
     with tempfile.TemporaryDirectory() as folder:
         output = halftone.run(options.halftone, "train", "--set", "dataset.kind=fashion-mnist",
                               "--set", f"dataset.path={options.data}", "--set", "epochs=3",
+                              "--set", f"dataset.train_limit={options.train_limit}",
                               "--set", f"precision.preset={precision}", "--set", f"seed={seed}",
                               "--out", str(pathlib.Path(folder) / "run"), "--json")
     done = halftone.events(output)[-1]
@@ -28,6 +29,7 @@ def main():
     halftone.add_binary_option(parser)
     parser.add_argument("--data", default=str(pathlib.Path(__file__).resolve().parents[3] / "shared/data/fashion-mnist"))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--train-limit", type=int, default=0, help="samples to train on (default 0: all); for rehearsals")
     options = parser.parse_args()
     print("| precision | " + " | ".join(f"seed {s}" for s in range(1, options.seeds + 1))
           + " | mean | skipped | seconds a run |")

@@ -33,6 +33,30 @@ def add_binary_option(parser):
     parser.add_argument("--device", action=_SetDevice, help="where it computes: cpu (default) or cuda")
 
 
+def add_share_option(parser):
+    """--share, for processes that share the ops."""
+    parser.add_argument("--share", default="1/1", help="of the ops: 2/4 is the second of four shares (default: all)")
+
+
+def share_of(ops, share):
+    """Every N-th, from the K-th on, of "K/N"."""
+    number, count = map(int, share.split("/"))
+    return ops[number - 1::count]
+
+
+# The version whose results the references were written with; it can judge every case.
+PEER = (2, 15)
+
+
+def what_peer_lacks(error):
+    """Why an older PyTorch cannot judge a case; raises the error again where it is not that."""
+    version = tuple(int(n) for n in torch.__version__.split(".")[:2])
+    words = str(error)
+    if version < PEER and ("not implemented" in words or "has no attribute" in words):
+        return f"PyTorch {torch.__version__}: {words.splitlines()[0][:100]}"
+    raise error
+
+
 def run(binary, *arguments, timeout=None, env=None):
     """Standard output of one call; an error with the program's own words if it fails."""
     if arguments[0] in ("train", "compare", "bench"):

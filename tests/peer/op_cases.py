@@ -197,6 +197,7 @@ def main():
     parser.add_argument("--op", action="append", help="only this op (repeatable)")
     parser.add_argument("--family", action="append", help="only the ops of this family file (repeatable)")
     parser.add_argument("--show", type=int, default=40, help="differing cases to print (default 40)")
+    halftone.add_share_option(parser)
     options = parser.parse_args()
     torch.set_num_threads(1)
 
@@ -206,27 +207,33 @@ def main():
     absent = sorted(known - set(catalog))
     family = {name for name, entry in REGISTRY.items() if entry.family in (options.family or [])}
     asked = set(options.op or []) | family or known
-    ops = sorted(known & set(catalog) & asked)
+    ops = halftone.share_of(sorted(known & set(catalog) & asked), options.share)
     print(f"in the catalog, without a generator here: {', '.join(without) or 'none'}")
     print(f"generators for ops that the catalog lacks: {', '.join(absent) or 'none'}")
     problems_found = check_policies(ops, catalog)
 
     cases = make_cases(ops, catalog, options.cases, options.seed)
     results = halftone.run_cases(options.halftone, [case.request() for case in cases])
-    table, shown, differing = Table(), 0, 0
+    table, shown, differing, lacking = Table(), 0, 0, collections.Counter()
     for case, (result, error) in zip(cases, results):
         table.rows[case.op]["cases"] += 1
         if case.refused:
             problems = [] if error else ["a banned op ran inside a region"]
         else:
-            problems = [f"error: {error}"] if error else judge(case, result, table)
+            try:
+                problems = [f"error: {error}"] if error else judge(case, result, table)
+            except (RuntimeError, AttributeError) as failure:
+                lacking[f"{case.op}: {halftone.what_peer_lacks(failure)}"] += 1
+                continue
         differing += bool(problems)
         if problems and shown < options.show:
             shown += 1
             print(f"DIFFERS {case.describe()}\n    " + "\n    ".join(problems))
     table.show()
+    for line, count in sorted(lacking.items()):
+        print(f"not judged ({count}): {line}")
     problems_found += check_refusals(options.halftone, ops)
-    print(f"{len(cases)} cases, {differing} differ, {problems_found} policies and refusals differ")
+    print(f"{len(cases) - sum(lacking.values())} cases, {differing} differ, {problems_found} policies and refusals differ")
     return 1 if differing or problems_found else 0
 
 

@@ -80,12 +80,13 @@ def main():
     parser.add_argument("--cases", type=int, default=24, help="cases an op (default 24)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--op", action="append", help="only this op (repeatable)")
+    halftone.add_share_option(parser)
     options = parser.parse_args()
     if options.peer == "cuda" and not torch.cuda.is_available():
         print("PyTorch finds no CUDA device")
         return 2
     catalog = halftone.op_catalog(options.halftone)
-    ops = sorted((set(GENERATORS) | set(REGISTRY)) & set(catalog) & set(options.op or catalog))
+    ops = halftone.share_of(sorted((set(GENERATORS) | set(REGISTRY)) & set(catalog) & set(options.op or catalog)), options.share)
     cases = [c for c in make_cases(ops, catalog, options.cases, options.seed) if runs_natively(c, options.peer)]
     results = halftone.run_cases(options.halftone, [c.request() for c in cases])
     rows = collections.defaultdict(lambda: {"cases": 0, "ours": 0.0, "peer": 0.0, "types": 0, "beyond": 0})
@@ -97,8 +98,13 @@ def main():
         except (RuntimeError, NotImplementedError, TypeError, AssertionError) as refusal:
             unsupported[f"{case.op}: {str(refusal).splitlines()[0][:90]}"] += 1
             continue
+        try:
+            exact = list(case.expected())
+        except (RuntimeError, AttributeError) as failure:
+            unsupported[f"{case.op}: {halftone.what_peer_lacks(failure)}"] += 1
+            continue
         row["cases"] += 1
-        for name, expected, run_dtype, out_dtype in case.expected():
+        for name, expected, run_dtype, out_dtype in exact:
             got, other = (result or {}).get(name), peer.get(name)
             if name.startswith("grad_grad.") or other is None:
                 continue

@@ -26,6 +26,17 @@ def _other(x, at, name="other"):
     return x[1] if len(x) > 1 else torch.tensor(float(at[name]), dtype=torch.float64)
 
 
+def _clamp(x, at):
+    """Without a gradient at the bounds themselves, as PyTorch has it from 2.15 on."""
+    low, high = at.get("min"), at.get("max")
+    inside = torch.ones_like(x[0], dtype=torch.bool)
+    if low is not None:
+        inside &= x[0] > low
+    if high is not None:
+        inside &= x[0] < high
+    return torch.where(inside, x[0], x[0].clamp(low, high).detach())
+
+
 FUNCTIONS = {
     "add": lambda x, at: x[0] + _scaled(at, _other(x, at)),
     "sub": lambda x, at: x[0] - _scaled(at, _other(x, at)),
@@ -63,7 +74,7 @@ FUNCTIONS = {
     "maximum": lambda x, at: torch.maximum(x[0], x[1]),
     "minimum": lambda x, at: torch.minimum(x[0], x[1]),
     "where": lambda x, at: torch.where(x[0].bool(), x[1], x[2]),
-    "clamp": lambda x, at: x[0].clamp(at.get("min"), at.get("max")),
+    "clamp": _clamp,
     **{op: (lambda x, at, f=getattr(torch, op): f(x[0], _other(x, at)))
        for op in ("eq", "ne", "lt", "le", "gt", "ge")},
 }

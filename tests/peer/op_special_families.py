@@ -116,11 +116,13 @@ def main():
     parser.add_argument("--op", action="append", help="only this op (repeatable)")
     parser.add_argument("--family", action="append", help="only the ops of this family file (repeatable)")
     parser.add_argument("--show", type=int, default=3, help="differences to print an op (default 3)")
+    halftone.add_share_option(parser)
     options = parser.parse_args()
     torch.set_num_threads(1)
     catalog = halftone.op_catalog(options.halftone)
     ops = [name for name, entry in sorted(REGISTRY.items()) if name in catalog and entry.specials
            and (not options.op or name in options.op) and (not options.family or entry.family in options.family)]
+    ops = halftone.share_of(ops, options.share)
     cases, refused = [], 0
     for op in ops:
         for k in range(options.cases):
