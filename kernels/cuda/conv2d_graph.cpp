@@ -1,5 +1,6 @@
 #include "cuda/conv2d_graph.h"
 
+#include "cuda/mix.h"
 #include "kernels/cuda_device.h"
 
 namespace kernels::cuda {
@@ -11,12 +12,7 @@ ConvTensor second_innermost(DType dtype, std::int64_t a, std::int64_t b, std::in
     return {dtype, {a, b, c, d}, {b * c * d, 1, b * d, b}};
 }
 
-void mix(std::size_t& hash, std::int64_t word) {
-    hash = (hash ^ static_cast<std::size_t>(word)) * 0x100000001b3u;
-    hash ^= hash >> 29;
-}
-
-void mix(std::size_t& hash, const ConvTensor& tensor) {
+void mix_in(std::size_t& hash, const ConvTensor& tensor) {
     mix(hash, static_cast<std::int64_t>(tensor.dtype));
     for (const std::int64_t dim : tensor.dims) mix(hash, dim);
     for (const std::int64_t stride : tensor.strides) mix(hash, stride);
@@ -25,9 +21,9 @@ void mix(std::size_t& hash, const ConvTensor& tensor) {
 }  // namespace
 
 std::size_t ConvGraphHash::operator()(const ConvGraph& graph) const noexcept {
-    std::size_t hash = 0xcbf29ce484222325u;
+    std::size_t hash = hash_start;
     mix(hash, static_cast<std::int64_t>(graph.operation));
-    for (const ConvTensor* tensor : {&graph.x, &graph.w, &graph.y}) mix(hash, *tensor);
+    for (const ConvTensor* tensor : {&graph.x, &graph.w, &graph.y}) mix_in(hash, *tensor);
     mix(hash, graph.bias ? 1 : 0);
     for (const auto& pair : {graph.padding, graph.stride, graph.dilation}) {
         mix(hash, pair[0]);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cuda/attention_graph.h"
 #include "cuda/conv2d_graph.h"
 
 /// What the tests ask of cuDNN's graphs without a device.
@@ -15,12 +16,15 @@ struct DescribedDevice {
 
 struct GraphExamination {
     std::string problem;  ///< the first complaint; empty: the graph is good, and has an engine
-    std::string engine;   ///< of the plan, in cuDNN's words
+    std::string engine;   ///< of the plan, in cuDNN's words; of convolutions
     std::int64_t workspace_bytes = 0;
 };
 
-/// Builds the graph, and the plan that `device` would run. Nothing is run. Throws DeviceError if
-/// cuDNN is not there.
+/// Builds the graph, and the plan that `device` would run. Nothing is run. Attention's kernels are
+/// compiled and loaded with the plan: of it the engines are asked alone, and cuDNN answers that
+/// only where there is a libcuda.so.1, be it the toolkit's stub. Throws DeviceError if cuDNN is not
+/// there.
 GraphExamination examine(const ConvGraph& graph, const DescribedDevice& device);
+GraphExamination examine(const AttentionGraph& graph, const DescribedDevice& device);
 
 }  // namespace kernels::cuda

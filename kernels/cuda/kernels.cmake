@@ -39,6 +39,8 @@ set(cuda_kernels
 )
 # Host code that runs on either: it calls no CUDA itself.
 set(cuda_host
+  attention.cpp
+  attention_graph.cpp
   conv2d.cpp
   conv2d_graph.cpp
   gemm.cpp

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "kernels/conv2d_problem.h"
-#include "kernels/cuda_libraries.h"
+#include "kernels/described_devices.h"
 
 // The graphs of all convolutions, with the real cuDNN and without a device: it validates them, and
 // plans them for devices of which only the properties are given.
@@ -16,31 +15,6 @@ namespace {
 
 using namespace conv;
 using cuda::ConvOperation;
-
-/// What cuDNN knows of a device, in its own words.
-struct Device {
-    const char* name;
-    int version, processors, shared_memory;
-};
-constexpr Device devices[] = {{"Tesla T4", 750, 40, 65536},
-                              {"NVIDIA A100-SXM4-80GB", 800, 108, 166912},
-                              {"NVIDIA GeForce RTX 3090", 860, 82, 101376},
-                              {"NVIDIA GeForce RTX 4090", 890, 128, 101376},
-                              {"NVIDIA H100 80GB HBM3", 900, 132, 232448}};
-
-std::string json(const Device& device) {
-    std::ostringstream out;
-    out << R"({"cudaDeviceId":0,"deviceName":")" << device.name << R"(","deviceVer":)"
-        << device.version << R"(,"driverVer":13000,"isTccDriver":0,"l2CacheSize":52428800,)"
-        << R"("maxCtasPerSM":32,"maxRegistersPerSM":65536,"maxSharedMemoryPerBlock":49152,)"
-        << R"("maxSharedMemoryPerBlockOptin":)" << device.shared_memory
-        << R"(,"maxThreadsPerBlock":1024,"maxThreadsPerSM":2048,"memClockRateKHz":2619000,)"
-        << R"("multiProcessorCount":)" << device.processors
-        << R"(,"pciDeviceId":9008,"regsPerBlock":65536,"reservedSharedMemoryPerBlock":1024,)"
-        << R"("smClockRateKHz":1980000,"supportCoopLaunch":1,"totalGlobalMem":84979089408,)"
-        << R"("warpSize":32,"maxBlockSize":[1024,1024,64],"maxGridSize":[2147483647,65535,65535]})";
-    return out.str();
-}
 
 struct Case {
     ConvOperation operation;
@@ -88,18 +62,6 @@ cuda::GraphExamination examine(const Case& c, const Conv2dShape& shape,
     return cuda::examine(cuda::describe(c.operation, shape, c.dtype, c.bias, c.tf32), device);
 }
 
-const cuda::LibraryInfo& cudnn() {
-    static const cuda::LibraryInfo info = [] {
-        for (const auto& library : cuda::libraries())
-            if (library.name == "cuDNN") return library;
-        return cuda::LibraryInfo{};
-    }();
-    return info;
-}
-
-#define HALFTONE_NEEDS_CUDNN() \
-    if (!cudnn().found) GTEST_SKIP() << "no cuDNN: " << cudnn().problem
-
 TEST(CudnnGraph, IsValidForEveryOperationDtypeAndShape) {
     HALFTONE_NEEDS_CUDNN();
     for (const Case& c : cases())
@@ -109,18 +71,18 @@ TEST(CudnnGraph, IsValidForEveryOperationDtypeAndShape) {
 }
 
 /// Turing and older have no bf16: there our own loops do it.
-bool has_arithmetic(const Device& device, DType dtype) {
+bool has_arithmetic(const DescribedCard& device, DType dtype) {
     return dtype != DType::bf16 || device.version >= 800;
 }
 
 // What "eng28" of cuDNN 9 is can change; that there is one within our rules may not.
 TEST(CudnnGraph, HasAnEngineWithinOurRulesOnEveryCard) {
     HALFTONE_NEEDS_CUDNN();
-    for (const Device& device : devices)
+    for (const DescribedCard& device : cards)
         for (const Case& c : cases())
             for (const Conv2dShape& shape : layers) {
                 if (!has_arithmetic(device, c.dtype)) continue;
-                const auto found = examine(c, shape, {json(device), device.version / 10});
+                const auto found = examine(c, shape, description(device));
                 EXPECT_EQ(found.problem, "")
                     << device.name << " " << text(c) << " " << to_string(c.dtype, shape);
                 EXPECT_FALSE(found.engine.empty());
@@ -129,10 +91,10 @@ TEST(CudnnGraph, HasAnEngineWithinOurRulesOnEveryCard) {
 
 TEST(CudnnGraph, TakesAnotherEngineForTf32) {
     HALFTONE_NEEDS_CUDNN();
-    const Device& device = devices[1];
+    const DescribedCard& device = cards[1];
     const auto plan = [&](bool tf32) {
         const Case c{ConvOperation::forward, DType::f32, false, tf32};
-        return examine(c, layers[0], {json(device), device.version / 10}).engine;
+        return examine(c, layers[0], description(device)).engine;
     };
     EXPECT_NE(plan(false), plan(true));
 }

@@ -4,6 +4,8 @@ The reference is the formula in f64, held against PyTorch's function in each cal
 (large ones may cancel, or shift all scores of a row and with them no weight), the parts of the softmax, and what is
 stored in the op's own type, once each: the weights before their product with v, the scores' gradient before its products
 (`low_steps` 1), and the gradients of heads and batches that stand for several, each stored before they are added up.
+A GPU's fused kernel keeps no weights: it rounds exp of the scores for the product with v, divides by the row's sum then,
+and takes the row's sum of dy y, which its gradient subtracts, from the stored y. Without a mask its steps count as well.
 """
 
 import math
@@ -26,6 +28,23 @@ def softmax(s):
     return torch.where(dead, torch.zeros_like(p), p)
 
 
+def by_kernel(s, v, step):
+    """softmax(s) v in the fused kernel's order. The gradient that arrives at an element of `sums` is dy y over the sum:
+    what of the row's sum of dy y belongs to that element of y."""
+    e = torch.exp(s - s.detach().amax(-1, keepdim=True))
+    sums = step(step(e).sum(-1, keepdim=True).expand(*e.shape[:-1], v.shape[-1]))
+    return (step(e) @ v) / sums
+
+
+def either(s, v, is_causal):
+    """softmax(s) v by products or by the kernel: the value and the derivatives of one of them, the taps of both."""
+    numbers = s.numel() > 0 and bool(s.isfinite().all() and v.isfinite().all())
+    if is_causal:
+        s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
+    y = tap(softmax(s)) @ v
+    return y + (by_kernel(s, v, tap) - by_kernel(s, v, lambda t: t)) if numbers else y
+
+
 def scores(q, k, attrs):
     terms = tap(q.unsqueeze(-2) * k.unsqueeze(-3))
     return tap(terms.sum(-1) * attrs.get("scale", 1 / math.sqrt(q.shape[-1])))
@@ -40,12 +59,9 @@ def attention(x, attrs):
     lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     q, k, v = (tap(t.expand(*lead, *t.shape[-2:])) for t in (q, k, v))
     s = scores(q, k, attrs)
-    if attrs.get("is_causal"):
-        mask = torch.ones(s.shape[-2:], dtype=torch.bool).tril()
-    if mask is not None and mask.dtype == torch.bool:
-        s = s.masked_fill(~mask, -INFINITE)
-    elif mask is not None:
-        s = tap(s + mask)
+    if mask is None:
+        return agreed(either(s, v, attrs.get("is_causal")), theirs)
+    s = s.masked_fill(~mask, -INFINITE) if mask.dtype == torch.bool else tap(s + mask)
     return agreed(tap(softmax(s)) @ v, theirs)
 
 
@@ -72,6 +88,8 @@ def mask_for(rng, shape):
 def generate(rng):
     queries, keys = rng.pick((1, 2, 3)), rng.pick((1, 2, 4))
     inner, outer = rng.pick((1, 2, 3)), rng.pick((1, 2, 3))
+    if rng.chance(0.4):
+        inner, outer = rng.pick((8, 16)), 8  # what fused kernels take
     attrs = {}
     if rng.chance(0.25):
         heads = rng.pick((1, 2))
@@ -158,14 +176,15 @@ def flash(x, attrs):
         return torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, 0.0, is_causal, scale=attrs.get("scale"))[:2]
     theirs = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, is_causal, scale=attrs.get("scale"))
     s = scores(q, k, attrs)
+    y = either(s, v, is_causal)
     if is_causal:
         s = s.masked_fill(~torch.ones(s.shape[-2:], dtype=torch.bool).tril(), -INFINITE)
-    return agreed((tap(softmax(s)) @ v, logsumexp(s)), theirs)
+    return agreed((y, logsumexp(s)), theirs)
 
 
 def flash_case(rng):
     lead = [rng.pick((1, 2)), rng.pick((1, 2, 3))]
-    queries, keys, inner = rng.pick((1, 2, 3)), rng.pick((1, 2, 4)), rng.pick((1, 2, 3))
+    queries, keys, inner = rng.pick((1, 2, 3)), rng.pick((1, 2, 4)), rng.pick((1, 2, 3, 8, 16))
     attrs = {}
     if rng.chance(0.3):
         attrs["scale"] = rng.pick((0.5, 2.0, -1.0))

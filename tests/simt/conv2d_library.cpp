@@ -3,42 +3,13 @@
 #include <vector>
 
 #include "cuda/conv2d_graph.h"
-#include "kernels/dtype.h"
+#include "simt/elements.h"
 #include "simt/libraries.h"
 #include "simt/queue.h"
 
 // cuDNN of the simulated device: it does what a convolution's description says, element by element.
 namespace kernels::cuda {
 namespace {
-
-double load(const void* data, DType dtype, std::int64_t i) {
-    switch (dtype) {
-        case DType::f64:
-            return static_cast<const double*>(data)[i];
-        case DType::f32:
-            return static_cast<double>(static_cast<const float*>(data)[i]);
-        case DType::f16:
-            return static_cast<double>(to_float(static_cast<const Half*>(data)[i]));
-        default:
-            return static_cast<double>(to_float(static_cast<const BFloat16*>(data)[i]));
-    }
-}
-
-void store(void* data, DType dtype, std::int64_t i, double value) {
-    switch (dtype) {
-        case DType::f64:
-            static_cast<double*>(data)[i] = value;
-            break;
-        case DType::f32:
-            static_cast<float*>(data)[i] = static_cast<float>(value);
-            break;
-        case DType::f16:
-            static_cast<Half*>(data)[i] = to_half(static_cast<float>(value));
-            break;
-        default:
-            static_cast<BFloat16*>(data)[i] = to_bfloat16(static_cast<float>(value));
-    }
-}
 
 std::int64_t count(const ConvTensor& t) { return t.dims[0] * t.dims[1] * t.dims[2] * t.dims[3]; }
 
@@ -58,7 +29,7 @@ template <typename S>
 std::vector<S> read(const void* data, const ConvTensor& t) {
     std::vector<S> out(static_cast<std::size_t>(count(t)));
     for_each_element(t, [&](std::size_t dense, std::int64_t at) {
-        out[dense] = static_cast<S>(load(data, t.dtype, at));
+        out[dense] = static_cast<S>(simt::load(data, t.dtype, at));
     });
     return out;
 }
@@ -66,7 +37,7 @@ std::vector<S> read(const void* data, const ConvTensor& t) {
 template <typename S>
 void write(const void* data, const ConvTensor& t, const std::vector<S>& values) {
     for_each_element(t, [&](std::size_t dense, std::int64_t at) {
-        store(const_cast<void*>(data), t.dtype, at, static_cast<double>(values[dense]));
+        simt::store(const_cast<void*>(data), t.dtype, at, static_cast<double>(values[dense]));
     });
 }
 

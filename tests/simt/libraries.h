@@ -9,6 +9,8 @@ struct LibrarySettings {
     bool bias_epilogue = true;  ///< products take a bias
     bool convolution = true;    ///< convolutions run
     bool convolution_bias = true;
+    bool attention = true;           ///< its fused kernels run
+    bool attention_backward = true;  ///< the gradient's too
 };
 void configure(const LibrarySettings& settings);
 LibrarySettings library_settings();

@@ -65,8 +65,8 @@ Tensor batched(const Tensor& x, const Shape& lead) {
     return reshape(expand(x, with(lead, rows, cols)), {lead.numel(), rows, cols});
 }
 
-/// Each head of x as often as a head of q needs one.
-Tensor repeated_heads(const Tensor& x, const Tensor& q) {
+/// Leading dimensions of x (k or v) once each of its heads serves a group of q's.
+Shape repeated_leading(const Tensor& x, const Tensor& q) {
     const int head = x.rank() - 3;
     if (x.rank() < 3 || q.rank() < 3 || x.size(head) == 0 ||
         q.size(q.rank() - 3) % x.size(head) != 0) {
@@ -74,19 +74,9 @@ Tensor repeated_heads(const Tensor& x, const Tensor& q) {
                                           ": the heads of " + to_string(x.shape()) +
                                           " do not divide those of " + to_string(q.shape()));
     }
-    const std::int64_t times = q.size(q.rank() - 3) / x.size(head);
-    if (times == 1) return x;
-    Shape apart, wide, merged = x.shape();
-    for (int i = 0; i < x.rank(); ++i) {
-        apart.push_back(x.size(i));
-        wide.push_back(x.size(i));
-        if (i == head) {
-            apart.push_back(1);
-            wide.push_back(times);
-        }
-    }
-    merged[head] *= times;
-    return reshape(expand(reshape(x, apart), wide), merged);
+    Shape lead = leading(x);
+    lead[head] = q.size(q.rank() - 3);
+    return lead;
 }
 
 /// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
@@ -147,6 +137,35 @@ void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask
     detail::check_dropout(info, options);
 }
 
+/// x as (N, heads, rows, cols): its leading dimensions broadcast to `batch` and `heads`.
+Tensor with_heads(const Tensor& x, Shape batch, std::int64_t heads) {
+    const std::int64_t n = batch.numel(), rows = x.size(x.rank() - 2), cols = x.size(x.rank() - 1);
+    batch.push_back(heads);
+    return reshape(expand(x, with(batch, rows, cols)), {n, heads, rows, cols});
+}
+
+Shape without_last(const Shape& lead) {
+    Shape batch;
+    for (int i = 0; i + 1 < lead.rank(); ++i) batch.push_back(lead[i]);
+    return batch;
+}
+
+/// By the device's kernel, which takes grouped heads as they are; undefined if it has none.
+Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options,
+             const Shape& lead) {
+    if (!detail::may_be_fused(q, k, v, options)) return {};
+    const Shape batch = without_last(lead);
+    const std::int64_t heads = lead.rank() > 0 ? lead[lead.rank() - 1] : 1;
+    const auto heads_of = [&](const Tensor& x) {
+        return options.enable_gqa ? x.size(x.rank() - 3) : heads;
+    };
+    const auto made = detail::fused_attention(
+        scaled_dot_product_attention_info, with_heads(q, batch, heads),
+        with_heads(k, batch, heads_of(k)), with_heads(v, batch, heads_of(v)), options);
+    if (!made) return {};
+    return reshape(made->y, with(lead, q.size(q.rank() - 2), v.shape().back()));
+}
+
 }  // namespace
 
 namespace detail {
@@ -168,6 +187,23 @@ void check_dropout(const OpInfo& info, const AttentionOptions& options) {
     }
     if (p > 0 && !options.random)
         throw Error(ErrorCode::value, name + ": dropout_p needs a stream of random numbers");
+}
+
+Tensor repeated_heads(const Tensor& x, const Tensor& q) {
+    const int head = x.rank() - 3;
+    const std::int64_t times = q.size(q.rank() - 3) / x.size(head);
+    if (times == 1) return x;
+    Shape apart, wide, merged = x.shape();
+    for (int i = 0; i < x.rank(); ++i) {
+        apart.push_back(x.size(i));
+        wide.push_back(x.size(i));
+        if (i == head) {
+            apart.push_back(1);
+            wide.push_back(times);
+        }
+    }
+    merged[head] *= times;
+    return reshape(expand(reshape(x, apart), wide), merged);
 }
 
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
@@ -199,20 +235,27 @@ const OpInfo scaled_dot_product_attention_info{
 Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                     const Tensor& mask0, const AttentionOptions& options) {
     const OpInfo& info = scaled_dot_product_attention_info;
-    const auto [q, k_given, v_given, mask] = autocast(info, q0, k0, v0, mask0);
-    check(q, k_given, v_given, mask, options);
+    const auto [q, k, v, mask] = autocast(info, q0, k0, v0, mask0);
+    check(q, k, v, mask, options);
     const NoAutocast inside(q.device().kind);
-    const Tensor k = options.enable_gqa ? repeated_heads(k_given, q) : k_given;
-    const Tensor v = options.enable_gqa ? repeated_heads(v_given, q) : v_given;
+    const bool grouped = options.enable_gqa;
     const Shape lead = broadcast_shapes(
-        info.name, broadcast_shapes(info.name, leading(q), leading(k)), leading(v));
+        info.name,
+        broadcast_shapes(info.name, leading(q), grouped ? repeated_leading(k, q) : leading(k)),
+        grouped ? repeated_leading(v, q) : leading(v));
     const Shape full = with(lead, q.size(q.rank() - 2), k.size(k.rank() - 2));
     if (mask.defined()) {
         const bool fits =
             mask.rank() <= full.rank() && broadcast_shapes(info.name, mask.shape(), full) == full;
         check_shapes(info, fits, mask, q);
     }
-    return detail::attend(q, k, v, mask, options, lead).y;
+    if (!mask.defined()) {
+        const Tensor y = fused(q, k, v, options, lead);
+        if (y.defined()) return y;
+    }
+    return detail::attend(q, grouped ? detail::repeated_heads(k, q) : k,
+                          grouped ? detail::repeated_heads(v, q) : v, mask, options, lead)
+        .y;
 }
 
 }  // namespace engine

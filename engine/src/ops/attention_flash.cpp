@@ -37,16 +37,18 @@ void check(const OpInfo& info, const Tensor& q, const Tensor& k, const Tensor& v
     detail::check_dropout(info, options);
 }
 
-/// Of each row, outside the graph.
+/// A row without a sum has an infinite one. Outside the graph.
+Tensor or_infinite(const Tensor& sums) {
+    const auto number = [&](double value) {
+        return Tensor::full({}, value, sums.dtype(), sums.device());
+    };
+    return where(greater(sums, number(-infinite)), sums, number(infinite));
+}
+
 Tensor row_logsumexp(const Tensor& scores) {
-    const GradMode off(false);
     const Shape rows{scores.size(0), scores.size(1), scores.size(2)};
     if (scores.size(3) == 0) return Tensor::full(rows, infinite, scores.dtype(), scores.device());
-    const auto number = [&](double value) {
-        return Tensor::full({}, value, scores.dtype(), scores.device());
-    };
-    const Tensor sums = logsumexp(scores, {-1});
-    return where(greater(sums, number(-infinite)), sums, number(infinite));
+    return or_infinite(logsumexp(scores, {-1}));
 }
 
 }  // namespace
@@ -65,7 +67,12 @@ TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0
     const auto [q, k, v] = autocast(info, q0, k0, v0);
     check(info, q, k, v, options);
     const NoAutocast inside(q.device().kind);
+    if (const auto made = detail::fused_attention(info, q, k, v, options)) {
+        const GradMode off(false);
+        return {made->y, or_infinite(made->logsumexp)};
+    }
     const auto made = detail::attend(q, k, v, {}, options, {q.size(0), q.size(1)});
+    const GradMode off(false);
     return {made.y, row_logsumexp(made.scores)};
 }
 

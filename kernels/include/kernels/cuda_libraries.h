@@ -6,7 +6,8 @@
 #include <vector>
 
 /// NVIDIA's libraries that the CUDA backend opens when a device is first used: matrix products
-/// (cuBLASLt) and convolutions (cuDNN). The program is not linked to them and never brings them.
+/// (cuBLASLt), convolutions and attention (cuDNN). The program is not linked to them and never
+/// brings them.
 namespace kernels::cuda {
 
 struct LibraryInfo {

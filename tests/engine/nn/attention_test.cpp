@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "amp/autocast.h"
 #include "engine/error.h"
 #include "engine/here.h"
+#include "kernels/cuda_device.h"
 #include "ops/binary.h"
+#include "ops/cast.h"
 #include "ops/reduce.h"
 #include "ops/view.h"
 
@@ -67,6 +71,35 @@ TEST(MultiheadAttention, IsF16InARegionAndTrainsItsFp32Weights) {
     EXPECT_EQ(y.dtype(), DType::f16);
     backward(sum(y));
     for (const auto& p : registry.parameters) EXPECT_EQ(p.tensor.grad().dtype(), DType::f32);
+}
+
+// What an ordinary layer does on a GPU: no scores in memory, and nothing copied on the way to the
+// kernel or from it.
+TEST(MultiheadAttention, GoesByTheFusedKernelInARegion) {
+    if (default_device().kind == Device::Kind::cpu) GTEST_SKIP() << "not on a CUDA device";
+    struct Names final : OpObserver {
+        void on_op(const OpEvent& event) override { seen.insert(event.info->name); }
+        std::set<std::string> seen;
+    } names;
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "attn", 32, 4);
+    const Tensor x = to(ramp({2, 6, 32}), DType::f16);
+    const AutocastRegion region(here, true, DType::f16);
+    const auto inside = region.enter();
+    layer(x, {.is_causal = true});  // casts the weights
+    const std::int64_t before = kernels::cuda::call_counts().launches;
+    Tensor y;
+    {
+        const ObserverScope watching(names);
+        y = layer(x, {.is_causal = true});
+    }
+    if (!names.seen.count("scaled_dot_product_attention"))
+        GTEST_SKIP() << "no fused kernel on this device";
+    EXPECT_EQ(names.seen.count("attention_values"), 0u);
+    // Two products with their biases, and attention between.
+    EXPECT_EQ(kernels::cuda::call_counts().launches, before + 3);
+    backward(sum(y));
+    for (const auto& p : registry.parameters) EXPECT_TRUE(p.tensor.grad().defined());
 }
 
 }  // namespace

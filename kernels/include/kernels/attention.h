@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "kernels/array.h"
+
+namespace kernels {
+
+/// Elements from one example, head or position to the next; those of one position lie together.
+struct AttentionStrides {
+    std::int64_t batch = 0, head = 0, row = 0;
+    bool operator==(const AttentionStrides&) const = default;
+};
+
+enum class AttentionPass { forward, backward };
+
+/// y = softmax(scale q k^T) v without the scores in memory: q (N, H, L, E), k (N, G, S, E), v (N,
+/// G, S, V), y (N, H, L, V), all f16 or all bf16. G divides H: each head of k and v serves H / G
+/// neighbouring heads of q. Causal: position i sees keys 0 to i, and S = L.
+struct Attention {
+    AttentionPass pass = AttentionPass::forward;
+    DType dtype = DType::f16;
+    std::int64_t batch = 0, heads = 0, kv_heads = 0;  ///< N, H, G
+    std::int64_t queries = 0, keys = 0;               ///< L, S
+    std::int64_t qk_size = 0, v_size = 0;             ///< E, V
+    float scale = 1;
+    bool causal = false;
+    AttentionStrides q = {}, k = {}, v = {}, y = {};
+    AttentionStrides dy = {}, dq = {}, dk = {}, dv = {};  ///< of the backward pass
+
+    bool operator==(const Attention&) const = default;
+};
+
+struct AttentionForwardData {
+    const void *q, *k, *v;
+    void* y;
+    float* logsumexp;  ///< (N, H, L) dense: ln of the sum of exp of a row's scaled scores
+};
+struct AttentionBackwardData {
+    const void *q, *k, *v, *y, *dy;
+    const float* logsumexp;
+    void *dq, *dk, *dv;
+};
+
+/// The fused kernels of a library, on CUDA alone: elsewhere, and where it has none, attention is
+/// composed of products and a softmax.
+///
+/// Scores, exp and sums are f32. Rounded to the dtype on the way: exp of a score (in the forward
+/// pass before the division by the row's sum) for its product with v or dy, the scores' gradient
+/// for its products with q and k, the gradients of k and v of each head of q before those of a
+/// group are added, and the results. Row i of the gradient takes sum of dy y from the rounded y.
+/// The same bits in every run. What becomes of scores that are infinite or NaN is the library's
+/// affair.
+namespace cuda {
+
+/// What every pointer is a multiple of, in bytes, and every stride of a dimension longer than 1.
+constexpr std::size_t attention_alignment = 16;
+
+/// Scratch in bytes for it on the thread's device; nothing if there is no kernel. Makes its plan,
+/// once for each description. Throws DeviceError if the library is not there.
+std::optional<std::size_t> attention_workspace(const Attention& attention);
+
+/// On the stream; attention_workspace has given the bytes at `workspace` (256-byte aligned).
+void attention_forward(const Attention& attention, const AttentionForwardData& data,
+                       void* workspace, Stream stream);
+void attention_backward(const Attention& attention, const AttentionBackwardData& data,
+                        void* workspace, Stream stream);
+
+}  // namespace cuda
+}  // namespace kernels
