@@ -105,6 +105,7 @@ sanitize() {
     command -v compute-sanitizer > /dev/null || { skip "no compute-sanitizer here"; return; }
     local tool=$1 share failed=0 jobs=()
     shift
+    rm -f "$results/$tool"-*.txt
     for ((share = 0; share < shares; ++share)); do
         GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$share compute-sanitizer --tool "$tool" --error-exitcode 9 \
             --print-limit 20 --port $((49152 + 100 * share + RANDOM % 90)) "$@" \
@@ -113,11 +114,15 @@ sanitize() {
         jobs+=($!)
     done
     compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 --port 48900 "$@" \
-        "$build/tests/engine/train/device_test$simulated" --gtest_brief=1 --gtest_filter='DeviceStep.Replays*' \
+        "$build/tests/engine/train/device_test$simulated" --gtest_brief=1 --gtest_filter='*DeviceStep.Replays*' \
         > "$results/$tool-step.txt" 2>&1 &
     jobs+=($!)
     for share in "${jobs[@]}"; do wait "$share" || failed=1; done
     tail -n 25 "$results/$tool"-*.txt
+    if grep -LE '\] [1-9][0-9]* tests? from' "$results/$tool"-*.txt | grep .; then
+        echo "$tool: no test ran there"
+        failed=1
+    fi
     grep -hoE '(ERROR|RACECHECK) SUMMARY: [0-9]+' "$results/$tool"-*.txt |
         awk -v tool="$tool" '{n += $3} END {print tool ": " NR " runs with a summary, " n + 0 " findings"}'
     return $failed
@@ -134,6 +139,7 @@ needs_pytorch() {
 compare_ops() {
     local name share failed=0 jobs=()
     name=$(basename "$1" .py)
+    rm -f "$results/$name"-*.txt
     for ((share = 1; share <= shares; ++share)); do
         "$python" "$@" --halftone "$program" --device cuda --share "$share/$shares" > "$results/$name-$share.txt" 2>&1 &
         jobs+=($!)
