@@ -1,8 +1,7 @@
 #include <cublasLt.h>
 
-#include <type_traits>
-
 #include "cuda/cublas_lt_api.h"
+#include "cuda/same_call.h"
 
 // cublas_lt_api.h against the header that comes with the library.
 namespace kernels::cuda::lt {
@@ -44,26 +43,6 @@ static_assert(offsetof(HeuristicResult, workspace_bytes) ==
 static_assert(offsetof(HeuristicResult, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 
 namespace {
-
-/// A type of theirs and the one that stands for it in the table.
-template <typename Theirs, typename Ours>
-constexpr bool stands_for() {
-    if constexpr (std::is_pointer_v<Theirs> && std::is_pointer_v<Ours>)
-        return true;  // opaque handles and memory
-    else if constexpr (std::is_enum_v<Theirs>)
-        return sizeof(Theirs) == sizeof(Ours) &&
-               (std::is_enum_v<Ours> || std::is_same_v<Ours, int>);
-    else
-        return std::is_same_v<Theirs, Ours>;
-}
-
-template <typename R1, typename... P1, typename R2, typename... P2>
-constexpr bool same_call(R1 (*)(P1...), R2 (*)(P2...)) {
-    if constexpr (sizeof...(P1) != sizeof...(P2))
-        return false;
-    else
-        return stands_for<R1, R2>() && (stands_for<P1, P2>() && ...);
-}
 
 constexpr Table none{};
 static_assert(same_call(&cublasLtCreate, none.create));

@@ -43,8 +43,10 @@ set(cuda_host
   attention_graph.cpp
   conv2d.cpp
   conv2d_graph.cpp
+  cudnn_rnn_plan.cpp
   gemm.cpp
   matmul_plans.cpp
+  recurrent_network.cpp
   workspace.cpp
 )
 # Families of kernels/cuda_absent that are not written here: there the symbols that throw stand in for them.

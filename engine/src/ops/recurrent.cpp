@@ -6,6 +6,7 @@
 #include "ops/dropout.h"
 #include "ops/matmul.h"
 #include "ops/recurrent_layer.h"
+#include "ops/recurrent_network.h"
 #include "ops/view.h"
 
 namespace engine {
@@ -150,6 +151,33 @@ TensorList run_layers(const Network& n, const Tensor& rows,
     return out;
 }
 
+/// Sequences of equal length: as one node where the device's library takes the network, else layer
+/// by layer. Dropout between the layers is ours, so that its masks are the same everywhere (D7).
+TensorList run_even(const Network& n, const Tensor& rows, std::int64_t steps, std::int64_t batch) {
+    const std::vector<std::int64_t> sizes(static_cast<std::size_t>(steps), batch);
+    if (n.drops()) return run_layers(n, rows, sizes);
+    const kernels::RecurrentNetwork told{.cell = n.cell,
+                                         .dtype = rows.dtype(),
+                                         .steps = steps,
+                                         .batch = batch,
+                                         .input = rows.size(1),
+                                         .hidden = n.hx[0].size(2),
+                                         .layers = n.options.num_layers,
+                                         .bidirectional = n.options.bidirectional,
+                                         .biases = n.options.has_biases};
+    TensorList inputs{rows, n.hx[0], n.hx.size() > 1 ? n.hx[1] : Tensor()};
+    inputs.insert(inputs.end(), n.params.begin(), n.params.end());
+    const auto by_layers = [&info = n.info, cell = n.cell, options = n.options,
+                            sizes](const TensorList& in) {
+        TensorList hx{in[1]};
+        if (in[2].defined()) hx.push_back(in[2]);
+        return run_layers({info, cell, options, in[0], hx, {in.begin() + 3, in.end()}}, in[0],
+                          sizes);
+    };
+    if (const auto made = recurrent_network(told, inputs, by_layers)) return *made;
+    return run_layers(n, rows, sizes);
+}
+
 TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x0,
                        const TensorList& hx, const TensorList& params,
                        const RecurrentOptions& options) {
@@ -172,8 +200,7 @@ TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x0,
     const std::int64_t steps = by_time.size(0), batch = by_time.size(1);
     if (steps == 0 || batch == 0) n.refuse("the sequence is empty: " + to_string(n.x.shape()));
     check_shapes_of(n, batch);
-    TensorList out = run_layers(n, reshape(by_time, {steps * batch, by_time.size(2)}),
-                                std::vector<std::int64_t>(static_cast<std::size_t>(steps), batch));
+    TensorList out = run_even(n, reshape(by_time, {steps * batch, by_time.size(2)}), steps, batch);
     out[0] = reshape(out[0], {steps, batch, out[0].size(1)});
     if (options.batch_first) out[0] = transpose(out[0], 0, 1);
     return out;

@@ -5,7 +5,7 @@
 #include "ops/matmul.h"
 #include "ops/recurrent_layer.h"
 #include "ops/reduce.h"
-#include "ops/wide.h"
+#include "ops/second_derivative.h"
 
 namespace engine::detail {
 namespace {
@@ -100,54 +100,11 @@ TensorList compute(const RecurrentLayer& layer, const RecurrentBackward& a) {
     return out;
 }
 
-/// t in f32 (f64 for f64) as a leaf of a graph of its own.
-Tensor wide_leaf(const Tensor& t) {
-    if (!t.defined()) return t;
-    return to(t.detach(), wide_type(t.dtype())).detach().set_requires_grad(true);
-}
-
-/// The gradients of the backward pass's outputs by its inputs, in that order: those of the
-/// gradients of the layer in plain ops. It records a graph of its own, so that there is no third
-/// derivative.
+/// The gradients of the backward pass's outputs by its inputs, in that order.
 TensorList second(const RecurrentLayer& layer, std::span<const Tensor> grads, const Saved& saved) {
-    const NoAutocast inside(saved[3].device().kind);
-    TensorList leaves;
-    {
-        const GradMode off(false);
-        for (int i = 0; i < 8; ++i) leaves.push_back(wide_leaf(saved[i]));
-    }
-    const GradMode recorded(true);
-    const RecurrentInputs in{leaves[3], leaves[4], leaves[6], leaves[5], leaves[7]};
-    const TensorList outputs = plain_recurrent_layer(layer, in);
-    TensorList from, with, by;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (!leaves[i].defined()) continue;
-        from.push_back(outputs[i]);
-        with.push_back(leaves[i]);
-    }
-    for (const auto& leaf : {in.gx, in.h0, in.w_hh, in.c0, in.b_hh}) {
-        if (leaf.defined()) by.push_back(leaf);
-    }
-    const TensorList first = grad(from, by, with, {.create_graph = true}, true);
-    TensorList roots, seeds, wanted;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-        if (!grads[i].defined() || !first[i].defined() || !first[i].requires_grad()) continue;
-        roots.push_back(first[i]);
-        seeds.push_back(widened(grads[i].detach()));
-    }
-    for (const auto& leaf : leaves) {
-        if (leaf.defined()) wanted.push_back(leaf);
-    }
-    TensorList out(leaves.size());
-    if (roots.empty()) return out;
-    const GradMode off(false);
-    TensorList found = grad(roots, wanted, seeds, {}, true);
-    for (std::size_t i = 0, k = 0; i < leaves.size(); ++i) {
-        if (!leaves[i].defined()) continue;
-        if (found[k].defined()) out[i] = to(found[k], saved[static_cast<int>(i)].dtype());
-        ++k;
-    }
-    return out;
+    return second_derivative(grads, saved, 8, 3, [&](const TensorList& in) {
+        return plain_recurrent_layer(layer, {in[0], in[1], in[3], in[2], in[4]});
+    });
 }
 
 }  // namespace

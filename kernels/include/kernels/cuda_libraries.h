@@ -6,8 +6,8 @@
 #include <vector>
 
 /// NVIDIA's libraries that the CUDA backend opens when a device is first used: matrix products
-/// (cuBLASLt), convolutions and attention (cuDNN). The program is not linked to them and never
-/// brings them.
+/// (cuBLASLt), convolutions, attention and recurrent networks (cuDNN). The program is not linked to
+/// them and never brings them.
 namespace kernels::cuda {
 
 struct LibraryInfo {

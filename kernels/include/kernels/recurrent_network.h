@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "kernels/recurrent.h"
+
+namespace kernels {
+
+/// All layers and directions of a recurrent network over sequences of equal length, in the formulas
+/// of kernels/recurrent.h: what a library is told of it.
+struct RecurrentNetwork {
+    RecurrentCell cell = RecurrentCell::lstm;
+    DType dtype = DType::f32;  ///< of all tensors; sums and gates in f32 (f64 for f64)
+    std::int64_t steps = 0, batch = 0, input = 0, hidden = 0, layers = 1;
+    bool bidirectional = false;
+    bool biases = true;    ///< two vectors for each layer and direction
+    bool tf32 = false;     ///< f32 products may take their operands as TF32
+    bool training = true;  ///< keeps what the backward pass reads
+
+    std::int64_t directions() const { return bidirectional ? 2 : 1; }
+    bool operator==(const RecurrentNetwork&) const = default;
+};
+
+/// Memory that the caller gives, in bytes: all weights in the library's own order, and what the
+/// forward pass keeps for the backward pass (0 unless `training`).
+struct RecurrentSpaces {
+    std::size_t weights = 0, reserve = 0;
+};
+
+/// Dense device memory. x (steps, batch, input); h0, c0, h_n, c_n (layers * directions, batch,
+/// hidden), the c's null unless lstm; y (steps, batch, hidden * directions). params: w_ih (gates *
+/// hidden, columns), w_hh (gates * hidden, hidden) and, with biases, b_ih, b_hh (gates * hidden) of
+/// each layer and direction, gates in PyTorch's order. All but the parameters begin at multiples of
+/// 16 bytes.
+struct RecurrentForwardPass {
+    const void *x = nullptr, *h0 = nullptr, *c0 = nullptr;
+    std::span<const void* const> params;
+    void *y = nullptr, *h_n = nullptr, *c_n = nullptr;
+    void *weights = nullptr, *reserve = nullptr;  ///< both written
+};
+
+/// y, weights and reserve as the forward pass left them; the backward pass spoils the reserve, so
+/// that a second one needs a forward pass before it. dh_n and dc_n may be null: 0.
+struct RecurrentBackwardPass {
+    const void *x = nullptr, *h0 = nullptr, *c0 = nullptr, *y = nullptr;
+    const void *dy = nullptr, *dh_n = nullptr, *dc_n = nullptr;
+    const void* weights = nullptr;
+    void* reserve = nullptr;
+    void *dx = nullptr, *dh0 = nullptr, *dc0 = nullptr;
+    void* d_weights = nullptr;  ///< as large as the weights' space; written
+    std::span<void* const> d_params;
+};
+
+namespace cuda {
+/// Nothing: the library cannot, or is too old, and nothing was done. Throws DeviceError if there is
+/// none.
+std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network);
+/// False: the library refused after all, and will not be asked again; the results are not written.
+/// Neither waits for the device; both may be captured.
+bool recurrent_network_forward(const RecurrentNetwork& network, const RecurrentForwardPass& pass,
+                               Stream stream);
+bool recurrent_network_backward(const RecurrentNetwork& network, const RecurrentBackwardPass& pass,
+                                Stream stream);
+}  // namespace cuda
+
+}  // namespace kernels

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "cuda/cudnn_rnn_plan.h"
+#include "kernels/cuda_libraries.h"
+#include "kernels/device_error.h"
+#include "kernels/recurrent_network_run.h"
+
+// What the real cuDNN says of recurrent networks without a device: it takes descriptions of them,
+// and refuses the combinations that it does not have. Sizes and places of weights need a handle.
+namespace kernels::test {
+namespace {
+
+using namespace cuda::rnn;
+
+const cuda::LibraryInfo& cudnn() {
+    static const cuda::LibraryInfo info = [] {
+        for (const auto& library : cuda::libraries())
+            if (library.name == "cuDNN") return library;
+        return cuda::LibraryInfo{};
+    }();
+    return info;
+}
+
+#define HALFTONE_NEEDS_CUDNN() \
+    if (!cudnn().found) GTEST_SKIP() << "no cuDNN: " << cudnn().problem
+
+constexpr Cell cells[] = {Cell::relu, Cell::tanh, Cell::lstm, Cell::gru};
+
+Status set(const NetworkDescriptor& network, Cell cell, const Arithmetic& a, Bias bias = Bias::two,
+           Direction direction = Direction::one) {
+    return table().network_set(network.get(), Algorithm::standard, cell, bias, direction,
+                               Input::linear, a.data, a.precision, a.math, 5, 7, 7, 2, nullptr,
+                               padding_off);
+}
+
+TEST(CudnnRnn, TakesEveryCellTypeAndForm) {
+    HALFTONE_NEEDS_CUDNN();
+    for (const Cell cell : cells)
+        for (const DType dtype : floating)
+            for (const bool tf32 : {false, true})
+                for (const Bias bias : {Bias::none, Bias::two})
+                    for (const Direction direction : {Direction::one, Direction::both}) {
+                        const NetworkDescriptor network;
+                        const Arithmetic a = arithmetic_of({.dtype = dtype, .tf32 = tf32});
+                        EXPECT_EQ(set(network, cell, a, bias, direction), success)
+                            << static_cast<int>(cell) << " dtype " << static_cast<int>(dtype);
+                    }
+}
+
+TEST(CudnnRnn, SaysThatItHasNoSumsInAnotherWideType) {
+    HALFTONE_NEEDS_CUDNN();
+    const NetworkDescriptor network;
+    const Status wider = set(network, Cell::lstm, {DataType::f32, DataType::f64, Math::fma});
+    EXPECT_TRUE(is_not_supported(wider)) << wider;
+    const Status narrower = set(network, Cell::lstm, {DataType::bf16, DataType::f16, Math::fma});
+    EXPECT_TRUE(is_not_supported(narrower)) << narrower;
+}
+
+TEST(CudnnRnn, ChoosesItsArithmeticByTypeAlone) {
+    const auto math = [](DType dtype, bool tf32) {
+        return arithmetic_of({.dtype = dtype, .tf32 = tf32}).math;
+    };
+    EXPECT_EQ(math(DType::f32, false), Math::fma);
+    EXPECT_EQ(math(DType::f32, true), Math::standard);
+    for (const DType low : {DType::f16, DType::bf16}) {
+        EXPECT_EQ(math(low, true), Math::tensor_op);
+        EXPECT_EQ(arithmetic_of({.dtype = low}).precision, DataType::f32);
+    }
+    EXPECT_EQ(arithmetic_of({.dtype = DType::f64}).precision, DataType::f64);
+}
+
+TEST(CudnnRnn, TakesSequencesAndStatesOfEveryType) {
+    HALFTONE_NEEDS_CUDNN();
+    const std::vector<int> lengths(6, 4);
+    const int dims[] = {4, 6, 7}, strides[] = {42, 7, 1};
+    for (const DType dtype : floating) {
+        const DataType type = arithmetic_of({.dtype = dtype}).data;
+        const SequenceDescriptor sequence;
+        EXPECT_EQ(table().sequence_set(sequence.get(), type, Layout::packed, 4, 6, 5,
+                                       lengths.data(), nullptr),
+                  success);
+        const TensorDescriptor state;
+        ASSERT_EQ(table().tensor_set(state.get(), type, 3, dims, strides), success);
+        DataType read{};
+        int rank = 0, read_dims[8] = {}, read_strides[8] = {};
+        ASSERT_EQ(table().tensor_get(state.get(), 8, &read, &rank, read_dims, read_strides),
+                  success);
+        EXPECT_EQ(read, type);
+        EXPECT_EQ(rank, 3);
+        EXPECT_EQ(read_dims[0] * read_dims[1] * read_dims[2], 4 * 6 * 7);
+    }
+}
+
+TEST(CudnnRnn, NamesItsStatuses) {
+    HALFTONE_NEEDS_CUDNN();
+    try {
+        check(not_supported, "a call");
+        FAIL() << "no error";
+    } catch (const DeviceError& error) {
+        EXPECT_STREQ(error.what(), "a call: CUDNN_STATUS_NOT_SUPPORTED");
+    }
+    EXPECT_NO_THROW(check(success, "a call"));
+}
+
+}  // namespace
+}  // namespace kernels::test

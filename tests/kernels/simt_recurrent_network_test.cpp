@@ -1,0 +1,139 @@
+#include "cuda/cudnn_rnn_plan.h"
+#include "kernels/cuda_graph.h"
+#include "kernels/cuda_libraries.h"
+#include "kernels/device_error.h"
+#include "kernels/recurrent_network_run.h"
+#include "simt/libraries.h"
+
+// What only the simulated library can show of recurrent networks.
+namespace kernels::test {
+namespace {
+
+/// Other tests count the device's memory. A network that has a plan is not asked for again, so
+/// each test takes its own shapes.
+class SimulatedRecurrentNetwork : public ::testing::Test {
+protected:
+    ~SimulatedRecurrentNetwork() override {
+        simt::configure(simt::LibrarySettings{});
+        cuda::release_workspaces();
+    }
+    static RecurrentNetwork network(std::int64_t input, RecurrentCell cell = RecurrentCell::lstm,
+                                    DType dtype = DType::f32) {
+        return {.cell = cell, .dtype = dtype, .steps = 3, .batch = 2, .input = input, .hidden = 4};
+    }
+    static void expect_good(const RecurrentNetwork& n) {
+        SCOPED_TRACE(to_string(n));
+        const auto spaces = cuda::recurrent_spaces(n);
+        ASSERT_TRUE(spaces);
+        const RecurrentNetworkProblem problem(n);
+        const RecurrentNetworkResults expected = RecurrentNetworkReference(problem, true).run();
+        RecurrentNetworkRun run(problem, *spaces);
+        ASSERT_TRUE(run.forward());
+        run.expect_outputs(expected);
+        ASSERT_TRUE(run.backward(true));
+        run.expect_gradients(expected);
+    }
+};
+
+TEST_F(SimulatedRecurrentNetwork, FindsWeightsThatLieApart) {
+    simt::configure({.recurrent_scattered = true});
+    for (RecurrentNetwork n : {network(11), network(12, RecurrentCell::gru, DType::f16),
+                               network(13, RecurrentCell::rnn_tanh, DType::f64)})
+        for (const std::int64_t layers : {1, 2}) {
+            n.layers = layers;
+            n.bidirectional = layers == 2;
+            expect_good(n);
+        }
+}
+
+TEST_F(SimulatedRecurrentNetwork, CopiesAParameterAtOnceWhereItsGatesLieTogether) {
+    const auto nodes = [](const RecurrentNetwork& n) {
+        const RecurrentNetworkProblem problem(n);
+        RecurrentNetworkRun run(problem, *cuda::recurrent_spaces(n));
+        run.forward();
+        cuda::begin_capture({});
+        run.forward();
+        return cuda::end_capture({})->nodes();
+    };
+    EXPECT_EQ(nodes(network(21)), 4 + 1);
+    simt::configure({.recurrent_scattered = true});
+    // Four parameters of four gates, and the gaps to be zeroed.
+    EXPECT_EQ(nodes(network(22)), 4 * 4 + 1 + 1);
+}
+
+TEST_F(SimulatedRecurrentNetwork, MayKeepItsStepsInF32) {
+    simt::configure({.recurrent_wide = true});
+    for (const auto cell : {RecurrentCell::rnn_tanh, RecurrentCell::lstm, RecurrentCell::gru})
+        for (const DType dtype : {DType::f16, DType::bf16}) {
+            RecurrentNetwork n = network(31, cell, dtype);
+            n.layers = 2;
+            n.bidirectional = true;
+            expect_good(n);
+        }
+}
+
+TEST_F(SimulatedRecurrentNetwork, IsRefusedWhereTheLibraryDoesNotSupportIt) {
+    simt::configure({.recurrent = false});
+    EXPECT_FALSE(cuda::recurrent_spaces(network(41)));
+    RecurrentNetwork huge = network(42);
+    huge.hidden = std::int64_t{1} << 32;
+    simt::configure(simt::LibrarySettings{});
+    EXPECT_FALSE(cuda::recurrent_spaces(huge));
+}
+
+TEST_F(SimulatedRecurrentNetwork, IsNotAskedForAgainOnceItHasRefusedToRun) {
+    for (const bool backward : {false, true}) {
+        const RecurrentNetwork n = network(backward ? 51 : 52);
+        const auto spaces = cuda::recurrent_spaces(n);
+        ASSERT_TRUE(spaces);
+        const RecurrentNetworkProblem problem(n);
+        RecurrentNetworkRun run(problem, *spaces);
+        simt::configure({.recurrent_runs = backward, .recurrent_backward = !backward});
+        EXPECT_EQ(run.forward(), backward);
+        EXPECT_FALSE(backward && run.backward(true));
+        simt::configure(simt::LibrarySettings{});
+        EXPECT_FALSE(cuda::recurrent_spaces(n));
+        EXPECT_FALSE(run.forward());
+    }
+}
+
+TEST_F(SimulatedRecurrentNetwork, AsksTheLibraryOnceForANetwork) {
+    const std::int64_t before = simt::plans_made();
+    const RecurrentNetwork n = network(61);
+    cuda::recurrent_spaces(n);
+    cuda::recurrent_spaces(n);
+    EXPECT_EQ(simt::plans_made(), before + 1);
+    const auto made = [&](auto change) {
+        const std::int64_t so_far = simt::plans_made();
+        RecurrentNetwork other = n;
+        change(other);
+        cuda::recurrent_spaces(other);
+        return simt::plans_made() - so_far;
+    };
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.cell = RecurrentCell::gru; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f64; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.steps = 9; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.batch = 9; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.hidden = 9; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.layers = 9; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.bidirectional = true; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.biases = false; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.tf32 = true; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.training = false; }), 1);
+    // Only f32 can be taken as TF32.
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16, o.tf32 = true; }), 1);
+    EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16; }), 0);
+}
+
+TEST_F(SimulatedRecurrentNetwork, SpoilsTheReserveInItsBackwardPass) {
+    const RecurrentNetwork n = network(71);
+    const RecurrentNetworkProblem problem(n);
+    RecurrentNetworkRun run(problem, *cuda::recurrent_spaces(n));
+    ASSERT_TRUE(run.forward() && run.backward(true));
+    const auto first = run.bytes();
+    ASSERT_TRUE(run.backward(true));
+    EXPECT_NE(run.bytes(), first);
+}
+
+}  // namespace
+}  // namespace kernels::test
