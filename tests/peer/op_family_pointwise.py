@@ -171,7 +171,8 @@ def elu(x, alpha, rate):
     """As PyTorch's CUDA kernels have it, for a NaN too: its slope is 1 there. Written out, since its CPU kernels disagree
     about that, and its backward of celu takes 1 / alpha in f32 whatever the type of x."""
     below = torch.where(x <= 0, x, torch.zeros_like(x))
-    return torch.where(x <= 0, alpha * Expm1.apply(below * rate), x)
+    # Far below zero x has no say in the result, and alpha and expm1 are rounded all the same.
+    return torch.where(x <= 0, alpha * tap(Expm1.apply(below * rate)), x)
 
 
 op("elu", FAMILY, "none", with_attrs(off_zero, alpha=(1.0, 0.3, 2.0)),
