@@ -51,6 +51,14 @@ const Machine& machine() {
     return *only;
 }
 
+struct ThreadDevice {
+    int index = 0;
+    int ordinal = -1;  // not yet told to CUDA
+};
+thread_local ThreadDevice thread_device;
+
+}  // namespace
+
 int ordinal_of(int index) {
     const std::vector<int>& ordinals = machine().ordinals;
     if (index < 0 || index >= static_cast<int>(ordinals.size())) {
@@ -59,14 +67,6 @@ int ordinal_of(int index) {
     }
     return ordinals[static_cast<std::size_t>(index)];
 }
-
-struct ThreadDevice {
-    int index = 0;
-    int ordinal = -1;  // not yet told to CUDA
-};
-thread_local ThreadDevice thread_device;
-
-}  // namespace
 
 bool built() { return true; }
 

@@ -26,6 +26,7 @@ set(cuda_kernels
   multi_tensor_trust.cu
   multi_tensor_update.cu
   prepare_images.cu
+  put_bytes.cu
   recurrent.cu
   reduce.cu
   reduce_columns.cu

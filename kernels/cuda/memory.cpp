@@ -4,6 +4,7 @@
 #include "cuda/check.h"
 #include "cuda/native.h"
 #include "cuda/state.h"
+#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
@@ -102,6 +103,15 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
     copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
+void copy_between_devices(void* to, int to_device, const void* from, int from_device,
+                          std::size_t bytes, Stream stream) {
+    if (bytes == 0) return;
+    auto* native = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaMemcpyPeerAsync(to, ordinal_of(to_device), from, ordinal_of(from_device), bytes,
+                              native),
+          "cudaMemcpyPeerAsync");
 }
 
 void set_zero(void* device, std::size_t bytes, Stream stream) {

@@ -17,6 +17,8 @@ Counters& counters() noexcept;
 /// DeviceError with the reason if there is none.
 int use_device();
 
+/// CUDA's number of a device. Throws DeviceError if there is none.
+int ordinal_of(int index);
 /// The compute stream of that device.
 cudaStream_t compute_stream();
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
 #include "simt/language.h"
@@ -93,6 +94,29 @@ TEST(SimulatedDeviceDeathTest, KeepsTheHostOut) {
         },
         "");
     cuda::release(const_cast<float*>(device));
+}
+
+TEST(SimulatedDeviceDeathTest, KeepsOneDeviceOutOfTheOthersMemory) {
+    cuda::set_device(1);
+    auto* far = static_cast<float*>(cuda::allocate(64));
+    cuda::set_device(0);
+    auto* near = static_cast<float*>(cuda::allocate(64));
+    const auto add_one_to = [](float* at) {
+        enqueue("add_one", {}, [at] { *at += 1; });
+        cuda::synchronize({});
+    };
+    EXPECT_DEATH(add_one_to(far), "");
+    const float one = 1;
+    cuda::copy_to_device(near, &one, sizeof(float), {});
+    cuda::copy_between_devices(far, 1, near, 0, sizeof(float), {});
+    EXPECT_THROW(cuda::copy_between_devices(near, 1, far, 0, sizeof(float), {}), DeviceError);
+    cuda::synchronize({});
+    cuda::set_device(1);
+    add_one_to(far);
+    EXPECT_EQ(read(far, 1)[0], 2);
+    cuda::set_device(0);
+    cuda::release(far);
+    cuda::release(near);
 }
 
 TEST(SimulatedDevice, FailsAsADeviceFaultDoes) {

@@ -6,15 +6,15 @@
 
 /// A simulated CUDA device for tests: it runs the kernels' own source on the host. Streams are
 /// queues that run only when somebody waits for them, so that what forgets to wait reads old bytes;
-/// device memory cannot be touched from outside of them, so that what mistakes a device's pointer
-/// for the host's dies at once. Fresh memory holds no zeros.
+/// device memory cannot be touched from outside of them, nor by the other device's, so that what
+/// mistakes a device's pointer for another's dies at once. Fresh memory holds no zeros.
 namespace kernels::simt {
 
 /// In which order the threads of a block take their turns.
 enum class ThreadOrder { forward, backward };
 
 struct DeviceSettings {
-    int devices = 1;
+    int devices = 2;
     std::int64_t memory_bytes = std::int64_t{2} << 30;
     int multiprocessors = 2;
     ThreadOrder order = ThreadOrder::forward;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "cuda/launch.cuh"
+#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
@@ -57,7 +59,8 @@ DeviceSettings initial_settings() {
 struct Simulation {
     std::recursive_mutex mutex;
     DeviceSettings settings = initial_settings();
-    Heap heap;
+    std::map<int, Heap> heaps;                            // by device
+    int reached = -1;                                     // the device whose memory is open
     std::map<void*, std::pair<int, std::size_t>> owners;  // of device memory
     std::map<void*, std::unique_ptr<std::byte[]>> pinned;
     std::map<void*, std::size_t> pinned_sizes;
@@ -94,7 +97,28 @@ Queue& queue_of(Stream stream) {
     return queue;
 }
 
+void reach(int device) {
+    Simulation& s = simulation();
+    if (device == s.reached) return;
+    if (s.reached >= 0) s.heaps[s.reached].close();
+    s.reached = device;
+    if (device >= 0) s.heaps[device].open();
+}
+
+/// While it lives, one device's memory alone can be touched.
+class Reach {
+public:
+    explicit Reach(int device) : before_(simulation().reached) { reach(device); }
+    ~Reach() { reach(before_); }
+    Reach(const Reach&) = delete;
+    Reach& operator=(const Reach&) = delete;
+
+private:
+    int before_;
+};
+
 void run_one(Queue& queue) {
+    const Reach here(queue.device);
     const Queue::Item item = std::move(queue.items.front());
     queue.items.pop_front();
     if (item.hold) {
@@ -108,7 +132,7 @@ void run_one(Queue& queue) {
 }
 
 void drain(Queue& queue) {
-    const Access access(simulation().heap);
+    const Reach here(queue.device);
     while (!queue.items.empty()) run_one(queue);
 }
 
@@ -141,7 +165,10 @@ bool is_pinned(const void* data) {
 }
 
 void require_device(const void* data, std::size_t bytes, const char* call) {
-    if (bytes > 0 && !simulation().heap.holds(data))
+    if (bytes == 0) return;
+    const auto& heaps = simulation().heaps;
+    if (std::none_of(heaps.begin(), heaps.end(),
+                     [&](const auto& h) { return h.second.holds(data); }))
         throw DeviceError(std::string(call) + ": invalid argument (not device memory)");
 }
 
@@ -248,7 +275,7 @@ void* allocate(std::size_t bytes) {
     if (refused) --s.refusals;
     if (refused || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
         throw OutOfMemory(bytes);
-    void* data = s.heap.take(std::max<std::size_t>(bytes, 1));
+    void* data = s.heaps[device_of_thread].take(std::max<std::size_t>(bytes, 1));
     s.owners[data] = {device_of_thread, bytes};
     ++s.counts.allocations;
     return data;
@@ -264,8 +291,9 @@ void release(void* data) noexcept {
     } catch (...) {
         s.lost = true;  // as a fault of the work would be, told by the next call
     }
-    s.owners.erase(data);
-    s.heap.give(data);
+    const auto owner = s.owners.find(data);
+    s.heaps[owner->second.first].give(data);
+    s.owners.erase(owner);
 }
 
 void* allocate_pinned(std::size_t bytes) {
@@ -321,6 +349,22 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
     require_device(to, bytes, "cudaMemcpyAsync");
     require_device(from, bytes, "cudaMemcpyAsync");
     put(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+void copy_between_devices(void* to, int to_device, const void* from, int from_device,
+                          std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyPeerAsync");
+    const auto owned = [&](const void* data, int device) {
+        const auto heap = simulation().heaps.find(device);
+        return heap != simulation().heaps.end() && heap->second.holds(data);
+    };
+    if (bytes > 0 && !(owned(to, to_device) && owned(from, from_device)))
+        throw DeviceError("cudaMemcpyPeerAsync: invalid argument (not that device's memory)");
+    put(stream, [=] {
+        const Access target(simulation().heaps[to_device]), source(simulation().heaps[from_device]);
+        std::memcpy(to, from, bytes);
+    });
 }
 
 void set_zero(void* device, std::size_t bytes, Stream stream) {
@@ -390,7 +434,7 @@ bool Event::passed() const {
     check("cudaEventQuery");
     const auto& mark = mark_of(handle_);
     if (!mark->passed) {  // time passes while one asks, the faster the longer one does
-        const Access access(simulation().heap);
+        const Reach there(mark->queue->device);
         const int items = 1 << std::min(mark->asked++, 10);
         for (int i = 0; i < items && !mark->passed; ++i) run_one(*mark->queue);
     }
@@ -401,7 +445,6 @@ void Event::synchronize() const {
     const Lock lock(simulation().mutex);
     ++simulation().counts.synchronizations;
     check("cudaEventSynchronize");
-    const Access access(simulation().heap);
     const auto& mark = mark_of(handle_);
     while (!mark->passed) run_one(*mark->queue);
 }

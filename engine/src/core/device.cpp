@@ -10,8 +10,10 @@ std::string to_string(const Device& device) {
 
 DeviceScope::DeviceScope(const Device& device) : before_(-1) {
     if (device.kind == Device::Kind::cpu) return;
-    before_ = kernels::cuda::current_device();
+    const int current = kernels::cuda::current_device();
+    if (current == device.index) return;
     kernels::cuda::set_device(device.index);
+    before_ = current;
 }
 
 DeviceScope::~DeviceScope() {

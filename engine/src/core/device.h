@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "kernels/array.h"
 
@@ -53,13 +54,30 @@ private:
     bool before_;
 };
 
+/// A kernel, called on its device whatever the calling thread's is.
+template <typename F>
+class KernelOn;
+template <typename R, typename... P>
+class KernelOn<R(P...)> {
+public:
+    KernelOn(const Device& device, R (*kernel)(P...)) : device_(device), kernel_(kernel) {}
+    R operator()(P... arguments) const {
+        const DeviceScope scope(device_);
+        return kernel_(std::forward<P>(arguments)...);
+    }
+
+private:
+    Device device_;
+    R (*kernel_)(P...);
+};
+
 /// The kernel of a device: both twins share one function type.
 template <typename F>
-F* on(const Device& device, F* cpu, F* cuda) {
-    return device.kind == Device::Kind::cpu ? cpu : cuda;
+KernelOn<F> on(const Device& device, F* cpu, F* cuda) {
+    return {device, device.kind == Device::Kind::cpu ? cpu : cuda};
 }
 
-/// The queue of the calling thread on the device that it computes for.
+/// The compute stream of the device that the kernel or the copy it is given to runs on.
 inline kernels::Stream current_stream() { return {nullptr, detail::allow_tf32}; }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "core/tensor.h"
 
+#include "core/constant.h"
 #include "core/transfer.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
@@ -84,7 +85,7 @@ Tensor Tensor::of(const std::vector<double>& values, const Shape& shape, DType d
     }
     const Tensor t = empty(shape, dtype, Device{});
     kernels::cpu::cast(t.array(), {values.data(), DType::f64, t.numel()}, {});
-    return t.copy_to(device);
+    return constant_on(device, t);
 }
 
 void Tensor::refuse_sparse() {
@@ -177,7 +178,7 @@ Tensor Tensor::copy_to(const Device& device) const {
     } else if (device.kind == Device::Kind::cpu) {
         copy_to_host(to.data(), data(), bytes(), impl_->device);
     } else {
-        return copy_to(Device{}).copy_to(device);  // between two GPUs, by way of the host
+        copy_between(to.data(), device, data(), impl_->device, bytes());
     }
     return to;
 }

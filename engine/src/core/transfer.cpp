@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 
 namespace engine {
@@ -34,6 +35,21 @@ void copy_bytes(void* to, const void* from, std::size_t bytes, const Device& dev
     }
     const DeviceScope scope(device);
     kernels::cuda::copy_on_device(to, from, bytes, current_stream());
+}
+
+void copy_between(void* to, const Device& to_device, const void* from, const Device& from_device,
+                  std::size_t bytes) {
+    if (bytes == 0) return;
+    const DeviceScope of_target(to_device);
+    kernels::cuda::Event ready;  // earlier work may still use the block that the copy writes
+    ready.record({});
+    const DeviceScope of_source(from_device);
+    ready.hold({});
+    kernels::cuda::copy_between_devices(to, to_device.index, from, from_device.index, bytes, {});
+    kernels::cuda::Event copied;
+    copied.record({});
+    const DeviceScope of_readers(to_device);
+    copied.hold({});
 }
 
 void set_zero(void* to, std::size_t bytes, const Device& device) {

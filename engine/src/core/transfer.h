@@ -11,6 +11,10 @@ void copy_from_host(void* to, const void* host, std::size_t bytes, const Device&
 void copy_to_host(void* host, const void* from, std::size_t bytes, const Device& device);
 /// Within one device; waits for nothing.
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Device& device);
+/// From one GPU to another; waits for nothing: the copy comes after all work before it on both, and
+/// before all that follows on either.
+void copy_between(void* to, const Device& to_device, const void* from, const Device& from_device,
+                  std::size_t bytes);
 void set_zero(void* to, std::size_t bytes, const Device& device);
 
 }  // namespace engine

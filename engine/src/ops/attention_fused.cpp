@@ -103,6 +103,7 @@ const OpInfo backward_info{"attention_backward", CastPolicy::none,
 
 /// Gradients of q, k and v by the kernel; none if it has none for a gradient that lies as dy does.
 TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options) {
+    const DeviceScope here(dy0.device());
     const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]);
     const Tensor y = saved[3].detach(), logsumexp = saved[4], dy = operand(dy0);
     const Attention a = describe_backward(describe_forward(q, k, v, y, options), q, k, v, dy);
@@ -186,6 +187,7 @@ bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
 std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q0, const Tensor& k0,
                                      const Tensor& v0, const AttentionOptions& options) {
     if (!may_be_fused(q0, k0, v0, options) || k0.size(1) != v0.size(1)) return std::nullopt;
+    const DeviceScope here(q0.device());
     const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
     const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);
     const Attention a = describe_forward(q, k, v, y, options);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/batch.h"
 #include "ops/check.h"
@@ -70,8 +71,8 @@ Places places_of(const OpInfo& info, const Pair& size, const ColumnOptions& o, s
         }
     }
     const auto count = static_cast<std::int64_t>(places.size());
-    return {Tensor::of(places, {count}, DType::i64, device), o.kernel[0] * o.kernel[1],
-            rows * cols};
+    return {constant_on(device, Tensor::of(places, {count}, DType::i64, Device{})),
+            o.kernel[0] * o.kernel[1], rows * cols};
 }
 
 }  // namespace

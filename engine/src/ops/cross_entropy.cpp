@@ -1,4 +1,5 @@
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "kernels/softmax.h"
 #include "ops/binary.h"
@@ -63,8 +64,8 @@ Tensor counted(const Tensor& target, std::int64_t ignore_index) {
 Tensor one_hot(const Tensor& target, std::int64_t classes) {
     std::vector<double> numbers;
     for (std::int64_t i = 0; i < classes; ++i) numbers.push_back(static_cast<double>(i));
-    return equal(reshape(target, {target.numel(), 1}),
-                 Tensor::of(numbers, {1, classes}, DType::i64, target.device()));
+    const Tensor host = Tensor::of(numbers, {1, classes}, DType::i64, Device{});
+    return equal(reshape(target, {target.numel(), 1}), constant_on(target.device(), host));
 }
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }

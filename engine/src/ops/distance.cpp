@@ -1,8 +1,10 @@
 #include "ops/distance.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
@@ -65,10 +67,10 @@ Tensor pair_members(const Tensor& x, bool first) {
     std::vector<std::int64_t> rows;
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = i + 1; j < n; ++j) rows.push_back(first ? i : j);
-    const Tensor y =
-        Tensor::empty({static_cast<std::int64_t>(rows.size())}, DType::i64, x.device());
-    if (!rows.empty()) y.copy_from_host(rows.data());
-    return y;
+    const Tensor host =
+        Tensor::empty({static_cast<std::int64_t>(rows.size())}, DType::i64, Device{});
+    std::copy(rows.begin(), rows.end(), host.data_as<std::int64_t>());
+    return constant_on(x.device(), host);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ops/fractional_pool.h"
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/batch.h"
 #include "ops/binary.h"
@@ -32,7 +33,7 @@ TensorList run(const OpArguments& args) {
 Tensor counting(std::int64_t n, const Shape& shape, DType dtype, const Device& device) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i));
-    return Tensor::of(values, shape, dtype, device);
+    return constant_on(device, Tensor::of(values, shape, dtype, Device{}));
 }
 
 /// Where the windows along one dimension start: (N, C, out), i64. sample (N, C, 1), widened.

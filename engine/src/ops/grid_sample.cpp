@@ -1,6 +1,7 @@
 #include "ops/grid_sample.h"
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
@@ -139,10 +140,9 @@ Tensor row_index(const std::vector<AxisTap>& tap, const Shape& spatial, const Te
 /// The first row of each place's image, i64 (places).
 Tensor first_rows(std::int64_t images, std::int64_t rows, std::int64_t places,
                   const Device& device) {
-    const Tensor host = Tensor::empty({images * places}, DType::i64, Device{});
-    for (std::int64_t i = 0; i < images * places; ++i)
-        host.data_as<std::int64_t>()[i] = i / places * rows;
-    return host.copy_to(device);
+    const Tensor host = Tensor::empty({images, 1}, DType::i64, Device{});
+    for (std::int64_t i = 0; i < images; ++i) host.data_as<std::int64_t>()[i] = i * rows;
+    return reshape(expand(constant_on(device, host), {images, places}), {images * places});
 }
 
 /// Channels last: rows of C.

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
@@ -41,7 +42,7 @@ Tensor class_numbers(std::int64_t classes, int rank, const Device& device) {
     Shape shape;
     for (int i = 1; i < rank; ++i) shape.push_back(1);
     shape.push_back(classes);
-    return Tensor::of(numbers, shape, DType::i64, device);
+    return constant_on(device, Tensor::of(numbers, shape, DType::i64, Device{}));
 }
 
 Tensor whole(double value, const Tensor& like) {
@@ -128,7 +129,8 @@ Tensor before_the_end(const Tensor& target) {
     std::vector<double> upper;
     for (std::int64_t i = 0; i < slots; ++i)
         for (std::int64_t j = 0; j < slots; ++j) upper.push_back(i <= j ? 1 : 0);
-    const Tensor up_to = Tensor::of(upper, {slots, slots}, DType::f32, target.device());
+    const Tensor up_to =
+        constant_on(target.device(), Tensor::of(upper, {slots, slots}, DType::f32, Device{}));
     // How many of the slots so far are negative; small whole numbers, exact in f32.
     const Tensor ends = mm(to(less(target, whole(0, target)), DType::f32), up_to);
     return equal(ends, constant(ends, 0));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
@@ -40,7 +41,7 @@ Tensor whole(double value, const Device& device) {
 Tensor numbers(std::int64_t count, const Device& device) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i));
-    return Tensor::of(values, {count}, DType::i64, device);
+    return constant_on(device, Tensor::of(values, {count}, DType::i64, Device{}));
 }
 
 /// Everything as for a batch, in tensors of the shapes that the steps need.

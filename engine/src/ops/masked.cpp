@@ -1,5 +1,6 @@
 #include "ops/masked.h"
 
+#include "core/constant.h"
 #include "engine/error.h"
 #include "kernels/scan.h"
 #include "ops/binary.h"
@@ -71,7 +72,7 @@ Tensor triangle(const OpInfo& info, const Tensor& x, const Kept& kept) {
     for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < cols; ++c) mask[r * cols + c] = kept(r, c) ? 1 : 0;
     const Tensor zero = Tensor::full({}, 0, x.dtype(), x.device());
-    return where(host.copy_to(x.device()), x, zero);
+    return where(constant_on(x.device(), host), x, zero);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/constant.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "ops/check.h"
@@ -97,7 +98,7 @@ Tensor padded_dim(const Tensor& x, int dim, std::int64_t before, std::int64_t af
     const Tensor host = Tensor::empty({count}, DType::i64, Device{});
     for (std::int64_t i = 0; i < count; ++i)
         host.data_as<std::int64_t>()[i] = source_of(i - before, size, mode);
-    return rows_or_zeros(x, dim, host.copy_to(x.device()));
+    return rows_or_zeros(x, dim, constant_on(x.device(), host));
 }
 
 /// x inside a border of `value`, amounts not negative.

@@ -1,5 +1,6 @@
 #include "ops/pool_space.h"
 
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/batch.h"
 #include "ops/binary.h"
@@ -136,7 +137,8 @@ Tensor volume_index(const Tensor& x, const Tensor& in_slice, const Tensor& over_
     std::vector<double> starts;
     for (std::int64_t d = 0; d < depth; ++d)
         starts.push_back(static_cast<double>(d * x.size(3) * x.size(4)));
-    const Tensor offset = Tensor::of(starts, {depth, 1}, DType::i64, x.device());
+    const Tensor offset =
+        constant_on(x.device(), Tensor::of(starts, {depth, 1}, DType::i64, Device{}));
     const Tensor in_volume = add(reshape(to(in_slice, DType::i64), {n, c, depth, pixels}), offset);
     const Tensor winners = reshape(to(over_depth, DType::i64), {n, c, over_depth.size(2) * pixels});
     return volume_of(reshape(gather(reshape(in_volume, {n, c, depth * pixels}), 2, winners),

@@ -86,6 +86,7 @@ Kept memory_for(const RecurrentNetwork& n, const Tensor& x, const RecurrentSpace
 /// a backward pass has used the reserve, and has spoilt it.
 TensorList run_backward(const RecurrentNetwork& n, std::span<const Tensor> grads,
                         const TensorList& in, Kept kept, bool spent) {
+    const DeviceScope here(in[at_x].device());
     if (spent) {
         kept.y = Tensor::empty(kept.y.shape(), kept.y.dtype(), kept.y.device());
         if (run_forward(n, in, kept).empty()) return {};
@@ -189,6 +190,7 @@ std::optional<TensorList> recurrent_network(RecurrentNetwork n, const TensorList
                                             const RecurrentByLayers& by_layers) {
     const Tensor& x = inputs[at_x];
     if (!taken(n, x)) return std::nullopt;
+    const DeviceScope here(x.device());
     n.tf32 = current_stream().tf32 && n.dtype == DType::f32;
     n.training = grad_enabled() && any_requires_grad(inputs);
     const auto spaces = kernels::cuda::recurrent_spaces(n);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
@@ -194,7 +195,7 @@ Tensor on_device(const std::vector<std::int64_t>& values, const Device& device) 
     const Tensor host =
         Tensor::empty({static_cast<std::int64_t>(values.size())}, DType::i64, Device{});
     std::copy(values.begin(), values.end(), host.data_as<std::int64_t>());
-    return host.copy_to(device);
+    return constant_on(device, host);
 }
 
 /// x, in the type it is computed in, along one dimension.
@@ -205,7 +206,8 @@ Tensor resampled(const Tensor& x, int dim, const AxisTaps& taps) {
         if (!taps.weight.empty()) {
             Shape shape;
             for (int i = 0; i < x.rank(); ++i) shape.push_back(i == dim ? part.size(dim) : 1);
-            part = mul(part, Tensor::of(taps.weight[t], shape, x.dtype(), x.device()));
+            const Tensor weights = Tensor::of(taps.weight[t], shape, x.dtype(), Device{});
+            part = mul(part, constant_on(x.device(), weights));
         }
         sum = sum.defined() ? add(sum, part) : part;
     }

@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "harness.h"
+#include "kernels/cuda_device.h"
 #include "needs_cuda.h"
 #include "ops/view.h"
 
@@ -10,6 +11,16 @@ namespace {
 
 constexpr Device cpu{};
 constexpr Device cuda{Device::Kind::cuda, 0};
+constexpr Device second_cuda{Device::Kind::cuda, 1};
+
+bool two_gpus() { return kernels::cuda::device_count() > 1; }
+
+/// Two devices, in either order: the processor and a GPU; two GPUs where there are two.
+std::vector<std::pair<Device, Device>> device_pairs() {
+    std::vector<std::pair<Device, Device>> pairs{{cpu, cuda}, {cuda, cpu}};
+    if (two_gpus()) pairs.insert(pairs.end(), {{cuda, second_cuda}, {second_cuda, cuda}});
+    return pairs;
+}
 
 Tensor leaf_on(const Device& device, const Tensor& values) {
     Tensor t = values.detach().copy_to(device);
@@ -25,7 +36,7 @@ Net net_on(const Device& device, unsigned seed) {
 
 TEST(SeveralDevices, S9_ScalesNestedContainersOnTwoDevicesAndKeepsScaleOnTheFirst) {
     HALFTONE_NEEDS_CUDA();
-    for (const auto& [first, second] : {std::pair{cpu, cuda}, std::pair{cuda, cpu}}) {
+    for (const auto& [first, second] : device_pairs()) {
         GradScaler scaler({.init_scale = 2});
         const Tensor a = Tensor::full({2}, 4, DType::f32, first),
                      b = Tensor::full({2}, 4, DType::f32, second);
@@ -33,7 +44,7 @@ TEST(SeveralDevices, S9_ScalesNestedContainersOnTwoDevicesAndKeepsScaleOnTheFirs
         for (const auto& [x, y] : scaler.scale(nested)) {
             EXPECT_THAT(x.values(), testing::Each(8));
             EXPECT_THAT(y.values(), testing::Each(8));
-            EXPECT_NE(x.device().kind, y.device().kind);
+            EXPECT_FALSE(x.device() == y.device());
         }
         EXPECT_EQ(scaler.scale_tensor().device(), first);
     }
@@ -41,11 +52,13 @@ TEST(SeveralDevices, S9_ScalesNestedContainersOnTwoDevicesAndKeepsScaleOnTheFirs
 
 TEST(SeveralDevices, S3_AnInfIsFoundByTheOptimizerOfItsDeviceAlone) {
     HALFTONE_NEEDS_CUDA();
-    for (const bool aware : {false, true}) {
-        for (int bad = -1; bad < 2; ++bad) {
+    for (const auto& [first, second] : device_pairs()) {
+        for (int k = 0; k < 6; ++k) {
+            const bool aware = k >= 3;
+            const int bad = k % 3 - 1;
             TensorList weights;
             std::vector<std::unique_ptr<Sgd>> optimizers;
-            for (const Device& device : {cpu, cuda}) {
+            for (const Device& device : {first, second}) {
                 weights.push_back(leaf_on(device, Tensor::full({4}, 1, DType::f32, device)));
                 weights.back().set_grad(Tensor::full({4}, 8, DType::f32, device));
                 optimizers.push_back(
@@ -54,12 +67,12 @@ TEST(SeveralDevices, S3_AnInfIsFoundByTheOptimizerOfItsDeviceAlone) {
             }
             if (bad >= 0) set_element(weights[static_cast<std::size_t>(bad)].grad(), 3, infinity);
             GradScaler scaler({.init_scale = 4});
-            scaler.scale(Tensor::scalar(1, DType::f32, cuda));
+            scaler.scale(Tensor::scalar(1, DType::f32, second));
             for (const auto& optimizer : optimizers) scaler.step(*optimizer);
             for (int i = 0; i < 2; ++i) {
-                const auto k = static_cast<std::size_t>(i);
-                EXPECT_EQ(scaler.skipped(*optimizers[k]), i == bad);
-                EXPECT_THAT(weights[k].values(), testing::Each(i == bad ? 1 : -1));
+                const auto which = static_cast<std::size_t>(i);
+                EXPECT_EQ(scaler.skipped(*optimizers[which]), i == bad);
+                EXPECT_THAT(weights[which].values(), testing::Each(i == bad ? 1 : -1));
             }
             scaler.update();
             EXPECT_EQ(scaler.loss_scale(), bad < 0 ? 4 : 2);
@@ -69,9 +82,87 @@ TEST(SeveralDevices, S3_AnInfIsFoundByTheOptimizerOfItsDeviceAlone) {
 
 TEST(SeveralDevices, S2_AnOptimizerRefusesParametersOfTwoDevices) {
     HALFTONE_NEEDS_CUDA();
-    const TensorList mixed{Tensor::full({2}, 1, DType::f32, cpu),
-                           Tensor::full({2}, 1, DType::f32, cuda)};
-    expect_error(ErrorCode::value, "another device", [&] { Sgd(named(mixed), {.lr = 1}); });
+    for (const auto& [first, second] : device_pairs()) {
+        const TensorList mixed{Tensor::full({2}, 1, DType::f32, first),
+                               Tensor::full({2}, 1, DType::f32, second)};
+        expect_error(ErrorCode::value, "another device", [&] { Sgd(named(mixed), {.lr = 1}); });
+    }
+}
+
+TEST(SeveralDevices, S10_TwoHandlesOfOneGpuAreOneKeyAndAnotherIndexIsNot) {
+    if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
+    const Device again{Device::Kind::cuda, 1};
+    const TensorList one{leaf_on(second_cuda, Tensor::full({2}, 1, DType::f32, second_cuda)),
+                         leaf_on(again, Tensor::full({2}, 1, DType::f32, again))};
+    for (const Tensor& weight : one) weight.set_grad(Tensor::full({2}, 2, DType::f32, again));
+    Sgd optimizer(named(one), {.lr = 1});  // of one device
+    const Tensor other = leaf_on(cuda, Tensor::full({2}, 1, DType::f32, cuda));
+    other.set_grad(Tensor::full({2}, infinity, DType::f32, cuda));
+    Sgd elsewhere(named({other}), {.lr = 1});
+    GradScaler scaler({.init_scale = 2});
+    scaler.scale(Tensor::scalar(1, DType::f32, again));
+    scaler.unscale_(optimizer);
+    scaler.unscale_(elsewhere);
+    scaler.step(optimizer);
+    scaler.step(elsewhere);
+    EXPECT_FALSE(scaler.skipped(optimizer)) << "the flag of cuda:1 is for both its tensors";
+    EXPECT_TRUE(scaler.skipped(elsewhere)) << "cuda:0 has its own";
+    for (const Tensor& weight : one) EXPECT_THAT(weight.values(), testing::Each(0));
+}
+
+TEST(SeveralDevices, S27_ANewScaleFromAnotherGpuIsCopied) {
+    if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
+    GradScaler scaler({.init_scale = 2});
+    scaler.scale(Tensor::scalar(1, DType::f32, second_cuda));
+    const Tensor given = Tensor::scalar(512, DType::f32, cuda);
+    scaler.update(given);
+    given.copy_from_host(std::vector<float>{3}.data());
+    EXPECT_EQ(scaler.loss_scale(), 512);
+    EXPECT_EQ(scaler.scale_tensor().device(), second_cuda);
+    EXPECT_EQ(scaler.scale(Tensor::scalar(1, DType::f32, cuda)).item(), 512);
+}
+
+// Without waiting, in order with the work of both.
+TEST(SeveralDevices, ACopyBetweenGpusComesAfterWhatWasAndBeforeWhatFollows) {
+    if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
+    std::vector<Tensor> copies;
+    const Tensor source = Tensor::full({1000}, 0, DType::f32, cuda);
+    const std::vector<float> later(1000, 99);
+    const auto before = kernels::cuda::call_counts();
+    for (int i = 0; i < 4; ++i) {
+        { const Tensor freed = Tensor::full({1000}, -1, DType::f32, second_cuda); }
+        const Tensor sum = add(source, static_cast<double>(i));
+        copies.push_back(add(sum.copy_to(second_cuda), 0.5));
+    }
+    EXPECT_EQ(kernels::cuda::call_counts().synchronizations, before.synchronizations);
+    source.copy_from_host(later.data());
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        EXPECT_EQ(copies[i].device(), second_cuda);
+        EXPECT_THAT(copies[i].values(), testing::Each(static_cast<double>(i) + 0.5));
+        EXPECT_THAT(copies[i].copy_to(cuda).values(), testing::Each(static_cast<double>(i) + 0.5));
+    }
+}
+
+// The calling thread computes for cuda:0 all the time.
+TEST(SeveralDevices, EveryKernelRunsOnTheDeviceOfItsTensors) {
+    if (!two_gpus()) GTEST_SKIP() << "there are no two CUDA devices";
+    const Net home = net_on(cuda, 3), away = net_on(second_cuda, 3);
+    const Tensor input = Tensor::full({8, 8}, 0.25, DType::f32, cuda);
+    const AutocastRegion region(Device::Kind::cuda, true, DType::f16);
+    std::vector<std::vector<double>> grads[2];
+    for (const Net* net : {&home, &away}) {
+        const auto inside = region.enter();
+        const Tensor x = input.copy_to(net->parameters[0].device());
+        const Tensor out = (*net)(x);
+        EXPECT_EQ(out.device(), net->parameters[0].device());
+        backward(sum(out));
+        for (const Tensor& parameter : net->parameters) {
+            EXPECT_EQ(parameter.grad().device(), parameter.device());
+            grads[net == &away].push_back(parameter.grad().values());
+        }
+    }
+    EXPECT_EQ(grads[0], grads[1]);
+    EXPECT_EQ(kernels::cuda::current_device(), 0);
 }
 
 struct TwoNets {
@@ -115,7 +206,7 @@ std::unique_ptr<TwoNets> run_two(const Device& home, const Device& away, bool en
 TEST(SeveralDevices, S19_TwoNetsOnTwoDevicesTwoOptimizersTwoLosses) {
     HALFTONE_NEEDS_CUDA();
     const auto plain = run_two(cpu, cpu, false);
-    for (const auto& [home, away] : {std::pair{cpu, cuda}, std::pair{cuda, cpu}}) {
+    for (const auto& [home, away] : device_pairs()) {
         const auto scaled = run_two(home, away, true);
         EXPECT_EQ(scaled->first_optimizer.steps(), 4);
         EXPECT_EQ(scaled->second_optimizer.steps(), 3);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/memory.h"
 #include "engine/machine.h"
 #include "engine/session.h"
@@ -94,6 +96,41 @@ TEST(DeviceSafety, ARunGivesAllItsMemoryBack) {
     release_cached_memory();
     EXPECT_EQ(kernels::simt::pinned_bytes(), 0);
     EXPECT_LE(kernels::simt::device_bytes(), std::int64_t{64} << 20) << "libraries' scratch alone";
+}
+
+TEST(DeviceSafety, RunsOnTwoDevicesTakeTurnsOfOneThread) {
+    Machine machine;
+    Session first(run_on("cuda:0"), machine.thread, machine.store);
+    Session second(run_on("cuda:1"), machine.thread, machine.store);
+    first.post(Command::start);
+    second.post(Command::start);
+    ASSERT_TRUE(first.wait(300));
+    ASSERT_TRUE(second.wait(300));
+    ASSERT_EQ(first.record().size(), 12);
+    ASSERT_EQ(second.record().size(), 12);
+    for (std::int64_t i = 0; i < 12; ++i) {
+        EXPECT_EQ(first.record().row(i).loss, second.record().row(i).loss);
+        EXPECT_EQ(first.record().row(i).memory_bytes, second.record().row(i).memory_bytes);
+    }
+    const auto events = second.drain();
+    const auto started = std::find_if(events.begin(), events.end(), [](const Event& event) {
+        return std::holds_alternative<RunStarted>(event);
+    });
+    ASSERT_NE(started, events.end());
+    EXPECT_EQ(std::get<RunStarted>(*started).device, "cuda:1");
+}
+
+TEST(DeviceSafety, AFullSecondDeviceLeavesTheFirst) {
+    Machine machine;
+    release_cached_memory();
+    const Device second{Device::Kind::cuda, 1};
+    const std::size_t before = set_memory_limit(std::size_t{8} << 20, second);
+    const auto failure = machine.run(run_on("cuda:1", 60'000));
+    ASSERT_TRUE(failure.has_value());
+    EXPECT_EQ(failure->code, ErrorCode::memory);
+    EXPECT_FALSE(machine.run(run_on("cuda:0")).has_value());
+    EXPECT_FALSE(machine.run(run_on("cuda:1")).has_value());
+    set_memory_limit(before, second);
 }
 
 TEST(DeviceSafety, TwoRunsTakeTurnsOnOneDevice) {

@@ -163,6 +163,33 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
     }
 }
 
+// In turn, from a thread that computes for cuda:0: each with streams, memory, plans and a graph of
+// its own.
+TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
+    if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
+    const auto [model, precision] = GetParam();
+    const Device second_cuda{Device::Kind::cuda, 1};
+    RunConfig config = small_run(model, precision);
+    config.accumulate = 2;
+    Bench first(config, cuda), second(config, second_cuda);
+    for (int i = 0; i < 6; ++i) {
+        first.submit(i);
+        second.submit(i);
+        const auto expected = first.trainer.take(i == 5), row = second.trainer.take(i == 5);
+        ASSERT_EQ(expected.has_value(), row.has_value());
+        if (row) {
+            EXPECT_EQ(row->row.loss, expected->row.loss) << "step " << i;
+        }
+    }
+    EXPECT_EQ(second.trainer.replayed_steps(), 3);
+    EXPECT_EQ(weights_of(first.trainer), weights_of(second.trainer));
+    for (Bench* bench : {&first, &second}) bench->trainer.evaluate(bench->batches[0], *bench->feed);
+    EXPECT_EQ(first.trainer.take_evaluation().loss_sum, second.trainer.take_evaluation().loss_sum);
+    for (const auto& parameter : second.trainer.model().parameters())
+        EXPECT_EQ(parameter.tensor.device(), second_cuda);
+    EXPECT_EQ(kernels::cuda::current_device(), 0);
+}
+
 TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
     HALFTONE_NEEDS_CUDA();
     RunConfig config = small_run("mlp", "amp-fp16");

@@ -1,0 +1,24 @@
+#include "core/constant.h"
+
+#include "core/transfer.h"
+#include "kernels/cuda_copies.h"
+
+namespace engine {
+
+void put_constant(void* to, const void* host, std::size_t bytes, const Device& device) {
+    // 69 launches; beyond, one copy, which cannot be recorded.
+    constexpr std::size_t most = std::size_t{256} << 10;
+    if (device.kind == Device::Kind::cpu || bytes > most)
+        return copy_from_host(to, host, bytes, device);
+    const DeviceScope scope(device);
+    kernels::cuda::put_bytes(to, host, bytes, current_stream());
+}
+
+Tensor constant_on(const Device& device, const Tensor& host) {
+    if (device.kind == Device::Kind::cpu) return host;
+    const Tensor out = Tensor::empty(host.shape(), host.dtype(), device);
+    put_constant(out.data(), host.data(), host.bytes(), device);
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+
+#include "core/tensor.h"
+
+/// Numbers of the host that follow from shapes and options alone, on their way to a device. A step
+/// that is recorded as a graph keeps them as they are now.
+namespace engine {
+
+/// Taken at once; nothing waits.
+void put_constant(void* to, const void* host, std::size_t bytes, const Device& device);
+
+/// `host`, a dense tensor of the host, on `device`.
+Tensor constant_on(const Device& device, const Tensor& host);
+
+}  // namespace engine

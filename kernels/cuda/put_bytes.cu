@@ -1,0 +1,36 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "cuda/launch.cuh"
+#include "kernels/cuda_copies.h"
+
+namespace kernels::cuda {
+namespace {
+
+/// With the other arguments less than the 4 KiB that a launch takes.
+struct Parcel {
+    static constexpr std::size_t most = 3840;
+    unsigned char bytes[most];
+};
+
+__global__ void put_bytes_kernel(unsigned char* to, Parcel parcel, int count) {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
+        to[i] = parcel.bytes[i];
+}
+
+}  // namespace
+
+void put_bytes(void* device, const void* host, std::size_t bytes, Stream stream) {
+    auto* to = static_cast<unsigned char*>(device);
+    const auto* from = static_cast<const unsigned char*>(host);
+    for (std::size_t done = 0; done < bytes; done += Parcel::most) {
+        const std::size_t count = std::min(bytes - done, Parcel::most);
+        Parcel parcel{};
+        std::memcpy(parcel.bytes, from + done, count);
+        launch("put_bytes", put_bytes_kernel, Grid{}, stream, to + done, parcel,
+               static_cast<int>(count));
+    }
+}
+
+}  // namespace kernels::cuda
