@@ -98,7 +98,8 @@ TEST_F(ConvolutionWarning, SaysNothingWhereTheLibraryNeedsTwoSteps) {
 }
 
 TEST_F(ConvolutionWarning, ComesWithABenchmarksResult) {
-    const BenchOptions options{.steps = 1, .blocks = 1, .warm_up = 1};
+    BenchOptions options;
+    options.steps = options.blocks = options.warm_up = 1;
     EXPECT_THAT(run_bench(lenet("tf32"), options).warnings, IsEmpty());
     kernels::simt::configure({.convolution = false});
     const auto warnings = run_bench(lenet("tf32"), options).warnings;
