@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cuda_copies.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
+#include "simt/simulation.h"
+
+// Memory of the simulated device, and copies.
+
+namespace kernels::cuda {
+
+using namespace kernels::simt;
+
+namespace {
+
+bool is_pinned(const void* data) {
+    const auto& sizes = simulation().pinned_sizes;
+    const auto after = sizes.upper_bound(const_cast<void*>(data));
+    if (after == sizes.begin()) return false;
+    const auto& [start, size] = *std::prev(after);
+    return static_cast<const std::byte*>(data) < static_cast<const std::byte*>(start) + size;
+}
+
+void require_device(const void* data, std::size_t bytes, const char* call) {
+    if (bytes == 0) return;
+    const auto& heaps = simulation().heaps;
+    if (std::none_of(heaps.begin(), heaps.end(),
+                     [&](const auto& h) { return h.second.holds(data); }))
+        throw DeviceError(std::string(call) + ": invalid argument (not device memory)");
+}
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaMalloc");
+    std::int64_t in_use = 0;
+    for (const auto& [data, owner] : s.owners)
+        in_use += owner.first == device_of_thread ? static_cast<std::int64_t>(owner.second) : 0;
+    const bool refused = s.refusals > 0 && s.allocations_to_refusal-- <= 0;
+    if (refused) --s.refusals;
+    if (refused || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
+        throw OutOfMemory(bytes);
+    void* data = s.heaps[device_of_thread].take(std::max<std::size_t>(bytes, 1));
+    s.owners[data] = {device_of_thread, bytes};
+    ++s.counts.allocations;
+    return data;
+}
+
+void release(void* data) noexcept {
+    if (!data) return;
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    ++s.counts.synchronizations;
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;  // as a fault of the work would be, told by the next call
+    }
+    const auto owner = s.owners.find(data);
+    s.heaps[owner->second.first].give(data);
+    s.owners.erase(owner);
+}
+
+void* allocate_pinned(std::size_t bytes) {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaHostAlloc");
+    auto memory = std::make_unique<std::byte[]>(bytes);
+    void* data = memory.get();
+    s.pinned[data] = std::move(memory);
+    s.pinned_sizes[data] = bytes;
+    return data;
+}
+
+void release_pinned(void* data) noexcept {
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;
+    }
+    s.pinned.erase(data);
+    s.pinned_sizes.erase(data);
+}
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(device, bytes, "cudaMemcpyAsync");
+    if (is_pinned(host)) {
+        put(stream, [=] { std::memcpy(device, host, bytes); });
+        return;
+    }
+    refuse_while_recording(queue_of(stream), "cudaMemcpyAsync");
+    const auto* from = static_cast<const std::byte*>(host);
+    auto taken = std::make_shared<std::vector<std::byte>>(from, from + bytes);
+    put(stream, [device, taken] {
+        std::copy(taken->begin(), taken->end(), static_cast<std::byte*>(device));  // none, too
+    });
+}
+
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(device, bytes, "cudaMemcpyAsync");
+    put(stream, [=] { std::memcpy(host, device, bytes); });
+    if (!is_pinned(host)) synchronize(stream);
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyAsync");
+    require_device(to, bytes, "cudaMemcpyAsync");
+    require_device(from, bytes, "cudaMemcpyAsync");
+    put(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+void copy_between_devices(void* to, int to_device, const void* from, int from_device,
+                          std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemcpyPeerAsync");
+    const auto owned = [&](const void* data, int device) {
+        const auto heap = simulation().heaps.find(device);
+        return heap != simulation().heaps.end() && heap->second.holds(data);
+    };
+    if (bytes > 0 && !(owned(to, to_device) && owned(from, from_device)))
+        throw DeviceError("cudaMemcpyPeerAsync: invalid argument (not that device's memory)");
+    put(stream, [=] {
+        const Access target(simulation().heaps[to_device]), source(simulation().heaps[from_device]);
+        std::memcpy(to, from, bytes);
+    });
+}
+
+void set_zero(void* device, std::size_t bytes, Stream stream) {
+    const Lock lock(simulation().mutex);
+    check("cudaMemsetAsync");
+    require_device(device, bytes, "cudaMemsetAsync");
+    put(stream, [=] { std::memset(device, 0, bytes); });
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/array.h"
+#include "kernels/cuda_device.h"
+#include "simt/device.h"
+#include "simt/heap.h"
+
+/// The state of the simulated CUDA run time, for its parts alone.
+namespace kernels::simt {
+
+struct Mark;
+
+/// Work in the order it was given; runs when somebody waits.
+struct Queue {
+    struct Item {
+        std::function<void()> work;
+        std::shared_ptr<Mark> mark;  // to pass
+        std::shared_ptr<Mark> hold;  // to wait for
+    };
+    std::deque<Item> items;
+    std::vector<std::function<void()>>* recording = nullptr;  // where work goes instead
+    int device = 0;
+};
+
+struct Mark {
+    Queue* queue = nullptr;
+    bool passed = true;
+    int asked = 0;
+    std::chrono::steady_clock::time_point time;
+};
+
+struct Fault {
+    std::string call;
+    int after = -1;
+};
+
+struct Simulation {
+    std::recursive_mutex mutex;
+    DeviceSettings settings;
+    std::map<int, Heap> heaps;                            // by device
+    int reached = -1;                                     // the device whose memory is open
+    std::map<void*, std::pair<int, std::size_t>> owners;  // of device memory
+    std::map<void*, std::unique_ptr<std::byte[]>> pinned;
+    std::map<void*, std::size_t> pinned_sizes;
+    std::map<int, Queue> compute;
+    std::vector<std::unique_ptr<Queue>> others;
+    cuda::CallCounts counts;
+    Fault fault;
+    int allocations_to_refusal = 0, refusals = 0;
+    bool lost = false;
+};
+
+/// The one there is.
+Simulation& simulation();
+
+extern thread_local int device_of_thread;
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+/// Before each call of CUDA's: throws DeviceError once the device is lost, and loses it where a
+/// test wants that.
+void check(const std::string& call);
+
+Queue& queue_of(Stream stream);
+void put(Stream stream, std::function<void()> work);
+void run_one(Queue& queue);
+void drain(Queue& queue);
+void drain_all();
+/// As CUDA answers to what cannot be recorded.
+void refuse_while_recording(const Queue& queue, const char* call);
+
+/// While it lives, one device's memory alone can be touched.
+class Reach {
+public:
+    explicit Reach(int device);
+    ~Reach();
+    Reach(const Reach&) = delete;
+    Reach& operator=(const Reach&) = delete;
+
+private:
+    int before_;
+};
+
+}  // namespace kernels::simt
