@@ -2068,5 +2068,17 @@
         <source>Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.</source>
         <translation>对相邻像素加权求和：用 fp32 计算，使平滑的图像保持平滑。</translation>
     </message>
+    <message>
+        <source>optimizer: parameter {} lies on another device; give each device an optimizer of its own</source>
+        <translation>优化器：参数 {} 在另一台设备上；请为每台设备各用一个优化器</translation>
+    </message>
+    <message>
+        <source>optimizer: parameter {} is not dense in memory</source>
+        <translation>优化器：参数 {} 在内存中不是稠密存放的</translation>
+    </message>
+    <message>
+        <source>{}: tensor {} has {} dimensions, the most is 8</source>
+        <translation>{}：张量 {} 有 {} 维，最多为 8 维</translation>
+    </message>
 </context>
 </TS>
