@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "cuda/cudnn_rnn_plan.h"
-#include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
+#include "kernels/needs_cudnn.h"
 #include "kernels/recurrent_network_run.h"
 
 // What the real cuDNN says of recurrent networks without a device: it takes descriptions of them,
@@ -13,18 +13,6 @@ namespace kernels::test {
 namespace {
 
 using namespace cuda::rnn;
-
-const cuda::LibraryInfo& cudnn() {
-    static const cuda::LibraryInfo info = [] {
-        for (const auto& library : cuda::libraries())
-            if (library.name == "cuDNN") return library;
-        return cuda::LibraryInfo{};
-    }();
-    return info;
-}
-
-#define HALFTONE_NEEDS_CUDNN() \
-    if (!cudnn().found) GTEST_SKIP() << "no cuDNN: " << cudnn().problem
 
 constexpr Cell cells[] = {Cell::relu, Cell::tanh, Cell::lstm, Cell::gru};
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <sstream>
 #include <string>
 
 #include "cuda/cudnn_graph.h"
-#include "kernels/cuda_libraries.h"
+#include "kernels/needs_cudnn.h"
 
 /// cuDNN without a device: cards of which only the properties are given.
 namespace kernels::test {
@@ -35,17 +33,5 @@ inline cuda::DescribedDevice description(const DescribedCard& device) {
         << R"("warpSize":32,"maxBlockSize":[1024,1024,64],"maxGridSize":[2147483647,65535,65535]})";
     return {out.str(), device.version / 10};
 }
-
-inline const cuda::LibraryInfo& cudnn() {
-    static const cuda::LibraryInfo info = [] {
-        for (const auto& library : cuda::libraries())
-            if (library.name == "cuDNN") return library;
-        return cuda::LibraryInfo{};
-    }();
-    return info;
-}
-
-#define HALFTONE_NEEDS_CUDNN() \
-    if (!cudnn().found) GTEST_SKIP() << "no cuDNN: " << cudnn().problem
 
 }  // namespace kernels::test

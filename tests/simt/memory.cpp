@@ -54,11 +54,7 @@ void release(void* data) noexcept {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     ++s.counts.synchronizations;
-    try {
-        if (!s.lost) drain_all();
-    } catch (...) {
-        s.lost = true;  // as a fault of the work would be, told by the next call
-    }
+    finish_all();
     const auto owner = s.owners.find(data);
     s.heaps[owner->second.first].give(data);
     s.owners.erase(owner);
@@ -78,11 +74,7 @@ void* allocate_pinned(std::size_t bytes) {
 void release_pinned(void* data) noexcept {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
-    try {
-        if (!s.lost) drain_all();
-    } catch (...) {
-        s.lost = true;
-    }
+    finish_all();
     s.pinned.erase(data);
     s.pinned_sizes.erase(data);
 }

@@ -56,11 +56,7 @@ Stream make_stream() {
 void release(Stream stream) noexcept {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
-    try {
-        if (!s.lost) drain_all();
-    } catch (...) {
-        s.lost = true;
-    }
+    finish_all();
     std::erase_if(s.others, [&](const auto& queue) { return queue.get() == stream.handle; });
 }
 

@@ -84,6 +84,15 @@ void drain_all() {
     for (auto& queue : s.others) drain(*queue);
 }
 
+void finish_all() noexcept {
+    Simulation& s = simulation();
+    try {
+        if (!s.lost) drain_all();
+    } catch (...) {
+        s.lost = true;
+    }
+}
+
 void put(Stream stream, std::function<void()> work) {
     Queue& queue = queue_of(stream);
     if (queue.recording)

@@ -77,6 +77,8 @@ void put(Stream stream, std::function<void()> work);
 void run_one(Queue& queue);
 void drain(Queue& queue);
 void drain_all();
+/// Before memory or a stream goes away: all of its work, whose fault the next call will tell.
+void finish_all() noexcept;
 /// As CUDA answers to what cannot be recorded.
 void refuse_while_recording(const Queue& queue, const char* call);
 

@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <set>
-#include <string>
-
 #include "core/autograd.h"
 #include "kernels/attention_problem.h"
+#include "op_names.h"
 #include "ops/attention.h"
 #include "simt/libraries.h"
 
@@ -18,16 +16,6 @@ using kernels::test::attention::expect_within;
 using kernels::test::attention::Problem;
 
 constexpr Device cuda{Device::Kind::cuda, 0};
-
-class Names final : public OpObserver {
-public:
-    void on_op(const OpEvent& event) override { names_.insert(event.info->name); }
-    bool saw(const std::string& name) const { return names_.count(name) > 0; }
-
-private:
-    std::set<std::string> names_;
-    ObserverScope scope_{*this};
-};
 
 class AttentionFallback : public ::testing::Test {
 protected:

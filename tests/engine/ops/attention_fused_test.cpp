@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <set>
-#include <string>
-
 #include "amp/autocast.h"
 #include "core/memory.h"
 #include "engine/error.h"
@@ -11,6 +8,7 @@
 #include "kernels/attention_problem.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
+#include "op_names.h"
 #include "ops/attention.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
@@ -27,17 +25,6 @@ namespace {
 using kernels::test::attention::expect_within;
 using kernels::test::attention::Problem;
 using kernels::test::attention::Sizes;
-
-/// Names of the ops that ran while it lives.
-class Names final : public OpObserver {
-public:
-    void on_op(const OpEvent& event) override { names_.insert(event.info->name); }
-    bool saw(const std::string& name) const { return names_.count(name) > 0; }
-
-private:
-    std::set<std::string> names_;
-    ObserverScope scope_{*this};
-};
 
 struct Heads {
     Tensor q, k, v;

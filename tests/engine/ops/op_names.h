@@ -1,0 +1,21 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "core/observer.h"
+
+namespace engine {
+
+/// Names of the ops that ran while it lives.
+class Names final : public OpObserver {
+public:
+    void on_op(const OpEvent& event) override { names_.insert(event.info->name); }
+    bool saw(const std::string& name) const { return names_.count(name) > 0; }
+
+private:
+    std::set<std::string> names_;
+    ObserverScope scope_{*this};
+};
+
+}  // namespace engine
