@@ -79,6 +79,9 @@ int report(const engine::Error& error) {
 
 int main(int argc, char** argv) {
     open_closed_streams();
+    // Two streams of cuDNN's recurrent networks share one handle of cuBLAS; without this they take
+    // the workspace that is free, and a run's bits with it. Before there is another thread.
+    setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", /*overwrite=*/0);
     // A file at its size limit and a closed pipe are then errors of the write, with a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);

@@ -109,7 +109,7 @@ public:
         auto* native = static_cast<cudaStream_t>(native_stream(stream));
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
-        const Plan& plan = plan_of(session, d);  // made before
+        const Plan& plan = guarded([&]() -> Plan& { return plan_of(session, d); });  // made before
         if (!plan.graph) throw DeviceError("cuDNN has no engine for a graph it was given");
         cudnnHandle_t handle = session.handle_of(d.device);
         check(fe::detail::set_stream(handle, native), "cudnnSetStream");

@@ -1,6 +1,7 @@
 #include "ops/recurrent_network.h"
 
 #include <memory>
+#include <utility>
 
 #include "amp/autocast.h"
 #include "ops/layout.h"
@@ -160,8 +161,9 @@ TensorList network_backward(const Backward& b, std::span<const Tensor> grads,
     {
         const GradMode off(false);
         const NoAutocast inside(inputs[at_x].device().kind);
-        found = run_backward(b.network, grads, operands(inputs), kept, *b.spent);
-        *b.spent = true;
+        // Before the call: one that fails half way has spoilt the reserve as well.
+        const bool spent = std::exchange(*b.spent, true);
+        found = run_backward(b.network, grads, operands(inputs), kept, spent);
         if (found.empty()) found = backward_by_layers(grads, inputs, b.by_layers);
     }
     TensorList all(grads.begin(), grads.end());
