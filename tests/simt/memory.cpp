@@ -72,6 +72,7 @@ void* allocate_pinned(std::size_t bytes) {
 }
 
 void release_pinned(void* data) noexcept {
+    if (!data) return;
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     finish_all();

@@ -93,6 +93,7 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     while (static_cast<std::int64_t>(batches.size()) < config.accumulate)
         batches.push_back(batches.front());
     BenchResult result;
+    const BooksScope books(trainer.books());
     FixedFeed feed(device, shape_of(info), batches.front());
     const auto take = [&](bool all) {
         const auto finished = trainer.take(all);

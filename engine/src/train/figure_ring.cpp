@@ -19,6 +19,7 @@ void wait_for(const StepMarks& marks) {
 }  // namespace
 
 FigureRing::FigureRing(const Device& device) : device_(device) {
+    const DeviceScope scope(device);  // its context is the one that pins them
     const std::size_t count = depth() + 1;
     for (std::size_t i = 0; i < count; ++i) {
         slots_.emplace_back(device);

@@ -95,7 +95,6 @@ void RunLoop::train_step() {
     take_batches();
     const double data_s = seconds_since(start);
     trainer_->submit(batches_, *feed_);
-    pass_warnings_on();
     epoch_ended_ = batches_.back().last_of_epoch;
     if (epoch_ended_) ++epoch_;
     std::int64_t samples = 0;
@@ -105,6 +104,7 @@ void RunLoop::train_step() {
                       .data_s = data_s,
                       .step_s = seconds_since(start),
                       .elapsed_s = elapsed_s_});
+    pass_warnings_on();  // with the step among those given, whatever becomes of the warnings
     // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
     const auto finished = trainer_->take(/*all=*/false);
     Given& given = given_.back();

@@ -89,6 +89,9 @@ bool Trainer::record() {
 void Trainer::stay_eager(bool out_of_memory, const std::string& reason) {
     scaler_->forget();
     optimizer_->zero_grad();
+    // What one block of the recording's own memory is kept by keeps all of it.
+    judgement_ = {};
+    optimizer_->clip = {};
     if (kernels::cuda::device_count() == 0) throw;
     if (out_of_memory) {
         warnings_.push_back(
