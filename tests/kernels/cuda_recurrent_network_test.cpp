@@ -23,14 +23,7 @@ TEST_F(CudaRecurrentNetwork, AgreesWithDoubleForEveryCellTypeDepthAndDirection) 
         const auto spaces = cuda::recurrent_spaces(n);
         if (!spaces && may_be_refused(n)) return;
         ASSERT_TRUE(spaces);
-        const RecurrentNetworkProblem problem(n);
-        const bool last = n.layers != 2;
-        const RecurrentNetworkResults expected = RecurrentNetworkReference(problem, last).run();
-        RecurrentNetworkRun run(problem, *spaces);
-        ASSERT_TRUE(run.forward());
-        run.expect_outputs(expected);
-        ASSERT_TRUE(run.backward(last));
-        run.expect_gradients(expected);
+        expect_the_references_results(n, *spaces, n.layers != 2);
     });
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 
 #include "kernels/device_array.h"
@@ -119,6 +121,18 @@ void for_each_recurrent_network(const F& f) {
                                            .layers = layers,
                                            .bidirectional = both,
                                            .biases = biases});
+}
+
+/// Both passes against f64 loops. `last`: gradients by the last states as well.
+inline void expect_the_references_results(const RecurrentNetwork& n, const RecurrentSpaces& spaces,
+                                          bool last) {
+    const RecurrentNetworkProblem problem(n);
+    const RecurrentNetworkResults expected = RecurrentNetworkReference(problem, last).run();
+    RecurrentNetworkRun run(problem, spaces);
+    ASSERT_TRUE(run.forward());
+    run.expect_outputs(expected);
+    ASSERT_TRUE(run.backward(last));
+    run.expect_gradients(expected);
 }
 
 }  // namespace kernels::test

@@ -25,13 +25,7 @@ protected:
         SCOPED_TRACE(to_string(n));
         const auto spaces = cuda::recurrent_spaces(n);
         ASSERT_TRUE(spaces);
-        const RecurrentNetworkProblem problem(n);
-        const RecurrentNetworkResults expected = RecurrentNetworkReference(problem, true).run();
-        RecurrentNetworkRun run(problem, *spaces);
-        ASSERT_TRUE(run.forward());
-        run.expect_outputs(expected);
-        ASSERT_TRUE(run.backward(true));
-        run.expect_gradients(expected);
+        expect_the_references_results(n, *spaces, true);
     }
 };
 
