@@ -70,7 +70,7 @@ def engine_step(binary, folder, model, indices, precision, data):
     shutil.rmtree(folder / "run", ignore_errors=True)
     output = halftone.run(binary, "train", *cifar.train_settings(data, precision, len(indices)),
                           "--set", f"dataset.order={order}", "--set", f"model.init_from={weights}",
-                          "--set", "max_steps=1", "--set", "dataset.test_limit=64",
+                          "--set", "max_steps=1", "--set", "dataset.test_limit=1",
                           "--dump-gradients", str(dump), "--out", str(folder / "run"), "--json")
     tensors = safetensors.torch.load_file(dump)
     recorded = [e["loss"] for e in halftone.events(output) if e["event"] == "step"]
