@@ -2,6 +2,12 @@
 
 #include "kernels/array.h"
 
+// On CUDA these are our own, with the addition and ReLU inside. cuDNN 9.19's graphs have engines for
+// the same (asked with cards described to it: both passes with the mask in bytes, f32, f16 and bf16
+// from 8.0 on, none for a T4, for f64 or for channels that are no multiple of 8), so ours are
+// needed in any case. What they do not promise, and only a card shows: that ReLU keeps NaN (else an
+// overflow passes unseen), that mean 100 with deviation 0.01 does not cancel, and the time.
+
 namespace kernels {
 
 /// Sizes and factors of a batch norm over x seen as (rows, channels), channels last: rows = N * H *
