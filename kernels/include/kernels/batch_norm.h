@@ -2,9 +2,9 @@
 
 #include "kernels/array.h"
 
-// On CUDA these are our own, with the addition and ReLU inside. cuDNN 9.19's graphs have engines for
-// the same (asked with cards described to it: both passes with the mask in bytes, f32, f16 and bf16
-// from 8.0 on, none for a T4, for f64 or for channels that are no multiple of 8), so ours are
+// On CUDA these are our own, with the addition and ReLU inside. cuDNN 9.19's graphs have engines
+// for the same (asked with cards described to it: both passes with the mask in bytes, f32, f16 and
+// bf16 from 8.0 on, none for a T4, for f64 or for channels that are no multiple of 8), so ours are
 // needed in any case. What they do not promise, and only a card shows: that ReLU keeps NaN (else an
 // overflow passes unseen), that mean 100 with deviation 0.01 does not cancel, and the time.
 
@@ -36,10 +36,10 @@ using BatchNormForwardInfer = void(Array y, ConstArray x, ConstArray weight, Con
                                    ConstArray residual, bool relu, const BatchNormShape& shape,
                                    Stream stream);
 
-/// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean) *
-/// invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g. y.data
-/// is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may be
-/// null. With `training` false (running statistics) dx = weight * invstd * g.
+/// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean)
+/// * invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g.
+/// y.data is read only with relu; dresidual.data may be null; dweight, dbias of weight's dtype, may
+/// be null. With `training` false (running statistics) dx = weight * invstd * g.
 using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array dbias, ConstArray dy,
                                ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
                                ConstArray invstd, bool relu, bool training,
