@@ -84,7 +84,7 @@ void pick_losses(Array losses, Array log_probs, const std::int64_t* labels, std:
 
 bool cross_entropy_forward(Array log_probs, Array losses, ConstArray logits, ConstArray target,
                            std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
-                           Stream) {
+                           const RefusalPlace&, Stream) {
     assert(logits.size == rows * cols && target.size == rows && losses.size == rows);
     const auto* labels = static_cast<const std::int64_t*>(target.data);
     for (std::int64_t row = 0; row < rows; ++row) {

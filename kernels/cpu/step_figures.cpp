@@ -75,6 +75,10 @@ void gather_step(StepFigures* figures, const StepSources& from, Stream) {
     copy_if_given(figures->lr, from.lr);
     copy_if_given(figures->scaled_f16_max, from.scaled_f16_max);
     copy_if_given(figures->growth_tracker, from.growth_tracker);
+    if (from.refusal != nullptr) {
+        figures->refusal = *from.refusal;
+        *from.refusal = 0;
+    }
 }
 
 void set_learning_rate(float* lr, const std::int64_t* updates, const LearningRateSchedule& schedule,

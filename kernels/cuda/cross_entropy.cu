@@ -1,6 +1,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "cuda/refusal.cuh"
 #include "cuda/rows.cuh"
 #include "kernels/softmax.h"
 
@@ -11,7 +12,7 @@ template <int team, typename T>
 __global__ void cross_entropy_forward_kernel(Compute<T>* log_probs, Compute<T>* losses,
                                              const T* logits, const std::int64_t* target,
                                              std::int64_t rows, std::int64_t cols,
-                                             std::int64_t ignore_index) {
+                                             std::int64_t ignore_index, RefusalPlace refused) {
     using W = Compute<T>;
     for_each_row<team>(rows, [&](std::int64_t row, int thread) {
         const T* in = logits + row * cols;
@@ -24,7 +25,9 @@ __global__ void cross_entropy_forward_kernel(Compute<T>* log_probs, Compute<T>* 
             ignored || in_range ? std::log(scale.sum) : std::numeric_limits<W>::quiet_NaN();
         map_row<team>(log_probs + row * cols, in, cols, thread,
                       [&](T v, std::int64_t) { return (widen(v) - scale.max) - log_sum; });
-        if (thread == 0) losses[row] = ignored ? W{0} : -((picked - scale.max) - log_sum);
+        if (thread != 0) return;
+        losses[row] = ignored ? W{0} : -((picked - scale.max) - log_sum);
+        if (!ignored && !in_range) note_refusal(refused, code_of(label));
     });
 }
 
@@ -62,7 +65,7 @@ void start_backward(Array dlogits, ConstArray scale, ConstArray log_probs, Const
 
 bool cross_entropy_forward(Array log_probs, Array losses, ConstArray logits, ConstArray target,
                            std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
-                           Stream stream) {
+                           const RefusalPlace& refused, Stream stream) {
     assert(logits.size == rows * cols && target.size == rows && losses.size == rows);
     assert(log_probs.dtype == losses.dtype && target.dtype == DType::i64);
     with_floating(logits.dtype, [&](auto type) {
@@ -72,7 +75,8 @@ bool cross_entropy_forward(Array log_probs, Array losses, ConstArray logits, Con
             launch("cross_entropy_forward", cross_entropy_forward_kernel<team(), T>,
                    grid_of_rows<team()>(rows), stream, static_cast<W*>(log_probs.data),
                    static_cast<W*>(losses.data), static_cast<const T*>(logits.data),
-                   static_cast<const std::int64_t*>(target.data), rows, cols, ignore_index);
+                   static_cast<const std::int64_t*>(target.data), rows, cols, ignore_index,
+                   refused);
         });
     });
     return true;

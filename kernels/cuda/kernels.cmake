@@ -31,6 +31,7 @@ set(cuda_kernels
   reduce.cu
   reduce_columns.cu
   reduce_rows.cu
+  refusal.cu
   scaler.cu
   scan.cu
   softmax.cu

@@ -77,6 +77,10 @@ __global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
     copy_if_given(figures->lr, from.lr);
     copy_if_given(figures->scaled_f16_max, from.scaled_f16_max);
     copy_if_given(figures->growth_tracker, from.growth_tracker);
+    if (from.refusal != nullptr) {
+        figures->refusal = *from.refusal;
+        *from.refusal = 0;
+    }
 }
 
 __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,

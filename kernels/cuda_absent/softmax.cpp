@@ -13,7 +13,7 @@ void softmax_backward(Array, ConstArray, ConstArray, std::int64_t, std::int64_t,
 }
 
 bool cross_entropy_forward(Array, Array, ConstArray, ConstArray, std::int64_t, std::int64_t,
-                           std::int64_t, Stream) {
+                           std::int64_t, const RefusalPlace&, Stream) {
     absent("cross_entropy_forward");
 }
 

@@ -29,16 +29,17 @@ struct Forward {
 Forward on_cpu(const Buffer& logits, const Buffer& target, std::int64_t cols) {
     Forward y{{wide_of(logits.dtype()), logits.size()}, {wide_of(logits.dtype()), target.size()}};
     EXPECT_TRUE(cpu::cross_entropy_forward(y.log_probs, y.losses, logits, target, target.size(),
-                                           cols, ignored, {}));
+                                           cols, ignored, {}, {}));
     return y;
 }
 
-Forward on_cuda(const Buffer& logits, const Buffer& target, std::int64_t cols) {
+Forward on_cuda(const Buffer& logits, const Buffer& target, std::int64_t cols,
+                const RefusalPlace& refused = {}) {
     const DType wide = wide_of(logits.dtype());
     const DeviceBuffer x(logits), labels(target), log_probs(wide, x.array().size),
         losses(wide, target.size());
     EXPECT_TRUE(cuda::cross_entropy_forward(log_probs, losses, x, labels, target.size(), cols,
-                                            ignored, {}));
+                                            ignored, refused, {}));
     return {log_probs.host(), losses.host()};
 }
 
@@ -88,7 +89,7 @@ TEST(CudaCrossEntropy, MayIgnoreAClassOfTheLogits) {
     HALFTONE_NEEDS_CUDA();
     const Buffer logits = random_buffer(DType::f32, 20, 3), target(DType::i64, {7, 3});
     const DeviceBuffer x(logits), labels(target), log_probs(DType::f32, 20), losses(DType::f32, 2);
-    cuda::cross_entropy_forward(log_probs, losses, x, labels, 2, 10, 7, {});
+    cuda::cross_entropy_forward(log_probs, losses, x, labels, 2, 10, 7, {}, {});
     EXPECT_EQ(losses.host().get(0), 0);
     EXPECT_EQ(losses.host().get(1), -log_probs.host().get(13));
 }

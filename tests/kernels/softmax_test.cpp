@@ -159,7 +159,7 @@ TEST(CrossEntropy, MeetsTheReferenceAndSkipsIgnoredRows) {
                 const std::int64_t rows = 9;
                 auto d = cross_entropy_data(dtype, rows, cols);
                 ASSERT_TRUE(cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target,
-                                                       rows, cols, -100, {}));
+                                                       rows, cols, -100, {}, {}));
                 for (std::int64_t r = 0; r < rows; ++r) {
                     const auto expected = softmax_row(d.logits, r, cols, true);
                     for (std::int64_t c = 0; c < cols; ++c) {
@@ -178,8 +178,8 @@ TEST(CrossEntropy, RefusesALabelOutsideTheClasses) {
     for (std::int64_t label : {-1, 10}) {
         auto d = cross_entropy_data(DType::f32, 3, 10);
         d.target.set(1, static_cast<double>(label));
-        EXPECT_FALSE(
-            cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target, 3, 10, -100, {}));
+        EXPECT_FALSE(cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target, 3, 10,
+                                                -100, {}, {}));
     }
 }
 
@@ -191,7 +191,7 @@ TEST(CrossEntropyBackward, MeetsTheReferenceWithOneScaleOrOnePerRow) {
                     const std::int64_t rows = 9;
                     auto d = cross_entropy_data(dtype, rows, cols);
                     cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target, rows,
-                                               cols, -100, {});
+                                               cols, -100, {}, {});
                     const Buffer scale = random_buffer(d.log_probs.dtype(), scales, 6, 100, 30);
                     Buffer dlogits(dtype, rows * cols);
                     cpu::cross_entropy_backward(dlogits, scale, d.log_probs, d.target, rows, cols,
@@ -213,7 +213,7 @@ TEST(CrossEntropyBackward, MeetsTheReferenceWithOneScaleOrOnePerRow) {
 
 TEST(CrossEntropyBackward, MayWriteOverTheLogProbabilities) {
     auto d = cross_entropy_data(DType::f32, 9, 33);
-    cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target, 9, 33, -100, {});
+    cpu::cross_entropy_forward(d.log_probs, d.losses, d.logits, d.target, 9, 33, -100, {}, {});
     const Buffer scale(DType::f32, {0.25});
     Buffer expected(DType::f32, d.log_probs.size());
     cpu::cross_entropy_backward(expected, scale, d.log_probs, d.target, 9, 33, -100, {});

@@ -22,10 +22,11 @@ from op_cases import Case, MODES
 from op_draft import Random
 from op_families import FamilyCase, REGISTRY
 from op_generators import GENERATORS
-from op_refusals import refusals
+from op_refusals import refusals, value_refusals, WRONG_VALUES
 
 DTYPE_NAMES = {torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
                torch.bool: "BOOL", torch.int64: "I64"}
+REFUSED_VALUES = "refused_values"
 
 
 def small_case(op, mode, second, seed, limit):
@@ -81,10 +82,26 @@ def write(folder, name, ops, options):
             if case.refused:
                 continue
             lines.append(store(case, len(lines), tensors))
-        for request, words in refusals(op):
-            for argument, tensor in request.pop("tensors").items():
-                tensors[f"{len(lines)}/{argument}"] = tensor
-            lines.append({**request, "refused": words})
+        store_refusals(refusals(op), lines, tensors)
+    save(folder, name, lines, tensors)
+
+
+def write_refused_values(folder):
+    """A file of calls that are refused for a value."""
+    tensors, lines = {}, []
+    for op in sorted(WRONG_VALUES):
+        store_refusals(value_refusals(op), lines, tensors)
+    save(folder, REFUSED_VALUES, lines, tensors)
+
+
+def store_refusals(calls, lines, tensors):
+    for request, words in calls:
+        for argument, tensor in request.pop("tensors").items():
+            tensors[f"{len(lines)}/{argument}"] = tensor
+        lines.append({**request, "refused": words})
+
+
+def save(folder, name, lines, tensors):
     tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
     safetensors.torch.save_file(tensors, folder / f"{name}.safetensors")
     (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -97,15 +114,19 @@ def main():
     parser.add_argument("--cases", type=int, default=8, help="cases an op (default 8: one of each mode)")
     parser.add_argument("--limit", type=int, default=48, help="elements of a tensor, where the op allows")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--family", action="append", help="only this file: base, or a family of ops (default: all)")
+    parser.add_argument("--family", action="append",
+                        help=f"only this file: base, {REFUSED_VALUES}, or a family of ops (default: all)")
     options = parser.parse_args()
     folder = pathlib.Path(__file__).resolve().parent / "golden"
     folder.mkdir(exist_ok=True)
     files = {"base": set(GENERATORS)}
     for entry in REGISTRY.values():
         files.setdefault(entry.family, set()).add(entry.name)
-    for name in options.family or sorted(files):
-        write(folder, name, files[name], options)
+    for name in options.family or [*sorted(files), REFUSED_VALUES]:
+        if name == REFUSED_VALUES:
+            write_refused_values(folder)
+        else:
+            write(folder, name, files[name], options)
     return 0
 
 

@@ -19,7 +19,7 @@ from op_draft import Random
 from op_generators import choose_types, GENERATORS
 from op_families import FamilyCase, REGISTRY
 from op_policy import cast, has_wide_scalar, policy
-from op_refusals import problems as refusal_problems, refusals
+from op_refusals import problems as refusal_problems, refusals, value_refusals
 from op_reference import Elementwise, FUNCTIONS, Multilinear, MULTILINEAR
 from op_reference_nn import COMPOSITE
 
@@ -178,8 +178,8 @@ def check_policies(ops, catalog):
 
 
 def check_refusals(binary, ops):
-    """Mixed types outside a region and banned ops inside one: the number that were not refused as they should be."""
-    calls = [call for op in ops for call in refusals(op)]
+    """Mixed types, banned ops in a region and wrong values: the number that were not refused as they should be."""
+    calls = [call for op in ops for call in refusals(op) + value_refusals(op)]
     answers = halftone.run_cases(binary, [request for request, _ in calls])
     wrong = [line for (request, words), (_, error) in zip(calls, answers)
              for line in refusal_problems(request, words, error)]

@@ -1,4 +1,5 @@
-"""Calls that must be refused: operands of unequal types outside a region (amp-semantics 1.11), and banned ops inside one."""
+"""Calls that must be refused: operands of unequal types outside a region (amp-semantics 1.11), banned ops inside one, and
+operands with a value that the op does not take."""
 
 import torch
 
@@ -9,6 +10,13 @@ from op_policy import policy
 
 # Of the ops that op_generators.py keeps to equal types, those that promote when they are not.
 PROMOTING = {"mse_loss", "l1_loss", "binary_cross_entropy_with_logits"}
+
+# Per op an operand and a number in it that no draft allows; the error names both the op and the number.
+WRONG_VALUES = {
+    **{op: (1, 12345) for op in ("index_select", "gather", "index_add", "scatter_add", "scatter", "scatter_reduce",
+                                 "index_copy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss")},
+    "cross_entropy": (1, -3), "embedding": (0, -12345), "binary_cross_entropy": (0, 1.5), "gaussian_nll_loss": (2, -2.5),
+}
 
 
 def _draft(op, seed):
@@ -49,6 +57,24 @@ def refusals(op, seed=1):
         found += [(request({i: t for i in free}, "fp16"), [op, "unsafe"])
                   for t in (torch.float16, torch.float32, torch.float64)]
     return found
+
+
+def value_refusals(op, seed=1):
+    """[(request, words that the error must hold)]: one element of one operand is wrong, in f32 and without a region."""
+    if op not in WRONG_VALUES:
+        return []
+    place, wrong = WRONG_VALUES[op]
+    for attempt in range(40):
+        made = (REGISTRY[op].generate if op in REGISTRY else GENERATORS[op])(Random([seed, sum(map(ord, op)), attempt]))
+        values = [v.float() if v.is_floating_point() else v.clone() for v in made.values]
+        whole = not values[place].is_floating_point()
+        if values[place].numel() > 0 and "dtype" not in made.attrs and whole == isinstance(wrong, int):
+            values[place] = values[place].contiguous()
+            values[place].view(-1)[0] = wrong
+            tensors = {name: value.contiguous() for name, value in zip(made.names, values)}
+            return [({"op": op, "tensors": tensors, "attrs": made.attrs, "autocast": None, "grad": False,
+                      "grad_grad": False}, [op, str(wrong)])]
+    raise AssertionError(f"no draft of {op} has an element to spoil")
 
 
 def problems(request, words, error):

@@ -4,6 +4,7 @@
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
+#include "kernels/refusal.h"
 #include "simt/simulation.h"
 
 // Memory of the simulated device, and copies.
@@ -58,6 +59,21 @@ void release(void* data) noexcept {
     const auto owner = s.owners.find(data);
     s.heaps[owner->second.first].give(data);
     s.owners.erase(owner);
+}
+
+RefusalNote* refusal_word() {
+    static std::map<int, RefusalNote*> words;
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    check("cudaGetSymbolAddress");
+    RefusalNote*& word = words[device_of_thread];
+    if (!word) {
+        Heap& heap = s.heaps[device_of_thread];
+        word = static_cast<RefusalNote*>(heap.take(sizeof(RefusalNote)));
+        const Access open(heap);
+        *word = 0;
+    }
+    return word;
 }
 
 void* allocate_pinned(std::size_t bytes) {

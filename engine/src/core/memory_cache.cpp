@@ -7,6 +7,7 @@
 
 #include "core/library_scratch.h"
 #include "core/memory.h"
+#include "core/refusals.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device.h"
 #include "kernels/device_error.h"
@@ -136,6 +137,7 @@ std::size_t set_memory_limit(std::size_t bytes, const Device& device) {
 std::size_t memory_in_use(const Device& device) { return memory_cache(device).in_use(); }
 
 std::size_t release_cached_memory() {
+    release_unused_looks();
     std::size_t bytes = cpu_cache().release();
     CudaCaches& all = cuda_caches();
     const std::lock_guard lock(all.mutex);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "core/refusals.h"
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 
@@ -24,7 +25,15 @@ void copy_to_host(void* host, const void* from, std::size_t bytes, const Device&
         return;
     }
     const DeviceScope scope(device);
+    RefusalLook look(device);
     kernels::cuda::copy_to_host(host, from, bytes, current_stream());
+    look.finish();
+}
+
+void copy_to_pinned(void* pinned, const void* from, std::size_t bytes, const Device& device) {
+    if (device.kind == Device::Kind::cpu) return copy_to_host(pinned, from, bytes, device);
+    const DeviceScope scope(device);
+    kernels::cuda::copy_to_host(pinned, from, bytes, current_stream());
 }
 
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Device& device) {

@@ -5,7 +5,9 @@
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
+#include "ops/index_walk.h"
 #include "ops/layout.h"
 #include "ops/loss.h"
 #include "ops/reduce.h"
@@ -49,11 +51,6 @@ Tensor rows_of(const Tensor& x) {
     return reshape(permute(x, order), {rows, x.size(1)});
 }
 
-[[noreturn]] void refuse_class(const OpInfo& info, std::int64_t classes) {
-    throw Error(ErrorCode::value, std::string(info.name) + ": a target is outside the " +
-                                      std::to_string(classes) + " classes");
-}
-
 /// Which rows count, as bool (rows).
 Tensor counted(const Tensor& target, std::int64_t ignore_index) {
     return not_equal(
@@ -70,7 +67,13 @@ Tensor one_hot(const Tensor& target, std::int64_t classes) {
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
 
-/// Losses of the rows and the weight of each; rows that do not count have 0 in both.
+/// 1, but NaN where the class is none.
+Tensor one_or_nan(const Tensor& target, std::int64_t classes, DType type) {
+    return select_rows(Tensor::full({classes}, 1, type, target.device()), 0, target);
+}
+
+/// Losses of the rows and the weight of each; rows that do not count have 0 in both, and the loss
+/// of a class that there is not is NaN.
 struct RowLosses {
     Tensor losses, weights;
 };
@@ -85,13 +88,12 @@ RowLosses row_losses(const Tensor& x, const Tensor& target, const Tensor& weight
                      std::int64_t ignore_index) {
     const std::int64_t classes = x.size(1);
     const Tensor hot = one_hot(target, classes), counts = counted(target, ignore_index);
-    const Tensor found = sum(to(hot, DType::f32)), wanted = sum(to(counts, DType::f32));
-    if (found.item() < wanted.item()) refuse_class(nll_loss_info, classes);
     const Tensor one = Tensor::full({1, classes}, 1, x.dtype(), x.device());
     const Tensor by_class = weight.defined() ? reshape(weight, {1, classes}) : one;
     const Tensor zero = zero_like(x);
     const Tensor weights = where(counts, picked(hot, by_class), zero);
-    const Tensor losses = where(counts, neg(picked(hot, x)), zero);
+    const Tensor found = mul(neg(picked(hot, x)), one_or_nan(target, classes, x.dtype()));
+    const Tensor losses = where(counts, found, zero);
     return {weight.defined() ? mul(losses, weights) : losses, weights};
 }
 
@@ -124,9 +126,10 @@ Tensor nll_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
     check_target(nll_loss_info, x, target);
     one_type(nll_loss_info, {x, weight});
     const NoAutocast inside(x.device().kind);
-    const Tensor flat = reshape(target, {target.numel()});
-    return reduced_rows(row_losses(rows_of(x), flat, weight, options.ignore_index),
-                        options.reduction, target.shape());
+    const Tensor rows = rows_of(x), flat = dense(reshape(target, {target.numel()}));
+    check_class_values(nll_loss_info, flat, rows.size(1), options.ignore_index);
+    return reduced_rows(row_losses(rows, flat, weight, options.ignore_index), options.reduction,
+                        target.shape());
 }
 
 namespace {
@@ -212,10 +215,14 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
     const Fused f{Tensor::empty(x.shape(), wide, x.device()), in_layout(target, Layout::contiguous),
                   options.ignore_index};
     const Tensor losses = Tensor::empty(target.shape(), wide, x.device());
+    const bool waits = x.device().kind == Device::Kind::cpu;
+    const kernels::RefusalPlace refused =
+        waits ? kernels::RefusalPlace{}
+              : refusal_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
     if (!on(x.device(), kernels::cpu::cross_entropy_forward, kernels::cuda::cross_entropy_forward)(
             f.log_probs.array(), losses.array(), from.array(), f.target.array(), x.size(0),
-            x.size(1), options.ignore_index, current_stream())) {
-        refuse_class(cross_entropy_info, x.size(1));
+            x.size(1), options.ignore_index, refused, current_stream())) {
+        check_class_values(cross_entropy_info, f.target, x.size(1), options.ignore_index);
     }
     const MeanFactor mean = options.reduction == Reduction::mean
                                 ? mean_factor(f.target, options.ignore_index, wide)

@@ -6,8 +6,8 @@ namespace engine {
 
 extern const OpInfo index_select_info, gather_info, index_add_info, scatter_add_info;
 
-// Indices are i64 or i32 without a gradient. On the CPU one outside its dimension throws
-// Error(value); a device cannot wait to say so: what is read there is NaN (integers: 0), and a sum
+// Indices are i64 or i32 without a gradient. One outside its dimension is Error(value), which on a
+// GPU the next read throws (ops/check_values.h): what is read there is NaN (integers: 0), and a sum
 // into it makes the whole result NaN.
 
 /// y[.., i, ..] = x[.., index[i], ..] along `dim`; index has rank 1 or 0. Any type.

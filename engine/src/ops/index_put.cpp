@@ -5,6 +5,7 @@
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
 #include "ops/gather.h"
 #include "ops/index_walk.h"
@@ -38,7 +39,8 @@ Tensor whole(std::int64_t value, const Tensor& like) {
     return Tensor::full({}, static_cast<double>(value), DType::i64, like.device());
 }
 
-/// Counted from the start. On the CPU one outside throws; on a device it becomes `outside`.
+/// Counted from the start. One outside is refused (ops/check_values.h); on a device it becomes
+/// `outside`.
 Tensor wrapped(const OpInfo& info, const Tensor& asked, std::int64_t size, std::int64_t outside) {
     if (asked.dtype() != DType::i64 && asked.dtype() != DType::i32) {
         throw Error(
@@ -46,15 +48,7 @@ Tensor wrapped(const OpInfo& info, const Tensor& asked, std::int64_t size, std::
             std::string(info.name) + ": an index must be i64 or i32, not " + name(asked.dtype()));
     }
     const Tensor given = in_layout(to(asked, DType::i64), Layout::contiguous);
-    if (given.device().kind == Device::Kind::cpu) {
-        const auto* values = given.data_as<const std::int64_t>();
-        for (std::int64_t i = 0; i < given.numel(); ++i) {
-            if (values[i] < -size || values[i] >= size)
-                throw Error(ErrorCode::value,
-                            std::string(info.name) + ": index " + std::to_string(values[i]) +
-                                " is out of range for a dimension of " + std::to_string(size));
-        }
-    }
+    check_index_values(info, given, -size, size);
     const Tensor counted =
         where(less(given, whole(0, given)), add(given, whole(size, given)), given);
     const Tensor low = less(counted, whole(0, given));

@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "ops/cast.h"
+#include "ops/check_values.h"
 #include "ops/layout.h"
 
 namespace engine {
@@ -51,16 +52,6 @@ Tensor copy_of(const Tensor& x) {
     return y;
 }
 
-void check_values(const OpInfo& info, const Tensor& index, std::int64_t bound) {
-    const auto* values = index.data_as<const std::int64_t>();
-    for (std::int64_t i = 0; i < index.numel(); ++i) {
-        if (values[i] < 0 || values[i] >= bound)
-            throw Error(ErrorCode::value,
-                        std::string(info.name) + ": index " + std::to_string(values[i]) +
-                            " is out of range for a dimension of " + std::to_string(bound));
-    }
-}
-
 }  // namespace
 
 Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound) {
@@ -71,7 +62,7 @@ Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound
     }
     const GradMode off(false);
     const Tensor whole = row_major(to(index, DType::i64));
-    if (index.device().kind == Device::Kind::cpu) check_values(info, whole, bound);
+    check_index_values(info, whole, 0, bound);
     return whole;
 }
 

@@ -7,8 +7,8 @@
 namespace engine {
 
 /// `index` as a dense row-major i64 tensor with all values in [0, bound). Throws Error(dtype) for
-/// other than i64 and i32. On the CPU an index outside throws Error(value) with the op's name, the
-/// index and the bound; a device cannot wait to say so, and gives NaN (kernels/index.h).
+/// other than i64 and i32. An index outside is Error(value) with the op's name, the index and the
+/// bound, on a GPU at the next read (ops/check_values.h); what is read there is NaN.
 Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound);
 
 /// Rows of dimension `dim` of x by a 1-d index, -1 giving a row of zeros if `holes`. Keeps x's

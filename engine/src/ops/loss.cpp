@@ -2,10 +2,10 @@
 
 #include "amp/autocast.h"
 #include "engine/error.h"
-#include "kernels/reduce.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/elementary.h"
 #include "ops/layout.h"
 #include "ops/loss_wide.h"
@@ -123,21 +123,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
 
 namespace {
 
-/// Both in [0, 1], where the logarithms are real.
+/// In [0, 1], where both logarithms are real.
 void check_probabilities(const Tensor& x) {
-    const GradMode off(false);
-    const Tensor flat = dense(x);
-    for (const auto op : {kernels::ReduceOp::min, kernels::ReduceOp::max}) {
-        const Tensor y = Tensor::empty({}, x.dtype(), x.device());
-        on(x.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
-            y.array(), flat.array(), 1, x.numel(), 1, op, current_stream());
-        if (y.item() < 0 || y.item() > 1) {
-            throw Error(
-                ErrorCode::value,
-                "binary_cross_entropy: x must lie in [0, 1], not reach " + std::to_string(y.item()),
-                "Use binary_cross_entropy_with_logits for values that are not probabilities.");
-        }
-    }
+    const Refusal rule{
+        "binary_cross_entropy: x must lie in [0, 1], not be ", "",
+        "Use binary_cross_entropy_with_logits for values that are not probabilities.", false};
+    check_values(rule, x, 0, 1);
 }
 
 /// max(log(x), -100)
@@ -175,7 +166,7 @@ Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tenso
     const auto [x, target, weight] = autocast(binary_cross_entropy_info, x0, target0, weight0);
     one_type(binary_cross_entropy_info, {x, target, weight});
     check_shapes(binary_cross_entropy_info, x.shape() == target.shape(), x, target);
-    if (x.numel() > 0) check_probabilities(x);
+    check_probabilities(x);
     const Tensor losses = binary_losses(x, target);
     return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
 }

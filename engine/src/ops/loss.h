@@ -22,8 +22,8 @@ struct ClassLossOptions {
     double label_smoothing = 0;  ///< cross_entropy only
 };
 
-/// -x[target] of log-probabilities; mean is over the weights of the targets. Throws Error(value)
-/// for a class that is not there.
+/// -x[target] of log-probabilities; mean is over the weights of the targets. Error(value) for a
+/// class that is not there, on a GPU at the next read (ops/check_values.h), as in cross_entropy.
 Tensor nll_loss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                 const ClassLossOptions& options = {});
 /// Of logits; computes in f32 (f64 for f64). The result is of the logits' type, f32 in a region.
@@ -41,7 +41,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
                                         Reduction reduction = Reduction::mean);
 /// -(t log(x) + (1 - t) log(1 - x)), times weight, logs no lower than -100. x in [0, 1], else
-/// Error(value). Unsafe under autocast: Error(state) in a region (1.8).
+/// Error(value), on a GPU at the next read. Unsafe under autocast: Error(state) in a region (1.8).
 Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                             Reduction reduction = Reduction::mean);
 

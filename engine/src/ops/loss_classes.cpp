@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
 #include "ops/logical.h"
 #include "ops/loss_margin.h"
@@ -54,13 +55,8 @@ Tensor picked(const Tensor& mask, const Tensor& x) {
     return sum(where(mask, x, constant(x, 0)), {-1}, true, x.dtype());
 }
 
-/// x, but NaN where `wrong`. On the CPU Error(value) instead.
-Tensor unless_wrong(const OpInfo& info, const Tensor& wrong, const Tensor& x,
-                    std::int64_t classes) {
-    if (x.device().kind == Device::Kind::cpu && sum(to(wrong, DType::f32)).item() > 0) {
-        throw Error(ErrorCode::value, std::string(info.name) + ": a target is outside the " +
-                                          std::to_string(classes) + " classes");
-    }
+/// x, but NaN where `wrong`.
+Tensor unless_wrong(const Tensor& wrong, const Tensor& x) {
     return where(wrong, constant(x, std::numeric_limits<double>::quiet_NaN()), x);
 }
 
@@ -104,6 +100,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     const DType type = one_type(info, {x, weight});
     const Tensor rows = reshape(widened(x), {batch, classes});
     const Tensor label = reshape(target, {batch, 1});
+    check_class_values(info, label, classes);
     const Tensor hot = equal(label, class_numbers(classes, 2, x.device()));
     const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
     const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
@@ -117,7 +114,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
         check_shapes(info, weight.rank() == 1 && weight.size(0) == classes, x, weight);
         losses = mul(losses, picked(hot, reshape(widened(weight), {1, classes})));
     }
-    losses = unless_wrong(info, wrong, losses, classes);
+    losses = unless_wrong(wrong, losses);
     return over_classes(losses, x, options.reduction, type);
 }
 
@@ -150,6 +147,7 @@ Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction
     const Tensor target = reshape(target0, {batch, classes});
     const Tensor listed = reshape(before_the_end(target), {batch, classes, 1});
     const Tensor slot = reshape(target, {batch, classes, 1});
+    check_class_values(info, where(listed, slot, whole(0, slot)), classes);
     const Tensor hot = logical_and(listed, equal(slot, class_numbers(classes, 3, x.device())));
     const Tensor count = sum(to(hot, DType::f32), {1}, true, DType::f32);  // of a class in the list
     const Tensor beyond = greater_equal(slot, whole(static_cast<double>(classes), slot));
@@ -161,7 +159,7 @@ Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction
     const Tensor wrong = to(logical_and(listed, beyond), DType::f32);
     const Tensor any_wrong =
         greater(sum(wrong, {1, 2}, false, DType::f32), number_beside(wrong, 0));
-    return over_classes(unless_wrong(info, any_wrong, losses, classes), x, reduction, type);
+    return over_classes(unless_wrong(any_wrong, losses), x, reduction, type);
 }
 
 }  // namespace engine

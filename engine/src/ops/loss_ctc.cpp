@@ -8,6 +8,7 @@
 #include "engine/error.h"
 #include "ops/binary.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
 #include "ops/gather.h"
 #include "ops/layout.h"
@@ -78,14 +79,10 @@ Tensor padded(const Tensor& targets, const Tensor& lengths) {
     return Tensor::of(rows, {lengths.numel(), longest}, DType::i64, targets.device());
 }
 
-void check_within(const Tensor& values, double low, double high, const char* what) {
-    if (values.device().kind != Device::Kind::cpu) return;
-    for (const double value : values.values()) {
-        if (value < low || value > high)
-            refuse(std::string(what) + " of " + std::to_string(static_cast<std::int64_t>(value)) +
-                   " is outside " + std::to_string(static_cast<std::int64_t>(low)) + " to " +
-                   std::to_string(static_cast<std::int64_t>(high)));
-    }
+void check_within(const Tensor& values, std::int64_t low, std::int64_t high, const char* what) {
+    const Refusal rule{std::string("ctc_loss: ") + what + " of ",
+                       " is outside " + std::to_string(low) + " to " + std::to_string(high)};
+    check_whole_values(rule, values, low, high);
 }
 
 void check_types(const Tensor& log_probs, std::initializer_list<Tensor> whole_numbers) {
@@ -122,13 +119,13 @@ Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
     if (!rows) check_rank(ctc_loss_info, targets, 1);
     const Tensor labels = rows ? reshape(targets, {batch, batch == 0 ? 0 : targets.numel() / batch})
                                : padded(targets, target_lengths);
-    check_within(p.input_lengths, 0, static_cast<double>(p.time()), "an input length");
-    check_within(p.target_lengths, 0, static_cast<double>(labels.size(1)), "a target length");
+    check_within(p.input_lengths, 0, p.time(), "an input length");
+    check_within(p.target_lengths, 0, labels.size(1), "a target length");
     // What pads a row is never used, but it is looked up.
     const Tensor place = reshape(numbers(labels.size(1), p.device()), {1, labels.size(1)});
     const Tensor zero = whole(0, p.device());
     p.labels = where(less(place, p.target_lengths), labels, zero);
-    check_within(p.labels, 0, static_cast<double>(classes - 1), "a label");
+    check_within(p.labels, 0, classes - 1, "a label");
     return p;
 }
 

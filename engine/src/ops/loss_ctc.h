@@ -21,7 +21,7 @@ struct CtcOptions {
 /// length), padded with anything, or all behind one another (sum of the
 /// lengths), for which the lengths are read on the host. input_lengths,
 /// target_lengths i64 (batch) or without dimensions. A length or label out of
-/// its range is Error(value) on the CPU; a GPU does not wait to know it.
+/// its range is Error(value), on a GPU at the next read (ops/check_values.h).
 ///
 /// As PyTorch's, the gradient is that of logits behind log_softmax:
 /// exp(log_probs) minus the share of each label.

@@ -5,6 +5,7 @@
 #include "amp/autocast.h"
 #include "engine/error.h"
 #include "ops/binary.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
 #include "ops/logical.h"
 #include "ops/loss_wide.h"
@@ -106,11 +107,8 @@ Tensor variance_beside(const Tensor& var, const Tensor& x) {
 Tensor clamped_variance(const Tensor& var, double eps) {
     const GradMode off(false);
     const Tensor v = var.detach(), zero = constant(v, 0);
-    if (v.device().kind == Device::Kind::cpu) {
-        const Tensor negative = to(less(v, zero), v.dtype());
-        if (sum(negative, {}, false, v.dtype()).item() > 0)
-            throw Error(ErrorCode::value, "gaussian_nll_loss: a variance is negative");
-    }
+    check_values({"gaussian_nll_loss: a variance of ", " is negative", {}, false}, v, 0,
+                 std::numeric_limits<double>::infinity());
     const Tensor held = where(less(v, number_beside(v, eps)), constant(v, eps), v);
     const Tensor nan = constant(v, std::numeric_limits<double>::quiet_NaN());
     return where(less(v, zero), nan, held);

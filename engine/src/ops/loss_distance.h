@@ -24,8 +24,8 @@ struct GaussianOptions {
     Reduction reduction = Reduction::mean;
 };
 /// 0.5 (log(var) + (x - target)^2 / var). var: x's shape, or that without its last dimension, or
-/// with a last one of 1. A negative variance is Error(value) on the CPU, NaN on a GPU, which does
-/// not wait to know it. In a region the result is f32.
+/// with a last one of 1. A negative variance is Error(value), on a GPU at the next read
+/// (ops/check_values.h). In a region the result is f32.
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
                          const GaussianOptions& options = {});
 

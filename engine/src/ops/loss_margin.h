@@ -27,7 +27,8 @@ struct MultiMarginOptions {
 };
 /// Of x (batch, classes) with target i64 (batch), or (classes) with one target: the sum over the
 /// other classes j of max(margin - x[target] + x[j], 0)^p, times weight[target], divided by the
-/// number of classes. A target outside the classes is Error(value) on the CPU, NaN on a GPU.
+/// number of classes. A target outside the classes is Error(value), on a GPU at the next read
+/// (ops/check_values.h).
 Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight = {},
                          const MultiMarginOptions& options = {});
 /// Of x (batch, classes), or (classes), and target i64 of its shape, a list of classes in each row

@@ -6,6 +6,7 @@
 #include "ops/binary.h"
 #include "ops/cast.h"
 #include "ops/check.h"
+#include "ops/check_values.h"
 #include "ops/compare.h"
 #include "ops/gather.h"
 #include "ops/layout.h"
@@ -36,26 +37,20 @@ void check_mask(const OpInfo& info, const Tensor& mask) {
 }
 
 /// For each place of a row-major mask where it is true the number of true ones before it, else -1.
-Tensor ranks(const Tensor& mask) {
+/// There are no more true ones than `most`.
+Tensor ranks(const Tensor& mask, std::int64_t most) {
     const Tensor truths = to(mask, DType::f64), counts = empty_like(truths);
     on(mask.device(), kernels::cpu::scan, kernels::cuda::scan)(
         counts.array(), {nullptr, DType::f64, 0}, truths.array(), 1, truths.numel(), 1, false,
         current_stream());
+    if (mask.numel() > 0) {
+        const Tensor all = narrow(reshape(counts, {counts.numel()}), 0, counts.numel() - 1, 1);
+        check_whole_values({"masked_scatter: the mask is true ",
+                            " times, the source has " + std::to_string(most) + " elements"},
+                           to(all, DType::i64), 0, most);
+    }
     const Tensor none = Tensor::full({}, -1, DType::i64, mask.device());
     return reshape(where(mask, to(add(counts, -1.0), DType::i64), none), {mask.numel()});
-}
-
-/// On the CPU, where it can be read: enough elements for the mask.
-void check_length(const Tensor& rank, const Tensor& source) {
-    if (rank.device().kind != Device::Kind::cpu) return;
-    const auto* first = rank.data_as<const std::int64_t>();
-    const std::int64_t last =
-        rank.numel() > 0 ? *std::max_element(first, first + rank.numel()) : -1;
-    if (last >= source.numel()) {
-        throw Error(ErrorCode::value, "masked_scatter: the mask is true " +
-                                          std::to_string(last + 1) + " times, the source has " +
-                                          std::to_string(source.numel()) + " elements");
-    }
 }
 
 /// x where `kept`, a (rows, cols) rule of the last two dimensions, holds; else 0.
@@ -110,9 +105,8 @@ Tensor masked_scatter(const Tensor& x, const Tensor& mask0, const Tensor& source
     Tensor rank;
     {
         const GradMode off(false);
-        rank = ranks(mask);
+        rank = ranks(mask, source.numel());
     }
-    check_length(rank, source);
     const Tensor chosen = rows_or_zeros(reshape(source, {source.numel()}), 0, rank);
     return where(mask, reshape(chosen, shape), x);
 }

@@ -11,8 +11,9 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 /// The same with a 0-d tensor, rounded to x's type.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
 /// x where the mask (bool, broadcast to x's shape) is false; the k-th place where it is true, in
-/// row-major order, takes element k of source. Equal types, inside a region too. On the CPU too
-/// short a source throws Error(value); on a device its missing elements read as NaN (integers: 0).
+/// row-major order, takes element k of source. Equal types, inside a region too. Too short a
+/// source is Error(value), on a GPU at the next read (ops/check_values.h), where its missing
+/// elements are NaN (integers: 0).
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& source);
 /// Zero above diagonal `diagonal` of the last two dimensions (0: the main one, above it positive).
 Tensor tril(const Tensor& x, std::int64_t diagonal = 0);

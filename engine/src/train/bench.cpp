@@ -97,6 +97,7 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     FixedFeed feed(device, shape_of(info), batches.front());
     const auto take = [&](bool all) {
         const auto finished = trainer.take(all);
+        if (finished && finished->refused) throw *finished->refused;
         if (finished && result.first_losses.size() < 20)
             result.first_losses.push_back(finished->row.loss);
         return finished.has_value();

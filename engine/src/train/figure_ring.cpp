@@ -46,7 +46,7 @@ FigureRing::~FigureRing() {
 
 void FigureRing::push(const DeviceRecord<kernels::StepFigures>& figures) {
     Slot& slot = slots_[next_];
-    copy_to_host(slot.figures, figures.data(), sizeof(kernels::StepFigures), device_);
+    copy_to_pinned(slot.figures, figures.data(), sizeof(kernels::StepFigures), device_);
     slot.marks.mark();
     next_ = (next_ + 1) % slots_.size();
     ++size_;

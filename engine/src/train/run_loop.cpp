@@ -153,6 +153,7 @@ void RunLoop::write_pending() {
 }
 
 void RunLoop::report(const FinishedStep& step) {
+    if (step.refused) throw *step.refused;
     if (const auto event = watch_.see(run_, step.row, step.next_loss_scale)) post_(*event);
     warn_once(step.row);
     check_scale(step);

@@ -4,6 +4,7 @@
 
 #include "core/library_scratch.h"
 #include "core/observer.h"
+#include "core/refusals.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
@@ -73,7 +74,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const SampleShap
     keep_low_copies();
     const UseScope use(MemoryUse::workspace);
     tally_ = DeviceRecord<kernels::BatchTally>(device_);
-    evaluation_ = DeviceRecord<kernels::BatchTally>(device_);
+    evaluation_ = DeviceRecord<Evaluation>(device_);
     evaluation_.clear();
     figures_ = DeviceRecord<kernels::StepFigures>(device_);
     figures_.clear();
@@ -169,18 +170,22 @@ void Trainer::run_backward(const Tensor& loss) {
                         : whole));
 }
 
-void Trainer::tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
-                    const DeviceBatch& batch) const {
+void Trainer::tally(kernels::BatchTally* to, const Forward& out, const DeviceBatch& batch) const {
     const Tensor logits = in_layout(out.logits.detach(), Layout::contiguous);
     on(device_, kernels::cpu::tally_batch, kernels::cuda::tally_batch)(
-        to.data(), out.loss.array(), logits.array(), batch.labels.array(), logits.size(0),
-        logits.size(1), current_stream());
+        to, out.loss.array(), logits.array(), batch.labels.array(), logits.size(0), logits.size(1),
+        current_stream());
 }
 
 template <typename Work>
 void Trainer::with_batch_to_try(const Work& work) const {
     try {
-        work();
+        try {
+            work();
+        } catch (...) {
+            forget_refusals(device_);
+            throw;
+        }
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(error.code(), error.message(), smaller_batch(config_, *books_, device_));
@@ -206,7 +211,7 @@ void Trainer::compute(std::size_t batches, const Supply& supply, StepMarks* mark
     for (std::size_t i = 0; i < batches; ++i) {
         const DeviceBatch here = supply.get(i);
         const Forward out = forward(here);
-        tally(tally_, out, here);
+        tally(tally_.data(), out, here);
         mark();
         run_backward(out.loss);
         supply.used(here);
@@ -262,12 +267,15 @@ std::optional<FinishedStep> Trainer::take(bool all) {
     fill_row(row, arrived,
              {.scaled = scaling, .may_skip = scaler_->is_enabled(), .watched_f16 = watch_f16_});
     updates_ = row.updates;
-    return FinishedStep{row, scaling ? static_cast<double>(arrived.figures.next_loss_scale) : 1.0};
+    return FinishedStep{row, scaling ? static_cast<double>(arrived.figures.next_loss_scale) : 1.0,
+                        refusal_in(arrived.figures.refusal)};
 }
 
 FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
     submit(batches, feed);
-    return *take(true);
+    FinishedStep step = *take(true);
+    if (step.refused) throw *step.refused;
+    return step;
 }
 
 void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
@@ -285,13 +293,16 @@ void Trainer::evaluate_batch(const Batch& batch, BatchFeed& feed) {
     const DeviceBatch here = feed.upload(batch);
     const Forward out = forward(here);
     model_->training = true;
-    tally(evaluation_, out, here);
+    tally(&evaluation_.data()->tally, out, here);
+    if (kernels::RefusalNote* note = refusal_note(device_))
+        kernels::cuda::take_refusal(&evaluation_.data()->refusal, note, current_stream());
     feed.used(here);
 }
 
 Tally Trainer::take_evaluation() {
-    const kernels::BatchTally tally = evaluation_.host();
+    const auto [tally, refusal] = evaluation_.host();
     evaluation_.clear();
+    if (const auto refused = refusal_in(refusal)) throw *refused;
     return {tally.loss_sum, tally.correct, tally.samples};
 }
 

@@ -7,6 +7,7 @@
 
 #include "amp/autocast.h"
 #include "amp/grad_scaler.h"
+#include "engine/error.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
 #include "kernels/conv2d_fallback.h"
@@ -32,6 +33,7 @@ struct Tally {
 struct FinishedStep {
     StepRecord row;
     double next_loss_scale = 1;
+    std::optional<Error> refused;  ///< a value of the step, found on a GPU: the run is to end
 };
 
 /// Model, precision and optimizer of one run: computes steps, keeps no thread, no file and no clock
@@ -53,11 +55,11 @@ public:
     /// submitted, or if `all`. Everything of the row that the computation knows is filled; epoch,
     /// elapsed_s, step_ms (on a GPU), data_ms and samples_per_s are the caller's.
     std::optional<FinishedStep> take(bool all);
-    /// submit() and what comes of it at once.
+    /// submit() and what comes of it at once; throws a value that was refused.
     FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
     /// Forward pass in evaluation mode, added to a tally on the device. Throws Error, as submit().
     void evaluate(const Batch& batch, BatchFeed& feed);
-    /// The evaluated batches since the last call; waits for them.
+    /// The evaluated batches since the last call; waits for them. Throws Error(value).
     Tally take_evaluation();
 
     /// On a GPU, whether steps are recorded as a graph after the first few and replayed (D5); on
@@ -100,7 +102,13 @@ private:
         std::function<DeviceBatch(std::size_t)> get;
         std::function<void(const DeviceBatch&)> used;
     };
-    /// What runs out of memory in `work` says a batch size to try.
+    /// Evaluated batches since they were asked for.
+    struct Evaluation {
+        kernels::BatchTally tally;
+        kernels::RefusalNote refusal;
+    };
+    /// What runs out of memory in `work` says a batch size to try. Of work that fails no refused
+    /// value is left for the next run on the device.
     template <typename Work>
     void with_batch_to_try(const Work& work) const;
     void evaluate_batch(const Batch& batch, BatchFeed& feed);
@@ -119,8 +127,7 @@ private:
     Tensor scaled(const Tensor& loss);
     Tensor penalised(const Tensor& loss);
     void run_backward(const Tensor& loss);
-    void tally(const DeviceRecord<kernels::BatchTally>& to, const Forward& out,
-               const DeviceBatch& batch) const;
+    void tally(kernels::BatchTally* to, const Forward& out, const DeviceBatch& batch) const;
     Tensor loss_scale() const;
     void judge();
     void clip();
@@ -144,7 +151,8 @@ private:
     bool watch_f16_ = false;
 
     // Of the step in the making, on the device.
-    DeviceRecord<kernels::BatchTally> tally_, evaluation_;
+    DeviceRecord<kernels::BatchTally> tally_;
+    DeviceRecord<Evaluation> evaluation_;
     DeviceRecord<kernels::Judgement> judgement_;
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor f16_max_;  // 0-d f32

@@ -1,5 +1,6 @@
 // What a step does with its gradients: judge them, clip, update.
 
+#include "core/refusals.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/scaler.h"
 #include "kernels/step_figures.h"
@@ -86,6 +87,7 @@ void Trainer::apply_update() {
         optimizer_->grad_scale = static_scale_;
         optimizer_->step();
     }
+    after.refusal = refusal_note(device_);
     after.counts = optimizer_->counts().data();
     after.updates = optimizer_->steps_tensor().data_as<std::int64_t>();
     if (scale.defined()) after.next_loss_scale = scale.data_as<float>();

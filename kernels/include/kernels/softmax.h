@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/refusal.h"
 
 namespace kernels {
 
@@ -26,11 +27,12 @@ using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t
 /// inside. log_probs (rows, cols) in f32 (f64 for f64 logits) is written for the gradient; losses
 /// (rows) in the same dtype: losses[r] = -log_probs[r, target[r]], 0 where target[r] ==
 /// ignore_index. Returns false (and writes nothing that counts) if a target is neither ignore_index
-/// nor in [0, cols); a GPU does not wait to know it: it returns true and gives NaN as that row's
-/// loss and log_probs.
+/// nor in [0, cols); a GPU does not wait to know it: it notes it in `refused` (on the CPU of no
+/// use), returns true and gives NaN as that row's loss and log_probs.
 using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logits,
                                  ConstArray target, std::int64_t rows, std::int64_t cols,
-                                 std::int64_t ignore_index, Stream stream);
+                                 std::int64_t ignore_index, const RefusalPlace& refused,
+                                 Stream stream);
 
 /// dlogits[r, c] = scale[0 or r] * (exp(log_probs[r, c]) - (c == target[r])), 0 in ignored rows;
 /// dlogits f32, f16, bf16 or f64. scale: size 1 or rows, dtype of log_probs. Each value rounded

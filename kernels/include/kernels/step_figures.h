@@ -6,6 +6,7 @@
 #include "kernels/host_device.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/multi_tensor_update.h"
+#include "kernels/refusal.h"
 
 namespace kernels {
 
@@ -33,6 +34,7 @@ struct StepFigures {
     float lr;
     float scaled_f16_max;  ///< as AbsMax leaves it
     std::int32_t growth_tracker;
+    RefusalNote refusal;  ///< of a value of this step; 0: none
 };
 
 /// Where the figures lie on the device; a null pointer leaves its field as it is.
@@ -46,8 +48,9 @@ struct StepSources {
     const float* lr = nullptr;
     const float* scaled_f16_max = nullptr;
     const std::int32_t* growth_tracker = nullptr;
+    RefusalNote* refusal = nullptr;  ///< the device's; left at 0 for the next step
 };
-/// Copies each given field into *figures.
+/// Moves the refusal and copies each other given field into *figures.
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
 
 /// cosine: base / 2 * (1 + cos(pi * updates / planned)), down to 0 (Loshchilov & Hutter 2017, one

@@ -70,13 +70,8 @@ TEST(CrossEntropy, IgnoredRowsCountNeitherInTheLossNorInTheMeanNorInTheGradient)
     EXPECT_TRUE(std::isnan(cross_entropy(x, classes({-100, -100})).item()));
 }
 
-TEST(CrossEntropy, ATargetOutsideTheClassesIsAnError) {
+TEST(CrossEntropy, ATargetOfAnotherShapeOrTypeIsAnError) {
     const Tensor x = Tensor::zeros({2, 3}, DType::f32);
-    if (default_device().kind == Device::Kind::cpu)
-        EXPECT_THROW(cross_entropy(x, classes({0, 3})), Error);
-    else  // a GPU does not wait to know it
-        EXPECT_TRUE(std::isnan(cross_entropy(x, classes({0, 3})).item()));
-    EXPECT_THROW(nll_loss(x, classes({-1, 0})), Error);
     EXPECT_THROW(cross_entropy(x, classes({0, 1, 2})), Error);
     EXPECT_THROW(cross_entropy(x, Tensor::zeros({2}, DType::f32)), Error);
 }
@@ -148,10 +143,8 @@ TEST(BinaryCrossEntropy, LogarithmsStopAtMinus100AndTheEndsHaveAGradient) {
     for (const double g : x.grad().values()) EXPECT_TRUE(std::isfinite(g));
 }
 
-TEST(BinaryCrossEntropy, RefusesWhatIsNoProbabilityAndMixedTypes) {
+TEST(BinaryCrossEntropy, RefusesMixedTypes) {
     const Tensor t = Tensor::zeros({1}, DType::f32);
-    EXPECT_THROW(binary_cross_entropy(Tensor::of({1.5}, {1}), t), Error);
-    EXPECT_THROW(binary_cross_entropy(Tensor::of({-0.1}, {1}), t), Error);
     EXPECT_THROW(binary_cross_entropy(Tensor::of({0.5}, {1}, DType::f16), t), Error);
 }
 

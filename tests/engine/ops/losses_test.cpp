@@ -89,11 +89,6 @@ TEST(GaussianNll, TakesAVarianceForEachRowAndRefusesOthers) {
     EXPECT_EQ(gaussian_nll_loss(x, x, one).item(), 0);
     EXPECT_EQ(gaussian_nll_loss(x, x, Tensor::full({2, 1}, 1, DType::f32)).item(), 0);
     EXPECT_THROW(gaussian_nll_loss(x, x, Tensor::full({3}, 1, DType::f32)), Error);
-    const Tensor negative = Tensor::of({-1, 1}, {2});
-    if (default_device().kind == Device::Kind::cpu)
-        EXPECT_THROW(gaussian_nll_loss(x, x, negative), Error);
-    else  // a GPU does not wait to know it
-        EXPECT_TRUE(std::isnan(gaussian_nll_loss(x, x, negative).item()));
 }
 
 TEST(CosineEmbedding, HasNoSlopeAtAVectorOfZeros) {
@@ -193,16 +188,8 @@ TEST(MultilabelMargin, ReadsTheListUpToTheFirstMinusOne) {
     EXPECT_NEAR(loss({3, -1, 9, 9}), (0.3 + 0.4 + 0.6) / 4, 1e-6);
 }
 
-TEST(ClassMargins, ATargetOutsideTheClassesIsAnError) {
+TEST(ClassMargins, ATargetOfAnotherShapeIsAnError) {
     const Tensor x = row({0.1, 0.2, 0.4, 0.8});
-    const Tensor label = Tensor::of({4}, {}, DType::i64), list = row({3, 4, -1, 0}, DType::i64);
-    if (default_device().kind == Device::Kind::cpu) {
-        EXPECT_THROW(multi_margin_loss(x, label), Error);
-        EXPECT_THROW(multilabel_margin_loss(x, list), Error);
-    } else {  // a GPU does not wait to know it
-        EXPECT_TRUE(std::isnan(multi_margin_loss(x, label).item()));
-        EXPECT_TRUE(std::isnan(multilabel_margin_loss(x, list).item()));
-    }
     EXPECT_THROW(multi_margin_loss(x, row({1})), Error);
     EXPECT_THROW(multilabel_margin_loss(x, row({1, 2}, DType::i64)), Error);
 }
@@ -280,17 +267,13 @@ TEST(Ctc, TargetsBehindOneAnotherAreThoseOfTheRows) {
     EXPECT_THROW(ctc_loss(x, whole({1, 2, 2}), inputs, whole({1e12, 1})), Error);
 }
 
-TEST(Ctc, RefusesSixteenBitsAndWhatIsOutOfRange) {
+TEST(Ctc, RefusesSixteenBitsAndABlankThatIsNoClass) {
     const Tensor x = Tensor::zeros({3, 1, 3}, DType::f32);
     const Tensor rows = Tensor::of({1}, {1, 1}, DType::i64);
     const auto entered = AutocastRegion(here, true, DType::f16).enter();
     EXPECT_THROW(ctc_loss(to(x, DType::f16), rows, whole({3}), whole({1})), Error);
     EXPECT_EQ(ctc_loss(x, rows, whole({3}), whole({1})).dtype(), DType::f32);
     EXPECT_THROW(ctc_loss(x, rows, whole({3}), whole({1}), {.blank = 3}), Error);
-    if (default_device().kind != Device::Kind::cpu) return;  // a GPU does not wait to know it
-    EXPECT_THROW(ctc_loss(x, rows, whole({4}), whole({1})), Error);
-    EXPECT_THROW(ctc_loss(x, rows, whole({3}), whole({2})), Error);
-    EXPECT_THROW(ctc_loss(x, Tensor::of({3}, {1, 1}, DType::i64), whole({3}), whole({1})), Error);
 }
 
 // M9: losses without an entry end in f32 through the ops inside.

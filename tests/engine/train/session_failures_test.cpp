@@ -13,6 +13,7 @@
 #include "core/resolve_device.h"
 #include "engine/error.h"
 #include "engine/session.h"
+#include "ops/check_values.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -105,6 +106,37 @@ TEST(SessionFailures, AModelThatCannotFitIsRefusedBeforeItsWeightsAreDrawn) {
                                   : "weights alone"));
         EXPECT_THAT(halves.failures[0].hint.str(), HasSubstr("layers smaller"));
     }
+}
+
+// No data set lets a label through that is no class, so the test notes one on the device itself,
+// while the run is paused: the next step takes it for its own.
+TEST(SessionFailures, AValueThatTheGpuRefusesEndsTheRunWithItsWordsOneStepLate) {
+    const Device device = resolve_device("auto");
+    if (device.kind == Device::Kind::cpu) GTEST_SKIP() << "the CPU throws at once";
+    TwoHalves halves;
+    RunConfig config = spirals(32, {8});
+    config.max_steps = 0;
+    Session session(config, halves.thread, halves.store);
+    const auto wait_for = [&](RunState state) {
+        for (int i = 0; i < 30'000 && session.state() != state; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        return session.state() == state;
+    };
+    session.post(Command::step);
+    ASSERT_TRUE(wait_for(RunState::paused));
+    ASSERT_EQ(session.record().size(), 1);
+    check_whole_values({"embedding: index ", " is out of range for a dimension of 5"},
+                       Tensor::of({1, 7}, {2}, DType::i64, device), 0, 4);
+    session.post(Command::resume);
+    ASSERT_TRUE(wait_for(RunState::failed));
+    std::vector<RunFailed> failures;
+    for (const auto& event : session.drain()) {
+        if (const auto* failed = std::get_if<RunFailed>(&event)) failures.push_back(*failed);
+    }
+    ASSERT_THAT(failures, SizeIs(1));
+    EXPECT_EQ(failures[0].code, ErrorCode::value);
+    EXPECT_EQ(failures[0].message.str(), "embedding: index 7 is out of range for a dimension of 5");
+    EXPECT_EQ(session.record().size(), 3) << "that step, and the one given before it was told";
 }
 
 /// A limit on the size of files stands in for a full disk while the object lives.

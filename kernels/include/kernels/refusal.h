@@ -1,0 +1,87 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/array.h"
+#include "kernels/host_device.h"
+
+/// Values that an operation refuses, found on a device that nobody waits for: the kernel that finds
+/// one notes it in a word of the device's memory, which the host reads when it waits anyway.
+namespace kernels {
+
+/// Which of the host's rules was broken, and by which value; 0: none. The first rule that was
+/// broken stays, in the stream's order; of the values that broke it the least.
+using RefusalNote = std::uint64_t;
+
+/// Where a kernel notes what it finds.
+struct RefusalPlace {
+    RefusalNote* note = nullptr;  ///< on the device; null: nothing is noted
+    std::uint32_t rule = 0;       ///< 1 to most_refusal_rules
+};
+
+constexpr int refused_value_bits = 44;
+constexpr std::uint32_t most_refusal_rules = (1u << (64 - refused_value_bits)) - 1;
+/// A number beyond is noted as it.
+constexpr std::int64_t largest_noted = (std::int64_t{1} << (refused_value_bits - 1)) - 1;
+constexpr std::int64_t least_noted = -largest_noted - 1;
+
+// Codes are in the order of their values.
+HALFTONE_HOST_DEVICE inline std::uint64_t code_of(std::int64_t value) {
+    const std::int64_t held = value < least_noted     ? least_noted
+                              : value > largest_noted ? largest_noted
+                                                      : value;
+    return static_cast<std::uint64_t>(held - least_noted);
+}
+/// Of a number that is not NaN: exact for one of f32, else rounded to 33 bits.
+HALFTONE_HOST_DEVICE inline std::uint64_t code_of(double value) {
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
+    const std::uint64_t sign = std::uint64_t{1} << 63;
+    return ((bits & sign) != 0 ? ~bits : bits | sign) >> (64 - refused_value_bits);
+}
+
+inline std::uint32_t rule_of(RefusalNote note) {
+    return static_cast<std::uint32_t>(note >> refused_value_bits);
+}
+inline std::int64_t whole_value_of(RefusalNote note) {
+    const std::uint64_t code = note & ((std::uint64_t{1} << refused_value_bits) - 1);
+    return static_cast<std::int64_t>(code) + least_noted;
+}
+inline double value_of(RefusalNote note) {
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    const std::uint64_t ordered = note << (64 - refused_value_bits);
+    if ((ordered & sign) != 0) return std::bit_cast<double>(ordered ^ sign);
+    return std::bit_cast<double>(
+        ~(ordered | ((std::uint64_t{1} << (64 - refused_value_bits)) - 1)));
+}
+
+/// Numbers in [low, high], and if `with_but` this one, which may lie outside.
+struct WholeRange {
+    std::int64_t low, high, but = 0;
+    bool with_but = false;
+
+    HALFTONE_HOST_DEVICE bool holds(std::int64_t v) const {
+        return (v >= low && v <= high) || (with_but && v == but);
+    }
+};
+
+/// Notes the elements of x (i64) that are not in the range.
+using CheckWhole = void(const RefusalPlace& place, ConstArray x, const WholeRange& range,
+                        Stream stream);
+/// Notes the elements of x (floating) below low or above high; NaN is neither.
+using CheckNumbers = void(const RefusalPlace& place, ConstArray x, double low, double high,
+                          Stream stream);
+/// Moves the note to *to, unless there is one already; then *note is 0.
+using TakeRefusal = void(RefusalNote* to, RefusalNote* note, Stream stream);
+
+/// On the CPU whoever refuses a value says so at once.
+namespace cuda {
+/// Where the calling thread's device has its note: in the program's own image there, 0 at first, as
+/// long as the process lives. Throws DeviceError.
+RefusalNote* refusal_word();
+CheckWhole check_whole;
+CheckNumbers check_numbers;
+TakeRefusal take_refusal;
+}  // namespace cuda
+
+}  // namespace kernels

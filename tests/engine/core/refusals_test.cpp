@@ -1,0 +1,155 @@
+#include "core/refusals.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/resolve_device.h"
+#include "core/tensor.h"
+#include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
+#include "needs_cuda.h"
+#include "ops/binary.h"
+#include "ops/check_values.h"
+
+// Values that are refused on a GPU, which nothing waits for.
+namespace engine {
+namespace {
+
+const Device gpu{Device::Kind::cuda, 0};
+
+Refusal rule(const std::string& op) { return {op + ": index ", " is out of range"}; }
+Tensor numbers(const std::vector<double>& values, const Device& device = gpu) {
+    return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64, device);
+}
+void check(const std::string& op, const std::vector<double>& values, const Device& device = gpu) {
+    check_whole_values(rule(op), numbers(values, device), 0, 4);
+}
+
+/// The message of the Error(value) that is thrown; empty if none is.
+template <typename F>
+std::string refusal_of(const F& read) {
+    try {
+        read();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::value);
+        return error.what();
+    }
+    return {};
+}
+std::string refusal_at_read(const Device& device = gpu) {
+    const Tensor x = Tensor::scalar(2.5, DType::f32, device);
+    return refusal_of([&] { EXPECT_EQ(x.item(), 2.5); });
+}
+
+TEST(Refusals, AreToldByTheNextReadThatWaitsAndOnce) {
+    HALFTONE_NEEDS_CUDA();
+    check("embedding", {1, 7, 4});
+    EXPECT_EQ(refusal_at_read(), "embedding: index 7 is out of range");
+    EXPECT_EQ(refusal_at_read(), "") << "the device goes on";
+    check("embedding", {1, 3, 4});
+    EXPECT_EQ(refusal_at_read(), "");
+    check("gather", {-1});
+    EXPECT_EQ(refusal_of([] {
+                  (void)numbers({1, 2}).copy_to(Device{});
+              }),
+              "gather: index -1 is out of range");
+    check("gather", {-2});
+    EXPECT_EQ(refusal_of([] {
+                  (void)numbers({1, 2}).values();
+              }),
+              "gather: index -2 is out of range");
+}
+
+TEST(Refusals, TheFirstWins) {
+    HALFTONE_NEEDS_CUDA();
+    check("fine", {0, 1});
+    check("first", {9, 8});
+    check("second", {5});
+    check("first", {6});
+    EXPECT_EQ(refusal_at_read(), "first: index 6 is out of range") << "the least of the rule's";
+    EXPECT_EQ(refusal_at_read(), "");
+}
+
+TEST(Refusals, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
+    HALFTONE_NEEDS_CUDA();
+    check("embedding", {0x1p60});
+    EXPECT_EQ(refusal_at_read(), "embedding: index 8796093022207 or more is out of range");
+    check("embedding", {-0x1p60});
+    EXPECT_EQ(refusal_at_read(), "embedding: index -8796093022208 or less is out of range");
+}
+
+TEST(Refusals, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
+    const auto said =
+        refusal_in(std::uint64_t{kernels::most_refusal_rules} << kernels::refused_value_bits);
+    EXPECT_STREQ(said.value().what(), "an operation was given a value that it refuses");
+    EXPECT_FALSE(refusal_in(0).has_value());
+}
+
+TEST(Refusals, WaitForNothingAndAReadWaitsOnceWithThem) {
+    HALFTONE_NEEDS_CUDA();
+    const Tensor x = Tensor::scalar(2, DType::f32, gpu), index = numbers({1, 7});
+    check("warm", {1});
+    (void)x.item();
+    const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
+    const std::int64_t before = waits();
+    check_whole_values(rule("embedding"), index, 0, 4);
+    EXPECT_EQ(waits(), before);
+    EXPECT_NE(refusal_of([&] { (void)x.item(); }), "");
+    EXPECT_EQ(waits(), before + 1);
+    EXPECT_EQ(refusal_of([&] { (void)x.item(); }), "");
+    EXPECT_EQ(waits(), before + 2);
+}
+
+TEST(Refusals, BelongToTheirDevice) {
+    if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
+    const Device second{Device::Kind::cuda, 1};
+    check("embedding", {7}, second);
+    check("gather", {8}, gpu);
+    EXPECT_EQ(refusal_at_read(second), "embedding: index 7 is out of range");
+    EXPECT_EQ(refusal_at_read(second), "");
+    EXPECT_EQ(refusal_at_read(gpu), "gather: index 8 is out of range");
+}
+
+TEST(Refusals, CanBeForgotten) {
+    HALFTONE_NEEDS_CUDA();
+    check("embedding", {7});
+    forget_refusals(gpu);
+    EXPECT_EQ(refusal_at_read(), "");
+    forget_refusals(Device{});
+}
+
+TEST(Refusals, AreToldOfEachReplayThatBringsThemAbout) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceScope scope(gpu);
+    const Tensor index = numbers({1, 2});
+    check("warm", {1});
+    EXPECT_EQ(refusal_at_read(), "");
+    kernels::cuda::begin_capture(current_stream());
+    check_whole_values(rule("recorded"), index, 0, 4);
+    const auto graph = kernels::cuda::end_capture(current_stream());
+    graph->launch(current_stream());
+    EXPECT_EQ(refusal_at_read(), "");
+    const std::int64_t wrong[] = {1, 9};
+    index.copy_from_host(wrong);
+    for (int i = 0; i < 2; ++i) {
+        graph->launch(current_stream());
+        EXPECT_EQ(refusal_at_read(), "recorded: index 9 is out of range");
+        EXPECT_EQ(refusal_at_read(), "");
+    }
+}
+
+TEST(Refusals, OnTheCpuAreThrownAtOnceAndNameTheFirst) {
+    const Tensor x = numbers({1, 9, 7}, Device{});
+    EXPECT_EQ(refusal_of([&] { check_whole_values(rule("gather"), x, 0, 4); }),
+              "gather: index 9 is out of range");
+    EXPECT_EQ(refusal_of([&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");
+    const Refusal positive{"x: ", " is negative", {}, false};
+    const Tensor y = Tensor::of({1, NAN, -0.5, -2}, {4}, DType::f16, Device{});
+    EXPECT_EQ(refusal_of([&] { check_values(positive, y, 0, INFINITY); }),
+              "x: -0.500000 is negative");
+    EXPECT_EQ(refusal_of([&] { check_values(positive, y, -2, 1); }), "");
+}
+
+}  // namespace
+}  // namespace engine
