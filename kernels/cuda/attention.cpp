@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
 #include "cuda/attention_graph.h"
+#include "kernels/library_fallback.h"
 
 namespace kernels::cuda {
 namespace {
@@ -46,7 +48,10 @@ void check_aligned(std::initializer_list<const void*> all) {
 std::optional<std::size_t> attention_workspace(const Attention& attention) {
     const AttentionGraph graph = describe(attention);
     if (!is_possible(attention, graph)) return std::nullopt;
-    return attention_graph_workspace(graph);
+    std::string why;
+    const auto bytes = attention_graph_workspace(graph, &why);
+    if (!bytes) note_fallback(AttentionFallback{attention, why});
+    return bytes;
 }
 
 void attention_forward(const Attention& attention, const AttentionForwardData& d, void* workspace,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "kernels/attention.h"
 
@@ -42,9 +43,10 @@ struct AttentionPointers {
     const void *dy = nullptr, *dq = nullptr, *dk = nullptr, *dv = nullptr;
 };
 
-/// Scratch that the library needs for it; nothing if it cannot do it. Makes its plan. Throws
-/// DeviceError if the library is not there.
-std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph);
+/// Scratch that the library needs for it; nothing if it cannot do it, and in `why` its words where
+/// it can in general and fails (PlanCache). Makes its plan. Throws DeviceError if the library is
+/// not there, OutOfMemory.
+std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph, std::string* why);
 /// Puts it on the stream; attention_graph_workspace has said yes.
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
             Stream stream);

@@ -2,13 +2,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "cuda/conv2d_direct.h"
 #include "cuda/conv2d_graph.h"
+#include "cuda/gemm_finish.h"
 #include "cuda/workspace.h"
-#include "kernels/conv2d_fallback.h"
 #include "kernels/cuda_device.h"
 #include "kernels/elementwise.h"
+#include "kernels/library_fallback.h"
 #include "kernels/reduce.h"
 
 namespace kernels::cuda {
@@ -62,57 +65,110 @@ const void* library_weights(ConstArray w, const Conv2dShape& s, std::byte* scrat
     return scratch;
 }
 
-/// y = x * w + bias in one graph. False: the library cannot, and nothing was done.
-bool forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& s,
-                     Stream stream) {
+/// Passes by the library, and why one was not: its words, where it failed.
+class LibraryPasses {
+public:
+    LibraryPasses(const Conv2dShape& shape, Stream stream) : s_(shape), stream_(stream) {}
+
+    /// False: the library cannot, and nothing was done; so in all passes.
+    bool forward(Array y, ConstArray x, ConstArray w, ConstArray bias);
+    bool data_gradient(Array dx, ConstArray dy, ConstArray w);
+    bool weight_gradient(Array dw, ConstArray dy, ConstArray x);
+    const std::string& why() const { return why_; }
+
+private:
+    std::optional<std::size_t> workspace_of(const ConvGraph& graph) {
+        std::string words;
+        const auto bytes = convolution_workspace(graph, &words);
+        if (!words.empty()) why_ = words;
+        return bytes;
+    }
+    ConvGraph describe_for(ConvOperation operation, DType dtype, bool bias) const {
+        return describe(operation, s_, dtype, bias, stream_.tf32);
+    }
+    bool forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias);
+    bool forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias);
+    bool forward_by_wide_sums(Array y, ConstArray x, ConstArray w, ConstArray bias);
+
+    const Conv2dShape& s_;
+    Stream stream_;
+    std::string why_;
+};
+
+/// y = x * w + bias in one graph.
+bool LibraryPasses::forward_at_once(Array y, ConstArray x, ConstArray w, ConstArray bias) {
     if (!is_aligned(x.data) || !is_aligned(y.data) || !is_aligned(bias.data)) return false;
-    const ConvGraph graph =
-        describe(ConvOperation::forward, s, y.dtype, bias.data != nullptr, stream.tf32);
-    const auto needed = convolution_workspace(graph);
+    const ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, bias.data != nullptr);
+    const auto needed = workspace_of(graph);
     if (!needed) return false;
     Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s), w.dtype);
-    std::byte* scratch = parts.get(stream);
-    convolve(graph, {x.data, library_weights(w, s, scratch + weights, stream), y.data, bias.data},
-             scratch, stream);
+    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
+    std::byte* scratch = parts.get(stream_);
+    convolve(graph, {x.data, library_weights(w, s_, scratch + weights, stream_), y.data, bias.data},
+             scratch, stream_);
     return true;
 }
 
 /// f32 and f64: the sums are stored as they were made, and the bias rounds as it would at once.
-bool forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& s,
-                       Stream stream) {
-    if (!forward_at_once(y, x, w, {nullptr, y.dtype, 0}, s, stream)) return false;
-    add_bias(y, y, bias, false, stream);
+bool LibraryPasses::forward_then_bias(Array y, ConstArray x, ConstArray w, ConstArray bias) {
+    if (!forward_at_once(y, x, w, {nullptr, y.dtype, 0})) return false;
+    add_bias(y, y, bias, false, stream_);
     return true;
 }
 
-bool data_gradient_by_library(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& s,
-                              Stream stream) {
+/// 16 bits: the sums go to f32 scratch, so that y is rounded once, with the bias. cuDNN has an
+/// engine within our rules for it from 8.0 on, where channels (of a group, for the weights) are
+/// even (CudnnWideSums).
+bool LibraryPasses::forward_by_wide_sums(Array y, ConstArray x, ConstArray w, ConstArray bias) {
+    if (!is_aligned(x.data)) return false;
+    ConvGraph graph = describe_for(ConvOperation::forward, y.dtype, false);
+    graph.y.dtype = DType::f32;
+    const auto needed = workspace_of(graph);
+    if (!needed) return false;
+    Parts parts(*needed);
+    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
+    const std::size_t sums = parts.take(y.size, DType::f32);
+    std::byte* scratch = parts.get(stream_);
+    convolve(graph,
+             {x.data, library_weights(w, s_, scratch + weights, stream_), scratch + sums, nullptr},
+             scratch, stream_);
+    GemmOptions with_bias;
+    with_bias.bias = bias.data;
+    gemm_finish({y.data, y.dtype, y.size / s_.k, s_.k, s_.k}, scratch + sums, with_bias, stream_);
+    return true;
+}
+
+bool LibraryPasses::forward(Array y, ConstArray x, ConstArray w, ConstArray bias) {
+    if (forward_at_once(y, x, w, bias)) return true;
+    if (!bias.data) return false;
+    return is_wide(y.dtype) ? forward_then_bias(y, x, w, bias)
+                            : forward_by_wide_sums(y, x, w, bias);
+}
+
+bool LibraryPasses::data_gradient(Array dx, ConstArray dy, ConstArray w) {
     if (!is_aligned(dx.data) || !is_aligned(dy.data)) return false;
-    const ConvGraph graph = describe(ConvOperation::data_gradient, s, dx.dtype, false, stream.tf32);
-    const auto needed = convolution_workspace(graph);
+    const ConvGraph graph = describe_for(ConvOperation::data_gradient, dx.dtype, false);
+    const auto needed = workspace_of(graph);
     if (!needed) return false;
     Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s), w.dtype);
-    std::byte* scratch = parts.get(stream);
-    convolve(graph, {dx.data, library_weights(w, s, scratch + weights, stream), dy.data, nullptr},
-             scratch, stream);
+    const std::size_t weights = parts.take(weight_size(s_), w.dtype);
+    std::byte* scratch = parts.get(stream_);
+    convolve(graph, {dx.data, library_weights(w, s_, scratch + weights, stream_), dy.data, nullptr},
+             scratch, stream_);
     return true;
 }
 
-bool weight_gradient_by_library(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& s,
-                                Stream stream) {
+bool LibraryPasses::weight_gradient(Array dw, ConstArray dy, ConstArray x) {
     if (!is_aligned(dy.data) || !is_aligned(x.data)) return false;
-    const ConvGraph graph =
-        describe(ConvOperation::weight_gradient, s, dw.dtype, false, stream.tf32);
-    const auto needed = convolution_workspace(graph);
+    const ConvGraph graph = describe_for(ConvOperation::weight_gradient, dw.dtype, false);
+    const auto needed = workspace_of(graph);
     if (!needed) return false;
     Parts parts(*needed);
-    const std::size_t weights = parts.take(weight_size(s), dw.dtype);
-    std::byte* scratch = parts.get(stream);
-    void* written = weights_need_scratch(dw.data, s) ? scratch + weights : dw.data;
-    convolve(graph, {x.data, written, dy.data, nullptr}, scratch, stream);
-    if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s, false, stream);
+    const std::size_t weights = parts.take(weight_size(s_), dw.dtype);
+    std::byte* scratch = parts.get(stream_);
+    void* written = weights_need_scratch(dw.data, s_) ? scratch + weights : dw.data;
+    convolve(graph, {x.data, written, dy.data, nullptr}, scratch, stream_);
+    if (written != dw.data) permute_weights(dw.data, written, dw.dtype, s_, false, stream_);
     return true;
 }
 
@@ -125,10 +181,9 @@ std::size_t bytes_of(Array array) {
 void conv2d_forward(Array y, ConstArray x, ConstArray w, ConstArray bias, const Conv2dShape& shape,
                     Stream stream) {
     if (y.size == 0) return;
-    if (forward_at_once(y, x, w, bias, shape, stream)) return;
-    // 16 bits must not be rounded before the bias, and cuDNN gives no f32 sums of them.
-    if (bias.data && is_wide(y.dtype) && forward_then_bias(y, x, w, bias, shape, stream)) return;
-    note_conv2d_fallback(Conv2dPass::forward, y.dtype, shape);
+    LibraryPasses library(shape, stream);
+    if (library.forward(y, x, w, bias)) return;
+    note_fallback(Conv2dFallback{Conv2dPass::forward, y.dtype, shape, library.why()});
     conv2d_forward_direct(y, x, w, bias, shape, stream);
 }
 
@@ -136,17 +191,19 @@ void conv2d_data_gradient(Array dx, ConstArray dy, ConstArray w, const Conv2dSha
                           Stream stream) {
     if (dx.size == 0) return;
     if (dy.size == 0) return set_zero(dx.data, bytes_of(dx), stream);
-    if (data_gradient_by_library(dx, dy, w, shape, stream)) return;
-    note_conv2d_fallback(Conv2dPass::data_gradient, dx.dtype, shape);
+    LibraryPasses library(shape, stream);
+    if (library.data_gradient(dx, dy, w)) return;
+    note_fallback(Conv2dFallback{Conv2dPass::data_gradient, dx.dtype, shape, library.why()});
     conv2d_data_gradient_direct(dx, dy, w, shape, stream);
 }
 
 void conv2d_weight_gradient(Array dw, Array dbias, ConstArray dy, ConstArray x,
                             const Conv2dShape& shape, Stream stream) {
+    LibraryPasses library(shape, stream);
     if (dw.size > 0 && (x.size == 0 || dy.size == 0)) {
         set_zero(dw.data, bytes_of(dw), stream);
-    } else if (dw.size > 0 && !weight_gradient_by_library(dw, dy, x, shape, stream)) {
-        note_conv2d_fallback(Conv2dPass::weight_gradient, dw.dtype, shape);
+    } else if (dw.size > 0 && !library.weight_gradient(dw, dy, x)) {
+        note_fallback(Conv2dFallback{Conv2dPass::weight_gradient, dw.dtype, shape, library.why()});
         conv2d_weight_gradient_direct(dw, dy, x, shape, stream);
     }
     if (dbias.data && dbias.size > 0)

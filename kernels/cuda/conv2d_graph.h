@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "kernels/conv2d.h"
 
@@ -46,9 +47,10 @@ struct ConvPointers {
     const void *x, *w, *y, *bias;  ///< the operation writes one of x, w, y
 };
 
-/// Scratch that the library needs for it; nothing if it cannot do it. Makes its plan. Throws
-/// DeviceError if the library is not there.
-std::optional<std::size_t> convolution_workspace(const ConvGraph& graph);
+/// Scratch that the library needs for it; nothing if it cannot do it, and in `why` its words where
+/// it can in general and fails (PlanCache). Makes its plan. Throws DeviceError if the library is
+/// not there, OutOfMemory.
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why);
 /// Puts it on the stream; convolution_workspace has said yes.
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace, Stream stream);
 

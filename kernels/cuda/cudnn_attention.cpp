@@ -110,8 +110,9 @@ VariantPack variant(const AttentionGraph& g, const AttentionPointers& p) {
 
 }  // namespace
 
-std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph) {
-    return plans().workspace(graph);
+std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph,
+                                                     std::string* why) {
+    return plans().workspace(graph, why);
 }
 
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,

@@ -99,8 +99,8 @@ VariantPack variant(const ConvGraph& g, const ConvPointers& p) {
 
 }  // namespace
 
-std::optional<std::size_t> convolution_workspace(const ConvGraph& graph) {
-    return plans().workspace(graph);
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why) {
+    return plans().workspace(graph, why);
 }
 
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,

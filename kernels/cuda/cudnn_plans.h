@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,9 +12,10 @@
 
 #include "cuda/cudnn_graph.h"
 #include "cuda/cudnn_session.h"
-#include "cuda/lru_cache.h"
 #include "cuda/native.h"
+#include "cuda/plan_cache.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 
 // Half a minute to compile: one file a family of graphs includes this one, and no other does.
@@ -94,14 +96,15 @@ class CudnnPlans {
 public:
     using Description = typename Family::Description;
 
-    /// Bytes of scratch; nothing if there is no engine.
-    std::optional<std::size_t> workspace(const Description& d) {
+    /// Bytes of scratch; nothing if there is no engine, or none can be made ready for now: `why` is
+    /// as PlanCache gives it.
+    std::optional<std::size_t> workspace(const Description& d, std::string* why) {
         CudnnSession& session = cudnn_session();
         native_stream({});  // the handle is made for the thread's device
         const std::lock_guard lock(session.mutex);
-        const Plan& plan = guarded([&]() -> Plan& { return plan_of(session, d); });
-        if (!plan.graph) return std::nullopt;
-        return plan.workspace_bytes;
+        const auto plan = plans_.get(d, maker(session, d), why);
+        if (!plan) return std::nullopt;
+        return plan->workspace_bytes;
     }
 
     /// workspace() has said yes.
@@ -109,11 +112,12 @@ public:
         auto* native = static_cast<cudaStream_t>(native_stream(stream));
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
-        const Plan& plan = guarded([&]() -> Plan& { return plan_of(session, d); });  // made before
-        if (!plan.graph) throw DeviceError("cuDNN has no engine for a graph it was given");
+        std::string why;
+        const auto plan = plans_.use(d, maker(session, d), stream, &why);  // made before
+        if (!plan) throw DeviceError("cuDNN has no engine for a graph it was given. " + why);
         cudnnHandle_t handle = session.handle_of(d.device);
         check(fe::detail::set_stream(handle, native), "cudnnSetStream");
-        guarded([&] { check(plan.graph->execute(handle, pack, scratch), "execute"); });
+        execute(plan->graph, handle, pack, scratch);
         count_launch();
     }
 
@@ -121,11 +125,30 @@ public:
     static GraphExamination examine(const Description& d, const DescribedDevice& device);
 
 private:
-    /// A graph without an engine is remembered too: it is not asked for again.
     struct Plan {
-        Graph graph;  ///< null: cuDNN has none
+        Graph graph;
         std::size_t workspace_bytes = 0;
     };
+    using Made = MadePlan<Plan>;
+
+    /// A kernel may be loaded by its first launch, and find no memory then.
+    static void execute(const Graph& graph, cudnnHandle_t handle, VariantPack& pack,
+                        void* scratch) {
+        const auto once = [&] {
+            return guarded([&] { return graph->execute(handle, pack, scratch); });
+        };
+        fe::error_t error = once();
+        const auto lacks_memory = [&] {
+            return error.is_bad() &&
+                   read_complaint(error.get_message()).kind == PlanFailure::memory;
+        };
+        if (lacks_memory()) {
+            give_memory_back();
+            error = once();  // results are written, none is added to
+        }
+        if (lacks_memory()) throw LibraryOutOfMemory(read_complaint(error.get_message()).words);
+        check(error, "execute");
+    }
 
     /// Leaves the engines within our rules that take the graph; an error if there is none.
     static fe::error_t choose_engines(fe::graph::Graph& graph, const Description& d) {
@@ -137,35 +160,75 @@ private:
         return graph.check_support();
     }
 
-    static fe::error_t build_plan(fe::graph::Graph& graph) {
-        return graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE);
+    /// The plan of the first engine, in cuDNN's order, that can be made ready. One that takes the
+    /// graph and fails is not passed over but at the last try: a slower one would stay for good.
+    static fe::error_t build_plan(fe::graph::Graph& graph, bool last_try) {
+        fe::error_t problem{fe::error_code_t::GRAPH_NOT_SUPPORTED, "no engine within our rules"};
+        bool failed = false;
+        for (std::int64_t i = 0; i < graph.get_execution_plan_count(); ++i) {
+            auto error = graph.build_plan_at_index(i);
+            // It is the chosen one now; what remains is to prepare its operands.
+            if (error.is_good()) return graph.build_plans(fe::BuildPlanPolicy_t::HEURISTICS_CHOICE);
+            const PlanFailure kind = read_complaint(error.get_message()).kind;
+            if (kind == PlanFailure::memory || (kind == PlanFailure::other && !last_try))
+                return error;
+            if (!failed) problem = error;
+            failed |= kind == PlanFailure::other;
+        }
+        return problem;
     }
 
-    static Plan make_plan(CudnnSession& session, const Description& d) {
+    static Made refusal(fe::error_t error) {
+        return {nullptr, read_complaint(error.get_message())};
+    }
+
+    static Made make_plan(CudnnSession& session, const Description& d, bool last_try) {
         const DeviceInfo device = device_info(d.device);
-        auto graph = std::make_shared<fe::graph::Graph>();
+        Plan plan{std::make_shared<fe::graph::Graph>()};
+        fe::graph::Graph& graph = *plan.graph;
+#if CUDNN_FRONTEND_VERSION >= 13200
+        // A recorded graph of ours holds its plans. The frontend would ask the stream at each call
+        // whether it is recorded, and let a plan go at some later plan's end.
+        graph.set_cuda_graph_retention(fe::CudaGraphRetention_t::NONE);
+#endif
         // Else the frontend asks a CUDA run time for it, a shared one, which need not be here. Its
         // nodes copy it when they are added.
-        graph->set_sm_version(10 * device.major + device.minor);
-        if (!Family::add(*graph, d)) return {};
-        fe::error_t valid = graph->validate();
+        graph.set_sm_version(10 * device.major + device.minor);
+        if (!Family::add(graph, d)) return {};
+        fe::error_t valid = graph.validate();
         if (valid.get_code() == fe::error_code_t::GRAPH_NOT_SUPPORTED) return {};
         check(valid, "validate");
         // Some versions say already here that no engine takes it.
-        if (graph->build_operation_graph(session.handle_of(d.device)).is_bad()) return {};
-        if (choose_engines(*graph, d).is_bad() || build_plan(*graph).is_bad()) return {};
+        if (auto error = graph.build_operation_graph(session.handle_of(d.device)); error.is_bad())
+            return refusal(error);
+        if (auto error = choose_engines(graph, d); error.is_bad()) return refusal(error);
+        if (auto error = build_plan(graph, last_try); error.is_bad()) return refusal(error);
         std::int64_t bytes = 0;
-        check(graph->get_workspace_size(bytes), "get_workspace_size");
-        return {std::move(graph), static_cast<std::size_t>(bytes)};
+        check(graph.get_workspace_size(bytes), "get_workspace_size");
+        plan.workspace_bytes = static_cast<std::size_t>(bytes);
+        return {std::make_shared<Plan>(std::move(plan)), {}};
     }
 
-    /// The session's lock is held.
-    Plan& plan_of(CudnnSession& session, const Description& d) {
-        return entries_.get(d, [&] { return make_plan(session, d); });
+    /// What the frontend throws is the host's want of memory, or of a function of CUDA's.
+    static Made make_guarded(CudnnSession& session, const Description& d, bool last_try) {
+        try {
+            return make_plan(session, d, last_try);
+        } catch (const DeviceError&) {
+            throw;
+        } catch (const std::bad_alloc& error) {
+            return {nullptr, {PlanFailure::memory, error.what()}};
+        } catch (const std::exception& error) {
+            return {nullptr, {PlanFailure::other, error.what()}};
+        }
+    }
+
+    /// The session's lock is held while it is called.
+    static auto maker(CudnnSession& session, const Description& d) {
+        return [&](bool last_try) { return make_guarded(session, d, last_try); };
     }
 
     /// More shapes than a training run has.
-    LruCache<Description, Plan, typename Family::Hash> entries_{512};
+    PlanCache<Description, Plan, typename Family::Hash> plans_{512};
 };
 
 inline fe::error_t describe_device(fe::graph::Graph& graph, const DescribedDevice& device) {
@@ -198,7 +261,7 @@ GraphExamination CudnnPlans<Family>::examine(const Description& d, const Describ
               described ? graph->build_operation_graph() : graph->build_operation_graph(nullptr)))
         return result;
     if (!described || fails("engines", choose_engines(*graph, d))) return result;
-    if (Family::loads_kernels || fails("plan", build_plan(*graph))) return result;
+    if (Family::loads_kernels || fails("plan", build_plan(*graph, true))) return result;
     check(graph->get_plan_name(result.engine), "get_plan_name");
     check(graph->get_workspace_size(result.workspace_bytes), "get_workspace_size");
     return result;

@@ -12,6 +12,7 @@ using Status = int;
 constexpr Status success = 0;
 /// A category of statuses.
 constexpr Status not_supported = 3000;
+constexpr Status no_host_memory = 4003, no_device_memory = 4004;
 constexpr bool is_not_supported(Status status) { return status / 1000 == not_supported / 1000; }
 
 enum class DataType : int { f32 = 0, f64 = 1, f16 = 2, bf16 = 9 };
@@ -91,7 +92,7 @@ struct Table {
 /// The opened library's. Throws DeviceError if it is not there.
 const Table& table();
 
-/// Throws DeviceError naming the call unless `status` is success.
+/// Throws DeviceError naming the call unless `status` is success, OutOfMemory if it says so.
 void check(Status status, const char* call);
 
 }  // namespace kernels::cuda::rnn

@@ -10,6 +10,8 @@ namespace kernels::cuda::rnn {
     static_assert(static_cast<int>(ours) == static_cast<int>(theirs))
 HALFTONE_SAME(success, CUDNN_STATUS_SUCCESS);
 HALFTONE_SAME(not_supported, CUDNN_STATUS_NOT_SUPPORTED);
+HALFTONE_SAME(no_host_memory, CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
+HALFTONE_SAME(no_device_memory, CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
 static_assert(is_not_supported(CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH));
 static_assert(!is_not_supported(CUDNN_STATUS_INTERNAL_ERROR));
 static_assert(!is_not_supported(CUDNN_STATUS_BAD_PARAM));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cuda/workspace.h"
+#include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 
 namespace kernels::cuda::rnn {
@@ -85,8 +86,8 @@ public:
           network_(network),
           n_(n),
           bytes_(bytes),
-          // An address on the device; nothing is read or written there.
-          base_(static_cast<const std::byte*>(workspace(bytes, {}))) {}
+          space_(bytes),
+          base_(static_cast<const std::byte*>(space_.data())) {}
 
     /// Adds its matrix and bias. False: they are not what the parameters are.
     bool add(std::vector<WeightPiece>& pieces, std::int64_t layer, bool of_hidden,
@@ -122,6 +123,7 @@ private:
     Network network_;
     const RecurrentNetwork& n_;
     std::size_t bytes_;
+    PassingScratch space_;  // for its address on the device; nothing is read or written there
     const std::byte* base_;
     TensorDescriptor matrix_, bias_;
 };
@@ -130,7 +132,9 @@ private:
 
 void check(Status status, const char* call) {
     if (status == success) return;
-    throw DeviceError(std::string(call) + ": " + table().error_text(status));
+    const std::string words = std::string(call) + ": " + table().error_text(status);
+    if (status == no_host_memory || status == no_device_memory) throw LibraryOutOfMemory(words);
+    throw DeviceError(words);
 }
 
 Arithmetic arithmetic_of(const RecurrentNetwork& n) {

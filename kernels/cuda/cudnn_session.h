@@ -7,7 +7,8 @@
 
 namespace kernels::cuda {
 
-/// Throws DeviceError with the call and cuDNN's words unless it went well.
+/// Throws DeviceError with the call and cuDNN's words unless it went well, OutOfMemory where they
+/// say so.
 void check(cudnnStatus_t status, const char* call);
 
 /// What all work by cuDNN shares.

@@ -1,7 +1,10 @@
 #include "kernels/cuda_graph.h"
 
+#include <utility>
+
 #include "cuda/check.h"
 #include "cuda/native.h"
+#include "cuda/recording.h"
 #include "cuda/state.h"
 
 namespace kernels::cuda {
@@ -11,15 +14,23 @@ cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(native_str
 
 class NativeGraph final : public Graph {
 public:
-    NativeGraph(cudaGraphExec_t graph, std::int64_t nodes) : graph_(graph), nodes_(nodes) {}
+    NativeGraph(cudaGraphExec_t graph, std::int64_t nodes, Kept kept)
+        : graph_(graph), nodes_(nodes), kept_(std::move(kept)) {}
     ~NativeGraph() override {
-        if (!lost()) note(cudaGraphExecDestroy(graph_));
+        if (lost()) return;
+        // A launch may still be under way, and its plans' kernels go with us.
+        if (launched_ && !kept_.empty()) {
+            ++counters().synchronizations;
+            note(cudaStreamSynchronize(launched_));
+        }
+        note(cudaGraphExecDestroy(graph_));
     }
     NativeGraph(const NativeGraph&) = delete;
     NativeGraph& operator=(const NativeGraph&) = delete;
 
     void launch(Stream stream) override {
-        check(cudaGraphLaunch(graph_, native(stream)), "cudaGraphLaunch");
+        launched_ = native(stream);
+        check(cudaGraphLaunch(graph_, launched_), "cudaGraphLaunch");
         count_launch();
     }
     std::int64_t nodes() const override { return nodes_; }
@@ -27,15 +38,17 @@ public:
 private:
     cudaGraphExec_t graph_;
     std::int64_t nodes_;
+    Kept kept_;
+    cudaStream_t launched_ = nullptr;  // where last; streams outlive the graphs that run on them
 };
 
 /// Of a recorded graph that is destroyed in any case.
-std::unique_ptr<Graph> made_of(cudaGraph_t recorded) {
+std::unique_ptr<Graph> made_of(cudaGraph_t recorded, Kept kept) {
     std::size_t nodes = 0;
     check(cudaGraphGetNodes(recorded, nullptr, &nodes), "cudaGraphGetNodes");
     cudaGraphExec_t graph = nullptr;
     check(cudaGraphInstantiate(&graph, recorded, 0), "cudaGraphInstantiate");
-    return std::make_unique<NativeGraph>(graph, static_cast<std::int64_t>(nodes));
+    return std::make_unique<NativeGraph>(graph, static_cast<std::int64_t>(nodes), std::move(kept));
 }
 
 }  // namespace
@@ -44,6 +57,7 @@ void begin_capture(Stream stream) {
     // Relaxed: the graph's own memory is taken from the driver while it is recorded.
     check(cudaStreamBeginCapture(native(stream), cudaStreamCaptureModeRelaxed),
           "cudaStreamBeginCapture");
+    start_keeping(stream);
 }
 
 bool capturing(Stream stream) {
@@ -53,17 +67,19 @@ bool capturing(Stream stream) {
 }
 
 std::unique_ptr<Graph> end_capture(Stream stream) {
+    Kept kept = end_keeping(stream);
     cudaGraph_t recorded = nullptr;
     check(cudaStreamEndCapture(native(stream), &recorded), "cudaStreamEndCapture");
     struct Destroy {
         cudaGraph_t graph;
         ~Destroy() { note(cudaGraphDestroy(graph)); }
     } const destroy{recorded};
-    return made_of(recorded);
+    return made_of(recorded, std::move(kept));
 }
 
 void abandon_capture(Stream stream) noexcept {
     try {
+        const Kept kept = end_keeping(stream);
         cudaGraph_t recorded = nullptr;
         // Fails where the recording had failed already: the capture is over then too.
         static_cast<void>(cudaStreamEndCapture(native(stream), &recorded));

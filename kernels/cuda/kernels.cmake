@@ -48,6 +48,8 @@ set(cuda_host
   cudnn_rnn_plan.cpp
   gemm.cpp
   matmul_plans.cpp
+  plan_failure.cpp
+  recording.cpp
   recurrent_network.cpp
   workspace.cpp
 )

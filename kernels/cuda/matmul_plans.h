@@ -35,7 +35,9 @@ struct KeyHash {
     std::size_t operator()(const std::array<std::int64_t, 20>& words) const noexcept;
 };
 
-/// Descriptors of a product and the algorithm for it. Moves only.
+/// Descriptors of a product and the algorithm for it. Moves only. A recorded graph need not hold
+/// it: the algorithm is a number of a kernel in the library, whose modules its handle keeps, and
+/// scales and addresses are read from the host when the product is given to the stream.
 class Plan {
 public:
     /// Asks the heuristic for at most `workspace_bytes` of scratch.

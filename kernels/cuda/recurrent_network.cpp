@@ -8,8 +8,10 @@
 #include "cuda/cudnn_rnn_plan.h"
 #include "cuda/lru_cache.h"
 #include "cuda/native.h"
+#include "cuda/recording.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
+#include "kernels/device_error.h"
 
 namespace kernels::cuda {
 namespace {
@@ -41,7 +43,7 @@ struct KeyHash {
 struct Library {
     std::mutex mutex;                    // of all below, and of a handle while it is given work
     std::map<int, rnn::Handle> handles;  // by device
-    LruCache<Key, std::unique_ptr<rnn::Plan>, KeyHash> plans{most_plans};
+    LruCache<Key, std::shared_ptr<rnn::Plan>, KeyHash> plans{most_plans};
 };
 Library& library() {
     static auto* only = new Library;  // never closed: cuDNN may be unloaded before our exit
@@ -50,16 +52,32 @@ Library& library() {
 
 rnn::Handle handle_of(Library& lib, int device) {
     rnn::Handle& handle = lib.handles[device];
-    if (!handle) rnn::check(rnn::table().create(&handle), "cudnnCreate");
+    if (handle) return handle;
+    rnn::Status status = rnn::table().create(&handle);
+    if (status != rnn::success) {  // it takes memory of the device
+        give_memory_back();
+        status = rnn::table().create(&handle);
+    }
+    if (status != rnn::success) handle = nullptr;
+    rnn::check(status, "cudnnCreate");
     return handle;
 }
 
+std::shared_ptr<rnn::Plan> make_plan(rnn::Handle handle, const RecurrentNetwork& network) {
+    try {
+        return std::make_shared<rnn::Plan>(handle, network);
+    } catch (const OutOfMemory&) {
+        give_memory_back();
+    }
+    return std::make_shared<rnn::Plan>(handle, network);
+}
+
 /// lib.mutex is held.
-rnn::Plan& plan_of(Library& lib, rnn::Handle handle, const RecurrentNetwork& network) {
+std::shared_ptr<rnn::Plan> plan_of(Library& lib, rnn::Handle handle,
+                                   const RecurrentNetwork& network) {
     RecurrentNetwork told = network;
     told.tf32 = network.tf32 && network.dtype == DType::f32;
-    return *lib.plans.get({told, current_device()},
-                          [&] { return std::make_unique<rnn::Plan>(handle, told); });
+    return lib.plans.get({told, current_device()}, [&] { return make_plan(handle, told); });
 }
 
 /// False, and the plan is dropped, if the library does not support what it was asked to run.
@@ -102,10 +120,11 @@ bool with_plan(const RecurrentNetwork& network, Stream stream, const F& f) {
     Library& lib = library();
     const std::lock_guard lock(lib.mutex);
     const rnn::Handle handle = handle_of(lib, current_device());
-    rnn::Plan& plan = plan_of(lib, handle, network);
-    if (!plan.found()) return false;
+    const auto plan = plan_of(lib, handle, network);
+    if (!plan->found()) return false;
+    keep_if_recorded(plan, stream);
     rnn::check(rnn::table().set_stream(handle, native), "cudnnSetStream");
-    return f(plan, handle, workspace(plan.workspace_bytes(), stream));
+    return f(*plan, handle, workspace(plan->workspace_bytes(), stream));
 }
 
 }  // namespace
@@ -114,9 +133,9 @@ std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network)
     native_stream({});  // the handle is made for the thread's device
     Library& lib = library();
     const std::lock_guard lock(lib.mutex);
-    const rnn::Plan& plan = plan_of(lib, handle_of(lib, current_device()), network);
-    if (!plan.found()) return std::nullopt;
-    return plan.spaces();
+    const auto plan = plan_of(lib, handle_of(lib, current_device()), network);
+    if (!plan->found()) return std::nullopt;
+    return plan->spaces();
 }
 
 bool recurrent_network_forward(const RecurrentNetwork& network, const RecurrentForwardPass& pass,

@@ -28,6 +28,7 @@ struct Workspaces {
     std::map<std::pair<int, void*>, Scratch> newest;  // by device and stream
     std::vector<Scratch> all;
     ScratchSource source{take_plainly, give_plainly};
+    void (*give_back)(int) = nullptr;
 };
 Workspaces& workspaces() {
     static auto* only = new Workspaces;  // the driver takes the memory back at exit
@@ -64,6 +65,28 @@ void set_scratch_source(const ScratchSource& source) {
     const std::lock_guard lock(w.mutex);
     w.source = source;
 }
+
+void set_memory_giver(void (*give_back)(int device)) {
+    Workspaces& w = workspaces();
+    const std::lock_guard lock(w.mutex);
+    w.give_back = give_back;
+}
+
+void give_memory_back() {
+    Workspaces& w = workspaces();
+    std::unique_lock lock(w.mutex);
+    const auto give_back = w.give_back;
+    lock.unlock();
+    if (give_back) give_back(current_device());
+}
+
+PassingScratch::PassingScratch(std::size_t bytes) : bytes_(bytes), device_(current_device()) {
+    Workspaces& w = workspaces();
+    const std::lock_guard lock(w.mutex);
+    data_ = w.source.take(bytes, device_);
+    give_ = w.source.give;
+}
+PassingScratch::~PassingScratch() { give_(data_, bytes_, device_); }
 
 std::int64_t workspace_bytes() noexcept {
     Workspaces& w = workspaces();

@@ -20,6 +20,25 @@ constexpr std::size_t least_workspace = std::size_t{32} << 20;
 /// release_workspaces().
 void* workspace(std::size_t bytes, Stream stream);
 
+/// Memory on the current device from where scratch comes, given back with the object.
+class PassingScratch {
+public:
+    explicit PassingScratch(std::size_t bytes);
+    ~PassingScratch();
+    PassingScratch(const PassingScratch&) = delete;
+    PassingScratch& operator=(const PassingScratch&) = delete;
+    void* data() const { return data_; }
+
+private:
+    void* data_;
+    std::size_t bytes_;
+    int device_;
+    void (*give_)(void*, std::size_t, int);
+};
+
+/// Gives memory that is kept for reuse back to the current device (set_memory_giver).
+void give_memory_back();
+
 /// Parts of one workspace: each take() is 256-byte aligned.
 class WorkspaceParts {
 public:

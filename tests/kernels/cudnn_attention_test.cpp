@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "cuda/attention_graph.h"
+#include "cuda/conv2d_graph.h"
+#include "cuda/plan_failure.h"
 #include "kernels/described_devices.h"
 
-// The graphs of attention, with the real cuDNN and without a device.
+// The graphs of attention and others whose kernels are compiled with the plan, with the real cuDNN
+// and without a device.
 namespace kernels::test {
 namespace {
 
@@ -106,6 +109,56 @@ TEST(CudnnAttention, HasAnEngineWithinOurRulesOnEveryCardThatHasTheKernels) {
                     << card.name << " " << text(c, dtype, pass) << " " << found.problem;
             }
         });
+}
+
+/// f32 sums of 16-bit operands, stored as they are: what a convolution with a bias takes where the
+/// library has none with it. Its kernels are compiled, and loaded where the driver is.
+cuda::ConvGraph wide_sums(DType dtype, const Conv2dShape& shape) {
+    cuda::ConvGraph graph =
+        cuda::describe(cuda::ConvOperation::forward, shape, dtype, false, false);
+    graph.y.dtype = DType::f32;
+    return graph;
+}
+
+// Odd channels are refused (rows of 32 bits), and so are groups of one.
+TEST(CudnnWideSums, HaveAnEngineWithinOurRulesForEvenChannelsFromAmpereOn) {
+    HALFTONE_NEEDS_CUDNN();
+    if (!has_driver_library()) GTEST_SKIP() << "neither libcuda.so.1 nor " << HALFTONE_CUDA_STUB;
+    const Conv2dShape even{.n = 64, .c = 6, .h = 14, .w = 14, .k = 16, .r = 5, .s = 5};
+    const Conv2dShape groups{
+        .n = 8, .c = 32, .h = 14, .w = 14, .k = 32, .r = 3, .s = 3, .groups = 4};
+    const Conv2dShape odd{.n = 64, .c = 3, .h = 32, .w = 32, .k = 64, .r = 3, .s = 3};
+    for (const DescribedCard& card : cards) {
+        // With the toolkit's stub all but the loading of the kernel goes well.
+        const auto found = [&](DType dtype, const Conv2dShape& shape) {
+            const std::string problem =
+                cuda::examine(wide_sums(dtype, shape), description(card)).problem;
+            return problem.empty() || problem.find("cuLibraryLoadData") != problem.npos;
+        };
+        EXPECT_EQ(found(DType::f16, even), card.version >= 800) << card.name;
+        EXPECT_EQ(found(DType::bf16, groups), card.version >= 800) << card.name;
+        EXPECT_FALSE(found(DType::f16, odd)) << card.name;
+    }
+}
+
+// What a driver that does not load a kernel brings about: no engine is remembered for it.
+TEST(CudnnWideSums, FailForAnotherReasonThanNotSupportedWithoutADriver) {
+    HALFTONE_NEEDS_CUDNN();
+    if (!has_driver_library()) GTEST_SKIP() << "neither libcuda.so.1 nor " << HALFTONE_CUDA_STUB;
+    const Conv2dShape shape{.n = 64, .c = 64, .h = 32, .w = 32, .k = 64, .r = 3, .s = 3};
+    const std::string problem =
+        cuda::examine(wide_sums(DType::f16, shape), description(cards[1])).problem;
+    if (problem.empty()) GTEST_SKIP() << "there is a driver";
+    const cuda::PlanComplaint complaint = cuda::read_complaint(problem);
+    EXPECT_EQ(complaint.kind, cuda::PlanFailure::other) << problem;
+    EXPECT_NE(complaint.words.find("cuLibraryLoadData returned error"), std::string::npos)
+        << complaint.words;
+    const cuda::PlanComplaint odd = cuda::read_complaint(
+        cuda::examine(
+            wide_sums(DType::f16, {.n = 8, .c = 3, .h = 9, .w = 9, .k = 5, .r = 3, .s = 3}),
+            description(cards[1]))
+            .problem);
+    EXPECT_EQ(odd.kind, cuda::PlanFailure::unsupported) << odd.words;
 }
 
 // What the engine leaves to the library to say.

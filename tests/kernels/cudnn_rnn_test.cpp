@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cuda/cudnn_rnn_plan.h"
+#include "cuda/library.h"
 #include "kernels/device_error.h"
 #include "kernels/needs_cudnn.h"
 #include "kernels/recurrent_network_run.h"
@@ -81,8 +82,34 @@ TEST(CudnnRnn, TakesSequencesAndStatesOfEveryType) {
     }
 }
 
+// A plan gives its lengths up once it has described the sequence.
+TEST(CudnnRnn, KeepsItsOwnCopyOfTheLengths) {
+    HALFTONE_NEEDS_CUDNN();
+    using Get = Status (*)(Sequence, DataType*, Layout*, int*, int*, int*, int, int*, void*);
+    const auto get =
+        reinterpret_cast<Get>(cuda::cudnn_library().function("cudnnGetRNNDataDescriptor"));
+    const SequenceDescriptor sequence;
+    std::vector<int> lengths(6, 4);
+    ASSERT_EQ(table().sequence_set(sequence.get(), DataType::f32, Layout::packed, 4, 6, 5,
+                                   lengths.data(), nullptr),
+              success);
+    lengths.assign(6, 99);
+    std::vector<int> read(6);
+    DataType type{};
+    Layout layout{};
+    int steps = 0, batch = 0, columns = 0;
+    float padding = 0;
+    ASSERT_EQ(
+        get(sequence.get(), &type, &layout, &steps, &batch, &columns, 6, read.data(), &padding),
+        success);
+    EXPECT_EQ(read, std::vector<int>(6, 4));
+    EXPECT_EQ(batch, 6);
+}
+
 TEST(CudnnRnn, NamesItsStatuses) {
     HALFTONE_NEEDS_CUDNN();
+    EXPECT_THROW(check(no_host_memory, "a call"), OutOfMemory);
+    EXPECT_THROW(check(no_device_memory, "a call"), OutOfMemory);
     try {
         check(not_supported, "a call");
         FAIL() << "no error";

@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "cuda/conv2d_graph.h"
-#include "kernels/conv2d_fallback.h"
 #include "kernels/conv2d_problem.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_array.h"
+#include "kernels/library_fallback.h"
 #include "simt/libraries.h"
 
 // What only the simulated library can show of the CUDA convolutions.
@@ -56,10 +56,15 @@ TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutTheLibrarysBias) {
             SCOPED_TRACE(to_string(dtype, shape));
             const Problem problem(dtype, shape);
             const auto whole = results(problem, {});
-            const auto parts = results(problem, {.convolution_bias = false});
-            if (size_of(dtype) == 2) continue;  // by the loops, in another order
-            EXPECT_EQ(parts, whole);
+            EXPECT_EQ(results(problem, {.convolution_bias = false}), whole);
         }
+}
+
+TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutTheLibrarysBiasAndItsWideSums) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+        SCOPED_TRACE(to_string(dtype, shapes[0]));
+        results(Problem(dtype, shapes[0]), {.convolution_bias = false, .convolution_wide = false});
+    }
 }
 
 TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
@@ -71,8 +76,11 @@ TEST_F(SimulatedConv2d, AgreesWithDoubleWithoutAnyEngine) {
 }
 
 TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
-    Conv2dFallbacks outer, inner;
-    const Conv2dFallbackScope heard(outer);
+    LibraryFallbacks outer, inner;
+    const LibraryFallbackScope heard(outer);
+    const auto convolution = [](const LibraryFallback& told) {
+        return std::get<Conv2dFallback>(told);
+    };
     results(Problem(DType::f32, shapes[0]), {});
     EXPECT_TRUE(outer.take().empty());
     Conv2dShape larger = shapes[0];
@@ -81,18 +89,19 @@ TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
         results(Problem(DType::f32, shape), {.convolution = false});
     const auto first = outer.take();
     ASSERT_EQ(first.size(), 3u);
-    EXPECT_EQ(first[0].pass, Conv2dPass::forward);
-    EXPECT_EQ(first[1].pass, Conv2dPass::data_gradient);
-    EXPECT_EQ(first[2].pass, Conv2dPass::weight_gradient);
-    EXPECT_EQ(first[0].shape, shapes[0]);
-    results(Problem(DType::f16, shapes[0]), {.convolution_bias = false});
+    EXPECT_EQ(convolution(first[0]).pass, Conv2dPass::forward);
+    EXPECT_EQ(convolution(first[1]).pass, Conv2dPass::data_gradient);
+    EXPECT_EQ(convolution(first[2]).pass, Conv2dPass::weight_gradient);
+    EXPECT_EQ(convolution(first[0]).shape, shapes[0]);
+    results(Problem(DType::f16, shapes[0]), {.convolution_bias = false, .convolution_wide = false});
+    results(Problem(DType::bf16, shapes[0]), {.convolution_bias = false});
     {
-        const Conv2dFallbackScope nearer(inner);
+        const LibraryFallbackScope nearer(inner);
         results(Problem(DType::f32, shapes[1]), {.convolution = false});
     }
     const auto second = outer.take();
     ASSERT_EQ(second.size(), 1u) << "16 bits are not rounded before the bias";
-    EXPECT_EQ(second[0].dtype, DType::f16);
+    EXPECT_EQ(convolution(second[0]).dtype, DType::f16);
     EXPECT_EQ(inner.take().size(), 3u) << "the innermost alone is told";
 }
 

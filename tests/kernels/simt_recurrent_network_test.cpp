@@ -3,6 +3,7 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 #include "kernels/recurrent_network_run.h"
+#include "simt/device.h"
 #include "simt/libraries.h"
 
 // What only the simulated library can show of recurrent networks.
@@ -117,6 +118,18 @@ TEST_F(SimulatedRecurrentNetwork, AsksTheLibraryOnceForANetwork) {
     // Only f32 can be taken as TF32.
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16, o.tf32 = true; }), 1);
     EXPECT_EQ(made([](RecurrentNetwork& o) { o.dtype = DType::f16; }), 0);
+}
+
+// The library is asked with memory as large as all weights, for its address alone.
+TEST_F(SimulatedRecurrentNetwork, KeepsNoScratchOfTheLookForItsWeights) {
+    RecurrentNetwork n = network(81);
+    n.hidden = 160;
+    const std::int64_t held = simt::device_bytes();
+    const auto spaces = cuda::recurrent_spaces(n);
+    ASSERT_TRUE(spaces);
+    EXPECT_GT(spaces->weights, std::size_t{512} << 10);
+    EXPECT_EQ(simt::device_bytes(), held);
+    EXPECT_EQ(cuda::workspace_bytes(), 0);
 }
 
 TEST_F(SimulatedRecurrentNetwork, SpoilsTheReserveInItsBackwardPass) {

@@ -8,6 +8,7 @@
 #include "cuda/attention_graph.h"
 #include "simt/elements.h"
 #include "simt/libraries.h"
+#include "simt/library_plans.h"
 #include "simt/queue.h"
 
 // cuDNN's attention of the simulated device: it does what the description says, a row at a time, in
@@ -167,28 +168,49 @@ void run(const AttentionGraph& g, const AttentionPointers& p) {
     }
 }
 
-/// So much that one who does not give it is found out.
-constexpr std::size_t scratch_bytes = 1000;
+/// The backward pass's as that of the real one's deterministic gradient: 16 bits for each head,
+/// query and key of an example.
+std::size_t scratch_bytes(const AttentionGraph& g) {
+    if (g.pass == AttentionPass::forward) return 1000;
+    return static_cast<std::size_t>(g.q.dims[0] * g.q.dims[1] * g.q.dims[2] * g.k.dims[2]) * 2;
+}
+
+bool supports(const AttentionGraph& graph) {
+    const simt::LibrarySettings settings = simt::library_settings();
+    const bool forward = graph.pass == AttentionPass::forward;
+    if (!(forward ? settings.attention : settings.attention_backward)) return false;
+    // As the real one's largest head, and the one shape that its backward pass refuses.
+    return std::max(graph.q.dims[3], graph.v.dims[3]) <= 128 &&
+           (forward || graph.q.dims[2] > 1 || graph.k.dims[2] > 1);
+}
+
+simt::LibraryPlans<AttentionGraph, AttentionGraphHash>& plans() {
+    static auto* only =
+        new simt::LibraryPlans<AttentionGraph,
+                               AttentionGraphHash>;  // never closed, as the real one
+    return *only;
+}
 
 }  // namespace
 
-std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph) {
-    const simt::LibrarySettings settings = simt::library_settings();
-    const bool forward = graph.pass == AttentionPass::forward;
-    if (!(forward ? settings.attention : settings.attention_backward)) return std::nullopt;
-    // As the real one's largest head, and the one shape that its backward pass refuses.
-    if (std::max(graph.q.dims[3], graph.v.dims[3]) > 128) return std::nullopt;
-    if (!forward && graph.q.dims[2] == 1 && graph.k.dims[2] == 1) return std::nullopt;
-    return scratch_bytes;
+std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph,
+                                                     std::string* why) {
+    if (!plans().get(
+            graph, [&] { return supports(graph); }, why))
+        return std::nullopt;
+    return scratch_bytes(graph);
 }
 
 void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
             Stream stream) {
-    if (!attention_graph_workspace(graph)) throw std::logic_error("attention that was refused");
-    simt::enqueue("cudnnBackendExecute", stream, [graph, pointers, workspace] {
-        std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
-        run(graph, pointers);
-    });
+    const auto plan = plans().use(
+        graph, [&] { return supports(graph); }, stream);
+    if (!plan) throw std::logic_error("attention that was refused");
+    simt::enqueue(
+        "cudnnBackendExecute", stream, simt::with_kernels_of(plan, [graph, pointers, workspace] {
+            std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes(graph), 0xffu);
+            run(graph, pointers);
+        }));
 }
 
 }  // namespace kernels::cuda

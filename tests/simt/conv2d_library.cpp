@@ -5,6 +5,7 @@
 #include "cuda/conv2d_graph.h"
 #include "simt/elements.h"
 #include "simt/libraries.h"
+#include "simt/library_plans.h"
 #include "simt/queue.h"
 
 // cuDNN of the simulated device: it does what a convolution's description says, element by element.
@@ -110,26 +111,45 @@ constexpr std::size_t scratch_bytes = 1000;
 
 }  // namespace
 
-std::optional<std::size_t> convolution_workspace(const ConvGraph& graph) {
+namespace {
+
+bool supports(const ConvGraph& graph) {
     const simt::LibrarySettings settings = simt::library_settings();
-    if (!settings.convolution) return std::nullopt;
-    if (graph.bias && !settings.convolution_bias) return std::nullopt;
+    return settings.convolution && (!graph.bias || settings.convolution_bias) &&
+           (graph.y.dtype == graph.x.dtype || settings.convolution_wide);
+}
+
+simt::LibraryPlans<ConvGraph, ConvGraphHash>& plans() {
+    static auto* only =
+        new simt::LibraryPlans<ConvGraph, ConvGraphHash>;  // never closed, as the real one
+    return *only;
+}
+
+}  // namespace
+
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why) {
+    if (!plans().get(
+            graph, [&] { return supports(graph); }, why))
+        return std::nullopt;
     return scratch_bytes;
 }
 
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
               Stream stream) {
-    if (!convolution_workspace(graph)) throw std::logic_error("a convolution that was refused");
+    const auto plan = plans().use(
+        graph, [&] { return supports(graph); }, stream);
+    if (!plan) throw std::logic_error("a convolution that was refused");
     for (const void* data : {pointers.x, pointers.w, pointers.y, pointers.bias})
         if (reinterpret_cast<std::uintptr_t>(data) % 16 != 0)
             throw std::logic_error("a convolution's operand that is not aligned");
-    simt::enqueue("cudnnBackendExecute", stream, [graph, pointers, workspace] {
-        std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
-        if (graph.x.dtype == DType::f64)
-            run<double>(graph, pointers);
-        else
-            run<float>(graph, pointers);
-    });
+    simt::enqueue("cudnnBackendExecute", stream,
+                  simt::with_kernels_of(plan, [graph, pointers, workspace] {
+                      std::fill_n(static_cast<unsigned char*>(workspace), scratch_bytes, 0xffu);
+                      if (graph.x.dtype == DType::f64)
+                          run<double>(graph, pointers);
+                      else
+                          run<float>(graph, pointers);
+                  }));
 }
 
 }  // namespace kernels::cuda

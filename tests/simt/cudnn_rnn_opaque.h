@@ -7,7 +7,7 @@
 
 #include "cuda/cudnn_rnn_api.h"
 #include "kernels/recurrent_network.h"
-#include "simt/libraries.h"
+#include "simt/library_plans.h"
 
 /// What lies behind the handles of the simulated cuDNN's recurrent networks, and where it keeps
 /// their weights: each layer's and direction's products from the last side to the first, biases
@@ -30,6 +30,7 @@ struct SequenceOpaque {
 };
 struct NetworkOpaque {
     RecurrentNetwork network;
+    simt::LibraryPlan counted;
 };
 
 inline void require(bool holds, const char* what) {

@@ -4,17 +4,43 @@
 
 #include "cuda/native.h"
 #include "kernels/cuda_libraries.h"
+#include "simt/library_plans.h"
+#include "simt/simulation.h"
 
 namespace kernels::simt {
 namespace {
 LibrarySettings current;
-std::atomic<std::int64_t> made{0};
+std::atomic<std::int64_t> made{0}, alive{0};
+int generation = 0;
+std::string problem;
+int problems = 0;
 }  // namespace
 
-void configure(const LibrarySettings& settings) { current = settings; }
+void configure(const LibrarySettings& settings) {
+    current = settings;
+    ++generation;
+}
+int library_generation() { return generation; }
 LibrarySettings library_settings() { return current; }
 std::int64_t plans_made() { return made; }
 void count_plan() { ++made; }
+std::int64_t plans_alive() { return alive; }
+
+void fail_plans(const std::string& text, int times) {
+    problem = text;
+    problems = times;
+}
+std::string plan_problem() {
+    count_plan();
+    return problems > 0 && problems-- > 0 ? problem : std::string();
+}
+
+LibraryPlan::LibraryPlan() { ++alive; }
+LibraryPlan::~LibraryPlan() {
+    const Lock lock(simulation().mutex);
+    finish_all();  // as the driver does before it unloads a kernel
+    --alive;
+}
 
 }  // namespace kernels::simt
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 /// The simulated device's cuBLASLt and cuDNN.
 namespace kernels::simt {
@@ -9,6 +10,7 @@ struct LibrarySettings {
     bool bias_epilogue = true;  ///< products take a bias
     bool convolution = true;    ///< convolutions run
     bool convolution_bias = true;
+    bool convolution_wide = true;      ///< sums of 16 bits are stored in f32
     bool attention = true;             ///< its fused kernels run
     bool attention_backward = true;    ///< the gradient's too
     bool recurrent = true;             ///< recurrent networks are planned
@@ -19,9 +21,18 @@ struct LibrarySettings {
 };
 void configure(const LibrarySettings& settings);
 LibrarySettings library_settings();
+/// Another after each configure().
+int library_generation();
 
 /// Questions to the heuristics so far: plans that were made anew.
 std::int64_t plans_made();
 void count_plan();
+/// Those of convolutions and attention that there are, and descriptions of recurrent networks.
+std::int64_t plans_alive();
+
+/// The next plans of convolutions and attention, so many, cannot be made, and this is said.
+void fail_plans(const std::string& text, int times);
+/// That of the plan about to be made; empty: it can be.
+std::string plan_problem();
 
 }  // namespace kernels::simt

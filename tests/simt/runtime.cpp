@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cuda/launch.cuh"
+#include "cuda/recording.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"
@@ -128,7 +129,14 @@ namespace {
 
 class RecordedGraph final : public Graph {
 public:
-    explicit RecordedGraph(std::vector<std::function<void()>> work) : work_(std::move(work)) {}
+    RecordedGraph(std::vector<std::function<void()>> work, cuda::Kept kept)
+        : work_(std::move(work)), kept_(std::move(kept)) {}
+    ~RecordedGraph() override {
+        const Lock lock(simulation().mutex);
+        if (!kept_.empty()) finish_all();  // as the real one waits before its plans go
+    }
+    RecordedGraph(const RecordedGraph&) = delete;
+    RecordedGraph& operator=(const RecordedGraph&) = delete;
     void launch(Stream stream) override {
         const Lock lock(simulation().mutex);
         check("cudaGraphLaunch");
@@ -139,6 +147,7 @@ public:
 
 private:
     std::vector<std::function<void()>> work_;
+    cuda::Kept kept_;
 };
 
 }  // namespace
@@ -147,6 +156,7 @@ void begin_capture(Stream stream) {
     const Lock lock(simulation().mutex);
     check("cudaStreamBeginCapture");
     queue_of(stream).recording = new std::vector<std::function<void()>>;
+    start_keeping(stream);
 }
 
 bool capturing(Stream stream) {
@@ -155,15 +165,17 @@ bool capturing(Stream stream) {
 }
 
 std::unique_ptr<Graph> end_capture(Stream stream) {
+    Kept kept = end_keeping(stream);
     const Lock lock(simulation().mutex);
     const std::unique_ptr<std::vector<std::function<void()>>> work(
         std::exchange(queue_of(stream).recording, nullptr));
     check("cudaStreamEndCapture");
     if (!work) throw DeviceError("cudaStreamEndCapture: stream is not capturing");
-    return std::make_unique<RecordedGraph>(std::move(*work));
+    return std::make_unique<RecordedGraph>(std::move(*work), std::move(kept));
 }
 
 void abandon_capture(Stream stream) noexcept {
+    const Kept kept = end_keeping(stream);
     const Lock lock(simulation().mutex);
     delete std::exchange(queue_of(stream).recording, nullptr);
 }

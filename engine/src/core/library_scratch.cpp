@@ -49,7 +49,12 @@ void give(void* data, std::size_t bytes, int device) {
 
 }  // namespace
 
-void use_cache_for_library_scratch() { kernels::cuda::set_scratch_source({take, give}); }
+void use_cache_for_library_scratch() {
+    kernels::cuda::set_scratch_source({take, give});
+    kernels::cuda::set_memory_giver([](int device) {
+        memory_cache({Device::Kind::cuda, device}).release();
+    });
+}
 
 void book_library_scratch(const std::shared_ptr<MemoryBooks>& books, const Device& device) {
     if (device.kind == Device::Kind::cpu) return;
@@ -59,6 +64,14 @@ void book_library_scratch(const std::shared_ptr<MemoryBooks>& books, const Devic
     std::erase_if(scratch.books, [](const auto& known) { return known.expired(); });
     scratch.books.push_back(books);
     books->add(MemoryUse::workspace, scratch.bytes);
+}
+
+Message out_of_memory(const kernels::OutOfMemory& error, const MemoryBooks* books,
+                      const Device& device) {
+    if (!dynamic_cast<const kernels::cuda::LibraryOutOfMemory*>(&error))
+        return out_of_memory(error.bytes, books, device);
+    return msg("The GPU's library finds no memory ({}); in use: {}.", error.what(),
+               books ? split(*books, device) : std::string("unknown"));
 }
 
 }  // namespace engine

@@ -19,7 +19,7 @@
 #include "ops/view.h"
 #include "ops/wide.h"
 #include "store/safetensors.h"
-#include "train/convolution_warning.h"
+#include "train/fallback_warning.h"
 #include "train/make_optimizer.h"
 #include "train/run_needs.h"
 #include "train/step_row.h"
@@ -189,8 +189,8 @@ void Trainer::with_batch_to_try(const Work& work) const {
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(error.code(), error.message(), smaller_batch(config_, *books_, device_));
-    } catch (const kernels::OutOfMemory& error) {  // of a library's scratch, or pinned
-        throw Error(ErrorCode::memory, out_of_memory(error.bytes, books_.get(), device_),
+    } catch (const kernels::OutOfMemory& error) {  // of a library, or pinned
+        throw Error(ErrorCode::memory, out_of_memory(error, books_.get(), device_),
                     smaller_batch(config_, *books_, device_));
     }
 }
@@ -230,7 +230,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const DeviceScope scope(device_);
     const BooksScope books(books_);
     const Tf32Scope tf32(precision_.tf32);
-    const kernels::Conv2dFallbackScope heard(fallbacks_);
+    const kernels::LibraryFallbackScope heard(fallbacks_);
     // The first steps make the optimizer's state, the plans of the libraries and the cached blocks.
     constexpr int eager_steps = 3;
     const bool alike = may_replay(batches);
@@ -287,7 +287,7 @@ void Trainer::evaluate_batch(const Batch& batch, BatchFeed& feed) {
     const DeviceScope scope(device_);
     const BooksScope books(books_);
     const Tf32Scope tf32(precision_.tf32);
-    const kernels::Conv2dFallbackScope heard(fallbacks_);
+    const kernels::LibraryFallbackScope heard(fallbacks_);
     const InferenceMode inference;
     model_->training = false;
     const DeviceBatch here = feed.upload(batch);

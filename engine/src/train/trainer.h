@@ -10,8 +10,8 @@
 #include "engine/error.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
-#include "kernels/conv2d_fallback.h"
 #include "kernels/cuda_graph.h"
+#include "kernels/library_fallback.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
 #include "train/batch_feed.h"
@@ -164,7 +164,7 @@ private:
 
     FigureRing ring_;
     std::deque<StepRecord> in_flight_;  // what the host knows of the steps in the ring
-    kernels::Conv2dFallbacks fallbacks_;
+    kernels::LibraryFallbacks fallbacks_;
     std::vector<Message> warnings_;  // but for those of fallbacks_
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device_error.h"
+
 /// NVIDIA's libraries that the CUDA backend opens when a device is first used: matrix products
 /// (cuBLASLt), convolutions, attention and recurrent networks (cuDNN). The program is not linked to
 /// them and never brings them.
@@ -22,6 +24,17 @@ struct LibraryInfo {
 /// Opens them if need be. Empty in a build without CUDA. Never throws DeviceError.
 std::vector<LibraryInfo> libraries();
 
+/// A library found no memory of its own on the host or the device, and does not say for how much.
+class LibraryOutOfMemory : public OutOfMemory {
+public:
+    explicit LibraryOutOfMemory(const std::string& words)
+        : OutOfMemory(0), words_("out of memory: " + words) {}
+    const char* what() const noexcept override { return words_.c_str(); }
+
+private:
+    std::string words_;
+};
+
 /// Where that memory comes from: allocate() and release(), unless set. A device is numbered as for
 /// set_device().
 struct ScratchSource {
@@ -30,6 +43,10 @@ struct ScratchSource {
 };
 /// For what is taken from now on; each block goes back to where it came from.
 void set_scratch_source(const ScratchSource& source);
+
+/// What a library's want of memory calls before it asks once more: gives memory that is kept for
+/// reuse back to the device.
+void set_memory_giver(void (*give_back)(int device));
 
 /// Device memory that library calls hold as scratch, of all streams.
 std::int64_t workspace_bytes() noexcept;

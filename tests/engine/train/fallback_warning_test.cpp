@@ -6,7 +6,7 @@
 #include "simt/libraries.h"
 #include "temp_folder.h"
 
-// A convolution that cuDNN does not compute is said, once a run, pass and shape.
+// What cuDNN does not compute is said, once a run, pass and shape.
 namespace engine {
 namespace {
 
@@ -30,9 +30,12 @@ RunConfig lenet(const std::string& precision) {
     return config;
 }
 
-class ConvolutionWarning : public testing::Test {
+class FallbackWarning : public testing::Test {
 protected:
-    ~ConvolutionWarning() override { kernels::simt::configure(kernels::simt::LibrarySettings{}); }
+    ~FallbackWarning() override {
+        kernels::simt::fail_plans("", 0);
+        kernels::simt::configure(kernels::simt::LibrarySettings{});
+    }
 
     std::vector<RunWarning> run(const RunConfig& config) {
         SessionOptions options;
@@ -67,7 +70,7 @@ std::vector<std::string> texts(const std::vector<RunWarning>& warnings) {
     return out;
 }
 
-TEST_F(ConvolutionWarning, NamesEachPassTypeAndShapeOnceARun) {
+TEST_F(FallbackWarning, NamesEachPassTypeAndShapeOnceARun) {
     EXPECT_THAT(run(lenet("amp-fp16")), IsEmpty()) << "the library takes them all";
     kernels::simt::configure({.convolution = false});
     for (int again = 0; again < 2; ++again) {
@@ -90,14 +93,50 @@ TEST_F(ConvolutionWarning, NamesEachPassTypeAndShapeOnceARun) {
     }
 }
 
-TEST_F(ConvolutionWarning, SaysNothingWhereTheLibraryNeedsTwoSteps) {
+TEST_F(FallbackWarning, SaysNothingWhereTheLibraryNeedsTwoSteps) {
     kernels::simt::configure({.convolution_bias = false});
-    EXPECT_THAT(run(lenet("fp32")), IsEmpty()) << "the bias is added to f32 sums by a kernel";
+    for (const char* precision : {"fp32", "amp-bf16"})
+        EXPECT_THAT(run(lenet(precision)), IsEmpty())
+            << "the bias is added to f32 sums by a kernel";
+    kernels::simt::configure({.convolution_bias = false, .convolution_wide = false});
+    EXPECT_THAT(run(lenet("fp32")), IsEmpty());
     EXPECT_THAT(texts(run(lenet("amp-bf16"))),
                 AllOf(SizeIs(2), Each(HasSubstr("forward pass of a convolution in bf16"))));
 }
 
-TEST_F(ConvolutionWarning, ComesWithABenchmarksResult) {
+TEST_F(FallbackWarning, SaysWhyWhereTheLibraryFailsAndTheRunGoesOnWithItLater) {
+    kernels::simt::configure(kernels::simt::LibrarySettings{});
+    kernels::simt::fail_plans(
+        "cuLibraryLoadData returned error CUDA_ERROR_NOT_READY (600) cudnn_status: "
+        "CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER",
+        4);
+    EXPECT_THAT(texts(run(lenet("amp-fp16"))),
+                ElementsAre(AllOf(HasSubstr("cuDNN failed to prepare the forward pass of a "
+                                            "convolution in f16, input (2, 1, 28, 28)"),
+                                  HasSubstr("many times slower, until it can: cuLibraryLoadData "
+                                            "returned error CUDA_ERROR_NOT_READY"))));
+    EXPECT_THAT(run(lenet("amp-fp16")), IsEmpty()) << "the next run asks again";
+}
+
+TEST_F(FallbackWarning, EndsTheRunWhereAPlanFindsNoMemory) {
+    kernels::simt::configure(kernels::simt::LibrarySettings{});
+    kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+                              2);
+    SessionOptions options;
+    options.evaluate = false;
+    Session session(lenet("fp32"), thread_, store_, options);
+    session.post(Command::start);
+    EXPECT_TRUE(session.wait(300));
+    ASSERT_EQ(session.state(), RunState::failed);
+    std::string text;
+    for (const auto& event : session.drain())
+        if (const auto* failed = std::get_if<RunFailed>(&event)) text = failed->message.str();
+    EXPECT_THAT(text, AllOf(HasSubstr("finds no memory"), HasSubstr("DEVICE_ALLOCATION_FAILED"),
+                            HasSubstr("in use: weights")));
+    EXPECT_THAT(run(lenet("fp32")), IsEmpty());
+}
+
+TEST_F(FallbackWarning, ComesWithABenchmarksResult) {
     BenchOptions options;
     options.steps = options.blocks = options.warm_up = 1;
     EXPECT_THAT(run_bench(lenet("tf32"), options).warnings, IsEmpty());

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "cuda/lru_cache.h"
+#include "cuda/plan_failure.h"
+#include "cuda/recording.h"
+#include "cuda/workspace.h"
+#include "kernels/cuda_libraries.h"
+
+namespace kernels::cuda {
+
+/// What making a plan came to.
+template <class Plan>
+struct MadePlan {
+    std::shared_ptr<Plan> plan;  ///< null: the complaint says why
+    PlanComplaint complaint;
+};
+
+/// A library's plans by description. Where one cannot be made, a run goes on as well as it can and
+/// its user hears of it:
+///
+/// - What the library does not support is remembered, and not asked for again.
+/// - A failure may be a want of memory, whether or not it is called so: memory that is kept for
+///   reuse goes back to the device, and the plan is made once more.
+/// - If memory still is what is wanting, LibraryOutOfMemory is thrown: what stands in for the
+/// library (the
+///   plain loops, a score of each query and key) needs more of it or takes many times longer, and a
+///   smaller batch is better than either. The next call asks again.
+/// - Any other failure gives no plan for this call, and its caller a reason to tell: a slow run is
+///   better than none. The next call asks again, then every second, fourth, ..., 512th one, since
+///   a step that asks in vain pays for it each time.
+///
+/// Not for several threads at a time.
+template <class Key, class Plan, class Hash>
+class PlanCache {
+public:
+    explicit PlanCache(std::size_t capacity) : entries_(capacity) {}
+
+    /// Null if there is none for now; then `why`, if given, has the library's words, which are
+    /// empty where it simply has none. make(last_try) gives a MadePlan: at the last try it takes
+    /// what can be had.
+    template <class Make>
+    std::shared_ptr<Plan> get(const Key& key, const Make& make, std::string* why = nullptr) {
+        Entry& entry = entries_.get(key, [] { return Entry{}; });
+        if (!entry.plan && !entry.settled) {
+            if (entry.calls_to_wait > 0)
+                --entry.calls_to_wait;
+            else
+                ask(entry, make);
+        }
+        if (!entry.plan && why) *why = entry.words;
+        return entry.plan;
+    }
+
+    /// The same for work that is given to the stream next: a graph that records it holds the plan.
+    template <class Make>
+    std::shared_ptr<Plan> use(const Key& key, const Make& make, Stream stream, std::string* why) {
+        auto plan = get(key, make, why);
+        if (plan) keep_if_recorded(plan, stream);
+        return plan;
+    }
+
+    void clear() { entries_.clear(); }
+
+private:
+    struct Entry {
+        std::shared_ptr<Plan> plan;
+        bool settled = false;  ///< the library has none
+        int failures = 0, calls_to_wait = 0;
+        std::string words;
+    };
+
+    template <class Make>
+    void ask(Entry& entry, const Make& make) {
+        MadePlan<Plan> made = make(false);
+        if (!made.plan && made.complaint.kind != PlanFailure::unsupported) {
+            give_memory_back();
+            made = make(true);
+        }
+        if (!made.plan && made.complaint.kind == PlanFailure::memory)
+            throw LibraryOutOfMemory(made.complaint.words);
+        entry.plan = std::move(made.plan);
+        entry.words = std::move(made.complaint.words);
+        entry.settled = made.complaint.kind == PlanFailure::unsupported;
+        if (entry.plan || entry.settled) return;
+        entry.calls_to_wait = (1 << std::min(entry.failures++, 9)) - 1;
+    }
+
+    LruCache<Key, Entry, Hash> entries_;
+};
+
+}  // namespace kernels::cuda

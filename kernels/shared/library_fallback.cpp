@@ -1,0 +1,55 @@
+#include "kernels/library_fallback.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kernels {
+namespace {
+
+thread_local LibraryFallbacks* listener = nullptr;
+
+bool alike(const Conv2dFallback& a, const Conv2dFallback& b) {
+    Conv2dShape shape = a.shape;
+    shape.n = b.shape.n;
+    return a.pass == b.pass && a.dtype == b.dtype && shape == b.shape;
+}
+
+/// How the operands lie is not told.
+bool alike(const AttentionFallback& one, const AttentionFallback& other) {
+    const Attention &a = one.attention, &b = other.attention;
+    return a.pass == b.pass && a.dtype == b.dtype && a.heads == b.heads &&
+           a.kv_heads == b.kv_heads && a.queries == b.queries && a.keys == b.keys &&
+           a.qk_size == b.qk_size && a.v_size == b.v_size && a.causal == b.causal;
+}
+
+bool alike(const LibraryFallback& a, const LibraryFallback& b) {
+    return std::visit(
+        [&b](const auto& one) {
+            const auto* other = std::get_if<std::decay_t<decltype(one)>>(&b);
+            return other && alike(one, *other);
+        },
+        a);
+}
+
+}  // namespace
+
+void LibraryFallbacks::note(const LibraryFallback& fallback) {
+    const auto known = [&](const LibraryFallback& other) { return alike(fallback, other); };
+    if (std::none_of(known_.begin(), known_.end(), known)) known_.push_back(fallback);
+}
+
+std::vector<LibraryFallback> LibraryFallbacks::take() {
+    const auto first = known_.begin() + static_cast<std::ptrdiff_t>(taken_);
+    taken_ = known_.size();
+    return {first, known_.end()};
+}
+
+LibraryFallbackScope::LibraryFallbackScope(LibraryFallbacks& fallbacks) noexcept
+    : before_(std::exchange(listener, &fallbacks)) {}
+LibraryFallbackScope::~LibraryFallbackScope() { listener = before_; }
+
+void note_fallback(const LibraryFallback& fallback) {
+    if (listener) listener->note(fallback);
+}
+
+}  // namespace kernels
