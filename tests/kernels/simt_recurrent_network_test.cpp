@@ -132,6 +132,19 @@ TEST_F(SimulatedRecurrentNetwork, KeepsNoScratchOfTheLookForItsWeights) {
     EXPECT_EQ(cuda::workspace_bytes(), 0);
 }
 
+TEST_F(SimulatedRecurrentNetwork, HasMemoryGivenBackForAPlanAndRemembersNoWantOfIt) {
+    static int given_back = 0;
+    cuda::set_memory_giver([](int) { ++given_back; });
+    simt::fail_plans("none", 1);
+    EXPECT_TRUE(cuda::recurrent_spaces(network(91)));
+    EXPECT_EQ(given_back, 1);
+    simt::fail_plans("none", 2);
+    EXPECT_THROW(cuda::recurrent_spaces(network(92)), OutOfMemory);
+    EXPECT_TRUE(cuda::recurrent_spaces(network(92)));
+    EXPECT_EQ(given_back, 2);
+    cuda::set_memory_giver(nullptr);
+}
+
 TEST_F(SimulatedRecurrentNetwork, SpoilsTheReserveInItsBackwardPass) {
     const RecurrentNetwork n = network(71);
     const RecurrentNetworkProblem problem(n);

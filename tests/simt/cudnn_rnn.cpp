@@ -68,7 +68,7 @@ Status network_set(Network network, Algorithm, Cell cell, Bias bias, Direction d
     require(math != Math::tensor_op || type == DataType::f16 || type == DataType::bf16,
             "a mode of arithmetic");
     if (!simt::library_settings().recurrent) return not_supported + 7;
-    simt::count_plan();
+    if (!simt::plan_problem().empty()) return no_device_memory;
     constexpr RecurrentCell cells[] = {RecurrentCell::rnn_relu, RecurrentCell::rnn_tanh,
                                        RecurrentCell::lstm, RecurrentCell::gru};
     RecurrentNetwork& n = network->network;

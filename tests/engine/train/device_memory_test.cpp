@@ -6,6 +6,8 @@
 #include "device_support.h"
 #include "engine/error.h"
 #include "kernels/cuda_libraries.h"
+#include "kernels/recurrent_network.h"
+#include "ops/conv2d.h"
 #include "ops/matmul.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
@@ -147,6 +149,30 @@ TEST_F(DeviceMemory, TheLibrariesScratchStandsInTheBooksOfEveryRunOfTheDevice) {
     kernels::cuda::release_workspaces();
     EXPECT_EQ(early->total(), 0);
     EXPECT_EQ(late->total(), 0);
+}
+
+// The look for the places of a recurrent network's weights takes as much as they are.
+TEST_F(DeviceMemory, WhatALibraryIsLentForAPlanLeavesTheBooksAndTheCacheAgain) {
+    const auto books = std::make_shared<MemoryBooks>();
+    book_library_scratch(books, cuda);
+    const auto spaces =
+        kernels::cuda::recurrent_spaces({.steps = 2, .batch = 2, .input = 3, .hidden = 160});
+    ASSERT_TRUE(spaces);
+    EXPECT_GE(books->peak(), static_cast<std::int64_t>(spaces->weights));
+    EXPECT_EQ(books->total(), 0);
+    EXPECT_EQ(memory_in_use(cuda), 0u);
+    EXPECT_GE(release_cached_memory(), spaces->weights);
+}
+
+TEST_F(DeviceMemory, CachedBlocksGoBackWhereAPlanFindsNoMemory) {
+    { const Tensor freed = Tensor::full({3 * mib}, 1, DType::u8, cuda); }
+    kernels::simt::configure(kernels::simt::LibrarySettings{});
+    kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+                              1);
+    const Tensor x = Tensor::full({1, 1, 4, 4}, 1, DType::f32, cuda);
+    const Tensor w = Tensor::full({1, 1, 1, 1}, 2, DType::f32, cuda);
+    EXPECT_EQ(conv2d(x, w).values()[5], 2);
+    EXPECT_LT(release_cached_memory(), static_cast<std::size_t>(mib));
 }
 
 // At each of its allocations in turn.
