@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -7,6 +8,12 @@
 
 namespace app {
 namespace {
+
+/// Of this process: main() sets it unless the user has.
+std::string cublas_workspaces() {
+    const char* value = std::getenv("CUBLAS_WORKSPACE_CONFIG");
+    return value ? value : "";
+}
 
 nlohmann::json to_json(const engine::MachineReport& report) {
     nlohmann::json precisions = nlohmann::json::array();
@@ -53,6 +60,7 @@ nlohmann::json to_json(const engine::MachineReport& report) {
               {"driver", report.cuda_driver},
               {"cards", cards},
               {"libraries", libraries},
+              {"cublas_workspace_config", cublas_workspaces()},
               {"generations", generations}}},
             {"precisions", precisions}};
 }
@@ -68,6 +76,8 @@ void print_libraries(const engine::MachineReport& report) {
         for (const auto& place : library.searched) std::cout << ' ' << place;
         std::cout << '\n';
     }
+    if (!report.libraries.empty())
+        std::cout << "        CUBLAS_WORKSPACE_CONFIG is " << cublas_workspaces() << '\n';
 }
 
 void print_cards(const engine::MachineReport& report) {

@@ -133,6 +133,20 @@ TEST(CommandLine, DoctorIsJson) {
     EXPECT_FALSE(report.at("precisions").empty());
 }
 
+/// As the program says that cuBLAS will find it.
+std::string cublas_workspaces(const std::function<void()>& before_start) {
+    Program program({"doctor", "--json"}, {.data_home = "", .before_start = before_start});
+    program.finish();
+    const json report = json::parse(program.output_text(), nullptr, false);
+    return report.at("cuda").at("cublas_workspace_config");
+}
+
+TEST(CommandLine, CublasHasOneWorkspaceForEachStreamUnlessTheUserSaysOtherwise) {
+    const char* name = "CUBLAS_WORKSPACE_CONFIG";
+    EXPECT_EQ(cublas_workspaces([&] { unsetenv(name); }), ":4096:2");
+    EXPECT_EQ(cublas_workspaces([&] { setenv(name, ":16:8", 1); }), ":16:8");
+}
+
 TEST(CommandLine, TrainWritesOneEventALineAndNothingElse) {
     Program program(small("train", {"--json", "--set", "max_steps=5"}));
     program.finish();
