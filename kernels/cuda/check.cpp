@@ -71,6 +71,13 @@ void check(cudaError_t status, const char* call, std::source_location place) {
     throw DeviceError(text);
 }
 
+void check_memory(cudaError_t status, const char* call, std::size_t bytes,
+                  std::source_location place) {
+    if (status != cudaErrorMemoryAllocation) return check(status, call, place);
+    static_cast<void>(cudaGetLastError());
+    throw OutOfMemory(bytes);
+}
+
 void note(cudaError_t status) noexcept {
     if (status == cudaSuccess || status == cudaErrorCudartUnloading) return;
     try {

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <source_location>
 #include <string>
 
@@ -12,6 +13,10 @@ namespace kernels::cuda {
 /// An error that the device does not survive marks it as lost for the rest of the process.
 void check(cudaError_t status, const char* call,
            std::source_location place = std::source_location::current());
+/// As check, for a call that takes `bytes` of memory (0: it does not say how many): where there are
+/// none left it throws OutOfMemory, and the device lives.
+void check_memory(cudaError_t status, const char* call, std::size_t bytes,
+                  std::source_location place = std::source_location::current());
 /// As check, where nothing may be thrown: remembers a lost device and says nothing else, since the
 /// next call that may throw tells it.
 void note(cudaError_t status) noexcept;

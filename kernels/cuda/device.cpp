@@ -101,12 +101,15 @@ DeviceInfo device_info(int index) {
 }
 
 void set_device(int index) {
+    // CUDA's own current device stays what it is: use_device() comes before whatever asks for it.
+    if (index == no_device) return static_cast<void>(thread_device = {});
     const int ordinal = ordinal_of(index);
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     thread_device = {index, ordinal};
 }
 
 int current_device() { return thread_device.index; }
+int chosen_device() { return thread_device.ordinal < 0 ? no_device : thread_device.index; }
 
 int use_device() {
     if (thread_device.ordinal < 0) set_device(thread_device.index);

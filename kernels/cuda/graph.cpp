@@ -14,8 +14,12 @@ cudaStream_t native(Stream stream) { return static_cast<cudaStream_t>(native_str
 
 class NativeGraph final : public Graph {
 public:
-    NativeGraph(cudaGraphExec_t graph, std::int64_t nodes, Kept kept)
-        : graph_(graph), nodes_(nodes), kept_(std::move(kept)) {}
+    NativeGraph(cudaGraph_t recorded, Kept kept) : kept_(std::move(kept)) {
+        std::size_t nodes = 0;
+        check(cudaGraphGetNodes(recorded, nullptr, &nodes), "cudaGraphGetNodes");
+        nodes_ = static_cast<std::int64_t>(nodes);
+        check_memory(cudaGraphInstantiate(&graph_, recorded, 0), "cudaGraphInstantiate", 0);
+    }
     ~NativeGraph() override {
         if (lost()) return;
         // A launch may still be under way, and its plans' kernels go with us.
@@ -28,6 +32,11 @@ public:
     NativeGraph(const NativeGraph&) = delete;
     NativeGraph& operator=(const NativeGraph&) = delete;
 
+    /// Takes what a launch needs of the device's memory now, where its want can still be told.
+    void upload(Stream stream) {
+        launched_ = native(stream);
+        check_memory(cudaGraphUpload(graph_, launched_), "cudaGraphUpload", 0);
+    }
     void launch(Stream stream) override {
         launched_ = native(stream);
         check(cudaGraphLaunch(graph_, launched_), "cudaGraphLaunch");
@@ -36,20 +45,12 @@ public:
     std::int64_t nodes() const override { return nodes_; }
 
 private:
-    cudaGraphExec_t graph_;
-    std::int64_t nodes_;
+    cudaGraphExec_t graph_ = nullptr;
+    std::int64_t nodes_ = 0;
     Kept kept_;
-    cudaStream_t launched_ = nullptr;  // where last; streams outlive the graphs that run on them
+    cudaStream_t launched_ =
+        nullptr;  // or put there, last; streams outlive the graphs that run on them
 };
-
-/// Of a recorded graph that is destroyed in any case.
-std::unique_ptr<Graph> made_of(cudaGraph_t recorded, Kept kept) {
-    std::size_t nodes = 0;
-    check(cudaGraphGetNodes(recorded, nullptr, &nodes), "cudaGraphGetNodes");
-    cudaGraphExec_t graph = nullptr;
-    check(cudaGraphInstantiate(&graph, recorded, 0), "cudaGraphInstantiate");
-    return std::make_unique<NativeGraph>(graph, static_cast<std::int64_t>(nodes), std::move(kept));
-}
 
 }  // namespace
 
@@ -74,7 +75,9 @@ std::unique_ptr<Graph> end_capture(Stream stream) {
         cudaGraph_t graph;
         ~Destroy() { note(cudaGraphDestroy(graph)); }
     } const destroy{recorded};
-    return made_of(recorded, std::move(kept));
+    auto graph = std::make_unique<NativeGraph>(recorded, std::move(kept));
+    graph->upload(stream);
+    return graph;
 }
 
 void abandon_capture(Stream stream) noexcept {

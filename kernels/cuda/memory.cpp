@@ -41,14 +41,6 @@ PinnedBlocks& pinned_blocks() {
     return *only;
 }
 
-void check_memory(cudaError_t status, const char* call, std::size_t bytes) {
-    if (status == cudaErrorMemoryAllocation) {
-        static_cast<void>(cudaGetLastError());
-        throw OutOfMemory(bytes);
-    }
-    check(status, call);
-}
-
 void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, Stream stream) {
     if (bytes == 0) return;
     auto* native = static_cast<cudaStream_t>(native_stream(stream));

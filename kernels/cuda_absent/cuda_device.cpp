@@ -7,6 +7,7 @@ namespace kernels::cuda {
 DeviceInfo device_info(int) { absent("device_info"); }
 void set_device(int) { absent("set_device"); }
 int current_device() { return 0; }
+int chosen_device() { return no_device; }
 void* allocate(std::size_t) { absent("allocate"); }
 void release(void*) noexcept {}
 void* allocate_pinned(std::size_t) { absent("allocate_pinned"); }

@@ -1,19 +1,25 @@
 #include "simt/device.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 #include "simt/language.h"
 #include "simt/queue.h"
 
 namespace kernels::simt {
 namespace {
+
+using testing::HasSubstr;
 
 std::vector<float> read(const float* device, std::size_t count) {
     std::vector<float> out(count);
@@ -129,6 +135,90 @@ TEST(SimulatedDevice, FailsAsADeviceFaultDoes) {
     cuda::release(device);
     repair();
     EXPECT_NO_THROW(cuda::synchronize({}));
+}
+
+TEST(SimulatedDevice, ForgetsTheWorkOfEveryStreamWhenItIsRepaired) {
+    const Stream copies = cuda::make_stream();
+    auto* device = static_cast<float*>(cuda::allocate(sizeof(float)));
+    auto* host = static_cast<float*>(cuda::allocate_pinned(sizeof(float)));
+    *host = 1;
+    cuda::copy_to_device(device, host, sizeof(float), copies);
+    cuda::Event copied;
+    copied.record(copies);
+    copied.hold({});
+    fail_call("cudaMemsetAsync");
+    EXPECT_THROW(cuda::set_zero(device, sizeof(float), copies), DeviceError);
+    cuda::release_pinned(host);  // the copy must not read it any more
+    repair();
+    cuda::synchronize(copies);
+    EXPECT_TRUE(copied.passed());
+    EXPECT_TRUE(std::isnan(read(device, 1)[0])) << "nothing was copied";
+    cuda::release(device);
+    cuda::release(copies);
+}
+
+void enqueue_divergent() {
+    enqueue_kernel("divergent", {1, 1, 64}, {}, [] {
+        if (threadIdx.x < 40) __syncthreads();
+    });
+}
+
+TEST(SimulatedDevice, TellsTheNextCallWhatWasFoundWhileMemoryWasGivenBack) {
+    void* device = cuda::allocate(64);
+    enqueue_divergent();
+    testing::internal::CaptureStderr();
+    cuda::release(device);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("divergent: 40 of 64 threads"));
+    try {
+        cuda::synchronize({});
+        ADD_FAILURE() << "the device is lost";
+    } catch (const DeviceError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("divergent: 40 of 64 threads"));
+    }
+    repair();
+}
+
+TEST(SimulatedDeviceDeathTest, FailsTheProgramForAFindingThatNoCallWasTold) {
+    const auto find = [](bool tell) {
+        const Stream stream = cuda::make_stream();
+        enqueue_divergent();
+        cuda::release(stream);
+        if (tell) {
+            EXPECT_THROW(cuda::synchronize({}), DeviceError);
+        }
+        std::exit(0);
+    };
+    EXPECT_EXIT(find(false), testing::ExitedWithCode(1), "divergent: 40 of 64 threads");
+    EXPECT_EXIT(find(true), testing::ExitedWithCode(0), "");
+}
+
+TEST(SimulatedDevice, CountsTheChoicesOfADevice) {
+    const std::int64_t first = device_choices(0), second = device_choices(1);
+    std::thread([] {
+        cuda::set_device(1);
+        cuda::set_device(cuda::no_device);
+        EXPECT_EQ(cuda::current_device(), 0);
+        EXPECT_EQ(cuda::chosen_device(), cuda::no_device);
+    }).join();
+    EXPECT_EQ(device_choices(0), first);
+    EXPECT_EQ(device_choices(1), second + 1);
+    std::thread([] { cuda::release(cuda::allocate(64)); }).join();
+    EXPECT_EQ(device_choices(0), first + 1) << "memory is taken somewhere";
+}
+
+TEST(SimulatedDevice, RefusesMemoryOfEachKindWhenATestWantsIt) {
+    refuse_memory(1, 2);
+    void* device = cuda::allocate(64);
+    EXPECT_THROW(cuda::allocate(64), OutOfMemory);
+    cuda::begin_capture({});
+    EXPECT_THROW(cuda::end_capture({}), OutOfMemory);
+    refuse_memory(1);
+    cuda::begin_capture({});
+    EXPECT_THROW(cuda::end_capture({}), OutOfMemory) << "by the upload";
+    refuse_pinned_memory(0);
+    EXPECT_THROW(cuda::allocate_pinned(64), OutOfMemory);
+    cuda::release_pinned(cuda::allocate_pinned(64));
+    cuda::release(device);
 }
 
 TEST(SimulatedDevice, RefusesMoreMemoryThanItHas) {

@@ -24,12 +24,20 @@ void configure(const DeviceSettings& settings);
 DeviceSettings settings();
 
 /// The call number `after` from now (0: the next) whose name contains `call` fails as a device
-/// fault does: from then on every call throws, until `repair`.
+/// fault does: from then on every call throws, until `repair`, which forgets what was queued on any
+/// stream.
 void fail_call(const std::string& call, int after = 0);
 void repair();
 
 /// The allocation number `after` from now (0: the next) and those up to `times` find no memory.
+/// What a recorded graph takes when it is made and when it is uploaded counts as two.
 void refuse_memory(int after, int times = 1);
+/// The same of pinned memory.
+void refuse_pinned_memory(int after, int times = 1);
+
+/// How often a thread has made this device CUDA's current one: at the first time CUDA makes a
+/// context there.
+std::int64_t device_choices(int device);
 
 /// Device and pinned memory in use.
 std::int64_t device_bytes();

@@ -37,15 +37,14 @@ void* allocate(std::size_t bytes) {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     check("cudaMalloc");
+    const int device = use_device();
     std::int64_t in_use = 0;
     for (const auto& [data, owner] : s.owners)
-        in_use += owner.first == device_of_thread ? static_cast<std::int64_t>(owner.second) : 0;
-    const bool refused = s.refusals > 0 && s.allocations_to_refusal-- <= 0;
-    if (refused) --s.refusals;
-    if (refused || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
+        in_use += owner.first == device ? static_cast<std::int64_t>(owner.second) : 0;
+    if (s.refusals.next() || static_cast<std::int64_t>(bytes) > s.settings.memory_bytes - in_use)
         throw OutOfMemory(bytes);
-    void* data = s.heaps[device_of_thread].take(std::max<std::size_t>(bytes, 1));
-    s.owners[data] = {device_of_thread, bytes};
+    void* data = s.heaps[device].take(std::max<std::size_t>(bytes, 1));
+    s.owners[data] = {device, bytes};
     ++s.counts.allocations;
     return data;
 }
@@ -66,9 +65,10 @@ RefusalNote* refusal_word() {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     check("cudaGetSymbolAddress");
-    RefusalNote*& word = words[device_of_thread];
+    const int device = use_device();
+    RefusalNote*& word = words[device];
     if (!word) {
-        Heap& heap = s.heaps[device_of_thread];
+        Heap& heap = s.heaps[device];
         word = static_cast<RefusalNote*>(heap.take(sizeof(RefusalNote)));
         const Access open(heap);
         *word = 0;
@@ -80,6 +80,8 @@ void* allocate_pinned(std::size_t bytes) {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     check("cudaHostAlloc");
+    use_device();
+    if (s.pinned_refusals.next()) throw OutOfMemory(bytes);
     auto memory = std::make_unique<std::byte[]>(bytes);
     void* data = memory.get();
     s.pinned[data] = std::move(memory);

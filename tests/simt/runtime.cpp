@@ -37,12 +37,20 @@ DeviceInfo device_info(int index) {
             13000};
 }
 
+namespace {
+thread_local int device_of_thread = no_device;
+}
+
 void set_device(int index) {
-    if (index < 0 || index >= simulation().settings.devices)
+    Simulation& s = simulation();
+    const Lock lock(s.mutex);
+    if (index != no_device && (index < 0 || index >= s.settings.devices))
         throw DeviceError("cudaSetDevice: invalid device ordinal");
+    if (index != no_device) ++s.choices[index];
     device_of_thread = index;
 }
-int current_device() { return device_of_thread; }
+int current_device() { return std::max(device_of_thread, 0); }
+int chosen_device() { return device_of_thread; }
 int multiprocessors() { return simulation().settings.multiprocessors; }
 
 Stream make_stream() {
@@ -50,7 +58,7 @@ Stream make_stream() {
     const Lock lock(s.mutex);
     check("cudaStreamCreate");
     s.others.push_back(std::make_unique<Queue>());
-    s.others.back()->device = device_of_thread;
+    s.others.back()->device = use_device();
     return {s.others.back().get()};
 }
 
@@ -58,6 +66,7 @@ void release(Stream stream) noexcept {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     finish_all();
+    if (stream.handle) forget(queue_of(stream));
     std::erase_if(s.others, [&](const auto& queue) { return queue.get() == stream.handle; });
 }
 
@@ -171,6 +180,10 @@ std::unique_ptr<Graph> end_capture(Stream stream) {
         std::exchange(queue_of(stream).recording, nullptr));
     check("cudaStreamEndCapture");
     if (!work) throw DeviceError("cudaStreamEndCapture: stream is not capturing");
+    for (const char* call : {"cudaGraphInstantiate", "cudaGraphUpload"}) {
+        check(call);
+        if (simulation().refusals.next()) throw OutOfMemory(0);
+    }
     return std::make_unique<RecordedGraph>(std::move(*work), std::move(kept));
 }
 
@@ -181,3 +194,8 @@ void abandon_capture(Stream stream) noexcept {
 }
 
 }  // namespace kernels::cuda
+
+int kernels::simt::use_device() {
+    if (cuda::chosen_device() == cuda::no_device) cuda::set_device(cuda::current_device());
+    return cuda::current_device();
+}

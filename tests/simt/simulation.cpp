@@ -1,14 +1,14 @@
 #include "simt/simulation.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "kernels/device_error.h"
 #include "simt/block.h"
 #include "simt/queue.h"
 
 namespace kernels::simt {
-
-thread_local int device_of_thread = 0;
 
 namespace {
 
@@ -29,12 +29,30 @@ void reach(int device) {
     if (device >= 0) s.heaps[device].open();
 }
 
+/// Told at once where it can be seen, to the next call, and at the latest by the exit code.
+void lose(const char* finding) {
+    Simulation& s = simulation();
+    std::fprintf(stderr, "simulated device, while memory or a stream was given back: %s\n",
+                 finding);
+    s.lost = true;
+    s.lost_to = finding;
+    s.finding_untold = true;
+}
+
+void fail_for_an_untold_finding() {
+    if (!simulation().finding_untold) return;
+    std::fputs("simulated device: the finding above was not told to any test\n", stderr);
+    std::fflush(nullptr);
+    std::_Exit(EXIT_FAILURE);
+}
+
 }  // namespace
 
 Simulation& simulation() {
     static auto* only = [] {  // outlives whatever frees memory at exit
         auto* made = new Simulation;
         made->settings = initial_settings();
+        std::atexit(fail_for_an_untold_finding);
         return made;
     }();
     return *only;
@@ -48,14 +66,19 @@ void check(const std::string& call) {
     if (!s.lost && s.fault.after >= 0 && call.find(s.fault.call) != std::string::npos &&
         s.fault.after-- == 0)
         s.lost = true;
-    if (s.lost)
-        throw DeviceError(call + ": an illegal memory access was encountered (simulated fault)");
+    if (!s.lost) return;
+    s.finding_untold = false;
+    throw DeviceError(call + ": " +
+                      (s.lost_to.empty()
+                           ? "an illegal memory access was encountered (simulated fault)"
+                           : s.lost_to));
 }
 
 Queue& queue_of(Stream stream) {
     if (stream.handle) return *static_cast<Queue*>(stream.handle);
-    Queue& queue = simulation().compute[device_of_thread];
-    queue.device = device_of_thread;
+    const int device = use_device();
+    Queue& queue = simulation().compute[device];
+    queue.device = device;
     return queue;
 }
 
@@ -88,9 +111,16 @@ void finish_all() noexcept {
     Simulation& s = simulation();
     try {
         if (!s.lost) drain_all();
-    } catch (...) {
-        s.lost = true;
+    } catch (const std::exception& error) {
+        lose(error.what());
     }
+}
+
+void forget(Queue& queue) {
+    for (const Queue::Item& item : queue.items) {
+        if (item.mark) item.mark->passed = true;
+    }
+    queue.items.clear();
 }
 
 void put(Stream stream, std::function<void()> work) {
@@ -122,14 +152,24 @@ void repair() {
     Simulation& s = simulation();
     const Lock lock(s.mutex);
     s.lost = false;
+    s.lost_to.clear();
     s.fault = {};
-    for (auto& [device, queue] : s.compute) queue.items.clear();
+    for (auto& [device, queue] : s.compute) forget(queue);
+    for (auto& queue : s.others) forget(*queue);
 }
 
 void refuse_memory(int after, int times) {
     const Lock lock(simulation().mutex);
-    simulation().allocations_to_refusal = after;
-    simulation().refusals = times;
+    simulation().refusals = {after, times};
+}
+void refuse_pinned_memory(int after, int times) {
+    const Lock lock(simulation().mutex);
+    simulation().pinned_refusals = {after, times};
+}
+
+std::int64_t device_choices(int device) {
+    const Lock lock(simulation().mutex);
+    return simulation().choices[device];
 }
 
 std::int64_t device_bytes() {

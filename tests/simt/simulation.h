@@ -45,6 +45,17 @@ struct Fault {
     int after = -1;
 };
 
+/// Allocations that a test wants refused.
+struct Refusals {
+    int after = 0, times = 0;
+    /// Whether the one that is asked for now is among them.
+    bool next() {
+        if (times == 0 || after-- > 0) return false;
+        --times;
+        return true;
+    }
+};
+
 struct Simulation {
     std::recursive_mutex mutex;
     DeviceSettings settings;
@@ -57,14 +68,18 @@ struct Simulation {
     std::vector<std::unique_ptr<Queue>> others;
     cuda::CallCounts counts;
     Fault fault;
-    int allocations_to_refusal = 0, refusals = 0;
+    Refusals refusals, pinned_refusals;
+    std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
+    std::string lost_to;          // what was found while nobody could be told
+    bool finding_untold = false;  // by any call since
 };
 
 /// The one there is.
 Simulation& simulation();
 
-extern thread_local int device_of_thread;
+/// The calling thread's, chosen now if it had not: the first call that needs one does.
+int use_device();
 
 using Lock = std::lock_guard<std::recursive_mutex>;
 
@@ -77,8 +92,11 @@ void put(Stream stream, std::function<void()> work);
 void run_one(Queue& queue);
 void drain(Queue& queue);
 void drain_all();
-/// Before memory or a stream goes away: all of its work, whose fault the next call will tell.
+/// Before memory or a stream goes away: all of its work, whose fault the next call will tell. If
+/// there is none, the program fails at its end.
 void finish_all() noexcept;
+/// What waits for the queue's work need not wait any more, and the work is never done.
+void forget(Queue& queue);
 /// As CUDA answers to what cannot be recorded.
 void refuse_while_recording(const Queue& queue, const char* call);
 

@@ -8,18 +8,18 @@ std::string to_string(const Device& device) {
     return device.kind == Device::Kind::cpu ? "cpu" : "cuda:" + std::to_string(device.index);
 }
 
-DeviceScope::DeviceScope(const Device& device) : before_(-1) {
+DeviceScope::DeviceScope(const Device& device) {
     if (device.kind == Device::Kind::cpu) return;
-    const int current = kernels::cuda::current_device();
-    if (current == device.index) return;
+    if (kernels::cuda::current_device() == device.index) return;
+    const int chosen = kernels::cuda::chosen_device();
     kernels::cuda::set_device(device.index);
-    before_ = current;
+    before_ = chosen;
 }
 
 DeviceScope::~DeviceScope() {
-    if (before_ < 0) return;
+    if (!before_) return;
     try {
-        kernels::cuda::set_device(before_);
+        kernels::cuda::set_device(*before_);
     } catch (...) {  // a device that has failed: whoever uses it next is told
     }
 }

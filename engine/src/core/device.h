@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,8 @@ inline const Device& default_device() noexcept { return detail::default_device; 
 /// For programs that run everything on one device, such as tests. Before other threads start.
 inline void set_default_device(const Device& device) noexcept { detail::default_device = device; }
 
-/// The calling thread computes on `device` while the object lives.
+/// The calling thread computes on `device` while the object lives. A thread that had chosen none
+/// has chosen none after it: the first GPU is not woken for having been left.
 class DeviceScope {
 public:
     explicit DeviceScope(const Device& device);
@@ -36,7 +38,7 @@ public:
     DeviceScope& operator=(const DeviceScope&) = delete;
 
 private:
-    int before_;  // -1: nothing to put back
+    std::optional<int> before_;  // to put back
 };
 
 /// f32 products of the calling thread may use TF32 (10 bits of fraction) while the object lives; a

@@ -23,9 +23,15 @@ struct DeviceInfo {
 /// Throws DeviceError if there is no such device.
 DeviceInfo device_info(int index);
 
-/// The device that the calling thread computes on; 0 until set.
+/// The device that the calling thread computes on: 0 until set. With `no_device` the thread is
+/// again as one that has not chosen: nothing happens on any device until it needs one.
+constexpr int no_device = -1;
 void set_device(int index);
 int current_device();
+/// The same, but `no_device` as long as the thread has neither set nor needed one: what to set to
+/// have it as it was. A device that nobody needs holds nothing of the program (a context takes
+/// hundreds of MiB of it).
+int chosen_device();
 
 /// On the current device, 256-byte aligned. Throws OutOfMemory. May wait for the device.
 void* allocate(std::size_t bytes);

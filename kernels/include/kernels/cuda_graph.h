@@ -24,7 +24,8 @@ void begin_capture(Stream stream);
 /// Whether the calling thread's work for the stream is being recorded. What the host tells a kernel
 /// anew in each step must then not be given to it: a replay would repeat it.
 bool capturing(Stream stream);
-/// The work since begin_capture. Throws DeviceError if something in it cannot be recorded; the
+/// The work since begin_capture, with all that its launches need of the device. Throws DeviceError
+/// if something in it cannot be recorded, OutOfMemory if the device has no memory for it; the
 /// capture is over either way.
 std::unique_ptr<Graph> end_capture(Stream stream);
 /// Ends a capture whose work is of no use any more.

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cuda_graph.h"
+#include "kernels/device_error.h"
+#include "kernels/fake_cuda_runtime.h"
+
+// What a recorded step asks of CUDA when it becomes a graph.
+namespace kernels::test {
+namespace {
+
+using testing::ElementsAre;
+
+class CudaGraphCalls : public testing::Test {
+protected:
+    /// Of a capture that has come to its end.
+    std::unique_ptr<cuda::Graph> ended() {
+        cuda::begin_capture({});
+        fake_cuda().calls.clear();
+        return cuda::end_capture({});
+    }
+    const FreshFakeCuda fresh_;
+};
+
+TEST_F(CudaGraphCalls, PutAGraphOnTheDeviceBeforeItsFirstLaunch) {
+    const auto graph = ended();
+    EXPECT_EQ(graph->nodes(), 3);
+    graph->launch({});
+    EXPECT_THAT(fake_cuda().calls,
+                ElementsAre("cudaStreamEndCapture", "cudaGraphGetNodes", "cudaGraphInstantiate",
+                            "cudaGraphUpload", "cudaGraphLaunch"));
+}
+
+TEST_F(CudaGraphCalls, DestroyWhatTheyMade) {
+    {
+        const auto graph = ended();
+        EXPECT_EQ(fake_cuda().executables, 1);
+        EXPECT_EQ(fake_cuda().graphs, 0) << "it was the recording alone";
+    }
+    EXPECT_EQ(fake_cuda().executables, 0);
+}
+
+TEST_F(CudaGraphCalls, TellAGraphForWhichThereIsNoMemoryFromOneThatCannotBe) {
+    for (const char* call : {"cudaGraphInstantiate", "cudaGraphUpload"}) {
+        SCOPED_TRACE(call);
+        fake_cuda().answers[call] = cudaErrorMemoryAllocation;
+        EXPECT_THROW(ended(), OutOfMemory);
+        fake_cuda().answers[call] = cudaErrorNotSupported;
+        try {
+            ended();
+            ADD_FAILURE() << "it cannot be";
+        } catch (const OutOfMemory&) {
+            ADD_FAILURE() << "for no want of memory";
+        } catch (const DeviceError& error) {
+            EXPECT_THAT(error.what(), testing::StartsWith(call));
+        }
+        EXPECT_EQ(fake_cuda().executables, 0);
+        EXPECT_EQ(fake_cuda().graphs, 0);
+        EXPECT_NE(ended(), nullptr) << "and the device goes on";
+    }
+}
+
+}  // namespace
+}  // namespace kernels::test

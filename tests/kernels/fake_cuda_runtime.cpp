@@ -1,0 +1,120 @@
+#include "kernels/fake_cuda_runtime.h"
+
+#include <cstring>
+#include <mutex>
+
+namespace kernels::test {
+namespace {
+
+/// The answer to a call that is asked for by name; noted.
+cudaError_t answer(const char* call) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    FakeCudaRuntime& fake = fake_cuda();
+    fake.calls.emplace_back(call);
+    const auto found = fake.answers.find(call);
+    if (found == fake.answers.end()) return cudaSuccess;
+    const cudaError_t status = found->second;
+    fake.answers.erase(found);
+    return status;
+}
+
+/// Some address for a handle: nobody looks there.
+template <typename Handle>
+Handle made() {
+    static char places[64];
+    static std::size_t next = 0;
+    return reinterpret_cast<Handle>(&places[next++ % sizeof places]);
+}
+
+}  // namespace
+
+FakeCudaRuntime& fake_cuda() {
+    static FakeCudaRuntime only;
+    return only;
+}
+
+}  // namespace kernels::test
+
+using kernels::test::answer;
+using kernels::test::fake_cuda;
+using kernels::test::made;
+
+extern "C" {
+
+cudaError_t cudaDriverGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) {
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = 2;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+    *properties = {};
+    std::strcpy(properties->name, "Card");
+    properties->major = 9;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+    *value = 1;
+    return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+    fake_cuda().contexts.insert(device);
+    return answer("cudaSetDevice");
+}
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+const char* cudaGetErrorString(cudaError_t status) {
+    return status == cudaErrorMemoryAllocation ? "out of memory" : "some error";
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+    *stream = made<cudaStream_t>();
+    return answer("cudaStreamCreateWithFlags");
+}
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) { return answer("cudaStreamSynchronize"); }
+cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
+    return answer("cudaLaunchKernel");
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+    return answer("cudaStreamBeginCapture");
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+    *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
+    ++fake_cuda().graphs;
+    *graph = made<cudaGraph_t>();
+    return answer("cudaStreamEndCapture");
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t) {
+    --fake_cuda().graphs;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t, cudaGraphNode_t*, std::size_t* count) {
+    *count = 3;
+    return answer("cudaGraphGetNodes");
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* graph, cudaGraph_t, unsigned long long) {
+    const cudaError_t status = answer("cudaGraphInstantiate");
+    if (status != cudaSuccess) return status;
+    ++fake_cuda().executables;
+    *graph = made<cudaGraphExec_t>();
+    return status;
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return answer("cudaGraphUpload"); }
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) { return answer("cudaGraphLaunch"); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
+    --fake_cuda().executables;
+    return cudaSuccess;
+}
+
+}  // extern "C"
