@@ -48,8 +48,7 @@ private:
     cudaGraphExec_t graph_ = nullptr;
     std::int64_t nodes_ = 0;
     Kept kept_;
-    cudaStream_t launched_ =
-        nullptr;  // or put there, last; streams outlive the graphs that run on them
+    cudaStream_t launched_ = nullptr;  // where last, or put; streams outlive what runs on them
 };
 
 }  // namespace

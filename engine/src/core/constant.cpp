@@ -1,6 +1,7 @@
 #include "core/constant.h"
 
 #include "core/transfer.h"
+#include "engine/error.h"
 #include "kernels/cuda_copies.h"
 
 namespace engine {
@@ -15,6 +16,9 @@ void put_constant(void* to, const void* host, std::size_t bytes, const Device& d
 }
 
 Tensor constant_on(const Device& device, const Tensor& host) {
+    // Its bytes go as they lie, to a tensor that is contiguous.
+    if (host.device().kind != Device::Kind::cpu || !host.is_contiguous())
+        throw Error(ErrorCode::state, "a constant must be a contiguous tensor of the host");
     if (device.kind == Device::Kind::cpu) return host;
     const Tensor out = Tensor::empty(host.shape(), host.dtype(), device);
     put_constant(out.data(), host.data(), host.bytes(), device);

@@ -11,7 +11,7 @@ namespace engine {
 /// Taken at once; nothing waits.
 void put_constant(void* to, const void* host, std::size_t bytes, const Device& device);
 
-/// `host`, a dense tensor of the host, on `device`.
+/// `host`, a contiguous tensor of the host, on `device`. Throws Error(state) for any other.
 Tensor constant_on(const Device& device, const Tensor& host);
 
 }  // namespace engine

@@ -50,9 +50,14 @@ void give(void* data, std::size_t bytes, int device) {
 }  // namespace
 
 void use_cache_for_library_scratch() {
-    kernels::cuda::set_scratch_source({take, give});
-    kernels::cuda::set_memory_giver([](int device) {
-        memory_cache({Device::Kind::cuda, device}).release();
+    // The first scratch that is asked for can make the first cache, which calls this with the
+    // scratch's lock held.
+    static std::once_flag once;
+    std::call_once(once, [] {
+        kernels::cuda::set_scratch_source({take, give});
+        kernels::cuda::set_memory_giver([](int device) {
+            memory_cache({Device::Kind::cuda, device}).release();
+        });
     });
 }
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 #include <memory>
-#include <utility>
+#include <vector>
 
 #include "core/library_scratch.h"
 #include "core/memory.h"
@@ -52,6 +52,15 @@ CudaCaches& cuda_caches() {
     return *all;
 }
 
+/// Those that there are now, to be asked without the lock: none ever goes.
+std::vector<MemoryCache*> all_cuda_caches() {
+    CudaCaches& all = cuda_caches();
+    const std::lock_guard lock(all.mutex);
+    std::vector<MemoryCache*> out;
+    for (const auto& [index, cache] : all.caches) out.push_back(cache.get());
+    return out;
+}
+
 }  // namespace
 
 std::size_t size_class(std::size_t bytes) {
@@ -66,10 +75,12 @@ MemoryCache::MemoryCache(const Device& device) : device_(device), limit_(memory_
 
 void* MemoryCache::allocate(std::size_t size) {
     if (void* data = take(size)) return data;
+    const std::size_t before = released_;
     try {
         return take_from_system(size);
     } catch (const kernels::OutOfMemory&) {
-        if (release() > 0) return take_from_system(size);
+        release();  // or waits for another thread's
+        if (released_ != before) return take_from_system(size);
         throw;
     }
 }
@@ -81,15 +92,24 @@ void MemoryCache::give(void* data, std::size_t size) {
 }
 
 std::size_t MemoryCache::release() {
-    const std::lock_guard lock(mutex_);
-    for (auto& [size, blocks] : free_) {
+    const std::lock_guard others_wait(releasing_);
+    std::map<std::size_t, std::vector<void*>> leaving;
+    {
+        const std::lock_guard lock(mutex_);
+        leaving.swap(free_);
+    }
+    std::size_t bytes = 0;
+    for (const auto& [size, blocks] : leaving) {
         for (void* data : blocks) {
             give_memory(data, device_);
+            const std::lock_guard lock(mutex_);
             held_ -= size;
+            cached_ -= size;
+            bytes += size;
         }
     }
-    free_.clear();
-    return std::exchange(cached_, 0);
+    released_ += bytes;
+    return bytes;
 }
 
 std::size_t MemoryCache::in_use() {
@@ -139,9 +159,7 @@ std::size_t memory_in_use(const Device& device) { return memory_cache(device).in
 std::size_t release_cached_memory() {
     release_unused_looks();
     std::size_t bytes = cpu_cache().release();
-    CudaCaches& all = cuda_caches();
-    const std::lock_guard lock(all.mutex);
-    for (auto& [index, cache] : all.caches) bytes += cache->release();
+    for (MemoryCache* cache : all_cuda_caches()) bytes += cache->release();
     return bytes;
 }
 

@@ -27,7 +27,8 @@ public:
     void* allocate(std::size_t size);
     /// Keeps it for the next.
     void give(void* data, std::size_t size);
-    /// Gives what is kept back to the device; returns its bytes.
+    /// Gives what is kept back to the device, which a GPU does when all of its work is done;
+    /// returns its bytes. Blocks can be had and given meanwhile.
     std::size_t release();
 
     /// Bytes of all blocks but those that are kept.
@@ -42,8 +43,10 @@ private:
     const Device device_;
     std::mutex mutex_;
     std::map<std::size_t, std::vector<void*>> free_;
-    std::size_t cached_ = 0;
-    std::atomic<std::size_t> held_{0};  // by all blocks, those that are kept included
+    std::size_t cached_ = 0;                // of those in free_ and of those on their way back
+    std::atomic<std::size_t> held_{0};      // by all blocks, those included
+    std::mutex releasing_;                  // before mutex_, and for long
+    std::atomic<std::size_t> released_{0};  // that have gone back ever
     std::atomic<std::size_t> limit_;
 };
 

@@ -2,7 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <vector>
 
 #include "kernels/cuda_device.h"
 
@@ -11,8 +12,8 @@ namespace engine {
 /// Pinned host memory for batches on their way to a GPU: a buffer is written again when its copy
 /// has passed. Deep enough that the host never waits for that: as many buffers as the step on the
 /// device and the one that is being given have batches, since whoever gives a step has taken the
-/// figures of the step before last. Buffers are made as they are needed, up to 1 GiB of them; where
-/// two steps need more, the host waits for copies of its own step.
+/// figures of the step before last. Buffers are made as they are needed, up to 1 GiB of them and as
+/// many as the driver gives; where two steps need more, the host waits for copies of its own step.
 class PinnedRing {
 public:
     /// `per_step`: batches of a step.
@@ -22,10 +23,11 @@ public:
     PinnedRing(const PinnedRing&) = delete;
     PinnedRing& operator=(const PinnedRing&) = delete;
 
-    /// The next buffer, of at least so many bytes. Throws kernels::OutOfMemory.
+    /// The next buffer, of at least so many bytes. Throws kernels::OutOfMemory if the driver does
+    /// not give even one.
     std::byte* next(std::size_t bytes);
     /// All copies out of the last one have been given to the stream.
-    void given(kernels::Stream stream) { buffers_[last_].copied.record(stream); }
+    void given(kernels::Stream stream) { buffers_[last_]->copied.record(stream); }
 
 private:
     struct Buffer {
@@ -34,9 +36,11 @@ private:
         kernels::cuda::Event copied;
     };
     void advance(std::size_t bytes);
+    bool has_room(Buffer& buffer, std::size_t bytes);
+    void drop_last();
 
-    std::size_t depth_;
-    std::deque<Buffer> buffers_;
+    std::size_t depth_;  // at most; fewer once the driver has refused one
+    std::vector<std::unique_ptr<Buffer>> buffers_;
     std::size_t last_ = 0;
     std::size_t total_ = 0;  // bytes of all
 };

@@ -3,7 +3,7 @@
 
 #include "core/library_scratch.h"
 #include "core/memory.h"
-#include "device_support.h"
+#include "device_memory_support.h"
 #include "engine/error.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/recurrent_network.h"
@@ -16,58 +16,13 @@
 namespace engine {
 namespace {
 
+using test::BookedRun;
 using test::cuda;
+using test::DeviceMemory;
 using test::small_run;
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 constexpr std::int64_t mib = std::int64_t{1} << 20;
-
-/// Nothing of the device is taken before a test nor after it.
-class DeviceMemory : public testing::Test {
-protected:
-    DeviceMemory() { give_all_back(); }
-    ~DeviceMemory() override {
-        kernels::simt::configure(kernels::simt::DeviceSettings{});
-        kernels::simt::configure(kernels::simt::LibrarySettings{});
-        give_all_back();
-    }
-    static void give_all_back() {
-        kernels::cuda::release_workspaces();
-        release_cached_memory();
-        EXPECT_EQ(kernels::simt::device_bytes(), 0);
-    }
-};
-
-/// A trainer and its feed, all in the trainer's books.
-struct BookedRun {
-    explicit BookedRun(const RunConfig& config)
-        : data(open_dataset(config.dataset, config.seed).train),
-          trainer(config, cuda, data->shape(), data->classes(), 100),
-          maker(data, {.batch_size = config.batch_size, .seed = config.seed}) {
-        const BooksScope books(trainer.books());
-        feed = make_feed(cuda, data, {.batch_size = config.batch_size, .seed = config.seed});
-    }
-    StepRecord step(std::int64_t index, std::size_t size = 16) {
-        maker.make(batch[0], 0, index);
-        batch[0].labels.resize(size);
-        batch[0].indices.resize(size);
-        return trainer.step(batch, *feed).row;
-    }
-    std::vector<std::vector<double>> weights() {
-        std::vector<std::vector<double>> out;
-        for (const auto& parameter : trainer.model().parameters())
-            out.push_back(parameter.tensor.values());
-        return out;
-    }
-
-    std::shared_ptr<const Dataset> data;
-    Trainer trainer;
-    BatchMaker maker;
-    std::unique_ptr<BatchFeed> feed;
-    std::vector<Batch> batch = std::vector<Batch>(1);
-};
 
 TEST_F(DeviceMemory, TheBooksAddUpToWhatIsTakenFromTheDevice) {
     for (const auto& [model, precision] :
@@ -173,65 +128,6 @@ TEST_F(DeviceMemory, CachedBlocksGoBackWhereAPlanFindsNoMemory) {
     const Tensor w = Tensor::full({1, 1, 1, 1}, 2, DType::f32, cuda);
     EXPECT_EQ(conv2d(x, w).values()[5], 2);
     EXPECT_LT(release_cached_memory(), static_cast<std::size_t>(mib));
-}
-
-// At each of its allocations in turn.
-TEST_F(DeviceMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumbers) {
-    for (const auto& [model, precision] :
-         {std::pair{"mlp", "amp-fp16"}, std::pair{"lenet", "amp-bf16"}}) {
-        SCOPED_TRACE(std::string(model) + " " + precision);
-        const RunConfig config = small_run(model, precision);
-        BookedRun eager(config);
-        eager.trainer.set_recording(false);
-        std::vector<float> losses;
-        for (int i = 0; i < 6; ++i) losses.push_back(eager.step(i).loss);
-        const auto expected = eager.weights();
-        const int step = std::string(model) == "mlp" ? 1 : 7;  // not at all of LeNet's
-        int refused = 0;
-        for (bool recorded = false; !recorded; ++refused) {
-            ASSERT_LT(refused, 500);
-            BookedRun run(config);
-            for (int i = 0; i < 6; ++i) {
-                // Once more after the old gradients, which the recording sets free, went back.
-                if (i == 3)
-                    kernels::simt::refuse_memory(refused * step, refused * step < 2 ? 1 : 2);
-                ASSERT_EQ(run.step(i).loss, losses[static_cast<std::size_t>(i)])
-                    << "step " << i << ", allocation " << refused * step;
-            }
-            kernels::simt::refuse_memory(0, 0);
-            EXPECT_EQ(run.weights(), expected) << "allocation " << refused * step;
-            recorded = run.trainer.replayed_steps() > 0;
-            std::vector<std::string> words;
-            for (const Message& message : run.trainer.take_warnings())
-                words.push_back(message.str());
-            if (recorded)
-                EXPECT_THAT(words, IsEmpty());
-            else
-                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to record the step")));
-            EXPECT_EQ(run.trainer.replayed_steps(), recorded ? 3 : 0);
-        }
-        EXPECT_GT(refused, 4);
-    }
-}
-
-TEST_F(DeviceMemory, WhereEagerStepsJustFitNothingIsRecorded) {
-    const RunConfig config = small_run("lenet", "fp32");
-    BookedRun eager(config), run(config);
-    eager.trainer.set_recording(false);
-    for (int i = 0; i < 3; ++i) {
-        (void)eager.step(i);
-        (void)run.step(i);
-    }
-    release_cached_memory();
-    const std::int64_t others = kernels::simt::device_bytes() - run.trainer.books()->total();
-    const std::size_t before = set_memory_limit(
-        static_cast<std::size_t>(others + run.trainer.books()->peak() + 64 * 1024), cuda);
-    for (int i = 3; i < 6; ++i) EXPECT_EQ(run.step(i).step, i + 1);
-    set_memory_limit(before, cuda);
-    EXPECT_EQ(run.trainer.replayed_steps(), 0);
-    EXPECT_EQ(run.trainer.take_warnings().size(), 1u);
-    for (int i = 3; i < 6; ++i) (void)eager.step(i);
-    EXPECT_EQ(run.weights(), eager.weights());
 }
 
 }  // namespace

@@ -1,0 +1,100 @@
+#include "core/memory_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/memory.h"
+#include "kernels/cuda_device.h"
+#include "simt/device.h"
+#include "simt/queue.h"
+
+// Several threads at the memory of one GPU, which gives blocks back only when its work is done.
+namespace engine {
+namespace {
+
+const Device gpu{Device::Kind::cuda, 0};
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+/// Work of the GPU that goes on until it is told to end, or for 20 s.
+class LongWork {
+public:
+    LongWork() {
+        kernels::simt::enqueue("long work", {}, [this] {
+            std::unique_lock lock(mutex_);
+            runs_ = true;
+            changed_.notify_all();
+            in_time_ = changed_.wait_for(lock, std::chrono::seconds(20), [&] { return ends_; });
+        });
+    }
+    void wait_until_it_runs() {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return runs_; });
+    }
+    void end() {
+        const std::lock_guard lock(mutex_);
+        ends_ = true;
+        changed_.notify_all();
+    }
+    /// Somebody had it end.
+    bool in_time() {
+        const std::lock_guard lock(mutex_);
+        return in_time_;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool runs_ = false, ends_ = false, in_time_ = false;
+};
+
+class MemoryCacheThreads : public testing::Test {
+protected:
+    MemoryCacheThreads() { release_cached_memory(); }
+    ~MemoryCacheThreads() override {
+        release_cached_memory();
+        EXPECT_EQ(kernels::simt::device_bytes(), 0);
+    }
+};
+
+TEST_F(MemoryCacheThreads, BlocksCanBeHadWhileOthersGoBack) {
+    auto held = std::make_unique<Block>(mib, gpu);
+    { const Block kept(2 * mib, gpu); }
+    LongWork work;
+    std::size_t released = 0;
+    std::thread releasing([&] { released = release_cached_memory(); });
+    work.wait_until_it_runs();
+    EXPECT_EQ(memory_in_use(gpu), mib) << "what goes back is nobody's";
+    held.reset();
+    { const Block again(mib, gpu); }
+    EXPECT_EQ(memory_in_use(gpu), 0u);
+    work.end();
+    releasing.join();
+    EXPECT_TRUE(work.in_time()) << "the lock was held until the GPU was done";
+    EXPECT_EQ(released, 2 * mib);
+    EXPECT_EQ(memory_in_use(gpu), 0u);
+}
+
+TEST_F(MemoryCacheThreads, WhoNeedsWhatIsGoingBackWaitsForIt) {
+    { const Block kept(2 * mib, gpu); }
+    const std::size_t before = set_memory_limit(3 * mib, gpu);
+    LongWork work;
+    std::thread releasing([&] { release_cached_memory(); });
+    work.wait_until_it_runs();
+    std::unique_ptr<Block> wanted;
+    std::thread wanting([&] { EXPECT_NO_THROW(wanted = std::make_unique<Block>(3 * mib, gpu)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has asked by now, or soon
+    work.end();
+    wanting.join();
+    releasing.join();
+    EXPECT_TRUE(work.in_time());
+    EXPECT_EQ(memory_in_use(gpu), wanted ? 3 * mib : 0);
+    wanted.reset();
+    set_memory_limit(before, gpu);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "device_memory_support.h"
+
+// A step whose recording finds no memory: at its beginning, in its midst, at its very end.
+namespace engine {
+namespace {
+
+using test::BookedRun;
+using test::cuda;
+using test::DeviceMemory;
+using test::small_run;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using RecordingMemory = DeviceMemory;
+
+// At each of its allocations in turn.
+TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumbers) {
+    for (const auto& [model, precision] :
+         {std::pair{"mlp", "amp-fp16"}, std::pair{"lenet", "amp-bf16"}}) {
+        SCOPED_TRACE(std::string(model) + " " + precision);
+        const RunConfig config = small_run(model, precision);
+        BookedRun eager(config);
+        eager.trainer.set_recording(false);
+        std::vector<float> losses;
+        for (int i = 0; i < 6; ++i) losses.push_back(eager.step(i).loss);
+        const auto expected = eager.weights();
+        const int step = std::string(model) == "mlp" ? 1 : 7;  // not at all of LeNet's
+        int refused = 0;
+        for (bool recorded = false; !recorded; ++refused) {
+            ASSERT_LT(refused, 500);
+            BookedRun run(config);
+            for (int i = 0; i < 6; ++i) {
+                // Once more after the old gradients, which the recording sets free, went back.
+                if (i == 3)
+                    kernels::simt::refuse_memory(refused * step, refused * step < 2 ? 1 : 2);
+                ASSERT_EQ(run.step(i).loss, losses[static_cast<std::size_t>(i)])
+                    << "step " << i << ", allocation " << refused * step;
+            }
+            kernels::simt::refuse_memory(0, 0);
+            EXPECT_EQ(run.weights(), expected) << "allocation " << refused * step;
+            recorded = run.trainer.replayed_steps() > 0;
+            std::vector<std::string> words;
+            for (const Message& message : run.trainer.take_warnings())
+                words.push_back(message.str());
+            if (recorded)
+                EXPECT_THAT(words, IsEmpty());
+            else
+                EXPECT_THAT(words, ElementsAre(HasSubstr("too little memory to record the step")));
+            EXPECT_EQ(run.trainer.replayed_steps(), recorded ? 3 : 0);
+        }
+        EXPECT_GT(refused, 4);
+    }
+}
+
+TEST_F(RecordingMemory, WhereEagerStepsJustFitNothingIsRecorded) {
+    const RunConfig config = small_run("lenet", "fp32");
+    BookedRun eager(config), run(config);
+    eager.trainer.set_recording(false);
+    for (int i = 0; i < 3; ++i) {
+        (void)eager.step(i);
+        (void)run.step(i);
+    }
+    release_cached_memory();
+    const std::int64_t others = kernels::simt::device_bytes() - run.trainer.books()->total();
+    const std::size_t before = set_memory_limit(
+        static_cast<std::size_t>(others + run.trainer.books()->peak() + 64 * 1024), cuda);
+    for (int i = 3; i < 6; ++i) EXPECT_EQ(run.step(i).step, i + 1);
+    set_memory_limit(before, cuda);
+    EXPECT_EQ(run.trainer.replayed_steps(), 0);
+    EXPECT_EQ(run.trainer.take_warnings().size(), 1u);
+    for (int i = 3; i < 6; ++i) (void)eager.step(i);
+    EXPECT_EQ(run.weights(), eager.weights());
+}
+
+/// What a step that is recorded takes, its graph not counted.
+struct Recording {
+    int allocations = 0;
+    std::int64_t bytes = 0;  // that the graph keeps
+};
+Recording recording_of(const RunConfig& config) {
+    BookedRun run(config);
+    for (int i = 0; i < 3; ++i) (void)run.step(i);
+    release_cached_memory();
+    const std::int64_t before = kernels::cuda::call_counts().allocations;
+    const std::int64_t bytes = kernels::simt::device_bytes();
+    (void)run.step(3);
+    EXPECT_EQ(run.trainer.replayed_steps(), 1);
+    return {static_cast<int>(kernels::cuda::call_counts().allocations - before),
+            kernels::simt::device_bytes() - bytes};
+}
+
+/// Clipped by the norm, so that a step has a coefficient of its own.
+RunConfig clipped_run(const std::string& model, const std::string& precision) {
+    RunConfig config = small_run(model, precision);
+    config.clip.kind = "norm";
+    config.clip.value = 0.25;
+    config.scaler.growth_interval = 2;
+    return config;
+}
+
+void expect_same_row(const StepRecord& expected, const StepRecord& row) {
+    EXPECT_EQ(row.loss, expected.loss);
+    EXPECT_EQ(row.loss_scale, expected.loss_scale);
+    EXPECT_EQ(row.found_inf, expected.found_inf);
+    EXPECT_EQ(row.growth_tracker, expected.growth_tracker);
+    EXPECT_EQ(row.updates, expected.updates);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(row.grad_norm),
+              std::bit_cast<std::uint32_t>(expected.grad_norm));
+}
+
+class LateRefusal : public DeviceMemory,
+                    public testing::WithParamInterface<std::pair<const char*, const char*>> {
+protected:
+    RunConfig config_ = clipped_run(GetParam().first, GetParam().second);
+};
+
+// All of the step has been recorded when its graph is refused memory, and when that is put on the
+// device.
+TEST_P(LateRefusal, LeavesTheBooksAndTheBitsOfARunThatNeverRecorded) {
+    const Recording recording = recording_of(config_);
+    for (const int of_graph : {0, 1}) {
+        SCOPED_TRACE(of_graph);
+        BookedRun eager(config_), run(config_);
+        eager.trainer.set_recording(false);
+        for (int i = 0; i < 8; ++i) {
+            SCOPED_TRACE(i);
+            const StepRecord expected = eager.step(i);
+            release_cached_memory();
+            if (i == 3) kernels::simt::refuse_memory(recording.allocations + of_graph);
+            expect_same_row(expected, run.step(i));
+            release_cached_memory();
+            const std::int64_t total = run.trainer.books()->total();
+            EXPECT_EQ(total, eager.trainer.books()->total());
+            EXPECT_EQ(2 * total - kernels::cuda::workspace_bytes(), kernels::simt::device_bytes());
+        }
+        EXPECT_EQ(run.weights(), eager.weights());
+        EXPECT_EQ(run.trainer.replayed_steps(), 0);
+        EXPECT_EQ(run.trainer.take_warnings().size(), 1u);
+    }
+}
+
+TEST_P(LateRefusal, GivesTheWholePoolBackBeforeTheStepThatGoesOn) {
+    const Recording recording = recording_of(config_);
+    BookedRun run(config_);
+    for (int i = 0; i < 3; ++i) (void)run.step(i);
+    release_cached_memory();
+    // Room for the recording alone: a step beside it would not fit.
+    const std::size_t before = set_memory_limit(
+        memory_in_use(cuda) + static_cast<std::size_t>(recording.bytes) +
+            static_cast<std::size_t>(run.trainer.books()->bytes(MemoryUse::gradients)),
+        cuda);
+    kernels::simt::refuse_memory(recording.allocations);
+    EXPECT_EQ(run.step(3).step, 4);
+    set_memory_limit(before, cuda);
+    EXPECT_EQ(run.trainer.replayed_steps(), 0);
+    EXPECT_EQ(run.trainer.take_warnings().size(), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, LateRefusal,
+                         testing::Values(std::pair{"mlp", "amp-fp16"}, std::pair{"mlp", "fp32"},
+                                         std::pair{"lenet", "o2-fp16"}),
+                         [](const auto& run) {
+                             std::string name =
+                                 std::string(run.param.first) + "_" + run.param.second;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace engine
