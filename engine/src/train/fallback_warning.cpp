@@ -11,57 +11,63 @@ using kernels::AttentionFallback;
 using kernels::AttentionPass;
 using kernels::Conv2dFallback;
 
-Message tell_refused(const Conv2dFallback& fallback) {
+struct ConvolutionWords {
+    const char* type;
+    std::string input, weights;
+    std::int64_t groups;
+};
+
+ConvolutionWords words_of(const Conv2dFallback& fallback) {
     const kernels::Conv2dShape& s = fallback.shape;
-    const char* type = name(fallback.dtype);
-    const std::string input = to_string(Shape{s.n, s.c, s.h, s.w});
-    const std::string weights = to_string(Shape{s.k, s.c / s.groups, s.r, s.s});
+    return {name(fallback.dtype), to_string(Shape{s.n, s.c, s.h, s.w}),
+            to_string(Shape{s.k, s.c / s.groups, s.r, s.s}), s.groups};
+}
+
+Message tell_refused(const Conv2dFallback& fallback) {
+    const auto [type, input, weights, groups] = words_of(fallback);
     switch (fallback.pass) {
         case kernels::Conv2dPass::data_gradient:
             return msg(
                 "The input gradient of a convolution in {}, input {}, weights {}, groups {}, is "
                 "not computed by cuDNN but by plain loops, many times slower. Make its channels "
                 "multiples of 8, or train in another precision.",
-                type, input, weights, s.groups);
+                type, input, weights, groups);
         case kernels::Conv2dPass::weight_gradient:
             return msg(
                 "The weight gradient of a convolution in {}, input {}, weights {}, groups {}, is "
                 "not computed by cuDNN but by plain loops, many times slower. Make its channels "
                 "multiples of 8, or train in another precision.",
-                type, input, weights, s.groups);
+                type, input, weights, groups);
         default:
             return msg(
                 "The forward pass of a convolution in {}, input {}, weights {}, groups {}, is not "
                 "computed by cuDNN but by plain loops, many times slower. Make its channels "
                 "multiples of 8, or train in another precision.",
-                type, input, weights, s.groups);
+                type, input, weights, groups);
     }
 }
 
 Message tell_failed(const Conv2dFallback& fallback) {
-    const kernels::Conv2dShape& s = fallback.shape;
-    const char* type = name(fallback.dtype);
-    const std::string input = to_string(Shape{s.n, s.c, s.h, s.w});
-    const std::string weights = to_string(Shape{s.k, s.c / s.groups, s.r, s.s});
+    const auto [type, input, weights, groups] = words_of(fallback);
     switch (fallback.pass) {
         case kernels::Conv2dPass::data_gradient:
             return msg(
                 "cuDNN failed to prepare the input gradient of a convolution in {}, input {}, "
                 "weights {}, groups {}, so plain loops compute it, many times slower, until it "
                 "can: {}",
-                type, input, weights, s.groups, fallback.why);
+                type, input, weights, groups, fallback.why);
         case kernels::Conv2dPass::weight_gradient:
             return msg(
                 "cuDNN failed to prepare the weight gradient of a convolution in {}, input {}, "
                 "weights {}, groups {}, so plain loops compute it, many times slower, until it "
                 "can: {}",
-                type, input, weights, s.groups, fallback.why);
+                type, input, weights, groups, fallback.why);
         default:
             return msg(
                 "cuDNN failed to prepare the forward pass of a convolution in {}, input {}, "
                 "weights {}, groups {}, so plain loops compute it, many times slower, until it "
                 "can: {}",
-                type, input, weights, s.groups, fallback.why);
+                type, input, weights, groups, fallback.why);
     }
 }
 
