@@ -5,7 +5,7 @@
 #include "cuda/check.h"
 #include "cuda/native.h"
 #include "cuda/recording.h"
-#include "cuda/state.h"
+#include "kernels/cuda_device.h"
 
 namespace kernels::cuda {
 namespace {
@@ -22,11 +22,7 @@ public:
     }
     ~NativeGraph() override {
         if (lost()) return;
-        // A launch may still be under way, and its plans' kernels go with us.
-        if (launched_ && !kept_.empty()) {
-            ++counters().synchronizations;
-            note(cudaStreamSynchronize(launched_));
-        }
+        if (!kept_.empty()) wait_for_launches();
         note(cudaGraphExecDestroy(graph_));
     }
     NativeGraph(const NativeGraph&) = delete;
@@ -34,21 +30,29 @@ public:
 
     /// Takes what a launch needs of the device's memory now, where its want can still be told.
     void upload(Stream stream) {
-        launched_ = native(stream);
-        check_memory(cudaGraphUpload(graph_, launched_), "cudaGraphUpload", 0);
+        check_memory(cudaGraphUpload(graph_, native(stream)), "cudaGraphUpload", 0);
     }
     void launch(Stream stream) override {
-        launched_ = native(stream);
-        check(cudaGraphLaunch(graph_, launched_), "cudaGraphLaunch");
+        check(cudaGraphLaunch(graph_, native(stream)), "cudaGraphLaunch");
         count_launch();
+        if (!kept_.empty()) launched_.record(stream);
     }
     std::int64_t nodes() const override { return nodes_; }
 
 private:
+    /// One may still be under way, and its plans' kernels go with us. Its mark is waited for and
+    /// not the stream: another thread may be recording there, which a wait would spoil.
+    void wait_for_launches() noexcept {
+        try {
+            if (!launched_.passed()) launched_.synchronize();
+        } catch (...) {  // the device has failed, and runs nothing
+        }
+    }
+
     cudaGraphExec_t graph_ = nullptr;
     std::int64_t nodes_ = 0;
     Kept kept_;
-    cudaStream_t launched_ = nullptr;  // where last, or put; streams outlive what runs on them
+    Event launched_;  // the last
 };
 
 }  // namespace

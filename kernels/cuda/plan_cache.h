@@ -27,9 +27,8 @@ struct MadePlan {
 /// - A failure may be a want of memory, whether or not it is called so: memory that is kept for
 ///   reuse goes back to the device, and the plan is made once more.
 /// - If memory still is what is wanting, LibraryOutOfMemory is thrown: what stands in for the
-/// library (the
-///   plain loops, a score of each query and key) needs more of it or takes many times longer, and a
-///   smaller batch is better than either. The next call asks again.
+///   library (the plain loops, a score of each query and key) needs more of it or takes many times
+///   longer, and a smaller batch is better than either. The next call asks again.
 /// - Any other failure gives no plan for this call, and its caller a reason to tell: a slow run is
 ///   better than none. The next call asks again, then every second, fourth, ..., 512th one, since
 ///   a step that asks in vain pays for it each time.

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cuda/recording.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 #include "kernels/fake_cuda_runtime.h"
@@ -38,6 +39,22 @@ TEST_F(CudaGraphCalls, DestroyWhatTheyMade) {
         EXPECT_EQ(fake_cuda().graphs, 0) << "it was the recording alone";
     }
     EXPECT_EQ(fake_cuda().executables, 0);
+}
+
+// On its stream another thread may be recording a step, which a wait for the stream would spoil.
+TEST_F(CudaGraphCalls, WaitForTheLastLaunchOfAGraphThatHoldsPlansAndNotForItsStream) {
+    const auto plan = std::make_shared<int>();
+    cuda::begin_capture({});
+    cuda::keep_if_recorded(plan, {});
+    auto graph = cuda::end_capture({});
+    EXPECT_EQ(plan.use_count(), 2);
+    fake_cuda().calls.clear();
+    graph->launch({});
+    fake_cuda().answers["cudaEventQuery"] = cudaErrorNotReady;
+    graph.reset();
+    EXPECT_THAT(fake_cuda().calls, ElementsAre("cudaGraphLaunch", "cudaEventRecord",
+                                               "cudaEventQuery", "cudaEventSynchronize"));
+    EXPECT_EQ(plan.use_count(), 1);
 }
 
 TEST_F(CudaGraphCalls, TellAGraphForWhichThereIsNoMemoryFromOneThatCannotBe) {

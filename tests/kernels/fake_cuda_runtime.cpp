@@ -83,6 +83,17 @@ cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaS
     return answer("cudaLaunchKernel");
 }
 
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    *event = made<cudaEvent_t>();
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return answer("cudaEventRecord"); }
+cudaError_t cudaEventQuery(cudaEvent_t) { return answer("cudaEventQuery"); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return answer("cudaEventSynchronize"); }
+cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
     return answer("cudaStreamBeginCapture");
 }

@@ -125,7 +125,6 @@ RefusalLook::RefusalLook(const Device& device) : device_(device) {
     DeviceRefusals& here = of(device);
     if (!here.checked && !here.recorded) return;
     if (kernels::cuda::capturing(current_stream())) return;  // the copy will be refused
-    here.checked = false;
     {
         const std::lock_guard lock(here.mutex);
         if (!here.unused.empty()) {
@@ -135,6 +134,7 @@ RefusalLook::RefusalLook(const Device& device) : device_(device) {
     }
     if (!seen_)
         seen_ = static_cast<RefusalNote*>(kernels::cuda::allocate_pinned(sizeof(RefusalNote)));
+    here.checked = false;  // before the copy: what is noted after it is for the next look
     kernels::cuda::copy_to_host(seen_, here.note, sizeof(RefusalNote), current_stream());
 }
 

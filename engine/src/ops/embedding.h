@@ -20,8 +20,8 @@ struct EmbeddingOptions {
 
 /// Rows of a table: index (any shape, i64 or i32) of weight (rows, d) gives (index's shape, d). Not
 /// on the list: an f32 table gives f32 in a region too. The rows' gradients are added in f32 (f64
-/// for f64) in the order of the index and rounded once. An index outside the table is Error(value), on a
-/// GPU at the next read (ops/check_values.h).
+/// for f64) in the order of the index and rounded once. An index outside the table is Error(value),
+/// on a GPU at the next read (ops/check_values.h).
 Tensor embedding(const Tensor& index, const Tensor& weight, const EmbeddingOptions& options = {});
 
 }  // namespace engine

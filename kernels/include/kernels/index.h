@@ -22,8 +22,9 @@ enum class IndexFold {
 };
 
 // Indices are i64. One outside [0, n), holes apart, is no error here: who calls has refused it
-// (kernels/refusal.h), but does not wait for a device. It reads as NaN (integers: 0), and as the target of a fold it makes the whole result
-// NaN (integers: 0), since it says of no element that it alone is wrong.
+// (kernels/refusal.h), but does not wait for a device. It reads as NaN (integers: 0), and as the
+// target of a fold it makes the whole result NaN (integers: 0), since it says of no element that it
+// alone is wrong.
 
 /// y[o, i, c] = x[o, index[i], c]; y (outer, m, inner), x (outer, n, inner), index (m). One dtype,
 /// bits as they are.

@@ -55,7 +55,8 @@ void expect_told_one_step_late(const RunConfig& config, bool recorded) {
         bench.submit(i, i == wrong_step ? config.accumulate - 1 : -1);
         const FinishedStep finished = bench.trainer.take(false).value();
         EXPECT_EQ(finished.row.step, i) << "the step before, counted from 1";
-        EXPECT_EQ(words_of(finished.refused), i == wrong_step + 1 ? not_a_glyph : "") << "step " << i;
+        EXPECT_EQ(words_of(finished.refused), i == wrong_step + 1 ? not_a_glyph : "")
+            << "step " << i;
         EXPECT_EQ(std::isnan(finished.row.loss), i > wrong_step) << "step " << i;
     }
     EXPECT_EQ(kernels::cuda::call_counts().synchronizations, before);
@@ -115,7 +116,7 @@ TEST(RefusedStep, NamesALabelOfADataSetThatLiesOnTheDevice) {
     maker.make(batches[0], 0, 0);
     Trainer trainer(config, cuda, data->shape(), data->classes(), 100);
     trainer.submit(batches, *feed);
-    EXPECT_EQ(words_of(trainer.take(true).value().refused), 
+    EXPECT_EQ(words_of(trainer.take(true).value().refused),
               "cross_entropy: a target of 200 is outside the 10 classes");
 }
 
