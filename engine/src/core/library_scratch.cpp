@@ -54,10 +54,11 @@ void use_cache_for_library_scratch() {
     // scratch's lock held.
     static std::once_flag once;
     std::call_once(once, [] {
-        kernels::cuda::set_scratch_source({take, give});
         kernels::cuda::set_memory_giver([](int device) {
             memory_cache({Device::Kind::cuda, device}).release();
         });
+        // Last: from here on another thread may hold that lock and wait for the caches.
+        kernels::cuda::set_scratch_source({take, give});
     });
 }
 
