@@ -24,14 +24,16 @@ struct MadePlan {
 /// its user hears of it:
 ///
 /// - What the library does not support is remembered, and not asked for again.
-/// - A failure may be a want of memory, whether or not it is called so: memory that is kept for
-///   reuse goes back to the device, and the plan is made once more.
+/// - A first failure may be a want of memory, whether or not it is called so, and each one that is
+///   called so is: memory that is kept for reuse goes back to the device, and the plan is made once
+///   more, even by an engine that is not the first choice.
 /// - If memory still is what is wanting, LibraryOutOfMemory is thrown: what stands in for the
 ///   library (the plain loops, a score of each query and key) needs more of it or takes many times
 ///   longer, and a smaller batch is better than either. The next call asks again.
 /// - Any other failure gives no plan for this call, and its caller a reason to tell: a slow run is
 ///   better than none. The next call asks again, then every second, fourth, ..., 512th one, since
-///   a step that asks in vain pays for it each time.
+///   a step that asks in vain pays for it each time. A recorded step keeps what it was recorded
+///   with.
 ///
 /// Not for several threads at a time.
 template <class Key, class Plan, class Hash>
@@ -76,7 +78,10 @@ private:
     template <class Make>
     void ask(Entry& entry, const Make& make) {
         MadePlan<Plan> made = make(false);
-        if (!made.plan && made.complaint.kind != PlanFailure::unsupported) {
+        const PlanFailure kind = made.complaint.kind;
+        const bool may_be_memory =
+            kind == PlanFailure::memory || (kind != PlanFailure::unsupported && !entry.failures);
+        if (!made.plan && may_be_memory) {
             give_memory_back();
             made = make(true);
         }

@@ -1241,32 +1241,32 @@
         <translation>一个 {} 卷积的权重梯度（输入 {}，权重 {}，分组 {}）不由 cuDNN 计算，而由普通循环计算，慢很多倍。请把通道数设为 8 的倍数，或换一种精度训练。</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare the forward pass of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower, until it can: {}</source>
-        <translation>cuDNN 未能准备一个 {} 卷积的前向传播（输入 {}，权重 {}，分组 {}），在它恢复之前由普通循环计算，慢很多倍：{}</translation>
+        <source>cuDNN failed to prepare the forward pass of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower: {}</source>
+        <translation>cuDNN 未能准备一个 {} 卷积的前向传播（输入 {}，权重 {}，分组 {}），改由普通循环计算，慢很多倍：{}</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare the input gradient of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower, until it can: {}</source>
-        <translation>cuDNN 未能准备一个 {} 卷积的输入梯度（输入 {}，权重 {}，分组 {}），在它恢复之前由普通循环计算，慢很多倍：{}</translation>
+        <source>cuDNN failed to prepare the input gradient of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower: {}</source>
+        <translation>cuDNN 未能准备一个 {} 卷积的输入梯度（输入 {}，权重 {}，分组 {}），改由普通循环计算，慢很多倍：{}</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare the weight gradient of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower, until it can: {}</source>
-        <translation>cuDNN 未能准备一个 {} 卷积的权重梯度（输入 {}，权重 {}，分组 {}），在它恢复之前由普通循环计算，慢很多倍：{}</translation>
+        <source>cuDNN failed to prepare the weight gradient of a convolution in {}, input {}, weights {}, groups {}, so plain loops compute it, many times slower: {}</source>
+        <translation>cuDNN 未能准备一个 {} 卷积的权重梯度（输入 {}，权重 {}，分组 {}），改由普通循环计算，慢很多倍：{}</translation>
     </message>
     <message>
         <source>cuDNN has no fused kernel for attention in {}, queries {}, values {}, on this device: it is composed of products and a softmax, slower and with all scores in memory.</source>
         <translation>在此设备上 cuDNN 没有 {} 注意力的融合内核（查询 {}，值 {}）：它由矩阵乘积和 softmax 组合而成，更慢，并且全部分数都占用内存。</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory, until it can: {}</source>
-        <translation>cuDNN 未能准备 {} 注意力（查询 {}，值 {}），在它恢复之前由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
+        <source>cuDNN failed to prepare attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory: {}</source>
+        <translation>cuDNN 未能准备 {} 注意力（查询 {}，值 {}），改由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
     </message>
     <message>
         <source>cuDNN has no fused kernel for the gradient of attention in {}, queries {}, values {}, on this device: it is composed of products and a softmax, slower and with all scores in memory.</source>
         <translation>在此设备上 cuDNN 没有 {} 注意力梯度的融合内核（查询 {}，值 {}）：它由矩阵乘积和 softmax 组合而成，更慢，并且全部分数都占用内存。</translation>
     </message>
     <message>
-        <source>cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory, until it can: {}</source>
-        <translation>cuDNN 未能准备 {} 注意力梯度（查询 {}，值 {}），在它恢复之前由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
+        <source>cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is composed of products and a softmax, slower and with all scores in memory: {}</source>
+        <translation>cuDNN 未能准备 {} 注意力梯度（查询 {}，值 {}），改由矩阵乘积和 softmax 组合计算，更慢，并且全部分数都占用内存：{}</translation>
     </message>
     <message>
         <source>{} % of the weight updates vanish: they are smaller than half a unit of the 16-bit weights. Master weights in fp32 would keep them.</source>

@@ -16,7 +16,8 @@
 ///
 /// A step of training takes the note with its figures and tells it when they arrive
 /// (train/trainer.h). A value that was refused on one GPU is told by what waits for that one, not
-/// for another that its results went to. Any thread.
+/// for another that its results went to. Any thread; where two compute on one GPU at a time, a note
+/// may be told by the other's wait, or only after the next check.
 namespace engine {
 
 /// What is said of a value: `before`, the value, `after`.

@@ -53,20 +53,17 @@ Message tell_failed(const Conv2dFallback& fallback) {
         case kernels::Conv2dPass::data_gradient:
             return msg(
                 "cuDNN failed to prepare the input gradient of a convolution in {}, input {}, "
-                "weights {}, groups {}, so plain loops compute it, many times slower, until it "
-                "can: {}",
+                "weights {}, groups {}, so plain loops compute it, many times slower: {}",
                 type, input, weights, groups, fallback.why);
         case kernels::Conv2dPass::weight_gradient:
             return msg(
                 "cuDNN failed to prepare the weight gradient of a convolution in {}, input {}, "
-                "weights {}, groups {}, so plain loops compute it, many times slower, until it "
-                "can: {}",
+                "weights {}, groups {}, so plain loops compute it, many times slower: {}",
                 type, input, weights, groups, fallback.why);
         default:
             return msg(
                 "cuDNN failed to prepare the forward pass of a convolution in {}, input {}, "
-                "weights {}, groups {}, so plain loops compute it, many times slower, until it "
-                "can: {}",
+                "weights {}, groups {}, so plain loops compute it, many times slower: {}",
                 type, input, weights, groups, fallback.why);
     }
 }
@@ -95,12 +92,11 @@ Message tell_one(const AttentionFallback& fallback) {
     if (forward)
         return msg(
             "cuDNN failed to prepare attention in {}, queries {}, values {}, so it is composed of "
-            "products and a softmax, slower and with all scores in memory, until it can: {}",
+            "products and a softmax, slower and with all scores in memory: {}",
             type, q, v, fallback.why);
     return msg(
         "cuDNN failed to prepare the gradient of attention in {}, queries {}, values {}, so it is "
-        "composed of products and a softmax, slower and with all scores in memory, until it can: "
-        "{}",
+        "composed of products and a softmax, slower and with all scores in memory: {}",
         type, q, v, fallback.why);
 }
 

@@ -120,7 +120,7 @@ TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFai
     EXPECT_EQ(tell(messages[0]).str(),
               "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
               "8), so it is composed of products and a softmax, slower and with all scores in "
-              "memory, until it can: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
+              "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
 }
 
 TEST_F(AttentionFallback, IsToldOfBothPasses) {
