@@ -31,8 +31,9 @@ Message message(const json& object, const std::string& field) {
 /// The value of an enum, counted from 0 to last, by its name; throws if there is none of that name.
 template <typename Enum>
 Enum from_name(const json& word, Enum last) {
+    const auto& asked = word.get_ref<const std::string&>();
     for (int i = 0; i <= static_cast<int>(last); ++i) {
-        if (word == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
+        if (asked == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
     }
     throw std::invalid_argument("unknown name");
 }
