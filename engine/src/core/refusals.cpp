@@ -112,13 +112,17 @@ void forget_refusals(const Device& device) noexcept {
 }
 
 void release_unused_looks() {
-    AllRefusals& known = all();
-    const std::lock_guard lock(known.mutex);
-    for (auto& [index, here] : known.devices) {
-        const std::lock_guard words(here->mutex);
-        for (RefusalNote* seen : here->unused) kernels::cuda::release_pinned(seen);
-        here->unused.clear();
+    std::vector<RefusalNote*> leaving;  // given back without the locks: the driver may wait
+    {
+        AllRefusals& known = all();
+        const std::lock_guard lock(known.mutex);
+        for (auto& [index, here] : known.devices) {
+            const std::lock_guard words(here->mutex);
+            leaving.insert(leaving.end(), here->unused.begin(), here->unused.end());
+            here->unused.clear();
+        }
     }
+    for (RefusalNote* seen : leaving) kernels::cuda::release_pinned(seen);
 }
 
 RefusalLook::RefusalLook(const Device& device) : device_(device) {
