@@ -77,7 +77,8 @@ private:
 
     template <class Make>
     void ask(Entry& entry, const Make& make) {
-        MadePlan<Plan> made = make(false);
+        // One that has failed with every engine before takes any that can be had.
+        MadePlan<Plan> made = make(entry.failures > 0);
         const PlanFailure kind = made.complaint.kind;
         const bool may_be_memory =
             kind == PlanFailure::memory || (kind != PlanFailure::unsupported && !entry.failures);
