@@ -121,15 +121,7 @@ Node::~Node() {
     pending_nodes = nullptr;
 }
 
-TensorList Node::apply(std::span<const Tensor> grads) {
-    if (released) {
-        throw Error(ErrorCode::state,
-                    std::string(info_.name) +
-                        ": a second backward pass over this graph; its saved tensors were freed",
-                    "Keep the graph with retain_graph in the first pass.");
-    }
-    return grad_fn(grads, Saved(*this));
-}
+TensorList Node::apply(std::span<const Tensor> grads) { return grad_fn(grads, Saved(*this)); }
 
 bool any_requires_grad(std::span<const Tensor> inputs) {
     for (const auto& input : inputs) {

@@ -100,7 +100,7 @@ public:
     std::vector<Save> saves;
     GradFn grad_fn;
     std::weak_ptr<TensorImpl> hooked;  // the output whose hooks see its gradient
-    bool released = false;
+    bool released = false;             // a backward pass has freed the saves
 
     /// Gradients by input. The base runs grad_fn.
     virtual TensorList apply(std::span<const Tensor> grads);
@@ -139,8 +139,9 @@ struct BackwardOptions {
 };
 
 /// Adds the gradients of sum(outputs * grads) to the leaves' grad. An undefined grad is 1 for a
-/// one-element output. Throws Error(state) where there is no graph, or a second pass over a freed
-/// one.
+/// one-element output. Throws Error(state) where there is no graph, and where the gradient of an op
+/// needs tensors that an earlier pass without retain_graph has freed. Ops that saved nothing can be
+/// passed any number of times.
 void backward(std::span<const Tensor> outputs, std::span<const Tensor> grads = {},
               const BackwardOptions& options = {});
 inline void backward(const Tensor& output, const BackwardOptions& options = {}) {

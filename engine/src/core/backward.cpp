@@ -192,8 +192,11 @@ private:
         return node.apply(node.buffer);
     }
 
-    /// Lets go of what the gradient needed; edges stay for the walk that is under way.
+    /// Frees the saved tensors; edges stay for the walk that is under way. A node that saved
+    /// nothing has lost nothing, so a later pass may run through it again: the shared weight cast
+    /// of an autocast region, or the trunk below two losses.
     static void release(Node& node) {
+        if (node.saves.empty()) return;
         node.saves.clear();
         node.released = true;
     }

@@ -202,8 +202,52 @@ TEST(Autocast, A10ThreeForwardsOfOneLayerInOneRegionEachHaveABackward) {
             for (int i = 0; i < 3; ++i)
                 results.push_back(linear(to(x, DType::f16), to(w, DType::f16)));
         }
-        for (const auto& y : results)
-            backward(sum(y, {}, false, DType::f32), {.retain_graph = true});
+        for (const auto& y : results) backward(sum(y, {}, false, DType::f32));
+        return w.grad().values();
+    };
+    EXPECT_EQ(gradient(true), gradient(false));
+}
+
+TEST(Autocast, TwoLossesOfOneRegionEachAddTheirGradientToTheSharedWeight) {
+    const Tensor first = random_tensor({4, 8}, DType::f32, 1);
+    const Tensor second = random_tensor({4, 8}, DType::f32, 2);
+    const auto loss = [](const Tensor& x, const Tensor& w) {
+        return sum(mm(x, w), {}, false, DType::f32);
+    };
+    Tensor shared = random_tensor({8, 8}, DType::f32, 3);
+    shared.set_requires_grad(true);
+    {
+        const auto entered = region(DType::f16).enter();
+        const Tensor a = loss(first, shared), b = loss(second, shared);
+        backward(a);
+        backward(b);
+    }
+    Tensor apart = random_tensor({8, 8}, DType::f32, 3);
+    apart.set_requires_grad(true);
+    for (const Tensor& x : {first, second}) {
+        const auto entered = region(DType::f16).enter();
+        backward(loss(x, apart));
+    }
+    EXPECT_EQ(shared.grad().values(), apart.grad().values());
+}
+
+TEST(Autocast, AccumulationInsideOneRegionAddsTheGradientOfEachMicroBatch) {
+    const auto gradient = [&](bool one_region) {
+        Tensor w = random_tensor({8, 8}, DType::f32, 3);
+        w.set_requires_grad(true);
+        const auto micro_batch = [&](int i) {
+            const Tensor x = random_tensor({4, 8}, DType::f32, static_cast<unsigned>(10 + i));
+            backward(sum(mm(x, w), {}, false, DType::f32));
+        };
+        if (one_region) {
+            const auto entered = region(DType::f16).enter();
+            for (int i = 0; i < 3; ++i) micro_batch(i);
+        } else {
+            for (int i = 0; i < 3; ++i) {
+                const auto entered = region(DType::f16).enter();
+                micro_batch(i);
+            }
+        }
         return w.grad().values();
     };
     EXPECT_EQ(gradient(true), gradient(false));

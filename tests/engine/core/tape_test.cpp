@@ -46,6 +46,22 @@ TEST(Tape, RefusesASecondBackwardNamingTheOpUnlessTheGraphIsRetained) {
     expect_error(ErrorCode::state, "mul: a second backward pass", [&] { backward(kept); });
 }
 
+TEST(Tape, ASecondBackwardPassesThroughOpsThatSavedNothing) {
+    const Tensor w = leaf({1, 2}, {2});
+    const Tensor h = add(w, 1.0);
+    backward(sum(mul(h, 2.0)));
+    backward(sum(mul(h, 3.0)));
+    EXPECT_EQ(w.grad().values(), (std::vector<double>{5, 5}));
+}
+
+TEST(Tape, ASecondBackwardStopsAtTheSharedOpWhoseSavedTensorsWereFreed) {
+    const Tensor w = leaf({1, 2}, {2});
+    const Tensor shared = exp(w);
+    backward(sum(add(shared, 1.0)));
+    expect_error(ErrorCode::state, "exp: a second backward pass",
+                 [&] { backward(sum(add(shared, 2.0))); });
+}
+
 TEST(Tape, NamesTheOpWhoseSavedTensorWasChangedInPlace) {
     const Tensor x = leaf({1, 2}, {2});
     const Tensor h = mul(x, 2.0);
