@@ -40,9 +40,10 @@ la_ssize_t read_block(archive* handle, void* data, const void** block) {
 
 class TarReader {
 public:
-    explicit TarReader(const fs::path& file) : file_(file), handle_(archive_read_new()) {
+    TarReader(const fs::path& file, const ReadOptions& options)
+        : file_(file), handle_(archive_read_new()) {
         if (!handle_) throw std::bad_alloc();
-        source_.reader = open_packed(file);
+        source_.reader = open_packed(file, options);
         archive_read_support_format_tar(handle_.get());
         if (archive_read_open(handle_.get(), &source_, nullptr, read_block, nullptr) !=
             ARCHIVE_OK) {
@@ -114,8 +115,9 @@ bool is_archive(const fs::path& file) {
 }
 
 void for_each_entry(const fs::path& archive,
-                    const std::function<bool(const std::string&, ByteReader&)>& visit) {
-    TarReader tar(archive);
+                    const std::function<bool(const std::string&, ByteReader&)>& visit,
+                    const ReadOptions& options) {
+    TarReader tar(archive, options);
     while (archive_entry* entry = tar.next()) {
         const char* name = archive_entry_pathname(entry);
         if (archive_entry_filetype(entry) != AE_IFREG || name == nullptr) continue;

@@ -124,9 +124,44 @@ private:
     bool ended_ = false;
 };
 
+[[noreturn]] void refuse_too_large(const fs::path& file, std::uint64_t most_bytes) {
+    throw Error(ErrorCode::data,
+                msg("{}: holds more than the {} MiB that a file of this kind can hold",
+                    file.string(), most_bytes >> 20),
+                msg("Give a file of the data set's official form."));
+}
+
+/// Holds another reader to its options.
+class BoundedReader final : public ByteReader {
+public:
+    BoundedReader(fs::path file, std::unique_ptr<ByteReader> reader, ReadOptions options)
+        : file_(std::move(file)), reader_(std::move(reader)), options_(std::move(options)) {}
+
+    std::size_t read(std::span<std::uint8_t> out) override {
+        constexpr std::size_t piece = std::size_t{1} << 20;
+        std::size_t done = 0;
+        while (done < out.size()) {
+            if (options_.stop.stop_requested()) throw ReadingStopped{};
+            const std::size_t ask = std::min(piece, out.size() - done);
+            const std::size_t got = reader_->read(out.subspan(done, ask));
+            done += got;
+            total_ += got;
+            if (total_ > options_.most_bytes) refuse_too_large(file_, options_.most_bytes);
+            if (got < ask) break;
+        }
+        return done;
+    }
+
+private:
+    fs::path file_;
+    std::unique_ptr<ByteReader> reader_;
+    ReadOptions options_;
+    std::uint64_t total_ = 0;
+};
+
 }  // namespace
 
-std::unique_ptr<ByteReader> open_packed(const fs::path& file) {
+std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions& options) {
     std::error_code error;
     const auto status = fs::status(file, error);
     if (!fs::exists(status)) {
@@ -137,13 +172,22 @@ std::unique_ptr<ByteReader> open_packed(const fs::path& file) {
         throw Error(ErrorCode::data, msg("{}: not a file", file.string()),
                     msg("Give the path of the file or of its folder."));
     }
-    if (fs::file_size(file, error) == 0) refuse(msg("{}: the file is empty", file.string()));
+    const std::uint64_t size = fs::file_size(file, error);
+    if (size == 0) refuse(msg("{}: the file is empty", file.string()));
 
     constexpr std::array<char, 6> xz_magic{'\xFD', '7', 'z', 'X', 'Z', '\0'};
     std::array<char, 6> start{};
     std::ifstream(file, std::ios::binary).read(start.data(), start.size());
-    if (start == xz_magic) return std::make_unique<XzReader>(file);
-    return std::make_unique<GzipReader>(file);
+    std::unique_ptr<ByteReader> reader;
+    if (start == xz_magic) {
+        reader = std::make_unique<XzReader>(file);
+    } else {
+        // The size at the end of a gzip file says nothing where the file was cut short.
+        const bool plain = start[0] != '\x1F' || start[1] != '\x8B';
+        if (plain && size > options.most_bytes) refuse_too_large(file, options.most_bytes);
+        reader = std::make_unique<GzipReader>(file);
+    }
+    return std::make_unique<BoundedReader>(file, std::move(reader), options);
 }
 
 }  // namespace engine

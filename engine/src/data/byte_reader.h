@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 
 namespace engine {
@@ -19,18 +21,32 @@ public:
     virtual std::size_t read(std::span<std::uint8_t> out) = 0;
 };
 
-/// Opens a plain, gzip or xz file; which one is told by its first bytes, not by its name. The
-/// checksums of packed data are checked. Throws Error(data) if the file is missing, empty, or not a
-/// file.
-std::unique_ptr<ByteReader> open_packed(const std::filesystem::path& file);
+/// A reader throws it once a stop was requested. No Error: nothing is wrong with the data.
+struct ReadingStopped {};
+
+struct ReadOptions {
+    /// Unpacked bytes that the format can hold. A larger plain file is refused before it is read, a
+    /// packed one as soon as more has come out of it.
+    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+    /// Polled at least once a mebibyte.
+    std::stop_token stop;
+};
+
+/// Opens a plain, gzip or xz file; its first bytes decide which, not its name. The checksums of
+/// packed data are checked. Throws Error(data) if the file is missing, empty, too large, or not a
+/// regular file.
+std::unique_ptr<ByteReader> open_packed(const std::filesystem::path& file,
+                                        const ReadOptions& options = {});
 
 /// Whether the file is a tar archive, plain or packed: by its name, or by its content if it can be
 /// read.
 bool is_archive(const std::filesystem::path& file);
 
 /// Calls `visit` for each file in a tar archive, plain or packed, with its name without folders.
-/// What is not read is skipped; false ends the walk. Throws Error(data) if the archive is damaged.
+/// What is not read is skipped; false ends the walk. Throws Error(data) if the archive is damaged
+/// or larger than the options allow.
 void for_each_entry(const std::filesystem::path& archive,
-                    const std::function<bool(const std::string& name, ByteReader& data)>& visit);
+                    const std::function<bool(const std::string& name, ByteReader& data)>& visit,
+                    const ReadOptions& options = {});
 
 }  // namespace engine

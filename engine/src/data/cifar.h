@@ -22,6 +22,8 @@ struct CifarFormat {
 
     std::int64_t classes() const { return label_classes.back(); }
     std::size_t record_bytes() const { return label_classes.size() + 3072; }
+    /// Of one file: CIFAR has 60,000 images in all.
+    std::uint64_t most_file_bytes() const { return 60'000 * record_bytes(); }
 };
 const CifarFormat& cifar10_format();   ///< one label byte
 const CifarFormat& cifar100_format();  ///< coarse and fine label; the fine one is used
@@ -37,8 +39,8 @@ void append_cifar(const std::string& file, ByteReader& reader, const CifarFormat
                   std::int64_t limit, LabelledImages& out);
 
 /// Opens kind `cifar10` or `cifar100` from folders, files and archives, in parts or whole.
-/// Throws Error(data).
-DatasetPair open_cifar(const DatasetConfig& config);
+/// Throws Error(data), and ReadingStopped once `stop` is requested.
+DatasetPair open_cifar(const DatasetConfig& config, const std::stop_token& stop = {});
 
 /// What find_data_files() looks for; recognise_path() uses it too.
 Wanted wanted_cifar(const CifarFormat& format);

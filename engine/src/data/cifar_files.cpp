@@ -21,11 +21,14 @@ constexpr const char* cifar100_names_file = "fine_label_names.txt";
 /// Collects the two sets and the names of the classes from one file after another.
 class CifarReader {
 public:
-    CifarReader(const CifarFormat& format, const DatasetConfig& config)
-        : format_(format), train_limit_(config.train_limit), test_limit_(config.test_limit) {}
+    CifarReader(const CifarFormat& format, const DatasetConfig& config, const std::stop_token& stop)
+        : format_(format),
+          train_limit_(config.train_limit),
+          test_limit_(config.test_limit),
+          stop_(stop) {}
 
     void add_file(const DataFile& file) {
-        const auto reader = open_packed(file.path);
+        const auto reader = open_packed(file.path, {format_.most_file_bytes(), stop_});
         add(file.name, file.path.string(), *reader);
         const fs::path names = file.path.parent_path() / cifar100_names_file;
         if (names_.empty() && fs::exists(names)) add_names(*open_packed(names));
@@ -39,7 +42,7 @@ public:
             LabelledImages images;
         };
         std::vector<Part> parts;
-        for_each_entry(archive, [&](const std::string& entry, ByteReader& reader) {
+        const auto add_entry = [&](const std::string& entry, ByteReader& reader) {
             const std::string name = recognition_name(entry);
             if (name == cifar100_names_file) add_names(reader);
             if (is_cifar_train(name) || is_cifar_test(name)) {
@@ -48,7 +51,9 @@ public:
                              parts.back().images);
             }
             return true;
-        });
+        };
+        // Twice the images, which leaves room for the headers and for files that are not read.
+        for_each_entry(archive, add_entry, {2 * format_.most_file_bytes(), stop_});
         std::stable_sort(parts.begin(), parts.end(),
                          [](const Part& a, const Part& b) { return name_before(a.name, b.name); });
         for (const auto& part : parts)
@@ -111,6 +116,7 @@ private:
     const CifarFormat& format_;
     std::int64_t train_limit_;
     std::int64_t test_limit_;
+    std::stop_token stop_;
     LabelledImages train_{{3, 32, 32}, {}, {}};
     LabelledImages test_{{3, 32, 32}, {}, {}};
     std::vector<std::string> names_;
@@ -156,9 +162,9 @@ Wanted wanted_cifar(const CifarFormat& format) {
                   "cifar-100-binary.tar.gz"};
 }
 
-DatasetPair open_cifar(const DatasetConfig& config) {
+DatasetPair open_cifar(const DatasetConfig& config, const std::stop_token& stop) {
     const CifarFormat& format = config.kind == "cifar10" ? cifar10_format() : cifar100_format();
-    CifarReader reader(format, config);
+    CifarReader reader(format, config, stop);
     const auto files = find_data_files(config.path, wanted_cifar(format));
     refuse_gap(files, format);
     for (const auto& file : files) {

@@ -108,6 +108,10 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
                               : msg("{}: no such file or folder", path),
                         msg("Set dataset.path to the folder with {}.", wanted.looked_for));
         }
+        if (!fs::is_directory(path, error) && !fs::is_regular_file(path, error)) {
+            throw Error(ErrorCode::data, msg("{}: neither a file nor a folder", path),
+                        msg("Set dataset.path to the folder with {}.", wanted.looked_for));
+        }
         const bool archive = wanted.archives && is_archive(path);
         const bool alone = paths.size() == 1 && !fs::is_directory(path, error) && !archive;
         const fs::path folder = alone ? fs::absolute(path).parent_path() : fs::path(path);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,8 @@ struct DatasetPair {
 /// the generated kinds only. Reading files may take seconds. Data sets that are still held
 /// somewhere are handed out again instead of being read twice, so the runs of a comparison share
 /// one copy. Throws Error(data) with the file's name for data that are missing, damaged or of
-/// another kind.
-DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed);
+/// another kind, and ReadingStopped (data/byte_reader.h) soon after `stop` was requested.
+DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed,
+                         const std::stop_token& stop = {});
 
 }  // namespace engine

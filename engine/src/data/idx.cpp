@@ -60,6 +60,10 @@ std::vector<std::int64_t> read_header(const std::string& file, ByteReader& reade
         sizes.push_back(size);
     }
     if (sizes[0] == 0) refuse(msg("{}: holds no samples", file));
+    if (sizes[0] > most_idx_samples) {
+        refuse(msg("{}: its header promises {} samples, more than the {} that a file may hold",
+                   file, sizes[0], most_idx_samples));
+    }
     return sizes;
 }
 
@@ -69,9 +73,6 @@ std::int64_t append_samples(const std::string& file, ByteReader& reader, std::in
                             std::int64_t sample_bytes, std::int64_t limit,
                             std::vector<std::uint8_t>& out) {
     const std::int64_t wanted = limit > 0 ? std::min(count, limit) : count;
-    if (wanted > largest_dataset_bytes() / sample_bytes) {
-        refuse(msg("{}: its header promises {} samples, more than fit into memory", file, count));
-    }
     constexpr std::int64_t piece = std::int64_t{64} << 20;
     for (std::int64_t done = 0; done < wanted * sample_bytes;) {
         const auto ask = static_cast<std::size_t>(std::min(piece, wanted * sample_bytes - done));
@@ -91,8 +92,14 @@ std::int64_t append_samples(const std::string& file, ByteReader& reader, std::in
     return count;
 }
 
+ReadOptions options_for(std::int64_t sample_bytes, const std::stop_token& stop) {
+    constexpr std::int64_t longest_header = 16;
+    return {static_cast<std::uint64_t>(longest_header + most_idx_samples * sample_bytes), stop};
+}
+
 /// One of the two sets: its images and labels files, part by part.
-LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int64_t limit) {
+LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int64_t limit,
+                        const std::stop_token& stop) {
     std::vector<DataFile> images, labels;
     for (const auto& file : files) {
         if (is_idx_train(file.name) != train) continue;
@@ -109,8 +116,8 @@ LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int
     LabelledImages out{{1, image_side, image_side}, {}, {}};
     for (std::size_t i = 0; i < images.size() && (limit == 0 || out.size() < limit); ++i) {
         const std::int64_t left = limit == 0 ? 0 : limit - out.size();
-        const auto image_count = append_idx_images(images[i].path, left, out);
-        const auto label_count = append_idx_labels(labels[i].path, left, class_count, out);
+        const auto image_count = append_idx_images(images[i].path, left, out, stop);
+        const auto label_count = append_idx_labels(labels[i].path, left, class_count, out, stop);
         if (image_count != label_count) {
             refuse(msg("{} has {} images and {} has {} labels: they do not belong together",
                        images[i].path.string(), image_count, labels[i].path.string(), label_count));
@@ -131,8 +138,9 @@ bool contains(const std::string& text, const char* part) {
 
 }  // namespace
 
-std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, LabelledImages& out) {
-    const auto reader = open_packed(file);
+std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, LabelledImages& out,
+                               const std::stop_token& stop) {
+    const auto reader = open_packed(file, options_for(image_side * image_side, stop));
     const auto sizes = read_header(file.string(), *reader, 3);
     if (sizes[1] != image_side || sizes[2] != image_side) {
         refuse(msg("{}: images of {} by {} pixels, where 28 by 28 belong", file.string(), sizes[1],
@@ -143,8 +151,8 @@ std::int64_t append_idx_images(const fs::path& file, std::int64_t limit, Labelle
 }
 
 std::int64_t append_idx_labels(const fs::path& file, std::int64_t limit, std::int64_t classes,
-                               LabelledImages& out) {
-    const auto reader = open_packed(file);
+                               LabelledImages& out, const std::stop_token& stop) {
+    const auto reader = open_packed(file, options_for(1, stop));
     const auto sizes = read_header(file.string(), *reader, 1);
     const std::size_t before = out.labels.size();
     const auto count = append_samples(file.string(), *reader, sizes[0], 1, limit, out.labels);
@@ -174,12 +182,12 @@ Wanted wanted_idx() {
                 "t10k-labels-idx1-ubyte, plain or .gz"};
 }
 
-DatasetPair open_idx(const DatasetConfig& config) {
+DatasetPair open_idx(const DatasetConfig& config, const std::stop_token& stop) {
     Wanted wanted = wanted_idx();
     if (config.kind == "fashion-mnist") wanted.title = "Fashion-MNIST";
     const auto files = find_data_files(config.path, wanted);
-    LabelledImages train = read_set(files, true, config.train_limit);
-    LabelledImages test = read_set(files, false, config.test_limit);
+    LabelledImages train = read_set(files, true, config.train_limit, stop);
+    LabelledImages test = read_set(files, false, config.test_limit, stop);
     return make_image_datasets(std::move(train), std::move(test), names_of(config.kind));
 }
 

@@ -8,19 +8,24 @@
 
 namespace engine {
 
+/// Samples that one IDX file may hold: MNIST has 60,000, its largest descendants some 800,000.
+inline constexpr std::int64_t most_idx_samples = 1'000'000;
+
 /// Appends the images of an IDX file (big-endian: 00 00 08 03, count, 28, 28, then the pixels row
 /// by row) to `out`, `limit` of them at most (0: all); returns how many. A file that is read to its
-/// end must hold what its header says, no less and no more. Throws Error(data).
+/// end must hold what its header says, no less and no more. Throws Error(data), and ReadingStopped
+/// once `stop` is requested.
 std::int64_t append_idx_images(const std::filesystem::path& file, std::int64_t limit,
-                               LabelledImages& out);
+                               LabelledImages& out, const std::stop_token& stop = {});
 
 /// The same for labels (00 00 08 01, count, then a byte each), which must be below `classes`.
 std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t limit,
-                               std::int64_t classes, LabelledImages& out);
+                               std::int64_t classes, LabelledImages& out,
+                               const std::stop_token& stop = {});
 
 /// Opens kind `mnist` or `fashion-mnist`: four IDX files, or several parts of each, in the folders
-/// or files of config.path. Throws Error(data).
-DatasetPair open_idx(const DatasetConfig& config);
+/// or files of config.path. Throws Error(data), and ReadingStopped.
+DatasetPair open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
 
 /// What find_data_files() looks for; recognise_path() uses it too.
 struct Wanted;

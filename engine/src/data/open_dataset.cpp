@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -29,7 +30,7 @@ DatasetPair generate(const DatasetConfig& config, std::int64_t seed, StreamId tr
         std::make_shared<Generated>(seed, test, limited(Generated::test_size, config.test_limit))};
 }
 
-DatasetPair load(const DatasetConfig& config, std::int64_t seed) {
+DatasetPair load(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
     if (config.kind == "spirals") {
         return generate<SpiralDataset>(config, seed, StreamId::spirals_train,
                                        StreamId::spirals_test);
@@ -37,8 +38,8 @@ DatasetPair load(const DatasetConfig& config, std::int64_t seed) {
     if (config.kind == "glyphs") {
         return generate<GlyphDataset>(config, seed, StreamId::glyphs_train, StreamId::glyphs_test);
     }
-    if (config.kind == "mnist" || config.kind == "fashion-mnist") return open_idx(config);
-    if (config.kind == "cifar10" || config.kind == "cifar100") return open_cifar(config);
+    if (config.kind == "mnist" || config.kind == "fashion-mnist") return open_idx(config, stop);
+    if (config.kind == "cifar10" || config.kind == "cifar100") return open_cifar(config, stop);
     throw Error(ErrorCode::settings,
                 msg("dataset.kind: {} is not a data set of this version", config.kind),
                 msg("`halftone datasets` lists those that it reads."));
@@ -72,21 +73,32 @@ struct Opened {
     std::weak_ptr<const Dataset> test;
 };
 
+/// Another run may be reading for many seconds.
+std::unique_lock<std::timed_mutex> lock_unless_stopped(std::timed_mutex& mutex,
+                                                       const std::stop_token& stop) {
+    std::unique_lock lock(mutex, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(50))) {
+        if (stop.stop_requested()) throw ReadingStopped{};
+    }
+    return lock;
+}
+
 }  // namespace
 
-DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed) {
+DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed,
+                         const std::stop_token& stop) {
     // Only weak references: a data set goes when its last user goes. The lock is held while
     // reading, so that of two runs started together the second waits for the first one's copy.
-    static std::mutex mutex;
+    static std::timed_mutex mutex;
     static std::map<std::string, Opened> opened;
-    const std::lock_guard lock(mutex);
+    const auto lock = lock_unless_stopped(mutex, stop);
     std::erase_if(opened, [](const auto& item) { return item.second.train.expired(); });
 
     const std::string key = cache_key(config, seed);
     Opened& held = opened[key];
     DatasetPair pair{held.train.lock(), held.test.lock()};
     if (pair.train && pair.test) return pair;
-    pair = load(config, seed);
+    pair = load(config, seed, stop);
     held = {pair.train, pair.test};
     return pair;
 }

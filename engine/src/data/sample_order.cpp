@@ -13,7 +13,8 @@
 namespace engine {
 namespace {
 
-constexpr std::uintmax_t largest_order_file = std::uintmax_t{1} << 30;
+// Eight million indices of an epoch; each takes up to four times its text in memory.
+constexpr std::uintmax_t largest_order_file = std::uintmax_t{64} << 20;
 
 [[noreturn]] void refuse(Message message) {
     throw Error(ErrorCode::data, std::move(message),
@@ -25,7 +26,7 @@ std::ifstream open_order(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) refuse(msg("{}: no such file", file));
     if (std::filesystem::file_size(file, error) > largest_order_file) {
-        refuse(msg("{}: over 1 GiB, too long for an order of samples", file));
+        refuse(msg("{}: over 64 MiB, too long for an order of samples", file));
     }
     std::ifstream in(file);
     if (!in) refuse(msg("{}: cannot be read", file));

@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "core/memory.h"
 #include "engine/error.h"
 #include "store/atomic_file.h"
 
@@ -43,35 +44,83 @@ std::optional<std::uint64_t> byte_count(const std::vector<std::int64_t>& shape, 
     return bytes;
 }
 
-std::vector<std::byte> read_whole(const std::filesystem::path& path) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error);
-    std::ifstream file(path, std::ios::binary);
-    if (error || !file) {
-        const int code = error ? error.value() : errno;
-        throw Error(
-            ErrorCode::data,
-            msg("{}: cannot be read: {}", path.string(), std::generic_category().message(code)),
-            msg("Give a safetensors file."));
-    }
-    std::vector<std::byte> bytes(size);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-    if (file.gcount() != static_cast<std::streamsize>(size)) {
-        refuse(path, msg("it became shorter while it was read"));
-    }
-    return bytes;
+[[noreturn]] void refuse_unreadable(const std::filesystem::path& path, const std::string& reason) {
+    throw Error(ErrorCode::data, msg("{}: cannot be read: {}", path.string(), reason),
+                msg("Give a safetensors file."));
 }
 
-/// Checks a header and turns it into entries. `data` is what follows it in the file.
+/// A file that is read from front to back. Nothing is allocated before its size is known to hold
+/// what is asked for.
+class Source {
+public:
+    explicit Source(const std::filesystem::path& path) : path_(path) {
+        std::error_code error;
+        const auto status = std::filesystem::status(path, error);
+        if (!error && !std::filesystem::is_regular_file(status))
+            refuse_unreadable(path, "it is not a regular file");
+        if (!error) left_ = std::filesystem::file_size(path, error);
+        if (!error) file_.open(path, std::ios::binary);
+        if (error || !file_)
+            refuse_unreadable(path, std::generic_category().message(error ? error.value() : errno));
+    }
+
+    std::uint64_t left() const { return left_; }
+
+    template <typename Byte>
+    void read(std::span<Byte> out) {
+        static_assert(sizeof(Byte) == 1);
+        const auto count = static_cast<std::streamsize>(out.size());
+        if (out.size() > left_ || !file_.read(reinterpret_cast<char*>(out.data()), count))
+            refuse(path_, msg("it became shorter while it was read"));
+        left_ -= out.size();
+    }
+
+private:
+    const std::filesystem::path& path_;
+    std::ifstream file_;
+    std::uint64_t left_ = 0;
+};
+
+/// The file's JSON header.
+std::string read_header(Source& source, const std::filesystem::path& path) {
+    const std::uint64_t all = source.left();
+    if (all < length_bytes) refuse(path, msg("it ends after {} bytes", all));
+    std::uint64_t length = 0;
+    source.read(std::as_writable_bytes(std::span(&length, 1)));
+    if (length > longest_header || length > source.left())
+        refuse(path, msg("it claims a header of {} bytes and has {} in all", length, all));
+    std::string header(length, '\0');
+    source.read(std::span(header));
+    return header;
+}
+
+void check_fits_memory(const std::filesystem::path& path, std::uint64_t bytes) {
+    const std::uint64_t memory = memory_limit();
+    if (bytes <= memory / 2) return;  // the tensors are copied out of it
+    throw Error(
+        ErrorCode::data,
+        msg("{}: its tensors take {} MiB, more than half of this machine's {} MiB of memory",
+            path.string(), bytes >> 20, memory >> 20),
+        msg("Give a file with fewer or smaller tensors."));
+}
+
+/// A tensor of the header, before its data are read.
+struct Described {
+    TensorEntry entry;
+    std::uint64_t begin = 0;  ///< offsets into the data
+    std::uint64_t end = 0;
+};
+
+/// Checks a header against the `data_bytes` that follow it in the file.
 class HeaderReader {
 public:
-    HeaderReader(const std::filesystem::path& path, std::string_view text,
-                 std::span<const std::byte> data)
-        : path_(path), text_(text), data_(data) {}
+    HeaderReader(const std::filesystem::path& path, std::string_view text, std::uint64_t data_bytes)
+        : path_(path), text_(text), data_bytes_(data_bytes) {}
 
-    std::vector<TensorEntry> read(std::map<std::string, std::string>& metadata) {
+    /// The tensors in the order of their data.
+    std::vector<Described> read(std::map<std::string, std::string>& metadata) {
         const json header = parse();
-        std::vector<TensorEntry> entries;
+        std::vector<Described> entries;
         for (const auto& [name, value] : header.items()) {
             if (name == metadata_key) {
                 read_metadata(value, metadata);
@@ -109,7 +158,7 @@ private:
         }
     }
 
-    TensorEntry read_entry(const std::string& name, const json& value) {
+    Described read_entry(const std::string& name, const json& value) {
         if (!value.is_object()) refuse(path_, msg("tensor {} is not described by an object", name));
         TensorEntry entry;
         entry.name = name;
@@ -128,7 +177,7 @@ private:
             entry.shape.push_back(static_cast<std::int64_t>(size));
         }
         const auto offsets = numbers(name, value, "data_offsets");
-        if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_.size()) {
+        if (offsets.size() != 2 || offsets[0] > offsets[1] || offsets[1] > data_bytes_) {
             refuse(path_, msg("tensor {} lies outside the file", name));
         }
         const auto bytes = byte_count(entry.shape, item);
@@ -136,8 +185,7 @@ private:
             refuse(path_, msg("tensor {} has {} bytes, which is not what its shape and type take",
                               name, offsets[1] - offsets[0]));
         }
-        entry.bytes = data_.subspan(offsets[0], offsets[1] - offsets[0]);
-        return entry;
+        return {std::move(entry), offsets[0], offsets[1]};
     }
 
     std::vector<std::uint64_t> numbers(const std::string& name, const json& value,
@@ -153,25 +201,23 @@ private:
 
     /// Tensors follow one another without overlap or hole, as the format asks, to the end of the
     /// file.
-    void check_cover(std::vector<TensorEntry>& entries) {
+    void check_cover(std::vector<Described>& entries) {
         std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
-            return std::pair(a.bytes.data(), a.bytes.size()) <
-                   std::pair(b.bytes.data(), b.bytes.size());
+            return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
         });
-        const std::byte* end = data_.data();
-        for (const auto& entry : entries) {
-            if (entry.bytes.data() < end)
-                refuse(path_, msg("tensor {} overlaps another", entry.name));
-            if (entry.bytes.data() > end)
-                refuse(path_, msg("there is a hole before tensor {}", entry.name));
-            end = entry.bytes.data() + entry.bytes.size();
+        std::uint64_t end = 0;
+        for (const auto& each : entries) {
+            if (each.begin < end) refuse(path_, msg("tensor {} overlaps another", each.entry.name));
+            if (each.begin > end)
+                refuse(path_, msg("there is a hole before tensor {}", each.entry.name));
+            end = each.end;
         }
-        if (end != data_.data() + data_.size()) refuse(path_, msg("it holds bytes of no tensor"));
+        if (end != data_bytes_) refuse(path_, msg("it holds bytes of no tensor"));
     }
 
     const std::filesystem::path& path_;
     std::string_view text_;
-    std::span<const std::byte> data_;
+    std::uint64_t data_bytes_;
 };
 
 void check_entry(const TensorEntry& entry, std::set<std::string>& names) {
@@ -217,17 +263,17 @@ std::size_t safetensors_item_bytes(const std::string& dtype) {
 
 SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
     SafetensorsFile file;
-    file.data_ = read_whole(path);
-    const std::span<const std::byte> all = file.data_;
-    if (all.size() < length_bytes) refuse(path, msg("it ends after {} bytes", all.size()));
-    std::uint64_t length = 0;
-    std::memcpy(&length, all.data(), length_bytes);
-    if (length > longest_header || length > all.size() - length_bytes) {
-        refuse(path, msg("it claims a header of {} bytes and has {} in all", length, all.size()));
+    Source source(path);
+    const std::string header = read_header(source, path);
+    auto described = HeaderReader(path, header, source.left()).read(file.metadata_);
+    check_fits_memory(path, source.left());
+    file.data_.resize(source.left());
+    source.read(std::span(file.data_));
+    for (auto& each : described) {
+        each.entry.bytes =
+            std::span<const std::byte>(file.data_).subspan(each.begin, each.end - each.begin);
+        file.tensors_.push_back(std::move(each.entry));
     }
-    const auto* text = reinterpret_cast<const char*>(all.data() + length_bytes);
-    HeaderReader reader(path, {text, length}, all.subspan(length_bytes + length));
-    file.tensors_ = reader.read(file.metadata_);
     return file;
 }
 

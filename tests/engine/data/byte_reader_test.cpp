@@ -85,6 +85,51 @@ TEST(ByteReader, RefusesAMissingAnEmptyAndAFolderForAFile) {
     EXPECT_THAT(test::data_error([&] { open_packed(folder.str()); }), HasSubstr("not a file"));
 }
 
+TEST(ByteReader, RefusesALargerPlainFileThanTheFormatsBeforeItReads) {
+    const TempFolder folder;
+    const auto file = folder.write("large", sample_bytes(3000));
+    EXPECT_THAT(test::data_error([&] { open_packed(file, {.most_bytes = 2999, .stop = {}}); }),
+                HasSubstr("holds more than the"));
+}
+
+TEST(ByteReader, RefusesBytesBeyondTheFormatsAsTheyUnpack) {
+    const TempFolder folder;
+    const Bytes data = sample_bytes(3000);
+    for (const Bytes& bytes : {test::gzip(data), test::xz(data)}) {
+        const auto file = folder.write("large", bytes);
+        Bytes content(3000);
+        const auto enough = open_packed(file, {.most_bytes = 3000, .stop = {}});
+        EXPECT_EQ(enough->read(content), 3000U);
+        const auto less = open_packed(file, {.most_bytes = 2999, .stop = {}});
+        EXPECT_THAT(test::data_error([&] { less->read(content); }),
+                    HasSubstr("holds more than the"));
+    }
+}
+
+TEST(ByteReader, StopsReadingOnRequest) {
+    const TempFolder folder;
+    std::stop_source source;
+    const auto reader = open_packed(folder.write("file", test::xz(sample_bytes(3000))),
+                                    {.stop = source.get_token()});
+    Bytes content(100);
+    EXPECT_EQ(reader->read(content), 100U);
+    source.request_stop();
+    EXPECT_THROW(reader->read(content), ReadingStopped);
+}
+
+TEST(ArchiveReader, StopsReadingOnRequest) {
+    const TempFolder folder;
+    std::stop_source source;
+    const auto file = folder.write("a.tar", test::tar({{"a.bin", sample_bytes(300'000)}}));
+    const auto stop_inside = [&](const std::string&, ByteReader& reader) {
+        source.request_stop();
+        Bytes content(300'000);
+        reader.read(content);
+        return true;
+    };
+    EXPECT_THROW(for_each_entry(file, stop_inside, {.stop = source.get_token()}), ReadingStopped);
+}
+
 TEST(ArchiveReader, VisitsTheFilesOfAPlainAndAPackedArchive) {
     const TempFolder folder;
     const Bytes data = sample_bytes(3000);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -67,6 +68,17 @@ TEST(DataFiles, LooksIntoTheOfficialFolderInsideOnlyIfThereIsNothingOutside) {
     EXPECT_THAT(found({folder.str()}), ElementsAre("a.bin"));
     folder.write("b.bin", Bytes{1});
     EXPECT_THAT(found({folder.str()}), ElementsAre("b.bin"));
+}
+
+TEST(DataFiles, RefuseAPathThatIsNeitherAFileNorAFolder) {
+    const TempFolder folder;
+    folder.write("a.bin", Bytes{1});
+    const auto pipe = (folder / "b.bin").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+        EXPECT_THAT(test::data_error([&] { found({path}); }),
+                    HasSubstr(path + ": neither a file nor a folder"));
+    }
 }
 
 TEST(DataFiles, SayWhatWasLookedForWhereNothingIsFound) {

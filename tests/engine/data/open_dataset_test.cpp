@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "data/byte_reader.h"
 #include "data/dataset.h"
 #include "data_fixtures.h"
 #include "engine/catalog.h"
@@ -38,6 +39,19 @@ TEST(OpenDataset, HandsTheSameCopyToTwoRunsOfOneSetAndSeed) {
     EXPECT_EQ(open_dataset(generated("glyphs"), 1).train, first.train);
     EXPECT_NE(open_dataset(generated("glyphs"), 2).train, first.train);
     EXPECT_NE(open_dataset(generated("glyphs", 5), 1).train, first.train);
+}
+
+TEST(OpenDataset, StopsReadingFilesOnRequest) {
+    const test_support::TempFolder folder;
+    for (const std::string set : {"train", "t10k"}) {
+        folder.write(set + "-images-idx3-ubyte", test::idx_images(8));
+        folder.write(set + "-labels-idx1-ubyte", test::idx_labels(8));
+    }
+    const auto config = test::dataset("mnist", {folder.str()});
+    std::stop_source stopped;
+    stopped.request_stop();
+    EXPECT_THROW(open_dataset(config, 1, stopped.get_token()), ReadingStopped);
+    EXPECT_EQ(open_dataset(config, 1).train->size(), 8) << "the next one reads it whole";
 }
 
 TEST(OpenDataset, RefusesAKindThatItDoesNotKnow) {

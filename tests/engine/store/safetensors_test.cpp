@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <fstream>
@@ -178,6 +179,36 @@ TEST(Safetensors, ALengthBeyondTheFileIsRefused) {
 TEST(Safetensors, DeepNestingDoesNotExhaustTheStack) {
     EXPECT_THAT(open_error(raw_file("{\"a\":" + std::string(200'000, '['), 0)),
                 HasSubstr("nested"));
+}
+
+TEST(Safetensors, ASparseFileOfATerabyteIsRefusedBeforeItIsRead) {
+    constexpr std::uintmax_t terabyte = std::uintmax_t{1} << 40;
+    const std::string header =
+        R"({"a":{"dtype":"U8","shape":[1099511627776],"data_offsets":[0,1099511627776]}})";
+    for (const std::string& begin : {std::string(8, '\0'), raw_file(header, 0)}) {
+        test_support::TempFolder dir;
+        write_raw(dir / "w.safetensors", begin);
+        std::filesystem::resize_file(dir / "w.safetensors", begin.size() + terabyte);
+        try {
+            SafetensorsFile::open(dir / "w.safetensors");
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data);
+        }
+    }
+}
+
+TEST(Safetensors, WhatIsNoRegularFileIsRefused) {
+    test_support::TempFolder dir;
+    ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
+    for (const auto& path : {dir / "pipe", std::filesystem::path("/dev/zero")}) {
+        try {
+            SafetensorsFile::open(path);
+            ADD_FAILURE() << "no error";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("not a regular file"));
+        }
+    }
 }
 
 TEST(Safetensors, AMissingFileAndAFolderAreErrors) {
