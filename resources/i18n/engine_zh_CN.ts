@@ -661,10 +661,6 @@
         <translation>{}：没有样本</translation>
     </message>
     <message>
-        <source>{}: its header promises {} samples, more than fit into memory</source>
-        <translation>{}：文件头声明有 {} 个样本，超出内存容量</translation>
-    </message>
-    <message>
         <source>{}: cut short: its header promises {} samples and {} are there</source>
         <translation>{}：不完整：文件头声明 {} 个样本，实际有 {} 个</translation>
     </message>
@@ -707,10 +703,6 @@
     <message>
         <source>dataset.order takes a text file with one batch a line: sample indices from 0, separated by spaces.</source>
         <translation>dataset.order 需要文本文件，每行一个批次：从 0 开始的样本编号，用空格分隔。</translation>
-    </message>
-    <message>
-        <source>{}: over 1 GiB, too long for an order of samples</source>
-        <translation>{}：超过 1 GiB，作为样本顺序文件过长</translation>
     </message>
     <message>
         <source>{}: cannot be read</source>
@@ -995,10 +987,6 @@
     <message>
         <source>{}: the folder for the run is not empty</source>
         <translation>{}：运行文件夹不是空的</translation>
-    </message>
-    <message>
-        <source>Give a new folder, or an empty one.</source>
-        <translation>请给出新的或空的文件夹。</translation>
     </message>
     <message>
         <source>{}: the run history is of a later version of this program</source>
@@ -2111,6 +2099,70 @@
     <message>
         <source>{}: tensor {} has {} dimensions, the most is 8</source>
         <translation>{}：张量 {} 有 {} 维，最多为 8 维</translation>
+    </message>
+    <message>
+        <source>No update was applied in epoch {}: all {} steps were skipped, the last one at a loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or the learning rate.</source>
+        <translation>第 {} 轮没有进行任何参数更新：全部 {} 步都被跳过，最后一步的损失缩放为 {}。请调低 scaler.init_scale、scaler.backoff_factor 或学习率。</translation>
+    </message>
+    <message>
+        <source>The run diverged: the loss has not been finite for {} steps, up to step {}.</source>
+        <translation>训练已发散：损失连续 {} 步不是有限值，直到第 {} 步。</translation>
+    </message>
+    <message>
+        <source>Lower optimizer.lr or scaler.init_scale, or use a dynamic scaler, which skips the steps whose gradients overflow.</source>
+        <translation>请调低 optimizer.lr 或 scaler.init_scale，或改用动态损失缩放，它会跳过梯度溢出的步。</translation>
+    </message>
+    <message>
+        <source>Train in amp-fp16, which keeps the weights and delicate operations in fp32, or lower optimizer.lr.</source>
+        <translation>请改用 amp-fp16（权重和对精度敏感的运算保持 fp32），或调低 optimizer.lr。</translation>
+    </message>
+    <message>
+        <source>Lower optimizer.lr, or clip the gradients with clip.kind norm.</source>
+        <translation>请调低 optimizer.lr，或用 clip.kind norm 裁剪梯度。</translation>
+    </message>
+    <message>
+        <source>{}: holds more than the {} MiB that a file of this kind can hold</source>
+        <translation>{}：内容超过此类文件最多可容纳的 {} MiB</translation>
+    </message>
+    <message>
+        <source>Give a file of the data set's official form.</source>
+        <translation>请提供该数据集官方格式的文件。</translation>
+    </message>
+    <message>
+        <source>{}: neither a file nor a folder</source>
+        <translation>{}：既不是普通文件，也不是文件夹</translation>
+    </message>
+    <message>
+        <source>{}: its header promises {} samples, more than the {} that a file may hold</source>
+        <translation>{}：文件头声明有 {} 个样本，超过单个文件允许的 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: over 64 MiB, too long for an order of samples</source>
+        <translation>{}：超过 64 MiB，作为样本顺序文件过长</translation>
+    </message>
+    <message>
+        <source>{}: its tensors take {} MiB, more than half of this machine's {} MiB of memory</source>
+        <translation>{}：其中的张量占 {} MiB，超过本机 {} MiB 内存的一半</translation>
+    </message>
+    <message>
+        <source>Give a file with fewer or smaller tensors.</source>
+        <translation>请提供张量更少或更小的文件。</translation>
+    </message>
+    <message>
+        <source>{}: cannot be the folder of a run: {}</source>
+        <translation>{}：不能用作运行文件夹：{}</translation>
+    </message>
+    <message>
+        <source>Give a new folder, or an empty one, where you may write.</source>
+        <translation>请给出有写入权限的新文件夹或空文件夹。</translation>
+    </message>
+    <message>
+        <source>Stop on NaN</source>
+        <translation>遇 NaN 停止</translation>
+    </message>
+    <message>
+        <source>Ends the run as diverged after this many steps in a row with a loss that is NaN or infinite; 0 never does.</source>
+        <translation>损失连续这么多步为 NaN 或无穷大后，运行以发散结束；0 表示从不。</translation>
     </message>
 </context>
 </TS>

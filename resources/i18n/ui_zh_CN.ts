@@ -181,6 +181,10 @@
             <translation>已按要求停止，运行记录已保留。</translation>
         </message>
         <message>
+            <source>Diverged: the loss stayed NaN or infinite.</source>
+            <translation>已发散：损失一直为 NaN 或无穷大。</translation>
+        </message>
+        <message>
             <source>Ended by an error.</source>
             <translation>因错误结束。</translation>
         </message>
@@ -1136,6 +1140,10 @@ above</source>
         <message>
             <source>failed</source>
             <translation>失败</translation>
+        </message>
+        <message>
+            <source>diverged</source>
+            <translation>发散</translation>
         </message>
         <message>
             <source>interrupted</source>

@@ -37,6 +37,7 @@ MeanSpread mean_and_spread(const std::vector<double>& values);
 struct ComparisonRow {
     std::string precision;
     std::size_t seeds = 0;
+    std::size_t diverged = 0;  ///< of the seeds: ended because the loss stayed non-finite
     MeanSpread best_test_loss;
     MeanSpread last_test_loss;
     MeanSpread best_test_accuracy;

@@ -80,7 +80,13 @@ struct RunFailed {
     Message hint;
 };
 
-enum class DoneReason { epochs, max_steps, stopped, failed };
+enum class DoneReason {
+    epochs,
+    max_steps,
+    stopped,   ///< by a command
+    diverged,  ///< the loss stayed non-finite for `stop_on_nan` steps
+    failed,    ///< by any other error
+};
 const char* name(DoneReason reason) noexcept;
 
 struct RunDone {

@@ -112,6 +112,8 @@ struct RunConfig {
     std::int64_t accumulate = 1;  ///< micro-batches of batch_size per optimizer step
     std::int64_t epochs = 2;
     std::int64_t max_steps = 0;  ///< 0: no limit
+    /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
+    std::int64_t stop_on_nan = 50;
     std::int64_t seed = 1;
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
     std::int64_t threads = 0;     ///< 0: all cores

@@ -18,7 +18,7 @@ struct RunSummary {
     std::string run;  ///< id
     std::filesystem::path folder;
     std::string started;  ///< local time, ISO 8601
-    std::string state;    ///< "running", "done", "stopped", "failed", "interrupted"
+    std::string state;    ///< "running", "done", "stopped", "diverged", "failed", "interrupted"
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
@@ -66,7 +66,8 @@ public:
     void set_tags(const std::string& run, const std::string& tags);
     /// Drops the index and builds it again from the folders under the root.
     void rebuild();
-    /// What went wrong and was mended since the last call, such as a damaged index that was rebuilt.
+    /// What went wrong and was mended since the last call, such as a damaged index that was
+    /// rebuilt.
     std::vector<Message> take_warnings();
 
 private:

@@ -32,6 +32,10 @@ struct SessionOptions {
     std::filesystem::path dump_gradients;
 };
 
+/// Asks, without opening data, for what the settings need of this machine. Throws Error(device) if
+/// it lacks the device, or the device the precision.
+void check_device(const RunConfig& config);
+
 /// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
 /// may post, one thread drains. The destructor stops the run after its step in flight and waits for
 /// that.

@@ -193,6 +193,10 @@ std::vector<FieldInfo> run_fields() {
          "batches"},
         {"epochs", "Epochs", "How often training goes through the whole training set.", "epochs"},
         {"max_steps", "Step limit", "Ends the run after so many steps; 0 means no limit.", "steps"},
+        {"stop_on_nan", "Stop on NaN",
+         "Ends the run as diverged after this many steps in a row with a loss that is NaN or "
+         "infinite; 0 never does.",
+         "steps"},
         {"seed", "Seed",
          "The number that all randomness is drawn from: the same seed gives the same weights, "
          "order "

@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <limits>
 
 #include "engine/comparison.h"
 #include "store/recent_median.h"
+#include "store/text_table.h"
 
 namespace engine {
 namespace {
@@ -59,6 +58,9 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     ComparisonRow row;
     row.precision = compared.precision;
     row.seeds = compared.runs.size();
+    row.diverged = static_cast<std::size_t>(std::count_if(
+        compared.runs.begin(), compared.runs.end(),
+        [](const FinishedRun& run) { return run.done.reason == DoneReason::diverged; }));
     const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
     row.best_test_loss =
         over([](const FinishedRun& run) { return best_of(run.test_losses, std::less<>()); });
@@ -79,60 +81,33 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     return row;
 }
 
-std::string text_of(const char* format, double value) {
-    if (std::isnan(value)) return "-";
-    std::array<char, 48> text;
-    std::snprintf(text.data(), text.size(), format, value);
-    return text.data();
-}
-
-std::string text_of(const char* format, const MeanSpread& value, bool with_spread) {
-    std::string text = text_of(format, value.mean);
-    if (with_spread && std::isfinite(value.mean)) text += " ±" + text_of(format, value.spread);
+std::string spread_text(const char* format, const MeanSpread& value, bool with_spread) {
+    std::string text = number_text(format, value.mean);
+    if (with_spread && std::isfinite(value.mean)) text += " ±" + number_text(format, value.spread);
     return text;
 }
 
-using Cells = std::vector<std::string>;
+std::string name_of(const ComparisonRow& row) {
+    if (row.diverged == 0) return row.precision;
+    if (row.diverged == row.seeds) return row.precision + " (diverged)";
+    return row.precision + " (" + std::to_string(row.diverged) + " of " +
+           std::to_string(row.seeds) + " diverged)";
+}
 
 Cells cells_of(const ComparisonRow& row) {
     const bool spread = row.seeds > 1;
-    return {row.precision,
-            text_of("%.4f", row.best_test_loss, spread),
-            text_of("%.4f", row.last_test_loss, spread),
-            text_of("%.4f", row.best_test_accuracy, spread),
-            text_of("%.4f", row.last_test_accuracy, spread),
-            text_of("%.3f", row.step_ms, spread),
-            text_of("%.0f", row.samples_per_s, spread),
-            text_of("%.2fx", row.speed_up),
-            text_of("%.1f MB", row.peak_bytes / 1e6),
-            text_of("%.0f", row.updates),
-            text_of("%.0f", row.skipped),
-            text_of("%.0f", row.growths)};
-}
-
-/// Letters as a terminal counts them: bytes that go on a UTF-8 letter are none.
-std::size_t width_of(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
-}
-
-std::string align(const std::vector<Cells>& lines) {
-    std::vector<std::size_t> widths(lines.front().size());
-    for (const auto& cells : lines) {
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            widths[i] = std::max(widths[i], width_of(cells[i]));
-    }
-    std::string out;
-    for (const auto& cells : lines) {
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            const std::string space(widths[i] - width_of(cells[i]), ' ');
-            const bool name = i == 0;  // names to the left, numbers to the right
-            out += name ? cells[i] + space : "  " + space + cells[i];
-        }
-        out += '\n';
-    }
-    return out;
+    return {name_of(row),
+            spread_text("%.4f", row.best_test_loss, spread),
+            spread_text("%.4f", row.last_test_loss, spread),
+            spread_text("%.4f", row.best_test_accuracy, spread),
+            spread_text("%.4f", row.last_test_accuracy, spread),
+            spread_text("%.3f", row.step_ms, spread),
+            spread_text("%.0f", row.samples_per_s, spread),
+            number_text("%.2fx", row.speed_up),
+            number_text("%.1f MB", row.peak_bytes / 1e6),
+            number_text("%.0f", row.updates),
+            number_text("%.0f", row.skipped),
+            number_text("%.0f", row.growths)};
 }
 
 }  // namespace
@@ -165,7 +140,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
                                  "last accuracy", "ms/step", "samples/s", "speed-up", "peak",
                                  "updates", "skipped", "growths"}};
     for (const auto& row : rows) lines.push_back(cells_of(row));
-    return align(lines);
+    return aligned(lines, 1);
 }
 
 }  // namespace engine

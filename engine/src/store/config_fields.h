@@ -60,6 +60,7 @@ void for_each_setting(Config& c, F&& f) {
     f("accumulate", c.accumulate);
     f("epochs", c.epochs);
     f("max_steps", c.max_steps);
+    f("stop_on_nan", c.stop_on_nan);
     f("seed", c.seed);
     f("device", c.device);
     f("threads", c.threads);

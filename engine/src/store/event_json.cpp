@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "store/config_reader.h"
+#include "store/json_number.h"
 
 namespace engine {
 namespace {
@@ -13,20 +14,14 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
 /// Leaves out what was not measured.
 void put_measured(ordered_json& object, const char* field, double value) {
-    if (!std::isnan(value)) object[field] = number(value);
+    if (!std::isnan(value)) object[field] = json_number(value);
 }
 
 /// A test set that was evaluated has a loss or an accuracy; without either there was none.
 void put_test_figures(ordered_json& object, double loss, double accuracy) {
-    if (!std::isnan(accuracy) || !std::isnan(loss)) object["test_loss"] = number(loss);
+    if (!std::isnan(accuracy) || !std::isnan(loss)) object["test_loss"] = json_number(loss);
     put_measured(object, "test_accuracy", accuracy);
 }
 
@@ -65,10 +60,10 @@ ordered_json to_object(const EpochDone& e) {
     ordered_json object = head("epoch", e.run);
     object["epoch"] = e.epoch;
     object["step"] = e.step;
-    object["train_loss"] = number(e.train_loss);
+    object["train_loss"] = json_number(e.train_loss);
     put_measured(object, "train_accuracy", e.train_accuracy);
     put_test_figures(object, e.test_loss, e.test_accuracy);
-    object["seconds"] = number(e.seconds);
+    object["seconds"] = json_number(e.seconds);
     return object;
 }
 
@@ -76,8 +71,8 @@ ordered_json to_object(const ScaleChanged& e) {
     ordered_json object = head("scale", e.run);
     object["step"] = e.step;
     object["kind"] = name(e.kind);
-    object["from"] = number(static_cast<double>(e.from));
-    object["to"] = number(static_cast<double>(e.to));
+    object["from"] = json_number(static_cast<double>(e.from));
+    object["to"] = json_number(static_cast<double>(e.to));
     object["clean_steps"] = e.clean_steps;
     return object;
 }
@@ -103,9 +98,10 @@ ordered_json to_object(const RunDone& e) {
     object["steps"] = e.steps;
     object["updates"] = e.updates;
     object["skipped"] = e.skipped;
-    put_test_figures(object, e.test_loss, e.test_accuracy);
-    object["wall_s"] = number(e.wall_s);
-    object["samples_per_s"] = number(e.samples_per_s);
+    object["test_loss"] = json_number(e.test_loss);
+    object["test_accuracy"] = json_number(e.test_accuracy);
+    object["wall_s"] = json_number(e.wall_s);
+    object["samples_per_s"] = json_number(e.samples_per_s);
     object["peak_bytes"] = e.peak_bytes;
     return object;
 }
@@ -185,6 +181,8 @@ const char* name(DoneReason reason) noexcept {
             return "max_steps";
         case DoneReason::stopped:
             return "stopped";
+        case DoneReason::diverged:
+            return "diverged";
         case DoneReason::failed:
             return "failed";
     }

@@ -320,6 +320,7 @@ private:
         check_count("accumulate", c_.accumulate, 1, most_in_batch);
         check_count("epochs", c_.epochs, 1, most_epochs);
         check_count("max_steps", c_.max_steps, 0);
+        check_count("stop_on_nan", c_.stop_on_nan, 0);
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
     }

@@ -75,6 +75,9 @@ void apply_to(RunSummary& run, const RunDone& event) {
         case DoneReason::stopped:
             run.state = "stopped";
             break;
+        case DoneReason::diverged:
+            run.state = "diverged";
+            break;
         case DoneReason::failed:
             run.state = "failed";
             break;

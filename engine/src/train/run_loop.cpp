@@ -16,6 +16,22 @@ using Clock = std::chrono::steady_clock;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t test_batch_size = 256;
 
+/// What to try after a run of this precision diverged.
+Message divergence_hint(const PrecisionConfig& config) {
+    const ResolvedPrecision precision = resolve(config);
+    if (precision.scaler == "static") {
+        return msg(
+            "Lower optimizer.lr or scaler.init_scale, or use a dynamic scaler, which skips "
+            "the steps whose gradients overflow.");
+    }
+    if (precision.weights == "fp16" && !precision.master_weights) {
+        return msg(
+            "Train in amp-fp16, which keeps the weights and delicate operations in fp32, or "
+            "lower optimizer.lr.");
+    }
+    return msg("Lower optimizer.lr, or clip the gradients with clip.kind norm.");
+}
+
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -47,10 +63,10 @@ LoaderOptions RunLoop::test_options() const {
             .indices_only = test_feed_ && test_feed_->indices_only()};
 }
 
-void RunLoop::prepare() {
+void RunLoop::prepare(const std::stop_token& stop) {
     const Device device = resolve_device(config_.device);
     check_precision_is_there(config_, device);
-    data_ = open_dataset(config_.dataset, config_.seed);
+    data_ = open_dataset(config_.dataset, config_.seed, stop);
     LoaderOptions options = training_options();
     BatchMaker counted(data_.train, options);
     const std::int64_t per_epoch =
@@ -156,7 +172,35 @@ void RunLoop::report(const FinishedStep& step) {
     if (step.refused) throw *step.refused;
     if (const auto event = watch_.see(run_, step.row, step.next_loss_scale)) post_(*event);
     warn_once(step.row);
+    warn_of_idle_epoch(step.row);
+    check_divergence(step.row);
     check_scale(step);
+}
+
+void RunLoop::warn_of_idle_epoch(const StepRecord& row) {
+    if (row.epoch == reported_epoch_) return;
+    if (row.updates == updates_before_epoch_) {
+        post_(RunWarning{
+            run_,
+            msg("No update was applied in epoch {}: all {} steps were skipped, the last one at a "
+                "loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or the learning "
+                "rate.",
+                row.epoch, row.step - steps_before_epoch_, row.loss_scale),
+            row.step});
+    }
+    reported_epoch_ = row.epoch;
+    updates_before_epoch_ = row.updates;
+    steps_before_epoch_ = row.step;
+}
+
+void RunLoop::check_divergence(const StepRecord& row) {
+    non_finite_losses_ = std::isfinite(row.loss) ? 0 : non_finite_losses_ + 1;
+    if (diverged_ || config_.stop_on_nan == 0 || non_finite_losses_ < config_.stop_on_nan) return;
+    diverged_ = true;
+    throw Error(ErrorCode::training,
+                msg("The run diverged: the loss has not been finite for {} steps, up to step {}.",
+                    non_finite_losses_, row.step),
+                divergence_hint(config_.precision));
 }
 
 void RunLoop::warn_once(const StepRecord& row) {

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include "data/batch_loader.h"
 #include "engine/session.h"
@@ -21,8 +22,9 @@ public:
 
     RunLoop(const RunConfig& config, RunStore& store, const SessionOptions& options, Post post);
 
-    /// Opens the data, makes the model, the run's folder and its record. Throws Error.
-    void prepare();
+    /// Opens the data, makes the model, the run's folder and its record. Throws Error, and
+    /// ReadingStopped if `stop` is requested while the data are read.
+    void prepare(const std::stop_token& stop);
     /// Gives one training step to the device and writes the rows of those that are done. Throws
     /// Error.
     void train_step();
@@ -45,6 +47,8 @@ public:
     bool evaluate_some();
 
     RunDone done(DoneReason reason) const;
+    /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
+    bool diverged() const { return diverged_; }
     DoneReason reason() const {
         return epoch_ >= config_.epochs ? DoneReason::epochs : DoneReason::max_steps;
     }
@@ -69,6 +73,8 @@ private:
     void pass_warnings_on();
     void count_epoch(const StepRecord& row);
     void check_scale(const FinishedStep& step) const;
+    void check_divergence(const StepRecord& row);
+    void warn_of_idle_epoch(const StepRecord& row);
     void finish_epoch();
 
     RunConfig config_;
@@ -99,7 +105,12 @@ private:
     double test_accuracy_;
     bool warned_loss_ = false;
     bool warned_lost_ = false;
-    double lost_share_ = 0;  // running mean
+    double lost_share_ = 0;               // running mean
+    std::int64_t non_finite_losses_ = 0;  // in a row
+    bool diverged_ = false;
+    std::int64_t reported_epoch_ = 0;        // completed epochs in the last row reported
+    std::int64_t updates_before_epoch_ = 0;  // applied before the epoch under way
+    std::int64_t steps_before_epoch_ = 0;
 };
 
 }  // namespace engine

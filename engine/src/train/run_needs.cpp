@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/resolve_device.h"
 #include "engine/error.h"
+#include "engine/session.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
 #include "train/make_optimizer.h"
@@ -69,6 +71,10 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
                 msg("TF32 is arithmetic of NVIDIA GPUs from Ampere on, which {} does not have.",
                     to_string(device)),
                 msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
+}
+
+void check_device(const RunConfig& config) {
+    check_precision_is_there(config, resolve_device(config.device));
 }
 
 // What a step holds beyond what stays between steps grows with the batch. The step did not come to

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 
 #include "core/memory.h"
+#include "data/byte_reader.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "train/run_loop.h"
@@ -31,6 +33,7 @@ struct Session::Impl final : Turn {
     StepRecordReader reader;
     std::string run;
     std::atomic<bool> has_commands{false};
+    std::stop_source stop_reading;  ///< a stop is obeyed while the data are read, which takes long
     std::atomic<RunState> state{RunState::idle};
 
     // Compute thread only (and the destructor, once no turn can run).
@@ -111,7 +114,7 @@ struct Session::Impl final : Turn {
     void go() { enter(prepared ? RunState::training : RunState::preparing); }
 
     void prepare() {
-        loop.prepare();
+        loop.prepare(stop_reading.get_token());
         prepared = true;
         {
             const std::lock_guard lock(mutex);
@@ -166,7 +169,7 @@ struct Session::Impl final : Turn {
     }
 
     void finish(DoneReason reason) {
-        const bool failed = reason == DoneReason::failed;
+        const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
         if (prepared) post(loop.done(reason));
         enter(failed ? RunState::failed : RunState::done);
     }
@@ -192,7 +195,7 @@ struct Session::Impl final : Turn {
         settle_at_last();
         release_cached_memory();  // the neighbours may need what this run has left
         post(RunFailed{loop.run(), code, message, hint});
-        finish(DoneReason::failed);
+        finish(loop.diverged() ? DoneReason::diverged : DoneReason::failed);
     }
 
     bool advance() {
@@ -226,6 +229,8 @@ struct Session::Impl final : Turn {
     bool run_turn() override {
         try {
             return advance();
+        } catch (const ReadingStopped&) {
+            finish(DoneReason::stopped);
         } catch (const Error& error) {
             fail(error.code(), error.message(), error.hint());
         } catch (const kernels::DeviceError& error) {
@@ -261,6 +266,7 @@ void Session::post(Command command) {
         impl_->commands.push_back(command);
         impl_->has_commands = true;
     }
+    if (command == Command::stop) impl_->stop_reading.request_stop();
     thread_->wake();
 }
 

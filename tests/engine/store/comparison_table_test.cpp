@@ -101,6 +101,16 @@ TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     EXPECT_THAT(table, HasSubstr("5.0 MB"));
 }
 
+TEST(Comparison, TheTableMarksAPrecisionWhoseRunsDiverged) {
+    FinishedRun ended, diverged;
+    diverged.done.reason = DoneReason::diverged;
+    const std::string table = comparison_table(compare_runs(
+        {{"fp32", {ended, ended}}, {"o2-fp16", {ended, diverged}}, {"pure-fp16", {diverged}}}));
+    EXPECT_THAT(table, HasSubstr("fp32 "));
+    EXPECT_THAT(table, HasSubstr("o2-fp16 (1 of 2 diverged)"));
+    EXPECT_THAT(table, HasSubstr("pure-fp16 (diverged)"));
+}
+
 TEST(Comparison, WhatIsNotKnownIsADash) {
     FinishedRun nothing;
     nothing.done.samples_per_s = std::numeric_limits<double>::quiet_NaN();

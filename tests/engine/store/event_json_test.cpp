@@ -57,6 +57,11 @@ TEST(EventJson, TheNamesAreThoseOfTheContract) {
                               "samples_per_s", "peak_bytes"}) {
         EXPECT_TRUE(done.contains(field)) << field;
     }
+    RunDone failed;
+    failed.reason = DoneReason::failed;
+    failed.test_loss = failed.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+    const json failed_done = json::parse(to_json_line(failed));
+    for (const auto& [field, value] : done.items()) EXPECT_TRUE(failed_done.contains(field));
     const json error = json::parse(to_json_line(events[6]));
     EXPECT_EQ(error.at("code"), "training");
     EXPECT_EQ(error.at("message"), "the scale fell below 1");

@@ -109,6 +109,7 @@ TEST(RunStore, EachEndHasItsState) {
     EXPECT_EQ(state_after(DoneReason::epochs), "done");
     EXPECT_EQ(state_after(DoneReason::max_steps), "done");
     EXPECT_EQ(state_after(DoneReason::stopped), "stopped");
+    EXPECT_EQ(state_after(DoneReason::diverged), "diverged");
     EXPECT_EQ(state_after(DoneReason::failed), "failed");
     const auto run = store.create({});
     store.append(RunFailed{run.run, ErrorCode::data, msg("gone"), {}});

@@ -93,7 +93,8 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
         if (onScreen) continue;
         auto track = std::make_shared<RunTrack>(summary.run, summary.config);
         for (const auto& event : store_->events(summary.run)) track->apply(event);
-        track->setState(summary.state == "failed" ? RunState::failed : RunState::done);
+        const bool failed = summary.state == "failed" || summary.state == "diverged";
+        track->setState(failed ? RunState::failed : RunState::done);
         track->setSource(recordSource(engine::StepRecordReader::open(summary.folder)));
         opened.push_back(std::move(track));
     }

@@ -38,6 +38,7 @@ QString RunListModel::text(const engine::RunSummary& run, int column) const {
     if (column == AccuracyColumn) return percent(run.test_accuracy);
     if (run.state == "running") return tr("running");
     if (run.state == "stopped") return tr("stopped");
+    if (run.state == "diverged") return tr("diverged");
     if (run.state == "failed") return tr("failed");
     if (run.state == "interrupted") return tr("interrupted");
     return tr("done");

@@ -92,6 +92,8 @@ QString EventWords::reason(engine::DoneReason reason) {
             return tr("Finished: the step limit is reached.");
         case engine::DoneReason::stopped:
             return tr("Stopped on request. The run is kept.");
+        case engine::DoneReason::diverged:
+            return tr("Diverged: the loss stayed NaN or infinite.");
         case engine::DoneReason::failed:
             return tr("Ended by an error.");
     }

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/run_store.h"
+
+namespace engine {
+
+/// One JSON object, a line without a newline: what the history knows of a run, its settings
+/// included. Non-finite numbers as "nan", "inf", "-inf".
+std::string to_json_line(const RunSummary& run);
+
+/// The runs as a table for a terminal, a line each, with a header; unknown figures as "-".
+std::string runs_table(const std::vector<RunSummary>& runs);
+
+/// One run for a terminal: its figures, the settings that differ from the defaults, its epochs, and
+/// its warnings and errors.
+std::string run_page(const RunSummary& run, const std::vector<Event>& events);
+
+}  // namespace engine

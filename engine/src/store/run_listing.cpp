@@ -1,0 +1,123 @@
+#include "engine/run_listing.h"
+
+#include <nlohmann/json.hpp>
+
+#include "store/config_fields.h"
+#include "store/config_reader.h"
+#include "store/json_number.h"
+#include "store/text_table.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json setting(const ordered_json& config, const std::string& path) {
+    const auto [group, field] = split_path(path);
+    const ordered_json& owner = group.empty() ? config : config.at(std::string(group));
+    return owner.at(std::string(field));
+}
+
+std::string changed_settings(const RunConfig& config) {
+    const ordered_json settings = to_ordered_json(config);
+    std::string out;
+    for (const auto& path : differing_fields(config, RunConfig{}))
+        out += "  " + path + " = " + setting(settings, path).dump() + '\n';
+    return out.empty() ? "  none\n" : out;
+}
+
+std::string epochs_table(const std::vector<Event>& events) {
+    std::vector<Cells> lines = {{"epoch", "step", "training loss", "training accuracy", "test loss",
+                                 "test accuracy", "seconds"}};
+    for (const auto& event : events) {
+        const auto* epoch = std::get_if<EpochDone>(&event);
+        if (epoch == nullptr) continue;
+        lines.push_back(
+            {std::to_string(epoch->epoch), std::to_string(epoch->step),
+             number_text("%.4f", epoch->train_loss), number_text("%.4f", epoch->train_accuracy),
+             number_text("%.4f", epoch->test_loss), number_text("%.4f", epoch->test_accuracy),
+             number_text("%.1f", epoch->seconds)});
+    }
+    return lines.size() > 1 ? aligned(lines, 0) : "none ended\n";
+}
+
+std::string problems(const std::vector<Event>& events) {
+    std::string out;
+    for (const auto& event : events) {
+        if (const auto* warning = std::get_if<RunWarning>(&event)) {
+            const std::string step = std::to_string(warning->step);
+            out += (warning->step > 0 ? "  step " + step + ": " : "  ") + warning->message.str();
+            out += '\n';
+        }
+        if (const auto* error = std::get_if<RunFailed>(&event)) {
+            out += "  " + error->message.str() + '\n';
+            if (!error->hint.empty()) out += "  " + error->hint.str() + '\n';
+        }
+    }
+    return out;
+}
+
+std::string figures(const RunSummary& run) {
+    const std::vector<Cells> lines = {
+        {"state", run.state},
+        {"started", run.started},
+        {"folder", run.folder.string()},
+        {"data set", run.config.dataset.kind},
+        {"model", run.config.model.kind},
+        {"precision", run.config.precision.preset},
+        {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
+        {"test loss", number_text("%.4f", run.test_loss)},
+        {"test accuracy", number_text("%.4f", run.test_accuracy)},
+        {"training time", number_text("%.1f s", run.wall_s)},
+        {"speed", number_text("%.0f samples/s", run.samples_per_s)},
+        {"peak memory", number_text("%.1f MB", static_cast<double>(run.peak_bytes) / 1e6)}};
+    std::string out = aligned(lines, 2);
+    if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
+    if (!run.notes.empty()) out += "notes: " + run.notes + '\n';
+    return out;
+}
+
+}  // namespace
+
+std::string to_json_line(const RunSummary& run) {
+    const ordered_json object = {{"event", "run"},
+                                 {"run", run.run},
+                                 {"state", run.state},
+                                 {"started", run.started},
+                                 {"folder", run.folder.string()},
+                                 {"steps", run.steps},
+                                 {"skipped", run.skipped},
+                                 {"test_loss", json_number(run.test_loss)},
+                                 {"test_accuracy", json_number(run.test_accuracy)},
+                                 {"wall_s", json_number(run.wall_s)},
+                                 {"samples_per_s", json_number(run.samples_per_s)},
+                                 {"peak_bytes", run.peak_bytes},
+                                 {"tags", run.tags},
+                                 {"notes", run.notes},
+                                 {"config", to_ordered_json(run.config)}};
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string runs_table(const std::vector<RunSummary>& runs) {
+    std::vector<Cells> lines = {{"run", "started", "state", "data set", "model", "precision",
+                                 "steps", "skipped", "test loss", "test accuracy", "seconds"}};
+    for (const auto& run : runs) {
+        lines.push_back({run.run, run.started, run.state, run.config.dataset.kind,
+                         run.config.model.kind, run.config.precision.preset,
+                         std::to_string(run.steps), std::to_string(run.skipped),
+                         number_text("%.4f", run.test_loss), number_text("%.4f", run.test_accuracy),
+                         number_text("%.1f", run.wall_s)});
+    }
+    return aligned(lines, 6);
+}
+
+std::string run_page(const RunSummary& run, const std::vector<Event>& events) {
+    std::string out = "Run " + run.run + "\n\n" + figures(run);
+    out += "\nSettings that differ from the defaults\n" + changed_settings(run.config);
+    out += "\nEpochs\n" + epochs_table(events);
+    const std::string wrong = problems(events);
+    if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;
+    return out;
+}
+
+}  // namespace engine
