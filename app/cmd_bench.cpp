@@ -77,7 +77,8 @@ void add_bench(CLI::App& cli, int* exit_code) {
     auto args = std::make_shared<BenchArguments>();
     auto* command = cli.add_subcommand(
         "bench", "Speed of one configuration on random data already on the device");
-    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults");
+    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+        ->check(not_empty());
     command->add_option("--set", args->overrides, "path=value")
         ->allow_extra_args(false)
         ->take_all();

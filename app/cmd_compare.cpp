@@ -1,6 +1,9 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <sstream>
 
 #include "commands.h"
@@ -91,11 +94,40 @@ void write_report(const std::vector<engine::ComparedRuns>& compared,
 }
 #endif
 
-/// How the runs of a seed ended.
+/// How the runs of a seed, or of all of them, ended.
 struct SeedEnd {
-    int exit_code = 0;  ///< the worst
-    bool whole = true;  ///< none was stopped before its end
+    int failed = 0;        ///< the worst exit code of those that did not merely diverge
+    bool diverged = true;  ///< all of them did
+    bool whole = true;     ///< none was stopped before its end
+
+    void add(const SeedEnd& other) {
+        failed = std::max(failed, other.failed);
+        diverged = diverged && other.diverged;
+        whole = whole && other.whole;
+    }
+    /// A run that diverges beside one that does not is a result of the comparison, not its failure.
+    int exit_code() const {
+        return diverged ? engine::exit_code(engine::ErrorCode::training) : failed;
+    }
 };
+
+SeedEnd end_of(const Outcome& outcome) {
+    using engine::DoneReason;
+    const bool diverged = outcome.ended && outcome.run.done.reason == DoneReason::diverged;
+    return {diverged ? 0 : outcome.exit_code, diverged,
+            outcome.ended && outcome.run.done.reason != DoneReason::stopped};
+}
+
+/// A folder's name for each precision; of one that is named again, with a number behind it.
+std::vector<std::string> folder_names(const std::vector<engine::ComparedRuns>& compared) {
+    std::map<std::string, int> seen;
+    std::vector<std::string> names;
+    for (const auto& runs : compared) {
+        const int count = ++seen[runs.precision];
+        names.push_back(runs.precision + (count > 1 ? "-" + std::to_string(count) : ""));
+    }
+    return names;
+}
 
 /// The runs of one seed take turns on one compute thread.
 SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRuns>& compared,
@@ -103,28 +135,34 @@ SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRu
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
-    for (const auto& runs : compared) {
+    const auto names = folder_names(compared);
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        const std::string& precision = compared[i].precision;
         engine::SessionOptions options;
         if (!args.out.empty()) {
             const std::string seed = "-seed" + std::to_string(config.seed);
             options.folder =
-                std::filesystem::path(args.out) / (runs.precision + (args.seeds > 1 ? seed : ""));
+                std::filesystem::path(args.out) / (names[i] + (args.seeds > 1 ? seed : ""));
         }
-        sessions.push_back(std::make_unique<engine::Session>(with_precision(config, runs.precision),
+        sessions.push_back(std::make_unique<engine::Session>(with_precision(config, precision),
                                                              thread, store, options));
-        followed.push_back({runs.precision, sessions.back().get()});
+        followed.push_back({precision, sessions.back().get()});
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     const auto outcomes = follow(followed, args.json);
     SeedEnd end;
     for (std::size_t i = 0; i < compared.size(); ++i) {
-        const auto& outcome = outcomes[i];
-        end.exit_code = std::max(end.exit_code, outcome.exit_code);
-        end.whole =
-            end.whole && outcome.ended && outcome.run.done.reason != engine::DoneReason::stopped;
-        if (outcome.ended) compared[i].runs.push_back(outcome.run);
+        end.add(end_of(outcomes[i]));
+        if (outcomes[i].ended) compared[i].runs.push_back(outcomes[i].run);
     }
     return end;
+}
+
+/// Makes the folder if it is absent: a report must not fail after hours of training.
+bool can_be_written(const std::filesystem::path& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    return !error && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 int compare(const CompareArguments& args) {
@@ -140,25 +178,28 @@ int compare(const CompareArguments& args) {
         errors.push_back({"seed", std::to_string(config->seed),
                           engine::msg("must be a whole number from {} to {}", 0, last_seed)});
     }
+    if (!args.report.empty() && !can_be_written(args.report)) {
+        errors.push_back({"--report", args.report, engine::msg("must be a folder for writing")});
+    }
     report(errors);
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
+    for (const auto& runs : compared) engine::check_device(with_precision(*config, runs.precision));
     const auto store = open_store();
     SeedEnd end;
     for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
         engine::RunConfig own = *config;
         own.seed += i;
-        const SeedEnd now = run_seed(own, compared, args, store);
-        end = {std::max(end.exit_code, now.exit_code), now.whole};
+        end.add(run_seed(own, compared, args, store));
     }
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
-    if (!all_ran) return end.exit_code;
+    if (!all_ran) return end.exit_code();
     const auto verdicts = judge_all(compared);
     if (!args.json) print(compared, verdicts);
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);
 #endif
-    return end.exit_code;
+    return end.exit_code();
 }
 
 }  // namespace
@@ -167,8 +208,10 @@ void add_compare(CLI::App& cli, int* exit_code) {
     auto args = std::make_shared<CompareArguments>();
     auto* command = cli.add_subcommand(
         "compare", "The same run in several precisions, same data order and initial weights");
-    command->add_option("CONFIG", args->config,
-                        "Settings, a JSON file; without one, the default comparison");
+    command
+        ->add_option("CONFIG", args->config,
+                     "Settings, a JSON file; without one, the default comparison")
+        ->check(not_empty());
     command->add_option("--set", args->overrides, "path=value")
         ->allow_extra_args(false)
         ->take_all();
@@ -176,10 +219,13 @@ void add_compare(CLI::App& cli, int* exit_code) {
         ->capture_default_str();
     command->add_option("--seeds", args->seeds, "Seeds, from the settings' one on")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
-    command->add_option("--out", args->out, "Folder for the runs, one folder a precision");
+    command->add_option("--out", args->out, "Folder for the runs, one folder a precision")
+        ->check(not_empty());
 #ifdef HALFTONE_HAS_UI
-    command->add_option("--report", args->report,
-                        "Folder for a report: plots as PNG and a page, report.html");
+    command
+        ->add_option("--report", args->report,
+                     "Folder for a report: plots as PNG and a page, report.html")
+        ->check(not_empty());
 #endif
     command->add_flag("--json", args->json, "One JSON object a line on standard output");
     command->callback([args, exit_code] { *exit_code = compare(*args); });

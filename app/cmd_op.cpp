@@ -14,7 +14,8 @@ void add_op(CLI::App& cli, int* exit_code) {
     command->add_option("--script", *script, "Cases, one JSON object a line")->required();
     command->callback([script, exit_code] {
         std::ifstream cases(*script);
-        if (!cases || std::filesystem::is_directory(*script)) {
+        std::error_code ignored;
+        if (!cases || !std::filesystem::is_regular_file(*script, ignored)) {
             std::cerr
                 << "halftone: " << *script
                 << ": the script cannot be read: give the path of a file with one case a line\n";

@@ -30,15 +30,20 @@ int train(const TrainArguments& args) {
 void add_train(CLI::App& cli, int* exit_code) {
     auto args = std::make_shared<TrainArguments>();
     auto* command = cli.add_subcommand("train", "One run");
-    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults");
+    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+        ->check(not_empty());
     command->add_option("--set", args->overrides, "path=value, for instance optimizer.lr=0.01")
         ->allow_extra_args(false)
         ->take_all();
-    command->add_option("--out", args->out,
-                        "Folder of the run; without one, a new folder in the run history");
-    command->add_option(
-        "--dump-gradients", args->dump_gradients,
-        "Write the loss and the unscaled gradients of the first step to this safetensors file");
+    command
+        ->add_option("--out", args->out,
+                     "Folder of the run; without one, a new folder in the run history")
+        ->check(not_empty());
+    command
+        ->add_option(
+            "--dump-gradients", args->dump_gradients,
+            "Write the loss and the unscaled gradients of the first step to this safetensors file")
+        ->check(not_empty());
     command->add_flag("--json", args->json, "One JSON object a line on standard output");
     command->callback([args, exit_code] { *exit_code = train(*args); });
 }

@@ -11,5 +11,10 @@ void add_bench(CLI::App& cli, int* exit_code);
 void add_op(CLI::App& cli, int* exit_code);
 void add_doctor(CLI::App& cli, int* exit_code);
 void add_catalogs(CLI::App& cli, int* exit_code);
+void add_runs(CLI::App& cli, int* exit_code);
+void add_show(CLI::App& cli, int* exit_code);
+
+/// Refuses an empty value: it is most often a variable that was never set.
+CLI::Validator not_empty();
 
 }  // namespace app

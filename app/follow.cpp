@@ -25,6 +25,28 @@ extern "C" void on_interrupt(int) {
     if (interrupted.exchange(true)) _exit(130);
 }
 
+/// Obeys the signals that ask a program to end, for the object's life.
+class SignalScope {
+public:
+    SignalScope() {
+        interrupted = false;
+        std::signal(SIGINT, on_interrupt);
+        std::signal(SIGTERM, on_interrupt);
+        hang_up_ = std::signal(SIGHUP, on_interrupt);
+        if (hang_up_ == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup asked for it
+    }
+    ~SignalScope() {
+        std::signal(SIGINT, SIG_DFL);
+        std::signal(SIGTERM, SIG_DFL);
+        std::signal(SIGHUP, hang_up_);
+    }
+    SignalScope(const SignalScope&) = delete;
+    SignalScope& operator=(const SignalScope&) = delete;
+
+private:
+    void (*hang_up_)(int);
+};
+
 /// One session's side of the stream.
 class Follower {
 public:
@@ -40,6 +62,7 @@ public:
         over_ = state == engine::RunState::done || state == engine::RunState::failed;
         if (!over_) return;
         take_events();
+        if (!outcome_.ended && outcome_.exit_code == 0) say("stopped before the first step");
         outcome_.run.record = session_.record();
     }
 
@@ -203,9 +226,7 @@ private:
 }  // namespace
 
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
-    interrupted = false;
-    std::signal(SIGINT, on_interrupt);
-    std::signal(SIGTERM, on_interrupt);
+    const SignalScope obeyed;
     std::vector<Follower> followers;
     for (const auto& session : sessions) followers.emplace_back(session, json);
     ProgressLine progress;
@@ -226,8 +247,6 @@ std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
         if (!std::cout) interrupted = true;  // nobody reads on: save and end
         if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
     std::vector<Outcome> outcomes;
     for (const auto& follower : followers) outcomes.push_back(follower.outcome());
     return outcomes;

@@ -23,8 +23,8 @@ struct Followed {
 };
 
 /// Follows sessions until all have ended: a progress line for people, or with `json` one object a
-/// line on standard output. Ctrl-C, or a closed standard output, stops them after the step; a
-/// second Ctrl-C ends the program.
+/// line on standard output. Ctrl-C, SIGTERM, SIGHUP (unless ignored, as under nohup) and a closed
+/// standard output stop them after the step; a second signal ends the program.
 std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json);
 
 }  // namespace app

@@ -96,6 +96,8 @@ int main(int argc, char** argv) {
     app::add_op(cli, &exit_code);
     app::add_doctor(cli, &exit_code);
     app::add_catalogs(cli, &exit_code);
+    app::add_runs(cli, &exit_code);
+    app::add_show(cli, &exit_code);
     cli.set_version_flag("--version", "halftone " HALFTONE_VERSION);
     cli.require_subcommand(0, 1);
     std::vector<std::string> files;
@@ -103,10 +105,10 @@ int main(int argc, char** argv) {
 
     try {
         cli.parse(argc, argv);
-        if (cli.get_subcommands().empty()) return open_window(cli, files, argc, argv);
+        if (cli.get_subcommands().empty()) return check_output(open_window(cli, files, argc, argv));
         return check_output(exit_code);
     } catch (const CLI::ParseError& error) {
-        return cli.exit(error) == 0 ? 0 : usage_error;
+        return check_output(cli.exit(error) == 0 ? 0 : usage_error);
     } catch (const engine::Error& error) {
         return report(error);
     } catch (const std::exception& error) {

@@ -1,5 +1,7 @@
 #include "settings.h"
 
+#include "commands.h"
+
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -13,20 +15,29 @@ void report(const std::vector<engine::SettingError>& errors) {
     for (const auto& error : errors) std::cerr << error.str() << '\n';
 }
 
+std::optional<std::string> read_small_file(const std::string& file) {
+    constexpr std::uintmax_t most_bytes = 1 << 20;
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error) ||
+        std::filesystem::file_size(file, error) > most_bytes || error) {
+        return std::nullopt;
+    }
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
 std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::vector<std::string>& overrides,
                                                const std::string& otherwise) {
-    std::string json = otherwise;
-    if (!file.empty()) {
-        std::ifstream in(file, std::ios::binary);
-        if (!in || std::filesystem::is_directory(file)) {
-            report({{"(file)", file,
-                     engine::msg("must be a JSON file with settings that can be read")}});
-            return std::nullopt;
-        }
-        json.assign(std::istreambuf_iterator<char>(in), {});
+    const auto json = file.empty() ? otherwise : read_small_file(file);
+    if (!json) {
+        report({{"(file)", file,
+                 engine::msg("must be a JSON file with settings that can be read, of at most 1 "
+                             "MiB")}});
+        return std::nullopt;
     }
-    const engine::ParsedConfig parsed = engine::parse_run_config(json, overrides);
+    const engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
     return parsed.config;
@@ -47,6 +58,13 @@ std::shared_ptr<engine::RunStore> open_store() {
         std::cerr << "halftone: " << error.what() << "; this run is kept in " << folder << '\n';
         return std::make_shared<engine::RunStore>(folder);
     }
+}
+
+CLI::Validator not_empty() {
+    return {[](const std::string& value) {
+                return value.empty() ? std::string("must not be empty") : std::string();
+            },
+            ""};
 }
 
 }  // namespace app

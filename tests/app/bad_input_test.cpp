@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.h"
+#include "spirals.h"
 
 namespace app {
 namespace {
@@ -21,26 +23,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-std::vector<std::string> spirals(const std::string& command, std::vector<std::string> more) {
-    std::vector<std::string> args = {command, "--json"};
-    for (const char* setting : {"dataset.kind=spirals", "model.kind=mlp", "batch_size=32",
-                                "dataset.train_limit=640", "dataset.test_limit=128"}) {
-        args.insert(args.end(), {"--set", setting});
-    }
-    args.insert(args.end(), more.begin(), more.end());
-    return args;
-}
-
-std::vector<json> events_of(const Program& program, const std::string& kind) {
-    std::vector<json> out;
-    for (const auto& line : program.output()) {
-        json object = json::parse(line, nullptr, false);
-        EXPECT_TRUE(object.is_object()) << line;
-        if (object.value("event", "") == kind) out.push_back(std::move(object));
-    }
-    return out;
-}
 
 std::string text_of(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
@@ -83,6 +65,66 @@ TEST(BadInput, ABatchBeyondTheMemoryIsRefusedByBench) {
     EXPECT_EQ(program.exit_code(), 4);
     EXPECT_THAT(program.errors(), HasSubstr("A step on 1000000000000 samples needs "));
     EXPECT_THAT(program.errors(), HasSubstr("Try a smaller batch."));
+}
+
+TEST(BadInput, AnEmptyArgumentIsAUsageErrorAndNotTheDefault) {
+    using Args = std::vector<std::string>;
+    for (const Args& args : {Args{"train", ""}, Args{"train", "--out", ""}, Args{"compare", ""},
+                             Args{"compare", "--out", ""}, Args{"bench", ""}, Args{"show", ""}}) {
+        Program program(args);
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2) << args.front();
+        EXPECT_THAT(program.errors(), HasSubstr("must not be empty")) << args.front();
+        EXPECT_THAT(program.output(), IsEmpty()) << args.front();
+    }
+}
+
+TEST(BadInput, SettingsThatAreNoRegularFileAreRefused) {
+    const test_support::TempFolder folder;
+    const std::string pipe = (folder / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& file : {pipe, std::string("/dev/zero"), folder.str()}) {
+        Program program({"train", file});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2) << file;
+        EXPECT_THAT(program.errors(), HasSubstr(file + ": must be a JSON file")) << file;
+    }
+}
+
+TEST(BadInput, DataAndWeightsThatAreNoRegularFileExitWith3) {
+    const test_support::TempFolder folder;
+    const std::string pipe = (folder / "pipe").string();
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const std::string& file : {pipe, std::string("/dev/zero")}) {
+        Program data({"train", "--set", "dataset.kind=mnist", "--set", "dataset.path=" + file});
+        data.finish();
+        EXPECT_EQ(data.exit_code(), 3) << file;
+        EXPECT_THAT(data.errors(), HasSubstr("neither a file nor a folder")) << file;
+        Program weights(spirals("train", {"--set", "model.init_from=" + file}));
+        weights.finish();
+        EXPECT_EQ(weights.exit_code(), 3) << file;
+        EXPECT_THAT(weights.errors(), HasSubstr("it is not a regular file")) << file;
+    }
+}
+
+TEST(BadInput, AFolderThatCannotBeWrittenExitsWith2) {
+    for (const std::string folder : {"/proc/halftone", "/dev/null/run", "/dev/null"}) {
+        Program program(spirals("train", {"--set", "max_steps=2", "--out", folder}));
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2) << folder;
+        EXPECT_THAT(program.errors(), HasSubstr(folder + ": cannot be the folder of a run"));
+        EXPECT_THAT(program.errors(), Not(HasSubstr("raining")));
+    }
+}
+
+TEST(BadInput, CompareRefusesAPrecisionThatTheDeviceLacksBeforeAnythingTrains) {
+    Program program(spirals("compare", {"--precision", "fp32,tf32"}),
+                    {"", [] { ::setenv("CUDA_VISIBLE_DEVICES", "", 1); }});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 4);
+    EXPECT_THAT(program.errors(), HasSubstr("TF32 is arithmetic of NVIDIA GPUs"));
+    EXPECT_THAT(program.output(), IsEmpty());
+    EXPECT_FALSE(fs::exists(program.runs()));
 }
 
 TEST(BadInput, AComparisonsOtherHalfRunsOnWhenOneCannotStart) {
@@ -160,8 +202,10 @@ TEST(BadInput, NoPlaceForRunsAtAllExitsWith5AndNamesTheHome) {
 
 TEST(BadInput, AFullDiskUnderTheOutputIsNoSuccess) {
     if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
-    for (const auto& args : {spirals("train", {"--set", "max_steps=3"}),
-                             std::vector<std::string>{"models", "--json"}}) {
+    for (const auto& args :
+         {spirals("train", {"--set", "max_steps=3"}), std::vector<std::string>{"models", "--json"},
+          std::vector<std::string>{"--help"}, std::vector<std::string>{"train", "--help"},
+          std::vector<std::string>{"--version"}}) {
         Program program(args, {"", with_output_to("/dev/full")});
         program.finish();
         EXPECT_EQ(program.exit_code(), 5) << args.front();

@@ -220,6 +220,16 @@ TEST(CommandLine, CompareRunsEachPrecisionOnTheSameDataAndEndsWithATable) {
     EXPECT_THAT(lines, Contains(StartsWith("amp-bf16 against fp32: ")));
 }
 
+TEST(CommandLine, APrecisionNamedTwiceHasAFolderForEachRun) {
+    const test_support::TempFolder folder;
+    Program program(small(
+        "compare", {"--precision", "fp32,fp32", "--set", "max_steps=3", "--out", folder.str()}));
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    for (const std::string name : {"fp32", "fp32-2"})
+        EXPECT_TRUE(fs::exists(folder / name / "steps.rec")) << name;
+}
+
 TEST(CommandLine, CompareMixesItsRunsInOneStream) {
     Program program(small("compare", {"--precision", "fp32,amp-fp16", "--seeds", "2", "--json",
                                       "--set", "max_steps=6"}));
@@ -297,8 +307,8 @@ TEST(CommandLine, HelpListsTheCommands) {
     Program program({"--help"});
     program.finish();
     EXPECT_EQ(program.exit_code(), 0);
-    for (const std::string command :
-         {"train", "compare", "bench", "op", "doctor", "ops", "models", "datasets", "presets"}) {
+    for (const std::string command : {"train", "compare", "bench", "op", "doctor", "ops", "models",
+                                      "datasets", "presets", "runs", "show"}) {
         EXPECT_THAT(program.output_text(), HasSubstr(command));
     }
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -67,6 +68,19 @@ void Program::close_output() {
 }
 
 void Program::signal(int number) { ::kill(child_, number); }
+
+void Program::wait_for_handler(int number) const {
+    const std::string status = "/proc/" + std::to_string(child_) + "/status";
+    for (bool handled = false; !handled; ::usleep(10'000)) {
+        std::ifstream file(status);
+        std::string field;
+        while (file >> field && field != "SigCgt:") {
+        }
+        std::uint64_t caught = 0;  // a bit a signal, from 1 on
+        if (!(file >> std::hex >> caught)) return;
+        handled = (caught >> (number - 1) & 1) != 0;
+    }
+}
 
 void Program::finish() {
     for (std::string line; output_ >= 0 && read_line(line);) {

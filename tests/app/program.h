@@ -30,6 +30,8 @@ public:
     bool read_line(std::string& line);
     void close_output();
     void signal(int number);
+    /// Waits until the program has a handler for this signal, or has ended.
+    void wait_for_handler(int number) const;
     /// Reads to the end and waits.
     void finish();
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <system_error>
 
 #include "engine/error.h"
 #include "store/atomic_file.h"
@@ -81,15 +83,21 @@ fs::path make_numbered_folder(const fs::path& root) {
 }
 
 void make_given_folder(const fs::path& folder) {
+    const auto refuse = [&](Message message) {
+        throw Error(ErrorCode::settings, std::move(message),
+                    msg("Give a new folder, or an empty one, where you may write."));
+    };
     std::error_code error;
     fs::create_directories(folder, error);
-    if (error) throw_write_error(folder, error.value());
-    const bool empty = fs::is_empty(folder, error);
-    if (error) throw_write_error(folder, error.value());
-    if (!empty) {
-        throw Error(ErrorCode::settings,
-                    msg("{}: the folder for the run is not empty", folder.string()),
-                    msg("Give a new folder, or an empty one."));
+    if (error.value() == ENOSPC || error.value() == EDQUOT)
+        throw_write_error(folder, error.value());
+    const bool empty = !error && fs::is_empty(folder, error);
+    if (error)
+        refuse(msg("{}: cannot be the folder of a run: {}", folder.string(), error.message()));
+    if (!empty) refuse(msg("{}: the folder for the run is not empty", folder.string()));
+    if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+        refuse(msg("{}: cannot be the folder of a run: {}", folder.string(),
+                   std::generic_category().message(errno)));
     }
 }
 

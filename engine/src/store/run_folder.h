@@ -47,7 +47,8 @@ struct RunNotes {
 /// The next free number under the root, as a new folder. Safe against other processes. Throws
 /// Error(io).
 std::filesystem::path make_numbered_folder(const std::filesystem::path& root);
-/// Makes a given folder, or takes it if it is empty. Throws Error(io).
+/// Makes a given folder, or takes it if it is empty. Throws Error(settings) for a folder that
+/// cannot be used, and Error(io) for a full disk.
 void make_given_folder(const std::filesystem::path& folder);
 
 /// Writes config.json and the first line of events.jsonl. Throws Error(io).

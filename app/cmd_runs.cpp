@@ -1,0 +1,70 @@
+#include <iostream>
+#include <optional>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/run_listing.h"
+#include "engine/run_store.h"
+
+namespace app {
+namespace {
+
+int list_runs(bool json) {
+    const engine::RunStore store(engine::RunStore::default_root());
+    const auto runs = store.list();
+    if (json) {
+        for (const auto& run : runs) std::cout << engine::to_json_line(run) << '\n';
+    } else if (runs.empty()) {
+        std::cout << "No runs in " << store.root().string() << " yet.\n";
+    } else {
+        std::cout << engine::runs_table(runs);
+    }
+    return 0;
+}
+
+/// By its name in the history, else by its folder.
+std::optional<engine::RunSummary> find_run(const engine::RunStore& store, const std::string& name) {
+    if (auto found = store.find(name)) return found;
+    return std::nullopt;
+}
+
+int show_run(const std::string& name, bool json) {
+    const engine::RunStore store(engine::RunStore::default_root());
+    const auto run = find_run(store, name);
+    if (!run) {
+        std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
+                  << "`halftone runs` lists the history.\n";
+        return engine::exit_code(engine::ErrorCode::settings);
+    }
+    const auto events = store.events(run->run);
+    if (!json) {
+        std::cout << engine::run_page(*run, events);
+        return 0;
+    }
+    std::cout << engine::to_json_line(*run) << '\n';
+    for (const auto& event : events) std::cout << engine::to_json_line(event) << '\n';
+    return 0;
+}
+
+}  // namespace
+
+void add_runs(CLI::App& cli, int* exit_code) {
+    auto as_json = std::make_shared<bool>(false);
+    auto* command = cli.add_subcommand("runs", "The run history, newest first");
+    command->add_flag("--json", *as_json, "One JSON object a line on standard output");
+    command->callback([as_json, exit_code] { *exit_code = list_runs(*as_json); });
+}
+
+void add_show(CLI::App& cli, int* exit_code) {
+    auto name = std::make_shared<std::string>();
+    auto as_json = std::make_shared<bool>(false);
+    auto* command = cli.add_subcommand("show", "One run: figures, settings, epochs, warnings");
+    command->add_option("RUN", *name, "A run of the history (its number or name), or its folder")
+        ->required()
+        ->check(not_empty());
+    command->add_flag("--json", *as_json,
+                      "The run, then its events, one JSON object a line on standard output");
+    command->callback([name, as_json, exit_code] { *exit_code = show_run(*name, *as_json); });
+}
+
+}  // namespace app

@@ -1,0 +1,79 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "spirals.h"
+
+namespace app {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+class Runs : public testing::Test {
+protected:
+    static void train(const test_support::TempFolder& home, std::vector<std::string> more) {
+        Program program(spirals("train", std::move(more)), {home.str(), {}});
+        program.finish();
+        ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    }
+    std::vector<std::string> lines(std::vector<std::string> args, int exit_code = 0) {
+        Program program(args, {home_.str(), {}});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), exit_code) << program.errors();
+        errors_ = program.errors();
+        return program.output();
+    }
+    test_support::TempFolder home_;
+    std::string errors_;
+};
+
+TEST_F(Runs, AnEmptyHistorySaysWhereItLooked) {
+    EXPECT_THAT(lines({"runs"}), Contains(StartsWith("No runs in " + home_.str())));
+    EXPECT_THAT(lines({"runs", "--json"}), IsEmpty());
+}
+
+TEST_F(Runs, AreListedNewestFirst) {
+    train(home_, {"--set", "max_steps=3", "--set", "precision.preset=fp32"});
+    train(home_, {"--set", "max_steps=5"});
+    const auto table = lines({"runs"});
+    ASSERT_THAT(table, SizeIs(3));
+    EXPECT_THAT(table[0], StartsWith("run  started"));
+    EXPECT_THAT(table[1], StartsWith("2 "));
+    EXPECT_THAT(table[1], HasSubstr("done"));
+    EXPECT_THAT(table[2], HasSubstr("fp32"));
+    const auto objects = lines({"runs", "--json"});
+    ASSERT_THAT(objects, SizeIs(2));
+    const auto first = nlohmann::json::parse(objects[0]);
+    EXPECT_EQ(first.at("run"), "2");
+    EXPECT_EQ(first.at("state"), "done");
+    EXPECT_EQ(first.at("steps"), 5);
+    EXPECT_EQ(first.at("config").at("max_steps"), 5);
+    EXPECT_TRUE(first.at("test_loss").is_number());
+}
+
+TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
+    train(home_, {"--set", "max_steps=5", "--set", "optimizer.lr=0.25"});
+    const std::string folder = (home_ / "halftone" / "runs" / "1").string();
+    for (const std::string& name : {std::string("1")}) {
+        const auto page = lines({"show", name});
+        EXPECT_THAT(page, Contains("Run 1"));
+        EXPECT_THAT(page, Contains("  optimizer.lr = 0.25"));
+        EXPECT_THAT(page, Contains(HasSubstr("test accuracy")));
+        const auto objects = lines({"show", "--json", name});
+        ASSERT_FALSE(objects.empty());
+        EXPECT_EQ(nlohmann::json::parse(objects.front()).at("run"), "1");
+        EXPECT_EQ(nlohmann::json::parse(objects[1]).at("event"), "start");
+        EXPECT_EQ(nlohmann::json::parse(objects.back()).at("event"), "done");
+    }
+}
+
+TEST_F(Runs, AnUnknownOneExitsWith2) {
+    EXPECT_THAT(lines({"show", "7"}, 2), IsEmpty());
+    EXPECT_THAT(errors_, HasSubstr("7: neither a run of the history nor a run's folder"));
+}
+
+}  // namespace
+}  // namespace app
