@@ -78,14 +78,14 @@ std::vector<TensorValues> tensor_values(std::span<const UpdateTensor> tensors,
     std::vector<TensorValues> values;
     const GradientValues gradient = gradient_values(scalars);
     for (const UpdateTensor& t : tensors)
-        values.push_back({group_values(scalars, weight_decay, t.group), gradient});
+        values.push_back({update_values(scalars, weight_decay, t.group, t.parameter), gradient});
     if (!scalars.larc.on) return values;
     const auto sums =
         sums_by_tensor(tensors, [&](std::size_t i, std::int64_t first, std::int64_t n) {
             return gradient_sums(tensors[i], first, n, gradient);
         });
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        adapt(values[i].gradient, scalars.larc, values[i].group.lr,
+        adapt(values[i].gradient, scalars.larc, values[i].update.lr,
               group_decay(scalars, weight_decay, tensors[i].group), std::sqrt(sums[i].weight),
               std::sqrt(sums[i].other));
     return values;

@@ -19,7 +19,7 @@ namespace {
 /// Writes the moments; the sums of the weights and of their direction.
 Sums lamb_moments_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
                       const LambOptions& options, const TensorValues& at) {
-    const auto formula = LambFormula<VF>::of(options, at.group, ToVector());
+    const auto formula = LambFormula<VF>::of(options, at.update, ToVector());
     Sums all;
     for (const std::int64_t end = first + size; first < end; first += update_block_size) {
         const std::int64_t n = std::min(update_block_size, end - first);
@@ -43,7 +43,7 @@ Sums lamb_moments_run(const UpdateTensor& t, std::int64_t first, std::int64_t si
 
 void lamb_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
               const LambOptions& options, const TensorValues& at, UpdateCounts* counts) {
-    const auto formula = LambFormula<VF>::of(options, at.group, ToVector());
+    const auto formula = LambFormula<VF>::of(options, at.update, ToVector());
     const VF rate = ToVector()(at.of_tensor);
     alignas(64) float update[update_block_size];
     for (const std::int64_t end = first + size; first < end; first += update_block_size) {
@@ -63,7 +63,7 @@ void lamb_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
 
 void novograd_run(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                   const NovoGradOptions& options, const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, NovoGradFormula<VF>::of(options, at.group, ToVector()), at, counts);
+    update_run(t, first, n, NovoGradFormula<VF>::of(options, at.update, ToVector()), at, counts);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ HWY_EXPORT(novograd_run);
 
 Sums lamb_moments_double(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                          const LambOptions& options, const TensorValues& at) {
-    const auto formula = wide::LambFormula<double>::of(options, at.group, wide::Same());
+    const auto formula = wide::LambFormula<double>::of(options, at.update, wide::Same());
     return wide::sums_of(first, n, [&](std::int64_t i) {
         const double g = wide::gradient_of(t, i, at.gradient), p = wide::read(t.master, i);
         double m = wide::read(t.state1, i), v = wide::read(t.state2, i);
@@ -93,7 +93,7 @@ Sums lamb_moments_double(const UpdateTensor& t, std::int64_t first, std::int64_t
 
 void lamb_double(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                  const LambOptions& options, const TensorValues& at) {
-    const auto formula = wide::LambFormula<double>::of(options, at.group, wide::Same());
+    const auto formula = wide::LambFormula<double>::of(options, at.update, wide::Same());
     for (std::int64_t i = first; i < first + n; ++i) {
         double p = wide::read(t.master, i);
         formula.update(p, wide::read(t.state1, i), wide::read(t.state2, i), at.of_tensor);
@@ -118,7 +118,8 @@ void multi_tensor_lamb(std::span<const UpdateTensor> tensors, const LambOptions&
     auto values = tensor_values(tensors, scalars, options.weight_decay);
     double squares = 0;
     for (const Sums& sums : all_gradient_sums(tensors, values)) squares += sums.other;
-    for (TensorValues& at : values) at.group.divisor = lamb_divisor(squares, options.max_grad_norm);
+    for (TensorValues& at : values)
+        at.update.divisor = lamb_divisor(squares, options.max_grad_norm);
     const auto moments =
         sums_by_tensor(tensors, [&](std::size_t i, std::int64_t first, std::int64_t n) {
             const UpdateTensor& t = tensors[i];
@@ -127,7 +128,7 @@ void multi_tensor_lamb(std::span<const UpdateTensor> tensors, const LambOptions&
             return HWY_DYNAMIC_DISPATCH(lamb_moments_run)(t, first, n, options, values[i]);
         });
     for (std::size_t i = 0; i < tensors.size(); ++i)
-        values[i].of_tensor = lamb_rate(options, values[i].group, std::sqrt(moments[i].weight),
+        values[i].of_tensor = lamb_rate(options, values[i].update, std::sqrt(moments[i].weight),
                                         std::sqrt(moments[i].other));
     update_parts(tensors, counts,
                  [&](std::size_t i, std::int64_t first, std::int64_t n, UpdateCounts* here) {
@@ -141,18 +142,18 @@ void multi_tensor_lamb(std::span<const UpdateTensor> tensors, const LambOptions&
 
 void multi_tensor_novograd(std::span<const UpdateTensor> tensors, const NovoGradOptions& options,
                            const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    assert(scalars.lr != nullptr && scalars.step != nullptr);
+    assert(scalars.lr != nullptr && scalars.step != nullptr && scalars.own_step != nullptr);
     if (skipped(scalars, counts)) return;
     auto values = tensor_values(tensors, scalars, options.weight_decay);
     const auto sums = all_gradient_sums(tensors, values);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (tensors[i].master.size == 0) continue;
         const Array& stored = tensors[i].state2;
-        const double step = values[i].group.step;
+        const UpdateValues& at = values[i].update;
         wide::write(stored, 0,
-                    novograd_norm(options, step, wide::read(stored, 0),
+                    novograd_norm(options, at.own_step, wide::read(stored, 0),
                                   sums[i].gradient_norm(options.norm)));
-        values[i].of_tensor = novograd_divisor(options, step, wide::read(stored, 0));
+        values[i].of_tensor = novograd_divisor(options, at.step, wide::read(stored, 0));
     }
     update_parts(tensors, counts,
                  [&](std::size_t i, std::int64_t first, std::int64_t n, UpdateCounts* here) {
@@ -162,7 +163,7 @@ void multi_tensor_novograd(std::span<const UpdateTensor> tensors, const NovoGrad
                      else
                          wide::update_run(t, first, n,
                                           wide::NovoGradFormula<double>::of(
-                                              options, values[i].group, wide::Same()),
+                                              options, values[i].update, wide::Same()),
                                           values[i]);
                  });
 }

@@ -19,15 +19,15 @@ namespace {
 
 void sgd_run(const UpdateTensor& t, std::int64_t first, std::int64_t n, const SgdOptions& options,
              const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, SgdFormula<VF>::of(options, at.group, ToVector()), at, counts);
+    update_run(t, first, n, SgdFormula<VF>::of(options, at.update, ToVector()), at, counts);
 }
 void adam_run(const UpdateTensor& t, std::int64_t first, std::int64_t n, const AdamOptions& options,
               const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, AdamFormula<VF>::of(options, at.group, ToVector()), at, counts);
+    update_run(t, first, n, AdamFormula<VF>::of(options, at.update, ToVector()), at, counts);
 }
 void adagrad_run(const UpdateTensor& t, std::int64_t first, std::int64_t n,
                  const AdagradOptions& options, const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, AdagradFormula<VF>::of(options, at.group, ToVector()), at, counts);
+    update_run(t, first, n, AdagradFormula<VF>::of(options, at.update, ToVector()), at, counts);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void update_all(std::span<const UpdateTensor> tensors, const Options& options,
                          vectors(t, first, n, options, values[i], here);
                      else
                          wide::update_run(t, first, n,
-                                          Formula::of(options, values[i].group, wide::Same()),
+                                          Formula::of(options, values[i].update, wide::Same()),
                                           values[i]);
                  });
 }
@@ -73,7 +73,7 @@ void multi_tensor_sgd(std::span<const UpdateTensor> tensors, const SgdOptions& o
 
 void multi_tensor_adam(std::span<const UpdateTensor> tensors, const AdamOptions& options,
                        const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    assert(scalars.step != nullptr);
+    assert(scalars.own_step != nullptr);
     update_all<wide::AdamFormula<double>>(tensors, options, scalars, counts,
                                           [](const auto&... given) {
                                               HWY_DYNAMIC_DISPATCH(adam_run)(given...);
@@ -82,7 +82,7 @@ void multi_tensor_adam(std::span<const UpdateTensor> tensors, const AdamOptions&
 
 void multi_tensor_adagrad(std::span<const UpdateTensor> tensors, const AdagradOptions& options,
                           const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    assert(scalars.step != nullptr);
+    assert(scalars.own_step != nullptr);
     update_all<wide::AdagradFormula<double>>(tensors, options, scalars, counts,
                                              [](const auto&... given) {
                                                  HWY_DYNAMIC_DISPATCH(adagrad_run)(given...);

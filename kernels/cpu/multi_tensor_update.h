@@ -12,7 +12,7 @@ namespace kernels::cpu {
 
 /// Everything an update of one tensor is given beside its options.
 struct TensorValues {
-    GroupValues group;
+    UpdateValues update;
     GradientValues gradient;
     double of_tensor = 0;
 };

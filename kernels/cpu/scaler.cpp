@@ -13,9 +13,9 @@ void update_scale(float* scale, std::int32_t* growth_tracker, std::int32_t* hyst
     *hysteresis_left = state.hysteresis_left;
 }
 
-void advance_step(std::int64_t* steps, int count, const float* found_inf, Stream) {
+void advance_step(std::span<std::int64_t* const> counts, const float* found_inf, Stream) {
     if (found_inf != nullptr && *found_inf != 0) return;
-    for (int i = 0; i < count; ++i) ++steps[i];
+    for (std::int64_t* count : counts) ++*count;
 }
 
 void clip_coefficient(float* clip, const double* sum_squares, const float* grad_scale,

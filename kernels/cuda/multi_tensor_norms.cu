@@ -12,7 +12,7 @@ struct DecayOption {
 };
 struct NoFormula {
     template <typename Make>
-    __device__ __forceinline__ static NoFormula of(const DecayOption&, const GroupValues&,
+    __device__ __forceinline__ static NoFormula of(const DecayOption&, const UpdateValues&,
                                                    const Make&) {
         return {};
     }

@@ -49,7 +49,8 @@ __global__ void lamb_rate_kernel(double* rates, const Sums* sums, UpdateList lis
     const int t = static_cast<int>(blockIdx.x);
     const Sums all = of_tensor(sums, list, t);
     if (threadIdx.x != 0) return;
-    const GroupValues at = group_values(scalars, options.weight_decay, list.group[t]);
+    const UpdateValues at =
+        update_values(scalars, options.weight_decay, list.group[t], list.parameter[t]);
     rates[list.index[t]] = lamb_rate(options, at, std::sqrt(all.weight), std::sqrt(all.other));
 }
 
@@ -86,9 +87,11 @@ __global__ void novograd_norm_kernel(double* divisors, const Sums* sums, UpdateL
     const Sums all = of_tensor(sums, list, t);
     if (threadIdx.x != 0) return;
     auto* const running = static_cast<W*>(list.data[UpdateList::state2][t]);
-    const double step = static_cast<double>(scalars.step[list.group[t]]);
+    const double step = step_of(scalars.step, list.group[t]);
+    const double own_step = step_of(scalars.own_step, list.parameter[t]);
     const double norm = options.norm == NormKind::l2 ? std::sqrt(all.other) : all.largest;
-    *running = static_cast<W>(novograd_norm(options, step, static_cast<double>(*running), norm));
+    *running =
+        static_cast<W>(novograd_norm(options, own_step, static_cast<double>(*running), norm));
     divisors[list.index[t]] = novograd_divisor(options, step, static_cast<double>(*running));
 }
 

@@ -48,6 +48,7 @@ struct UpdateList {
     void* data[operands][most];
     DType dtype[operands][most];
     std::int16_t group[most];
+    std::int32_t parameter[most];
     std::int32_t index[most];  ///< in the whole list
 
     void add(const UpdateTensor& t, std::int32_t place) {
@@ -58,6 +59,7 @@ struct UpdateList {
             dtype[k][i] = arrays[k].dtype;
         }
         group[i] = static_cast<std::int16_t>(t.group);
+        parameter[i] = t.parameter;
         index[i] = place;
     }
     bool counts() const {
@@ -65,7 +67,7 @@ struct UpdateList {
                            [](DType type) { return size_of(type) == 2; });
     }
 };
-static_assert(sizeof(UpdateList) <= 3600);
+static_assert(sizeof(UpdateList) <= 3700);
 
 /// A few neighbours of an operand, computed in W.
 template <typename W>
@@ -111,7 +113,7 @@ struct TensorStep {
 
 /// chunk(tensor, number of the chunk, first element, elements, step) for the list's chunks, shared
 /// out among the blocks; the threads of a block get the same. Thread 0 works the step out where the
-/// tensor changes, its formula where the group does.
+/// tensor changes, its formula (powers in f64) only where the group or the parameter's count does.
 template <typename W, typename Formula, typename Options, typename Chunk>
 __device__ __forceinline__ void for_each_update_chunk(const UpdateList& list,
                                                       const Options& options,
@@ -121,15 +123,19 @@ __device__ __forceinline__ void for_each_update_chunk(const UpdateList& list,
     __shared__ Step shared;
     Step step{};
     int tensor = -1, group = -1;
+    double own_step = -1;  // kept by thread 0 alone
     for (std::uint32_t c = blockIdx.x; c < list.chunks.total; c += gridDim.x) {
         const int t = list.chunks.tensor_of(c);
         if (t != tensor) {
             __syncthreads();
             if (threadIdx.x == 0) {
-                if (list.group[t] != group) {
-                    GroupValues at = group_values(scalars, options.weight_decay, list.group[t]);
+                const double own = step_of(scalars.own_step, list.parameter[t]);
+                if (list.group[t] != group || own != own_step) {
+                    UpdateValues at = update_values(scalars, options.weight_decay, list.group[t],
+                                                    list.parameter[t]);
                     if (known.divisor != nullptr) at.divisor = *known.divisor;
                     shared.formula = Formula::of(options, at, As<W>());
+                    own_step = own;
                 }
                 const std::int32_t index = list.index[t];
                 const GradientValues gradient =

@@ -17,9 +17,19 @@ __global__ void update_scale_kernel(float* scale, std::int32_t* growth_tracker,
     *hysteresis_left = state.hysteresis_left;
 }
 
-__global__ void advance_step_kernel(std::int64_t* steps, int count, const float* found_inf) {
+/// As many counts as fit a launch's parameters.
+struct CountList {
+    static constexpr std::size_t most = 480;
+
+    std::int64_t* at[most];
+    int size;
+};
+
+/// One block.
+__global__ void advance_step_kernel(CountList counts, const float* found_inf) {
     if (found_inf != nullptr && *found_inf != 0) return;
-    for (int i = 0; i < count; ++i) ++steps[i];
+    for (int i = static_cast<int>(threadIdx.x); i < counts.size; i += default_threads)
+        ++*counts.at[i];
 }
 
 __global__ void clip_coefficient_kernel(float* clip, const double* sum_squares,
@@ -38,8 +48,16 @@ void update_scale(float* scale, std::int32_t* growth_tracker, std::int32_t* hyst
            hysteresis_left, found_inf, rule);
 }
 
-void advance_step(std::int64_t* steps, int count, const float* found_inf, Stream stream) {
-    launch("advance_step", advance_step_kernel, one_thread, stream, steps, count, found_inf);
+void advance_step(std::span<std::int64_t* const> counts, const float* found_inf, Stream stream) {
+    while (!counts.empty()) {
+        const auto part = counts.first(std::min(counts.size(), CountList::most));
+        CountList list;
+        std::copy(part.begin(), part.end(), list.at);
+        list.size = static_cast<int>(part.size());
+        launch("advance_step", advance_step_kernel, Grid{1, default_threads}, stream, list,
+               found_inf);
+        counts = counts.subspan(part.size());
+    }
 }
 
 void clip_coefficient(float* clip, const double* sum_squares, const float* grad_scale,

@@ -28,9 +28,11 @@ HALFTONE_HOST_DEVICE inline GradientValues gradient_values(const UpdateScalars& 
     return values;
 }
 
-/// What a group's tensors have in common.
-struct GroupValues {
-    double lr, step, weight_decay;
+/// What a tensor's update depends on beside its options.
+struct UpdateValues {
+    double lr, weight_decay;
+    double step;         ///< of the group
+    double own_step;     ///< of the parameter
     double divisor = 1;  ///< LAMB: of all gradients
 };
 
@@ -39,13 +41,17 @@ HALFTONE_HOST_DEVICE inline double group_decay(const UpdateScalars& scalars, dou
     return scalars.weight_decay != nullptr ? scalars.weight_decay[group] : of_options;
 }
 
-HALFTONE_HOST_DEVICE inline GroupValues group_values(const UpdateScalars& scalars,
-                                                     double weight_decay, int group) {
-    GroupValues values{static_cast<double>(scalars.lr[group]), 0, 0};
-    if (scalars.step != nullptr) values.step = static_cast<double>(scalars.step[group]);
+HALFTONE_HOST_DEVICE inline double step_of(const std::int64_t* steps, int i) {
+    return steps != nullptr ? static_cast<double>(steps[i]) : 0.0;
+}
+
+HALFTONE_HOST_DEVICE inline UpdateValues update_values(const UpdateScalars& scalars,
+                                                       double weight_decay, int group,
+                                                       int parameter) {
     // LARC has taken the decay into the gradient.
-    if (!scalars.larc.on) values.weight_decay = group_decay(scalars, weight_decay, group);
-    return values;
+    const double decay = scalars.larc.on ? 0.0 : group_decay(scalars, weight_decay, group);
+    return {static_cast<double>(scalars.lr[group]), decay, step_of(scalars.step, group),
+            step_of(scalars.own_step, parameter)};
 }
 
 /// LARC's rate for a tensor (4.4).
@@ -71,7 +77,7 @@ HALFTONE_HOST_DEVICE inline double lamb_divisor(double sum_squares, double max_g
 }
 
 /// LAMB: the rate of a tensor, from the norms of its weights and of their direction.
-HALFTONE_HOST_DEVICE inline double lamb_rate(const LambOptions& options, const GroupValues& at,
+HALFTONE_HOST_DEVICE inline double lamb_rate(const LambOptions& options, const UpdateValues& at,
                                              double weight_norm, double direction_norm) {
     const bool trusts = options.nvlamb || at.weight_decay != 0;
     if (!trusts || weight_norm == 0 || direction_norm == 0) return at.lr;
@@ -79,9 +85,9 @@ HALFTONE_HOST_DEVICE inline double lamb_rate(const LambOptions& options, const G
 }
 
 /// NovoGrad: the running norm after this step, from the one before.
-HALFTONE_HOST_DEVICE inline double novograd_norm(const NovoGradOptions& options, double step,
+HALFTONE_HOST_DEVICE inline double novograd_norm(const NovoGradOptions& options, double own_step,
                                                  double before, double gradient_norm) {
-    if (step <= 1 && !options.init_zero) before = gradient_norm;
+    if (own_step <= 1 && !options.init_zero) before = gradient_norm;
     const double rest = 1 - options.beta2;
     if (options.norm == NormKind::largest) return options.beta2 * before + rest * gradient_norm;
     return std::sqrt(options.beta2 * before * before + rest * gradient_norm * gradient_norm);

@@ -231,7 +231,7 @@ void Adam(benchmark::State& state) {
     const Model model(dtype_of(state, 0), state.range(1));
     const float lr = 1e-6f;
     const std::int64_t step = 3;
-    const UpdateScalars scalars{.lr = &lr, .step = &step};
+    const UpdateScalars scalars{.lr = &lr, .step = &step, .own_step = &step};
     for (auto _ : state) cpu::multi_tensor_adam(model.tensors, {}, scalars, nullptr, {});
     set_bytes(state, model.bytes + model.parameters * 26);
 }

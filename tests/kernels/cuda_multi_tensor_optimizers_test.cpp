@@ -13,7 +13,6 @@ public:
     explicit DeviceProblem(const OptimizerProblem& from)
         : lr_(DType::f32, {static_cast<double>(from.lr[0]), static_cast<double>(from.lr[1])}),
           decays_(DType::f64, {from.decays[0], from.decays[1]}),
-          steps_(DType::i64, 2),
           scale_(from.scale),
           clip_(from.clip),
           found_(from.found_inf) {
@@ -21,20 +20,25 @@ public:
             Part part;
             const Buffer* buffers[] = {&t.master, &t.grad, &t.state1, &t.state2, &t.low, &t.state3};
             for (int k = 0; k < 6; ++k) part[k] = std::make_unique<DeviceBuffer>(*buffers[k]);
-            list_.push_back({*part[0], *part[1], *part[2], *part[3], *part[4], *part[5], t.group});
+            list_.push_back({*part[0], *part[1], *part[2], *part[3], *part[4], *part[5], t.group,
+                             static_cast<int>(list_.size())});
             parts_.push_back(std::move(part));
         }
-        Buffer steps(DType::i64, 2);
-        steps.as<std::int64_t>()[0] = from.steps[0];
-        steps.as<std::int64_t>()[1] = from.steps[1];
+        const auto counts = [](std::span<const std::int64_t> values) {
+            Buffer buffer(DType::i64, static_cast<std::int64_t>(values.size()));
+            std::copy(values.begin(), values.end(), buffer.as<std::int64_t>());
+            return std::make_unique<DeviceBuffer>(buffer);
+        };
         device_lr_ = std::make_unique<DeviceBuffer>(lr_);
         device_decays_ = std::make_unique<DeviceBuffer>(decays_);
-        device_steps_ = std::make_unique<DeviceBuffer>(steps);
+        device_steps_ = counts(from.steps);
+        device_own_steps_ = counts(from.own_steps);
         scalars_ = {.lr = device_lr_->as<float>(),
                     .grad_scale = scale_.get(),
                     .clip = clip_.get(),
                     .found_inf = found_.get(),
                     .step = device_steps_->as<std::int64_t>(),
+                    .own_step = device_own_steps_->as<std::int64_t>(),
                     .write_grads = from.write_grads,
                     .weight_decay = device_decays_->as<double>(),
                     .larc = from.larc};
@@ -45,9 +49,9 @@ public:
 
 private:
     using Part = std::array<std::unique_ptr<DeviceBuffer>, 6>;
-    Buffer lr_, decays_, steps_;
+    Buffer lr_, decays_;
     DeviceValue<float> scale_, clip_, found_;
-    std::unique_ptr<DeviceBuffer> device_lr_, device_decays_, device_steps_;
+    std::unique_ptr<DeviceBuffer> device_lr_, device_decays_, device_steps_, device_own_steps_;
     std::vector<Part> parts_;
     std::vector<UpdateTensor> list_;
     UpdateScalars scalars_;

@@ -85,16 +85,17 @@ public:
     void update(const Options& options, const Scalars& s, bool write_grads, const Cpu& cpu_update,
                 const Cuda& cuda_update) {
         UpdateCounts expected{-1, -1};
-        cpu_update(tensors_, options,
-                   UpdateScalars{&s.lr, &s.scale, &s.clip, &s.found_inf, &s.step, write_grads},
-                   &expected, Stream{});
+        cpu_update(
+            tensors_, options,
+            UpdateScalars{&s.lr, &s.scale, &s.clip, &s.found_inf, &s.step, &s.step, write_grads},
+            &expected, Stream{});
         const DeviceValue<float> lr(s.lr), scale(s.scale), clip(s.clip), found(s.found_inf);
         const DeviceValue<std::int64_t> step(s.step);
         const DeviceValue<UpdateCounts> counts({-1, -1});
-        cuda_update(
-            device_tensors_, options,
-            UpdateScalars{lr.get(), scale.get(), clip.get(), found.get(), step.get(), write_grads},
-            counts.get(), Stream{});
+        cuda_update(device_tensors_, options,
+                    UpdateScalars{lr.get(), scale.get(), clip.get(), found.get(), step.get(),
+                                  step.get(), write_grads},
+                    counts.get(), Stream{});
         const UpdateCounts actual = counts.host();
         EXPECT_EQ(actual.nonzero, expected.nonzero);
         EXPECT_EQ(actual.lost, expected.lost);

@@ -36,10 +36,25 @@ TEST(CudaScaler, AdvancesOnlyCleanSteps) {
     HALFTONE_NEEDS_CUDA();
     const DeviceValue<std::int64_t> step(std::int64_t{1} << 40);
     const DeviceValue<float> clean(0), overflow(1);
-    cuda::advance_step(step.get(), 1, clean.get(), {});
-    cuda::advance_step(step.get(), 1, overflow.get(), {});
-    cuda::advance_step(step.get(), 1, nullptr, {});
+    const std::vector<std::int64_t*> counts{step.get()};
+    cuda::advance_step(counts, clean.get(), {});
+    cuda::advance_step(counts, overflow.get(), {});
+    cuda::advance_step(counts, nullptr, {});
     EXPECT_EQ(step.host(), (std::int64_t{1} << 40) + 2);
+}
+
+TEST(CudaScaler, AdvancesTheCountsThatItIsGivenAndNoOthers) {
+    HALFTONE_NEEDS_CUDA();
+    constexpr std::int64_t size = 1500;  // several launches
+    const DeviceBuffer all{Buffer(DType::i64, size)};
+    std::vector<std::int64_t*> counts;
+    for (std::int64_t i = 0; i < size; ++i)
+        if (i % 3 != 1) counts.push_back(all.as<std::int64_t>() + i);
+    cuda::advance_step(counts, nullptr, {});
+    cuda::advance_step({}, nullptr, {});
+    Buffer host = all.host();
+    for (std::int64_t i = 0; i < size; ++i)
+        ASSERT_EQ(host.as<std::int64_t>()[i], i % 3 != 1 ? 1 : 0) << i;
 }
 
 TEST(CudaScaler, ClipsAsTheCpuDoes) {

@@ -28,7 +28,7 @@ struct Scalars {
     float lr = 0.01f, scale = 8, clip = 0.5f, found_inf = 0;
     std::int64_t step = 3;
     UpdateScalars all(bool write_grads = false) const {
-        return {&lr, &scale, &clip, &found_inf, &step, write_grads};
+        return {&lr, &scale, &clip, &found_inf, &step, &step, write_grads};
     }
 };
 

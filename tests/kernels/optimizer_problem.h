@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "kernels/multi_tensor_update.h"
@@ -7,7 +8,8 @@
 
 namespace kernels::test {
 
-/// Several tensors of an update with their scalars: two groups, an odd mix of sizes.
+/// Several tensors of an update with their scalars: two groups, an odd mix of sizes, and counts of
+/// their own, some of which start in this update.
 struct OptimizerProblem {
     struct Types {
         DType master, grad, state, low;
@@ -29,6 +31,7 @@ struct OptimizerProblem {
                                         : random_buffer(types.state, size, seed + 3, 2, 0.1),
                                random_buffer(types.state, size, seed + 4, 2, 0.1),
                                Buffer(types.low, size), static_cast<int>(tensors.size() % 2)});
+            own_steps.push_back(std::array{2, 1, 1, 1}[own_steps.size() % 4]);
             seed += 10;
         }
     }
@@ -36,7 +39,8 @@ struct OptimizerProblem {
     std::vector<UpdateTensor> list() {
         std::vector<UpdateTensor> out;
         for (Tensor& t : tensors)
-            out.push_back({t.master, t.grad, t.state1, t.state2, t.low, t.state3, t.group});
+            out.push_back({t.master, t.grad, t.state1, t.state2, t.low, t.state3, t.group,
+                           static_cast<int>(out.size())});
         return out;
     }
     UpdateScalars scalars() const {
@@ -45,6 +49,7 @@ struct OptimizerProblem {
                 .clip = &clip,
                 .found_inf = &found_inf,
                 .step = steps,
+                .own_step = own_steps.data(),
                 .write_grads = write_grads,
                 .weight_decay = decays,
                 .larc = larc};
@@ -55,6 +60,7 @@ struct OptimizerProblem {
     float lr[2] = {0.0625f, 0.03f};
     double decays[2] = {0.1, 0.0};
     std::int64_t steps[2] = {3, 1};
+    std::vector<std::int64_t> own_steps;
     float scale = 8, clip = 0.5f, found_inf = 0;
     bool write_grads = false;
     Larc larc{};
@@ -63,7 +69,7 @@ struct OptimizerProblem {
 /// The same in plain f64.
 struct ReferenceTensor {
     std::vector<double> p, g, s1, s2, s3;
-    double lr, decay, step;
+    double lr, decay, step, own_step;
 };
 using OptimizerReference = std::vector<ReferenceTensor>;
 
@@ -78,10 +84,15 @@ inline OptimizerReference reference_of(const OptimizerProblem& problem) {
     OptimizerReference out;
     for (const auto& t : problem.tensors) {
         const auto k = static_cast<std::size_t>(t.group);
-        ReferenceTensor r{t.master.values(), t.grad.values(),
-                          t.state1.values(), t.state2.values(),
-                          t.state3.values(), static_cast<double>(problem.lr[k]),
-                          problem.decays[k], static_cast<double>(problem.steps[k])};
+        ReferenceTensor r{t.master.values(),
+                          t.grad.values(),
+                          t.state1.values(),
+                          t.state2.values(),
+                          t.state3.values(),
+                          static_cast<double>(problem.lr[k]),
+                          problem.decays[k],
+                          static_cast<double>(problem.steps[k]),
+                          static_cast<double>(problem.own_steps[out.size()])};
         for (double& g : r.g)
             g = g / static_cast<double>(problem.scale) * static_cast<double>(problem.clip);
         if (problem.larc.on) {
@@ -102,8 +113,8 @@ inline OptimizerReference reference_of(const OptimizerProblem& problem) {
 
 inline void adam_reference(OptimizerReference& all, const AdamOptions& o) {
     for (ReferenceTensor& t : all) {
-        const double c1 = o.bias_correction ? 1 - std::pow(o.beta1, t.step) : 1;
-        const double c2 = o.bias_correction ? 1 - std::pow(o.beta2, t.step) : 1;
+        const double c1 = o.bias_correction ? 1 - std::pow(o.beta1, t.own_step) : 1;
+        const double c2 = o.bias_correction ? 1 - std::pow(o.beta2, t.own_step) : 1;
         for (std::size_t i = 0; i < t.p.size(); ++i) {
             const double g = o.decoupled ? t.g[i] : t.g[i] + t.decay * t.p[i];
             t.s1[i] = o.beta1 * t.s1[i] + (1 - o.beta1) * g;
@@ -118,7 +129,7 @@ inline void adam_reference(OptimizerReference& all, const AdamOptions& o) {
 
 inline void adagrad_reference(OptimizerReference& all, const AdagradOptions& o) {
     for (ReferenceTensor& t : all) {
-        const double rate = t.lr / (1 + (t.step - 1) * o.lr_decay);
+        const double rate = t.lr / (1 + (t.own_step - 1) * o.lr_decay);
         for (std::size_t i = 0; i < t.p.size(); ++i) {
             const double g = o.decoupled ? t.g[i] : t.g[i] + t.decay * t.p[i];
             t.s1[i] += g * g;
@@ -160,7 +171,7 @@ inline void novograd_reference(OptimizerReference& all, const NovoGradOptions& o
             for (const double g : t.g) norm = std::max(norm, std::fabs(g));
         }
         double& n = t.s2[0];
-        if (t.step == 1 && !o.init_zero) n = norm;
+        if (t.own_step == 1 && !o.init_zero) n = norm;
         n = o.norm == NormKind::l2 ? std::sqrt(o.beta2 * n * n + (1 - o.beta2) * norm * norm)
                                    : o.beta2 * n + (1 - o.beta2) * norm;
         const double c1 = o.bias_correction ? 1 - std::pow(o.beta1, t.step) : 1;
@@ -183,8 +194,9 @@ inline void sgd_reference(OptimizerReference& all, const SgdOptions& o) {
     for (ReferenceTensor& t : all) {
         for (std::size_t i = 0; i < t.p.size(); ++i) {
             double g = t.g[i] + (o.decay_after_momentum ? 0 : t.decay * t.p[i]);
-            t.s1[i] =
-                o.dampening != 0 && t.step == 1 ? g : o.momentum * t.s1[i] + (1 - o.dampening) * g;
+            t.s1[i] = o.dampening != 0 && t.own_step == 1
+                          ? g
+                          : o.momentum * t.s1[i] + (1 - o.dampening) * g;
             g = o.nesterov ? g + o.momentum * t.s1[i] : t.s1[i];
             if (o.decay_after_momentum) g += t.decay * t.p[i];
             t.p[i] -= t.lr * g;

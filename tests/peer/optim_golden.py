@@ -9,8 +9,11 @@ NAME.DTYPE.first.K   weights after the first update
 sparse.w, sparse.i.T, sparse.v.T   a table of (6, 3) with the places and values of its sparse gradients
 sparse.DTYPE.w, sparse.DTYPE.STATE   the same under SparseAdam
 scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
+late.NAME.DTYPE.w.K, late.NAME.DTYPE.STATE.K   under a GradScaler, tensor 1 without a gradient in some updates, the first
+                 among them; its first gradient comes in a skipped one. STATE as above, or step: the updates applied to it
 
-The metadata's `variants` is the list of settings as JSON; `scaler` holds the scaler's settings and the spoiled updates.
+The metadata's `variants` is the list of settings as JSON; `scaler` holds the scaler's settings and the spoiled updates,
+`late` the updates in which tensor 1 has no gradient and the spoiled ones.
 Learning rates are powers of two: they are the same number in f32 and f64.
 """
 
@@ -42,6 +45,9 @@ VARIANTS = (
 )
 SCALER = {"init_scale": 1024.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 3, "spoiled": [4, 5, 11]}
 
+LATE = {"absent": [0, 1, 2, 9, 10], "spoiled": [3, 6]}
+STATES = ("momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum")
+
 
 def make_optimizer(variant, weights):
     settings = {k: v for k, v in variant.items() if k not in ("name", "kind")}
@@ -69,7 +75,29 @@ def run(variant, start, grads, dtype, out):
             out.update({f"{prefix}.first.{k}": w.detach().clone() for k, w in enumerate(weights)})
     for k, w in enumerate(weights):
         out[f"{prefix}.w.{k}"] = w.detach().clone()
-        for name in ("momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum"):
+        for name in STATES:
+            if optimizer.state[w].get(name) is not None:
+                out[f"{prefix}.{name}.{k}"] = optimizer.state[w][name].clone()
+
+
+def run_late(variant, start, grads, dtype, out):
+    weights = [w.to(dtype, copy=True).requires_grad_() for w in start]
+    optimizer = make_optimizer(variant, weights)
+    scaler = torch.amp.GradScaler("cpu", init_scale=SCALER["init_scale"])
+    scaler.scale(torch.zeros(()))
+    for t, gradients in enumerate(grads):
+        for w, g in zip(weights, gradients):
+            w.grad = (g * scaler.get_scale()).to(dtype)
+        if t in LATE["absent"]:
+            weights[1].grad = None
+        if t in LATE["spoiled"]:
+            weights[0].grad[2] = torch.inf
+        scaler.step(optimizer)
+        scaler.update()
+    prefix = f"late.{variant['name']}.{'f64' if dtype == torch.float64 else 'f32'}"
+    for k, w in enumerate(weights):
+        out[f"{prefix}.w.{k}"] = w.detach().clone()
+        for name in (*STATES, "step"):
             if optimizer.state[w].get(name) is not None:
                 out[f"{prefix}.{name}.{k}"] = optimizer.state[w][name].clone()
 
@@ -122,10 +150,12 @@ def main():
     for variant in VARIANTS:
         for dtype in (torch.float32, torch.float64):
             run(variant, start, grads, dtype, out)
+            run_late(variant, start, grads, dtype, out)
         run_scaled(variant, start, grads, out)
     run_sparse(generator, out)
     path = pathlib.Path(__file__).resolve().parent / "golden" / "optim.safetensors"
-    metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "torch": torch.__version__}
+    metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "late": json.dumps(LATE),
+                "torch": torch.__version__}
     safetensors.torch.save_file(out, path, metadata=metadata)
     print(f"{len(out)} tensors, {path.stat().st_size / 1e3:.1f} kB")
     return 0

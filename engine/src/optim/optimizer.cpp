@@ -20,12 +20,11 @@ void check_group(double lr, double weight_decay) {
                                           std::to_string(weight_decay));
 }
 
-/// One more value after those of `by_group`.
-Tensor with_one_more(const Tensor& by_group, double value) {
-    auto values = by_group.values();
-    values.push_back(value);
-    return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, by_group.dtype(),
-                      by_group.device());
+/// `count` more values after those of x.
+Tensor extended(const Tensor& x, std::size_t count, double value) {
+    auto values = x.values();
+    values.resize(values.size() + count, value);
+    return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, x.dtype(), x.device());
 }
 
 /// The place of one group's value.
@@ -47,6 +46,7 @@ Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& 
     lr_ = Tensor::full({1}, lr, DType::f32, device);
     step_ = Tensor::zeros({1}, DType::i64, device);
     decay_ = Tensor::full({1}, weight_decay, DType::f64, device);
+    own_step_ = Tensor::zeros({0}, DType::i64, device);
     counts_ = DeviceRecord<kernels::UpdateCounts>(device);
     counts_.clear();
     add_parameters(std::move(parameters), 0);
@@ -67,6 +67,7 @@ void Optimizer::add_parameters(std::vector<Parameter> parameters, int group) {
                         msg("optimizer: parameter {} is not dense in memory", parameter.name));
         }
     }
+    own_step_ = extended(own_step_, parameters.size(), 0);
     for (Parameter& parameter : parameters) {
         parameters_.push_back(std::move(parameter));
         slots_.emplace_back().group = group;
@@ -80,9 +81,9 @@ int Optimizer::add_group(std::vector<Parameter> parameters, const GroupOptions& 
     check_group(lr, decay);
     const auto number = static_cast<int>(lr_.numel());
     add_parameters(std::move(parameters), number);
-    lr_ = with_one_more(lr_, lr);
-    step_ = with_one_more(step_, 0);
-    decay_ = with_one_more(decay_, decay);
+    lr_ = extended(lr_, 1, lr);
+    step_ = extended(step_, 1, 0);
+    decay_ = extended(decay_, 1, decay);
     return number;
 }
 
@@ -153,7 +154,8 @@ kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const 
             array_or_null(slot.state2),
             array_or_null(low_of(parameters_[i].tensor, slot.master)),
             array_or_null(slot.state3),
-            slot.group};
+            slot.group,
+            static_cast<int>(i)};
 }
 
 void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
@@ -183,25 +185,35 @@ void Optimizer::written(std::size_t i) {
     }
 }
 
+void Optimizer::advance(const float* skip) {
+    advanced_.clear();
+    for (std::int64_t group = 0; group < step_.numel(); ++group)
+        advanced_.push_back(step_.data_as<std::int64_t>() + group);
+    for (const std::size_t i : updated_) {
+        if (has_state(i)) advanced_.push_back(own_step_.data_as<std::int64_t>() + i);
+    }
+    on(step_.device(), kernels::cpu::advance_step, kernels::cuda::advance_step)(advanced_, skip,
+                                                                                current_stream());
+}
+
 void Optimizer::step() {
     tensors_.clear();
     updated_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (!parameters_[i].tensor.grad().defined()) continue;
-        if (!slots_[i].state1.defined()) make_state(i);
+        if (!has_state(i)) make_state(i);
         collect(i, tensors_);
         updated_.push_back(i);
     }
-    const auto stream = current_stream();
     const float* flag = found_inf.defined() ? found_inf.data_as<float>() : nullptr;
-    on(step_.device(), kernels::cpu::advance_step, kernels::cuda::advance_step)(
-        step_.data_as<std::int64_t>(), static_cast<int>(step_.numel()), flag, stream);
+    advance(flag);
     const kernels::UpdateScalars scalars{
         lr_.data_as<float>(),
         grad_scale.defined() ? grad_scale.data_as<float>() : nullptr,
         clip.defined() ? clip.data_as<float>() : nullptr,
         flag,
         step_.data_as<std::int64_t>(),
+        own_step_.data_as<std::int64_t>(),
         options_.write_grads,
         decay_.data_as<double>(),
         options_.larc};

@@ -42,8 +42,8 @@ struct GroupOptions {
 };
 
 /// Updates parameters from their gradients in one multi-tensor pass. A parameter without a gradient
-/// is left out. The parameters given at the start are group 0; groups have learning rate, weight
-/// decay and number of updates of their own.
+/// is left out: neither its state nor its own count of updates changes. The parameters given at the
+/// start are group 0; groups have learning rate, weight decay and number of updates of their own.
 class Optimizer {
 public:
     /// Throws Error(value) for a learning rate, decay or LARC setting out of range, or a parameter
@@ -81,10 +81,10 @@ public:
     Tensor master(std::size_t parameter) const { return slots_[parameter].master; }
 
     /// A copy, on the host, of all that the updates to come depend on beside the weights and what
-    /// the constructor is given: "NAME.exp_avg" and so on of each parameter that has state,
-    /// "NAME.master", and by group "groups.lr", "groups.weight_decay", "groups.steps" and
-    /// "groups.parameters" (their number). Waits for the device. Throws Error(value) if two
-    /// parameters have one name.
+    /// the constructor is given: "NAME.exp_avg" and so on and "NAME.step", the updates applied to
+    /// it, of each parameter that has state, "NAME.master", and by group "groups.lr",
+    /// "groups.weight_decay", "groups.steps" and "groups.parameters" (their number). Waits for the
+    /// device. Throws Error(value) if two parameters have one name.
     TensorMap saved_state() const;
     /// Goes on from a saved state, before the first update or after any. State that is there keeps
     /// its memory, so steps recorded as a graph stay valid; the weights are the model's to load.
@@ -144,9 +144,13 @@ protected:
     Tensor decay_;  // f64
 
 private:
+    bool has_state(std::size_t parameter) const { return slots_[parameter].state1.defined(); }
     void add_parameters(std::vector<Parameter> parameters, int group);
     void make_master(std::size_t parameter);
     void written(std::size_t parameter);
+    /// One more update of each group and of each parameter in updated_, unless it is skipped.
+    void advance(const float* skip);
+    Tensor own_step(std::size_t parameter) const;
     std::string entry(std::size_t parameter, const std::string& state) const;
     std::vector<double> group_sizes() const;
     /// What is saved, of the state that there is.
@@ -156,9 +160,11 @@ private:
     void reset_state(std::size_t parameter);
 
     double first_lr_, first_decay_;
+    Tensor own_step_;  // by parameter, i64: updates applied to its state, if it has any
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
     std::vector<std::size_t> updated_;
+    std::vector<std::int64_t*> advanced_;
 };
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include "engine/error.h"
 #include "ops/layout.h"
 #include "ops/restore.h"
+#include "ops/view.h"
 #include "optim/optimizer.h"
 
 namespace engine {
@@ -12,6 +13,7 @@ constexpr char lr_name[] = "groups.lr";
 constexpr char decay_name[] = "groups.weight_decay";
 constexpr char steps_name[] = "groups.steps";
 constexpr char sizes_name[] = "groups.parameters";
+constexpr char step_name[] = "step";
 
 [[noreturn]] void refuse(const std::string& why) {
     throw Error(ErrorCode::value, "optimizer: the saved state does not fit: " + why,
@@ -27,6 +29,13 @@ void check_group_count(const TensorMap& saved, std::int64_t groups) {
 
 std::string whole(double value) { return std::to_string(static_cast<std::int64_t>(value)); }
 
+void check_not_negative(const TensorMap& saved, const std::string& name) {
+    for (const double value : saved.at(name).values()) {
+        if (!(value >= 0))
+            refuse(name + " holds " + std::to_string(value) + ", which is below 0 or no number");
+    }
+}
+
 /// Of entries that are known to be there, in their type.
 void check_groups(const TensorMap& saved, const std::vector<double>& sizes) {
     const auto saved_sizes = saved.at(sizes_name).values();
@@ -35,20 +44,14 @@ void check_groups(const TensorMap& saved, const std::vector<double>& sizes) {
             refuse("its group " + std::to_string(group) + " has " + whole(saved_sizes[group]) +
                    " as its number of parameters, that of this optimizer " + whole(sizes[group]));
     }
-    for (const char* name : {lr_name, decay_name, steps_name}) {
-        for (const double value : saved.at(name).values()) {
-            if (!(value >= 0))
-                refuse(std::string(name) + " holds " + std::to_string(value) +
-                       ", which is below 0 or no number");
-        }
-    }
+    for (const char* name : {lr_name, decay_name, steps_name}) check_not_negative(saved, name);
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, Tensor>> Optimizer::state(std::size_t i) const {
     const Slot& slot = slots_[i];
-    if (!slot.state1.defined()) return {};
+    if (!has_state(i)) return {};
     const Tensor values[] = {slot.state1, slot.state2, slot.state3};
     std::vector<std::pair<std::string, Tensor>> out;
     for (const std::string& name : state_names()) out.emplace_back(name, values[out.size()]);
@@ -57,6 +60,10 @@ std::vector<std::pair<std::string, Tensor>> Optimizer::state(std::size_t i) cons
 
 std::string Optimizer::entry(std::size_t i, const std::string& state) const {
     return parameters_[i].name + "." + state;
+}
+
+Tensor Optimizer::own_step(std::size_t i) const {
+    return reshape(narrow(own_step_, 0, static_cast<std::int64_t>(i), 1), {});
 }
 
 std::vector<double> Optimizer::group_sizes() const {
@@ -74,6 +81,7 @@ std::vector<Place> Optimizer::places() const {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         if (slots_[i].master.defined()) out.push_back({entry(i, "master"), slots_[i].master, true});
         for (const auto& [name, value] : state(i)) out.push_back({entry(i, name), value, true});
+        if (has_state(i)) out.push_back({entry(i, step_name), own_step(i), true});
     }
     std::set<std::string> names;
     for (const Place& place : out) {
@@ -92,6 +100,7 @@ TensorMap Optimizer::saved_state() const {
 }
 
 bool Optimizer::has_saved_state(std::size_t i, const TensorMap& saved) const {
+    if (saved.contains(entry(i, step_name))) return true;
     for (const std::string& name : state_names()) {
         if (saved.contains(entry(i, name))) return true;
     }
@@ -105,6 +114,7 @@ void Optimizer::reset_state(std::size_t i) {
     const auto initial = state(i);
     slots_[i] = slot;
     for (std::size_t k = 0; k < kept.size(); ++k) copy_into(kept[k].second, initial[k].second);
+    copy_into(own_step(i), Tensor::zeros({}, DType::i64, device()));
 }
 
 void Optimizer::load_state(const TensorMap& saved) {
@@ -116,9 +126,10 @@ void Optimizer::load_state(const TensorMap& saved) {
     const std::vector<Slot> before = slots_;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         if (has_saved_state(i, saved)) {
-            if (!slots_[i].state1.defined()) make_state(i);
-        } else if (slots_[i].state1.defined()) {
+            if (!has_state(i)) make_state(i);
+        } else if (has_state(i)) {
             reset.push_back(i);
+            unsaved.insert(entry(i, step_name));
             for (const std::string& name : state_names()) unsaved.insert(entry(i, name));
         }
     }
@@ -128,6 +139,10 @@ void Optimizer::load_state(const TensorMap& saved) {
         const std::string wrong = misfits(to, saved);
         if (!wrong.empty()) refuse(wrong);
         check_groups(saved, group_sizes());
+        for (std::size_t i = 0; i < slots_.size(); ++i) {
+            const std::string step = entry(i, step_name);
+            if (saved.contains(step)) check_not_negative(saved, step);
+        }
         fill(to, saved);
     } catch (...) {
         slots_ = before;

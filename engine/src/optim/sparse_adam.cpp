@@ -61,7 +61,7 @@ void SparseAdam::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tens
         tensors.push_back({part(all.master, at, n),
                            part(all.grad, static_cast<std::int64_t>(first) * length, n),
                            part(all.state1, at, n), part(all.state2, at, n), part(all.low, at, n),
-                           all.state3, all.group});
+                           all.state3, all.group, all.parameter});
     }
 }
 

@@ -24,7 +24,8 @@ struct UpdateScalars {
         nullptr;  ///< gradients are divided by it (multiplied by its f32 reciprocal taken in f64)
     const float* clip = nullptr;  ///< unscaled gradients are multiplied by it
     const float* found_inf = nullptr;
-    const std::int64_t* step = nullptr;    ///< number of this update, from 1; one a group
+    const std::int64_t* step = nullptr;      ///< number of this update, from 1; one a group
+    const std::int64_t* own_step = nullptr;  ///< the parameter's, from 1; one a parameter
     bool write_grads = false;              ///< write the unscaled (clipped, adapted) gradient back
     const double* weight_decay = nullptr;  ///< one a group; null: that of the options
     Larc larc{};
@@ -42,6 +43,7 @@ struct UpdateTensor {
     Array low;       ///< data may be null
     Array state3{};  ///< largest v (Adam with amsgrad)
     int group = 0;   ///< whose lr, step and weight decay hold
+    int parameter = 0;  ///< whose own_step holds
 };
 
 struct SgdOptions {
@@ -86,20 +88,20 @@ struct UpdateCounts {
 };
 
 /// SGD as PyTorch's: g += wd * p; buf = first ? g : mu * buf + (1 - dampening) * g; g = nesterov ?
-/// g + mu * buf : buf; p -= lr * g; with decay_after_momentum g += wd * p comes last. first: a step
-/// is given and 1; without dampening a zeroed buffer comes to the same and is read. counts may be
-/// null, is on the device, and only counts for 16-bit masters.
+/// g + mu * buf : buf; p -= lr * g; with decay_after_momentum g += wd * p comes last. first:
+/// own_step is given and 1; without dampening a zeroed buffer comes to the same and is read. counts
+/// may be null, is on the device, and only counts for 16-bit masters.
 using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 
 /// Adam/AdamW as PyTorch's, bias-corrected: p -= lr * (m / c1) / (sqrt(v / c2) + eps), c = 1 -
-/// beta^step (1 without bias_correction), with amsgrad the largest v so far in place of v;
+/// beta^own_step (1 without bias_correction), with amsgrad the largest v so far in place of v;
 /// decoupled: p *= 1 - lr * wd before; otherwise g += wd * p.
 using MultiTensorAdam = void(std::span<const UpdateTensor> tensors, const AdamOptions& options,
                              const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 
-/// Adagrad as PyTorch's, rate = lr / (1 + (step - 1) * lr_decay): g += wd * p; h += g^2; p -= rate
-/// * g / (sqrt(h) + eps); decoupled: p -= rate * (g / (sqrt(h) + eps) + wd * p).
+/// Adagrad as PyTorch's, rate = lr / (1 + (own_step - 1) * lr_decay): g += wd * p; h += g^2; p -=
+/// rate * g / (sqrt(h) + eps); decoupled: p -= rate * (g / (sqrt(h) + eps) + wd * p).
 using MultiTensorAdagrad = void(std::span<const UpdateTensor> tensors,
                                 const AdagradOptions& options, const UpdateScalars& scalars,
                                 UpdateCounts* counts, Stream stream);
@@ -110,7 +112,8 @@ using MultiTensorAdagrad = void(std::span<const UpdateTensor> tensors,
 using MultiTensorLamb = void(std::span<const UpdateTensor> tensors, const LambOptions& options,
                              const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 
-/// NovoGrad (4.3): one second moment a tensor, the running norm of its gradient.
+/// NovoGrad (4.3): one second moment a tensor, the running norm of its gradient, which starts where
+/// own_step is 1. The biases are corrected by the group's step.
 using MultiTensorNovoGrad = void(std::span<const UpdateTensor> tensors,
                                  const NovoGradOptions& options, const UpdateScalars& scalars,
                                  UpdateCounts* counts, Stream stream);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "kernels/array.h"
 #include "kernels/host_device.h"
@@ -55,8 +56,9 @@ HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const 
 /// *scale, *growth_tracker, *hysteresis_left after a step whose flag is *found_inf (0: clean).
 using UpdateScale = void(float* scale, std::int32_t* growth_tracker, std::int32_t* hysteresis_left,
                          const float* found_inf, const ScaleUpdate& rule, Stream stream);
-/// steps[i] += 1 for i < count if *found_inf is 0 (or found_inf is null).
-using AdvanceStep = void(std::int64_t* steps, int count, const float* found_inf, Stream stream);
+/// Adds 1 to each of these counts if *found_inf is 0 (or found_inf is null).
+using AdvanceStep = void(std::span<std::int64_t* const> counts, const float* found_inf,
+                         Stream stream);
 /// *clip = min(1, max_norm / (norm + 1e-6)), norm = sqrt(*sum_squares) / *grad_scale (null: 1); 1
 /// if norm is not finite.
 using ClipCoefficient = void(float* clip, const double* sum_squares, const float* grad_scale,

@@ -239,6 +239,77 @@ TEST(Groups, AreCorrectedByTheirOwnCount) {
     EXPECT_NEAR(b.item(), 1 - 0.125, few_roundings) << "the first step is lr whatever the gradient";
 }
 
+/// Where a weight of 1 goes by gradients of 1 and 2, its first after an update of its group's
+/// other parameter and another one that was skipped; lr 0.1.
+template <class Make>
+double started_late(const Make& make) {
+    const Tensor other = weight_of({1}), w = weight_of({1});
+    const auto optimizer = make(std::vector<Parameter>{{"other", other}, {"w", w}});
+    const auto step = [&](const std::vector<double>& grad, bool skipped = false) {
+        other.set_grad(Tensor::of({1}, {1}));
+        w.set_grad(grad.empty() ? Tensor() : Tensor::of(grad, {1}));
+        optimizer->found_inf = Tensor::full({}, skipped ? 1 : 0, DType::f32);
+        optimizer->step();
+    };
+    step({});
+    step({8}, /*skipped=*/true);
+    step({1});
+    step({2});
+    EXPECT_EQ(optimizer->steps(), 3);
+    return w.item();
+}
+
+TEST(LateStart, OfSgdTakesTheFirstGradientUndamped) {
+    const auto sgd = [](const auto& w) {
+        return std::make_unique<Sgd>(w, SgdOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5});
+    };
+    // Buffers 1 and 0.9 + 0.5 * 2.
+    EXPECT_NEAR(started_late(sgd), 1 - 0.1 * (1 + 1.9), few_roundings);
+}
+
+TEST(LateStart, OfAdamAndAdagradCountsTheParametersOwnUpdates) {
+    const auto adam = [](bool amsgrad) {
+        return [=](const auto& w) {
+            return std::make_unique<Adam>(w, AdamOptions{.lr = 0.1, .amsgrad = amsgrad});
+        };
+    };
+    const auto adamw = [](const auto& w) {
+        return std::make_unique<AdamW>(w, AdamWOptions{.lr = 0.1, .weight_decay = 0});
+    };
+    // The first update is lr; then m = 0.29 and v = 0.004999, corrected by 0.19 and 0.001999.
+    const double expected = 0.9 - 0.1 * (0.29 / 0.19) / std::sqrt(0.004999 / 0.001999);
+    EXPECT_NEAR(expected, 0.8035, 5e-5);
+    EXPECT_NEAR(started_late(adam(false)), expected, few_roundings);
+    EXPECT_NEAR(started_late(adam(true)), expected, few_roundings);
+    EXPECT_NEAR(started_late(adamw), expected, few_roundings);
+    const auto adagrad = [](const auto& w) {
+        return std::make_unique<Adagrad>(w, AdagradOptions{.lr = 0.1, .lr_decay = 1});
+    };
+    EXPECT_NEAR(started_late(adagrad), 0.9 - 0.05 * 2 / std::sqrt(5.0), few_roundings);
+}
+
+TEST(LateStart, OfNovoGradStartsTheNormButKeepsTheGroupsCount) {
+    const auto novograd = [](const auto& w) {
+        return std::make_unique<NovoGrad>(w,
+                                          NovoGradOptions{.lr = 0.1, .beta1 = 0.9, .beta2 = 0.98});
+    };
+    // Updates 2 and 3 of the group: norms 1 and sqrt(0.98 + 0.02 * 4), m 0.1 and 0.09 + 0.2.
+    const double first = 0.1 / 0.19 * std::sqrt(1 - 0.98 * 0.98);
+    const double second = 0.29 / 0.271 * std::sqrt((1 - 0.98 * 0.98 * 0.98) / 1.06);
+    EXPECT_NEAR(started_late(novograd), 1 - 0.1 * (first + second), few_roundings);
+}
+
+TEST(LateStart, OfLambKeepsTheGroupsCount) {
+    const auto lamb = [](const auto& w) {
+        return std::make_unique<Lamb>(
+            w, LambOptions{.lr = 0.1, .weight_decay = 0, .max_grad_norm = 0});
+    };
+    // m and v of 4.3, corrected for updates 2 and 3 of the group.
+    const double first = 0.1 / 0.19 / std::sqrt(0.001 / 0.001999);
+    const double second = 0.29 / 0.271 / std::sqrt(0.004999 / 0.002997001);
+    EXPECT_NEAR(started_late(lamb), 1 - 0.1 * (first + second), 2e-6) << "eps is 1e-6";
+}
+
 TEST(Groups, AreSkippedTogether) {
     const Tensor a = weight_of({1}), b = weight_of({1});
     Sgd sgd({{"a", a}}, {.lr = 1});

@@ -252,9 +252,10 @@ TEST(OptimizerState, NamesWhatItHolds) {
     fresh.step(1);
     const TensorMap saved = fresh.optimizer().saved_state();
     for (const char* name :
-         {"a.exp_avg", "a.exp_avg_sq", "a.max_exp_avg_sq", "c.exp_avg", "empty.exp_avg"})
+         {"a.exp_avg", "a.exp_avg_sq", "a.max_exp_avg_sq", "a.step", "c.exp_avg", "empty.exp_avg"})
         EXPECT_TRUE(saved.contains(name)) << name;
     EXPECT_FALSE(saved.contains("b.exp_avg")) << "it had no gradient";
+    EXPECT_FALSE(saved.contains("b.step"));
     EXPECT_EQ(saved.at("groups.lr").dtype(), DType::f32);
     EXPECT_EQ(saved.at("groups.weight_decay").values(), (std::vector<double>{0, 0.5}));
     EXPECT_EQ(saved.at("groups.steps").values(), (std::vector<double>{1, 1}));
@@ -289,9 +290,13 @@ TEST(OptimizerState, ThatDoesNotFitIsRefusedByNameAndChangesNothing) {
                         DType dtype) {
         return [=](TensorMap& saved) { saved[name] = Tensor::of(values, shape, dtype); };
     };
-    for (const char* name : {"a.exp_avg", "a.master", "groups.steps"})
+    for (const char* name : {"a.exp_avg", "a.master", "a.step", "groups.steps"})
         expect_refused(std::string(name) + " is missing",
                        [=](TensorMap& saved) { saved.erase(name); });
+    expect_refused("a.exp_avg_sq is missing", [](TensorMap& saved) {
+        saved.erase("a.exp_avg");
+        saved.erase("a.exp_avg_sq");
+    });
     expect_refused("a.momentum_buffer is unknown", set("a.momentum_buffer", {1}, {1}, DType::f32));
     expect_refused("d.exp_avg is unknown", set("d.exp_avg", {1}, {1}, DType::f32));
     expect_refused("c.exp_avg has shape (2), not (4, 3, 2, 2)",
@@ -306,6 +311,8 @@ TEST(OptimizerState, ThatDoesNotFitIsRefusedByNameAndChangesNothing) {
     expect_refused("groups.weight_decay holds nan",
                    set("groups.weight_decay", {std::nan(""), 0}, {2}, DType::f64));
     expect_refused("groups.steps holds -1", set("groups.steps", {-1, 0}, {2}, DType::i64));
+    expect_refused("a.step holds -1", set("a.step", {-1}, {}, DType::i64));
+    expect_refused("a.step is f32, not i64", set("a.step", {1}, {}, DType::f32));
 }
 
 TEST(OptimizerState, OfTwoParametersWithOneNameIsRefused) {

@@ -96,10 +96,62 @@ TEST(OptimizerGolden, HasTheStateThatPyTorchHas) {
     }
 }
 
+bool contains(const json& updates_of, int update) {
+    return std::find(updates_of.begin(), updates_of.end(), update) != updates_of.end();
+}
+
+/// The run of `late` in the golden file.
+void run_late(const Golden& golden, const std::vector<Parameter>& parameters, Optimizer& optimizer,
+              DType dtype) {
+    const json late = golden.setting("late");
+    GradScaler scaler({.init_scale = golden.setting("scaler").at("init_scale")});
+    scaler.scale(Tensor::zeros({}, DType::f32));
+    for (int update = 0; update < updates; ++update) {
+        for (int k = 0; k < tensors; ++k)
+            parameters[static_cast<std::size_t>(k)].tensor.set_grad(
+                gradient(golden, update, k, dtype, scaler.loss_scale()));
+        if (contains(late.at("absent"), update)) parameters[1].tensor.set_grad({});
+        if (contains(late.at("spoiled"), update))
+            set_element(parameters[0].tensor.grad(), 2, std::numeric_limits<double>::infinity());
+        scaler.step(optimizer);
+        scaler.update();
+    }
+}
+
+TEST(OptimizerGolden, StartsAndCountsByParameterAsPyTorchDoesWithSkipsBetween) {
+    const Golden golden;
+    for (const json& variant : golden.setting("variants")) {
+        for (const DType dtype : {DType::f32, DType::f64}) {
+            for (const bool aware : {false, true}) {
+                const std::string prefix =
+                    "late." + variant.at("name").get<std::string>() + "." + name(dtype) + ".";
+                const auto parameters = start_weights(golden, dtype);
+                const auto optimizer =
+                    make_optimizer(variant, parameters, {.scaling_aware = aware});
+                run_late(golden, parameters, *optimizer, dtype);
+                const TensorMap saved = optimizer->saved_state();
+                for (int k = 0; k < tensors; ++k) {
+                    const auto at = static_cast<std::size_t>(k);
+                    const std::string number = "." + std::to_string(k);
+                    expect_near(parameters[at].tensor, golden.tensor(prefix + "w" + number),
+                                tolerance_of(dtype), prefix + "w");
+                    for (const auto& [state, value] : optimizer->state(at))
+                        expect_near(value, golden.tensor(prefix + state + number),
+                                    tolerance_of(dtype), prefix + state);
+                    if (!golden.has(prefix + "step" + number)) continue;
+                    EXPECT_EQ(saved.at(parameters[at].name + ".step").item(),
+                              golden.tensor(prefix + "step" + number).item())
+                        << prefix << number;
+                }
+            }
+        }
+    }
+}
+
 TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
     const Golden golden;
     const json scaler_settings = golden.setting("scaler");
-    const std::vector<int> spoiled = scaler_settings.at("spoiled");
+    const json spoiled = scaler_settings.at("spoiled");
     for (const json& variant : golden.setting("variants")) {
         for (const bool aware : {false, true}) {
             const std::string prefix = "scaled." + variant.at("name").get<std::string>() + ".";
@@ -115,7 +167,7 @@ TEST(GradScalerGolden, FollowsPyTorchsScaleAndSkips) {
                 for (int k = 0; k < tensors; ++k)
                     parameters[static_cast<std::size_t>(k)].tensor.set_grad(
                         gradient(golden, update, k, DType::f32, scaler.loss_scale()));
-                if (std::find(spoiled.begin(), spoiled.end(), update) != spoiled.end())
+                if (contains(spoiled, update))
                     set_element(parameters[1].tensor.grad(), 2 * 4 + 1,
                                 std::numeric_limits<double>::infinity());
                 scaler.step(*optimizer);
