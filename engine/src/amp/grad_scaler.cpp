@@ -131,7 +131,8 @@ void GradScaler::judge_gradients(const Optimizer& optimizer, Record& record) con
     on(device, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
         judgement.data(), grads, current_stream());
     record.judgement = judgement;
-    record.found_inf = {record.judgement.field(&kernels::Judgement::found_inf)};
+    // Beside what unscale_ found: the gradients may have been changed since.
+    record.found_inf.push_back(record.judgement.field(&kernels::Judgement::found_inf));
 }
 
 void GradScaler::unscale_(Optimizer& optimizer) {

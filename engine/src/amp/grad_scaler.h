@@ -56,7 +56,8 @@ public:
     /// (2.4).
     void unscale_(Optimizer& optimizer);
     /// Makes the check of a scaling-aware optimizer's step now (2.6, point 1), so that clipping can
-    /// use its norm. Stays on the device.
+    /// use its norm. Stays on the device. After unscale_() the step is skipped for an overflow that
+    /// either found.
     const DeviceRecord<kernels::Judgement>& judge(Optimizer& optimizer);
     /// Steps or skips (2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
@@ -107,7 +108,7 @@ private:
     enum class Stage { ready, unscaled, stepped };
     struct Record {
         Stage stage = Stage::ready;
-        std::vector<Tensor> found_inf;               // one a device, 0-d f32
+        std::vector<Tensor> found_inf;               // one a device and check, 0-d f32
         DeviceRecord<kernels::Judgement> judgement;  // undefined: not judged
     };
 
