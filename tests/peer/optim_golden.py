@@ -8,6 +8,7 @@ NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq, max_exp_avg_sq, sum
 NAME.DTYPE.first.K   weights after the first update
 sparse.w, sparse.i.T, sparse.v.T   a table of (6, 3) with the places and values of its sparse gradients
 sparse.DTYPE.w, sparse.DTYPE.STATE   the same under SparseAdam
+sparse.NAME.DTYPE.w, sparse.NAME.DTYPE.momentum_buffer   and under the SGD variants of the metadata's `sparse`
 scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
 late.NAME.DTYPE.w.K, late.NAME.DTYPE.STATE.K   under a GradScaler, tensor 1 without a gradient in some updates, the first
                  among them; its first gradient comes in a skipped one. STATE as above, or step: the updates applied to it
@@ -45,6 +46,12 @@ VARIANTS = (
 )
 SCALER = {"init_scale": 1024.0, "growth_factor": 2.0, "backoff_factor": 0.5, "growth_interval": 3, "spoiled": [4, 5, 11]}
 
+SPARSE = (
+    {"name": "sgd", "kind": "sgd", "lr": 2**-4},
+    {"name": "sgd_momentum", "kind": "sgd", "lr": 2**-4, "momentum": 0.9},
+    {"name": "sgd_dampening", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "dampening": 0.3},
+    {"name": "sgd_nesterov", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "nesterov": True},
+)
 LATE = {"absent": [0, 1, 2, 9, 10], "spoiled": [3, 6]}
 STATES = ("momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum")
 
@@ -110,15 +117,22 @@ def run_sparse(generator, out):
     out["sparse.w"] = start
     for t, (p, v) in enumerate(zip(places, values)):
         out[f"sparse.i.{t}"], out[f"sparse.v.{t}"] = p.double(), v
-    for dtype, name in ((torch.float32, "f32"), (torch.float64, "f64")):
+
+    def run_table(make, dtype, prefix):
         table = start.to(dtype, copy=True).requires_grad_()
-        optimizer = torch.optim.SparseAdam([table], lr=2**-7)
+        optimizer = make([table])
         for p, v in zip(places, values):
             table.grad = torch.sparse_coo_tensor(p[None], v.to(dtype), (6, 3))
             optimizer.step()
-        out[f"sparse.{name}.w"] = table.detach().clone()
-        for state in ("exp_avg", "exp_avg_sq"):
-            out[f"sparse.{name}.{state}"] = optimizer.state[table][state].clone()
+        out[f"{prefix}.w"] = table.detach().clone()
+        for state in STATES:
+            if optimizer.state[table].get(state) is not None:
+                out[f"{prefix}.{state}"] = optimizer.state[table][state].to_dense().clone()
+
+    for dtype, name in ((torch.float32, "f32"), (torch.float64, "f64")):
+        run_table(lambda weights: torch.optim.SparseAdam(weights, lr=2**-7), dtype, f"sparse.{name}")
+        for variant in SPARSE:
+            run_table(lambda weights, v=variant: make_optimizer(v, weights), dtype, f"sparse.{variant['name']}.{name}")
 
 
 def run_scaled(variant, start, grads, out):
@@ -155,7 +169,7 @@ def main():
     run_sparse(generator, out)
     path = pathlib.Path(__file__).resolve().parent / "golden" / "optim.safetensors"
     metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "late": json.dumps(LATE),
-                "torch": torch.__version__}
+                "sparse": json.dumps(SPARSE), "torch": torch.__version__}
     safetensors.torch.save_file(out, path, metadata=metadata)
     print(f"{len(out)} tensors, {path.stat().st_size / 1e3:.1f} kB")
     return 0

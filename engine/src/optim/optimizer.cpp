@@ -38,7 +38,7 @@ kernels::Array of_group(const Tensor& by_group, int group) {
 
 Optimizer::Optimizer(std::vector<Parameter> parameters, const OptimizerOptions& options, double lr,
                      double weight_decay)
-    : options_(options), first_lr_(lr), first_decay_(weight_decay) {
+    : options_(options), first_lr_(lr), first_decay_(weight_decay), decays_{weight_decay} {
     check_group(lr, weight_decay);
     if (options.larc.on && (!(options.larc.trust > 0) || !(options.larc.eps >= 0)))
         throw Error(ErrorCode::value, "larc: trust must be above 0 and eps not negative");
@@ -84,6 +84,7 @@ int Optimizer::add_group(std::vector<Parameter> parameters, const GroupOptions& 
     lr_ = extended(lr_, 1, lr);
     step_ = extended(step_, 1, 0);
     decay_ = extended(decay_, 1, decay);
+    decays_.push_back(decay);
     return number;
 }
 
@@ -164,7 +165,7 @@ void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tenso
     if (grad.is_sparse()) {
         throw Error(ErrorCode::value,
                     "optimizer: the gradient of " + parameters_[i].name + " is sparse",
-                    "Use SparseAdam for it, or a dense gradient.");
+                    "Use SGD or SparseAdam for it, or a dense gradient.");
     }
     if (!is_dense(grad) || layout_of(weight) != layout_of(grad)) {
         // A gradient may come in another layout than the weight's (a transposed product, the

@@ -128,6 +128,8 @@ protected:
     virtual void make_state(std::size_t parameter) = 0;
     virtual void run(std::span<const kernels::UpdateTensor> tensors,
                      const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) = 0;
+    /// Does not wait for the device.
+    double weight_decay(int group) const { return decays_[static_cast<std::size_t>(group)]; }
     /// Zeroed, in the layout of the parameter.
     Tensor new_state(std::size_t parameter, bool may_be_low) const;
     const Tensor& stored(std::size_t parameter) const {
@@ -160,7 +162,8 @@ private:
     void reset_state(std::size_t parameter);
 
     double first_lr_, first_decay_;
-    Tensor own_step_;  // by parameter, i64: updates applied to its state, if it has any
+    std::vector<double> decays_;  // decay_ on the host
+    Tensor own_step_;             // by parameter, i64: updates applied to its state, if it has any
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
     std::vector<std::size_t> updated_;

@@ -148,6 +148,7 @@ void Optimizer::load_state(const TensorMap& saved) {
         slots_ = before;
         throw;
     }
+    decays_ = decay_.values();
     for (const std::size_t i : reset) reset_state(i);
 }
 

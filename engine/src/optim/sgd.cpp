@@ -1,6 +1,8 @@
 #include "optim/sgd.h"
 
+#include "core/sparse.h"
 #include "engine/error.h"
+#include "optim/sparse_rows.h"
 
 namespace engine {
 
@@ -19,6 +21,25 @@ Sgd::Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
 void Sgd::make_state(std::size_t i) {
     // A 16-bit weight without a master keeps a 16-bit buffer too: pure fp16 has no f32 anywhere.
     if (settings_.momentum != 0) slots_[i].state1 = new_state(i, /*may_be_low=*/true);
+}
+
+void Sgd::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
+    const Parameter& parameter = parameters_[i];
+    const Tensor& weight = parameter.tensor;
+    if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
+    if (weight_decay(slots_[i].group) != 0) {
+        throw Error(ErrorCode::value,
+                    "sgd: the gradient of " + parameter.name +
+                        " is sparse, and weight decay changes every weight",
+                    "Put the parameter in a group without weight decay, or use a dense gradient.");
+    }
+    if (settings_.momentum == 0 && !options_.larc.on && weight.is_contiguous()) {
+        weight.set_grad(coalesce(weight.grad()));
+        add_rows(whole(i, sparse_parts(weight.grad()).values), weight.grad(), tensors);
+    } else {
+        weight.set_grad(to_dense(weight.grad()));
+        Optimizer::collect(i, tensors);
+    }
 }
 
 void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,

@@ -15,6 +15,11 @@ struct SgdOptions {
 
 /// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD). With
 /// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
+///
+/// Takes sparse gradients (core/sparse.h) without weight decay. A plain step writes only the rows
+/// that a gradient names: it coalesces the gradient, which waits for the device. Momentum moves
+/// every row that has had a gradient, so with it the gradient becomes dense; so it does under LARC,
+/// and for a weight that is not row-major.
 class Sgd final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.
@@ -22,6 +27,8 @@ public:
         const OptimizerOptions& options = {});
 
 protected:
+    /// Throws Error(value) for a sparse gradient with weight decay.
+    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,

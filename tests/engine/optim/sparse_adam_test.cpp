@@ -5,29 +5,14 @@
 #include <limits>
 
 #include "amp/grad_scaler.h"
-#include "core/sparse.h"
 #include "golden.h"
 #include "optim/adam.h"
-#include "optim_support.h"
+#include "sparse_support.h"
 
 namespace engine {
 namespace {
 
 using testing::ElementsAre;
-
-/// Rows of a (rows, cols) table, the same one perhaps twice.
-Tensor sparse_rows(const std::vector<double>& rows, const std::vector<double>& values,
-                   const Shape& table, DType dtype = DType::f32) {
-    const auto n = static_cast<std::int64_t>(rows.size());
-    return sparse_tensor(Tensor::of(rows, {1, n}, DType::i64),
-                         Tensor::of(values, {n, table[1]}, dtype), table);
-}
-
-Tensor table_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32) {
-    Tensor w = Tensor::of(values, shape, dtype);
-    w.set_requires_grad(true);
-    return w;
-}
 
 TEST(SparseAdam, FollowsPyTorchOver20Updates) {
     const Golden golden;
