@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from op_draft import draft
 from op_family import agreed, op, tap
+from op_family_pointwise import log_one_plus_exp
 
 FAMILY = "losses"
 REDUCTIONS = ("mean", "sum", "none")
@@ -261,8 +262,7 @@ def make_soft_margin(rng):
 
 def soft_margin(x, at):
     """log(1 + exp(z)) for any z: PyTorch's is infinite from 709 on, in f32 from 89."""
-    z = -x["1"] * x["0"]
-    return reduced(z.clamp_min(0) + torch.log1p(torch.exp(-z.abs())), at)
+    return reduced(log_one_plus_exp(-x["1"] * x["0"]), at)
 
 
 op("soft_margin_loss", FAMILY, "f32", make_soft_margin, soft_margin, types="free")

@@ -145,11 +145,16 @@ def make_softplus(rng, shape, at):
     return off(spread(rng, shape, 1.0, 3.0, 20.0), threshold / beta, gap=2.0**-6 * max(1.0, abs(threshold / beta)))
 
 
+def log_one_plus_exp(z):
+    """log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|)), which neither overflows nor cancels in f64. exp and log1p are
+    rounded each. Near z = 0 the value log 2 is not sensitive to z, so only these intermediates carry the roundings."""
+    return z.clamp_min(0) + tap(torch.log1p(tap(torch.exp(-z.abs()))))
+
+
 def softplus(x, at):
     v, beta, threshold = x["0"], at.get("beta", 1.0), at.get("threshold", 20.0)
     b = v * beta
-    # log(1 + exp(b)) without what overflows or cancels in f64.
-    return torch.where(b > threshold, v, (b.clamp_min(0) + torch.log1p(torch.exp(-b.abs()))) / beta)
+    return torch.where(b > threshold, v, log_one_plus_exp(b) / beta)
 
 
 op("softplus", FAMILY, "f32", with_attrs(make_softplus, beta=(1.0, 0.5, 2.0, 3.0), threshold=(20.0, 1.0, 4.0)), softplus)

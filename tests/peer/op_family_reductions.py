@@ -10,7 +10,7 @@ import math
 import torch
 
 from op_draft import away_from_zero, draft
-from op_family import op, tap
+from op_family import mark, op, tap
 from op_generators import dims_of, given_type
 from op_norm import norm
 
@@ -63,7 +63,14 @@ def make_logsumexp(rng):
                  {"dim": dims[0] if rng.chance(0.3) else dims, "keepdim": bool(rng.chance(0.5))})
 
 
-op("logsumexp", FAMILY, "f32", make_logsumexp, lambda x, a: torch.logsumexp(x["0"], dim_of(a), keep(a)))
+def logsumexp(x, attrs):
+    """The gradient s dy, with s = exp(x - y), is computed from the rounded y. The second derivative s (v - sum of s v)
+    has one term directly and one through y: where one s is nearly 1 the two cancel, and the rounding of either exceeds
+    their difference. As an intermediate y counts with its rounding, and so does the gradient that arrives at it."""
+    return mark(torch.logsumexp(x["0"], dim_of(attrs), keep(attrs)))
+
+
+op("logsumexp", FAMILY, "f32", make_logsumexp, logsumexp)
 
 
 def factors(rng, *shape):
@@ -216,14 +223,23 @@ def make_matrix_norm(rng):
     return matrix_draft(rng, attrs)
 
 
-def matrix_norm(x, attrs):
+def native_matrix_norm(x, attrs):
     order = attrs.get("ord", "fro")
     order = order if order in ("fro", "nuc") else float(order)
     return torch.linalg.matrix_norm(x["0"], order, attrs.get("dim", (-2, -1)), keep(attrs))
 
 
-op("linalg_matrix_norm", FAMILY, "f32_dtype", make_matrix_norm, matrix_norm, normwise=True, repeats=False,
-   specials=False)
+def matrix_norm(x, attrs):
+    """The Frobenius norm by its formula. In its second derivative v / n - x (x v) / n^3 the terms cancel: for a matrix
+    of one element to 0, which is sensitive to no operand, while each term was rounded. The sum of squares is the
+    intermediate that the second term comes through."""
+    if attrs.get("ord", "fro") == "fro":
+        return norm(x["0"], 2, attrs.get("dim", (-2, -1)), keep(attrs))
+    return native_matrix_norm(x, attrs)
+
+
+op("linalg_matrix_norm", FAMILY, "f32_dtype", make_matrix_norm, matrix_norm, native=native_matrix_norm, normwise=True,
+   repeats=False, specials=False)
 
 
 def make_frobenius(rng):
