@@ -1,8 +1,45 @@
 #include "core/dims.h"
 
+#include <cassert>
+
 #include "engine/error.h"
 
 namespace engine {
+
+void Dims::refuse_rank(std::size_t rank) {
+    throw Error(ErrorCode::shape, "a tensor has at most " + std::to_string(max_rank) +
+                                      " dimensions, not " + std::to_string(rank));
+}
+
+void check_shape(const Shape& shape) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : shape) {
+        if (size < 0)
+            throw Error(ErrorCode::shape, "the shape " + to_string(shape) + " has a negative size");
+        if (size > max_elements / elements)
+            throw Error(ErrorCode::shape,
+                        "the shape " + to_string(shape) +
+                            " is too large: its sizes multiply to more than 2^48");
+        elements *= std::max<std::int64_t>(size, 1);
+    }
+}
+
+std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum))
+        throw Error(ErrorCode::shape, "the sizes " + std::to_string(a) + " and " +
+                                          std::to_string(b) + " add up to more than 64 bits hold");
+    return sum;
+}
+
+std::int64_t checked_product(std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product))
+        throw Error(ErrorCode::shape, "the sizes " + std::to_string(a) + " and " +
+                                          std::to_string(b) +
+                                          " multiply to more than 64 bits hold");
+    return product;
+}
 
 std::string to_string(const Dims& dims) {
     std::string out = "(";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -11,7 +10,8 @@
 
 namespace engine {
 
-/// Up to eight sizes or strides, without an allocation. Rank 0 is a scalar.
+/// Up to eight sizes or strides, without an allocation. Rank 0 is a scalar. What would be a ninth
+/// is Error(shape).
 class Dims {
 public:
     static constexpr int max_rank = 8;
@@ -19,8 +19,9 @@ public:
     Dims() = default;
     Dims(std::initializer_list<std::int64_t> values)
         : Dims(std::span<const std::int64_t>(values.begin(), values.size())) {}
-    explicit Dims(std::span<const std::int64_t> values) : rank_(static_cast<int>(values.size())) {
-        assert(values.size() <= max_rank);
+    explicit Dims(std::span<const std::int64_t> values) {
+        if (values.size() > max_rank) refuse_rank(values.size());
+        rank_ = static_cast<int>(values.size());
         std::copy(values.begin(), values.end(), values_.begin());
     }
     explicit Dims(const std::vector<std::int64_t>& values)
@@ -33,12 +34,12 @@ public:
     const std::int64_t* begin() const { return values_.data(); }
     const std::int64_t* end() const { return values_.data() + rank_; }
     void push_back(std::int64_t value) {
-        assert(rank_ < max_rank);
+        if (rank_ == max_rank) refuse_rank(max_rank + 1);
         values_[static_cast<std::size_t>(rank_++)] = value;
     }
     const std::array<std::int64_t, max_rank>& values() const { return values_; }
 
-    /// Product of all sizes; 1 for a scalar.
+    /// Product of all sizes; 1 for a scalar. Only for a shape that check_shape() has accepted.
     std::int64_t numel() const {
         std::int64_t n = 1;
         for (const auto v : *this) n *= v;
@@ -50,12 +51,26 @@ public:
     }
 
 private:
+    [[noreturn]] static void refuse_rank(std::size_t rank);
+
     std::array<std::int64_t, max_rank> values_{};
     int rank_ = 0;
 };
 
 using Shape = Dims;
 using Strides = Dims;
+
+/// The most elements that a tensor can have, far more than any machine holds. A sum of thousands of
+/// sizes, or the bytes of a tensor, cannot overflow.
+constexpr std::int64_t max_elements = std::int64_t{1} << 48;
+
+/// Throws Error(shape) naming the sizes if one is negative or the product of those that are not 0
+/// exceeds max_elements. Tensor::empty and view_of, which make every tensor, call it. Call it
+/// before computing with sizes that no tensor has yet.
+void check_shape(const Shape& shape);
+/// a + b and a * b of sizes; throw Error(shape) naming both if the result exceeds 64 bits.
+std::int64_t checked_sum(std::int64_t a, std::int64_t b);
+std::int64_t checked_product(std::int64_t a, std::int64_t b);
 
 /// "(2, 3)"
 std::string to_string(const Dims& dims);

@@ -51,6 +51,7 @@ void walk(const Shape& shape, const Strides& strides, F&& f) {
 }  // namespace
 
 Tensor Tensor::empty(const Shape& shape, DType dtype, const Device& device, Layout layout) {
+    check_shape(shape);
     auto impl = std::make_shared<TensorImpl>();
     impl->shape = shape;
     impl->strides = layout == Layout::channels_last && shape.rank() == 4

@@ -82,6 +82,7 @@ Shape repeated_leading(const Tensor& x, const Tensor& q) {
 /// True at and below the diagonal: a view of a run of false before a run of true, so that nothing
 /// comes from the host.
 Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
+    if (rows == 0 || cols == 0) return Tensor::empty({rows, cols}, DType::boolean, device);
     const Tensor run = cat({Tensor::full({cols - 1}, 0, DType::boolean, device),
                             Tensor::full({rows}, 1, DType::boolean, device)},
                            0);

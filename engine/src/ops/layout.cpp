@@ -1,8 +1,30 @@
 #include "ops/layout.h"
 
+#include "engine/error.h"
 #include "kernels/elementwise.h"
 
 namespace engine {
+namespace {
+
+/// Throws Error(shape) if a walk from element `offset` on leaves x's memory.
+void check_inside(const Tensor& x, const Shape& shape, const Strides& strides,
+                  std::int64_t offset) {
+    if (shape.numel() == 0 || x.is_sparse()) return;
+    std::int64_t first = offset, last = offset;
+    for (int i = 0; i < shape.rank(); ++i) {
+        std::int64_t& end = strides[i] < 0 ? first : last;
+        end = checked_sum(end, checked_product(shape[i] - 1, strides[i]));
+    }
+    const auto held =
+        static_cast<std::int64_t>(x.impl()->storage->block.bytes() / size_of(x.dtype()));
+    if (first < 0 || last >= held) {
+        throw Error(ErrorCode::shape, "a view of shape " + to_string(shape) + " and strides " +
+                                          to_string(strides) + " leaves its memory of " +
+                                          std::to_string(held) + " elements");
+    }
+}
+
+}  // namespace
 
 bool is_dense(const Tensor& x) { return x.is_contiguous() || x.is_channels_last(); }
 
@@ -24,6 +46,8 @@ Tensor empty_like(const Tensor& x, DType dtype) {
 }
 
 Tensor view_of(const Tensor& x, const Shape& shape, const Strides& strides, std::int64_t offset) {
+    check_shape(shape);
+    check_inside(x, shape, strides, offset);
     Tensor y = x.detach();
     y.impl()->shape = shape;
     y.impl()->strides = strides;

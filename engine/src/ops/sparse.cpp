@@ -21,6 +21,7 @@ const OpInfo sparse_info{"sparse_tensor", CastPolicy::none, "sparse_tensor(indic
 Tensor row_major(const Tensor& x) { return in_layout(x.detach(), Layout::contiguous); }
 
 Tensor made(const SparseParts& parts, const Shape& shape) {
+    check_shape(shape);
     auto impl = std::make_shared<TensorImpl>();
     impl->shape = shape;
     impl->strides = contiguous_strides(shape);

@@ -79,15 +79,15 @@ std::optional<Strides> reshaped_strides(const Tensor& x, const Shape& shape) {
 Shape resolved(const Tensor& x, const Shape& asked) {
     Shape shape = asked;
     int open = -1;
-    std::int64_t known = 1;
-    for (int i = 0; i < shape.rank(); ++i) {
-        if (shape[i] == -1 && open < 0)
-            open = i;
-        else
-            known *= shape[i];
+    for (int i = 0; i < shape.rank() && open < 0; ++i) {
+        if (shape[i] == -1) open = i;
     }
+    if (open >= 0) shape[open] = 1;
+    check_shape(shape);
+    const std::int64_t known = shape.numel();
     if (open >= 0 && known > 0) shape[open] = x.numel() / known;
-    if (shape.numel() != x.numel()) {
+    const bool ambiguous = open >= 0 && known == 0;  // any size would do
+    if (ambiguous || shape.numel() != x.numel()) {
         throw Error(ErrorCode::shape,
                     "reshape: " + to_string(x.shape()) + " does not fill " + to_string(asked));
     }
@@ -213,9 +213,10 @@ Tensor narrow(const Tensor& x, std::int64_t asked_dim, std::int64_t asked_start,
     const int dim = wrap_dim("narrow", asked_dim, x.rank());
     const std::int64_t start =
         asked_start < 0 && x.rank() > 0 ? asked_start + x.size(dim) : asked_start;
-    if (start < 0 || length < 0 || x.rank() == 0 || start + length > x.size(dim)) {
-        throw Error(ErrorCode::value, "narrow: [" + std::to_string(start) + ", " +
-                                          std::to_string(start + length) + ") leaves dimension " +
+    if (start < 0 || length < 0 || x.rank() == 0 || start > x.size(dim) ||
+        length > x.size(dim) - start) {
+        throw Error(ErrorCode::value, "narrow: " + std::to_string(length) + " elements from " +
+                                          std::to_string(start) + " on leave dimension " +
                                           std::to_string(dim) + " of " + to_string(x.shape()));
     }
     Shape shape = x.shape();
