@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <exception>
 
 namespace kernels::cpu {
 
@@ -32,6 +33,7 @@ void run_parallel(std::int64_t n, std::int64_t grain,
     // Ranges of long loops begin at multiples of 64 elements, so that no two threads write to one
     // cache line.
     const std::int64_t unit = grain >= 1024 ? 64 : 1;
+    std::exception_ptr thrown;  // an exception must not leave the parallel region
 #pragma omp parallel num_threads(wanted)
     {
         const std::int64_t team = omp_get_num_threads();
@@ -39,8 +41,14 @@ void run_parallel(std::int64_t n, std::int64_t grain,
         const std::int64_t units = (n + unit - 1) / unit;
         const std::int64_t begin = std::min(n, units * rank / team * unit);
         const std::int64_t end = std::min(n, units * (rank + 1) / team * unit);
-        if (begin < end) call(context, begin, end);
+        try {
+            if (begin < end) call(context, begin, end);
+        } catch (...) {
+#pragma omp critical
+            thrown = std::current_exception();
+        }
     }
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 #endif

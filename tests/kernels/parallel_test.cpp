@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "kernels/support.h"
@@ -23,6 +24,18 @@ TEST(ParallelFor, VisitsEveryElementOnce) {
             });
             for (const auto& count : visits) ASSERT_EQ(count, 1);
         }
+    });
+}
+
+TEST(ParallelFor, HandsOnWhatARangeThrows) {
+    with_threads([](int) {
+        std::atomic<std::int64_t> visited{0};
+        const auto half = [&](std::int64_t begin, std::int64_t end) {
+            visited += end - begin;
+            if (begin <= 50 && 50 < end) throw std::runtime_error("50");
+        };
+        EXPECT_THROW(parallel_for(100, 1, half), std::runtime_error);
+        EXPECT_EQ(visited, 100);  // the other ranges ran to their end
     });
 }
 
