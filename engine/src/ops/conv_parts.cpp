@@ -1,5 +1,7 @@
 #include "ops/conv_parts.h"
 
+#include <algorithm>
+
 #include "ops/conv2d.h"
 #include "ops/conv_depth.h"
 #include "ops/layout.h"
@@ -28,10 +30,30 @@ Shape weight_shape(const ConvShape& s) {
 Tensor nhwc(const Tensor& x) { return in_layout(x, Layout::channels_last); }
 Tensor dense_weight(const Tensor& w) { return in_layout(w, Layout::contiguous); }
 
+/// The kernels copy an image with its padding, or one that a window reaches beyond on each side.
+/// Throws Error(shape) if that copy's size could overflow.
+void check_padded_images(const Conv2dShape& s) {
+    check_shape({std::max(s.c, s.k), s.h + 2 * s.pad_h, s.w + 2 * s.pad_w});
+}
+
+/// What a convolution leaves where no product reaches: zeros, or the bias of each channel.
+Tensor bias_alone(const Shape& shape, const Tensor& x, const Tensor& bias, Layout layout) {
+    const Tensor y = Tensor::empty(shape, x.dtype(), x.device(), layout);
+    const Tensor b =
+        bias.defined() ? dense(bias) : Tensor::zeros({shape[1]}, x.dtype(), x.device());
+    Shape by_channel{shape[1]};
+    while (by_channel.rank() + 1 < shape.rank()) by_channel.push_back(1);
+    Strides strides = by_channel;
+    std::fill_n(&strides[0], strides.rank(), 1);
+    copy_into(y, expanded_view(view_of(b, by_channel, strides, b.impl()->offset), shape));
+    return y;
+}
+
 // The kernels' work on images, outside the tape.
 
 Tensor convolve_images(const Tensor& x, const Tensor& weight, const Tensor& bias,
                        const Conv2dShape& s) {
+    if (weight.numel() == 0) return bias_alone(output_shape(s), x, bias, Layout::channels_last);
     Tensor y = Tensor::empty(output_shape(s), x.dtype(), x.device(), Layout::channels_last);
     if (y.numel() == 0) return y;
     const Tensor from = nhwc(x), w = dense_weight(weight), b = bias.defined() ? dense(bias) : bias;
@@ -42,6 +64,7 @@ Tensor convolve_images(const Tensor& x, const Tensor& weight, const Tensor& bias
 }
 
 Tensor input_gradient_of_images(const Tensor& dy, const Tensor& weight, const Conv2dShape& s) {
+    if (weight.numel() == 0) return bias_alone(input_shape(s), dy, {}, Layout::channels_last);
     Tensor dx = Tensor::empty(input_shape(s), dy.dtype(), dy.device(), Layout::channels_last);
     if (dx.numel() == 0) return dx;
     const Tensor from = nhwc(dy), w = dense_weight(weight);
@@ -65,15 +88,12 @@ Tensor convolve_volume(const Tensor& x, const Tensor& weight, const Tensor& bias
                        const ConvShape& s) {
     const Conv2dShape& p = s.plane;
     const Shape shape{p.n, p.k, s.depth_out, p.oh(), p.ow()};
+    check_shape(shape);
+    if (shape.numel() == 0) return Tensor::empty(shape, x.dtype(), x.device());
     const std::vector<DepthPart> parts = output_parts(s);
     const bool whole = slice_count(parts) == s.depth_out;
     const Tensor y = whole ? Tensor::empty(shape, x.dtype(), x.device())
-                           : Tensor::zeros(shape, x.dtype(), x.device());
-    if (!whole && bias.defined()) {
-        const Tensor b = dense(bias);
-        copy_into(y,
-                  expanded_view(view_of(b, {p.k, 1, 1, 1}, {1, 1, 1, 1}, b.impl()->offset), shape));
-    }
+                           : bias_alone(shape, x, bias, Layout::contiguous);
     for (const DepthPart& part : parts)
         put_slices(y,
                    convolve_images(tap_slices(x, part), weight_of_outputs(weight, part), bias,
@@ -85,6 +105,8 @@ Tensor convolve_volume(const Tensor& x, const Tensor& weight, const Tensor& bias
 Tensor input_gradient_of_volume(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
     const Conv2dShape& p = s.plane;
     const Shape shape{p.n, p.c, s.depth, p.h, p.w};
+    check_shape(shape);
+    if (shape.numel() == 0) return Tensor::empty(shape, dy.dtype(), dy.device());
     const std::vector<DepthPart> parts = input_parts(s);
     const Tensor dx = slice_count(parts) == s.depth ? Tensor::empty(shape, dy.dtype(), dy.device())
                                                     : Tensor::zeros(shape, dy.dtype(), dy.device());
@@ -114,11 +136,13 @@ void weight_gradient_of_volume(const Tensor& dw, const Tensor& dy, const Tensor&
 }
 
 Tensor compute(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
+    check_padded_images(s.plane);
     return s.has_depth ? convolve_volume(x, weight, bias, s)
                        : convolve_images(x, weight, bias, s.plane);
 }
 
 Tensor compute_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
+    check_padded_images(s.plane);
     return s.has_depth ? input_gradient_of_volume(dy, weight, s)
                        : input_gradient_of_images(dy, weight, s.plane);
 }

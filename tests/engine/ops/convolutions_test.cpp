@@ -168,6 +168,24 @@ TEST(Convolutions, EmptyBatchesAreEmptyAndGiveZeroGradients) {
     EXPECT_EQ(conv1d(Tensor::zeros({0, 1, 3}, wide), ones({1, 1, 2})).shape(), (Shape{0, 1, 2}));
 }
 
+TEST(Convolutions, WithoutInputChannelsTheBiasIsLeft) {
+    for (const DType dtype : {DType::f64, wide, low, DType::bf16}) {
+        const Tensor bias = Tensor::of({2, 3}, {2}, dtype);
+        EXPECT_EQ(conv2d(ones({1, 0, 2, 3}, dtype), ones({2, 0, 2, 2}, dtype), bias).values(),
+                  (Values{2, 2, 3, 3}));
+        EXPECT_EQ(conv2d(ones({1, 0, 2, 3}, dtype), ones({2, 0, 2, 2}, dtype)).values(), Values(4));
+        EXPECT_EQ(conv3d(ones({1, 0, 2, 1, 1}, dtype), ones({2, 0, 1, 1, 1}, dtype), bias).values(),
+                  (Values{2, 2, 3, 3}));
+    }
+}
+
+TEST(Convolutions, WithoutOutputChannelsTheInputsGradientIsZero) {
+    Tensor x = ones({1, 2, 2, 3});
+    x.set_requires_grad(true);
+    backward(sum(conv2d(x, ones({0, 2, 2, 2}))));
+    EXPECT_EQ(x.grad().values(), Values(12));
+}
+
 TEST(Convolutions, AnImageAsColumnsTimesWeightsIsAConvolution) {
     const Tensor x = random_tensor({2, 3, 4, 5}, DType::f64, 1),
                  w = random_tensor({4, 3, 2, 3}, DType::f64, 2);
