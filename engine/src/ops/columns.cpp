@@ -35,12 +35,16 @@ TensorList run_col2im(const OpArguments& args) {
 /// Windows along one side.
 std::int64_t count_of(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
                       std::size_t i) {
-    if (std::min({o.kernel[i], o.dilation[i], o.stride[i]}) < 1 || o.padding[i] < 0 || size < 1) {
+    if (std::min({o.kernel[i], o.dilation[i], o.stride[i]}) < 1 || o.padding[i] < 0 || size < 1 ||
+        std::max({o.kernel[i], o.dilation[i], o.stride[i], o.padding[i]}) > largest_step) {
         throw Error(ErrorCode::value,
                     std::string(info.name) +
-                        ": sizes, kernel, dilation and stride start at 1, padding at 0");
+                        ": sizes, kernel, dilation and stride start at 1, padding at 0; all but "
+                        "sizes are at most " +
+                        std::to_string(largest_step));
     }
-    const std::int64_t room = size + 2 * o.padding[i] - o.dilation[i] * (o.kernel[i] - 1) - 1;
+    const std::int64_t room =
+        padded_size(size, o.padding[i]) - window_span(o.kernel[i], o.dilation[i]);
     if (room < 0) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": a window of " +
                                           std::to_string(o.kernel[i]) + " does not fit a size of " +
@@ -59,20 +63,20 @@ struct Places {
 Places places_of(const OpInfo& info, const Pair& size, const ColumnOptions& o, std::int64_t hole,
                  const Device& device) {
     const std::int64_t rows = count_of(info, size[0], o, 0), cols = count_of(info, size[1], o, 1);
-    std::vector<double> places;
-    for (std::int64_t tap = 0; tap < o.kernel[0] * o.kernel[1]; ++tap) {
+    const std::int64_t taps = o.kernel[0] * o.kernel[1], windows = checked_product(rows, cols);
+    const Tensor host = Tensor::empty({checked_product(taps, windows)}, DType::i64, Device{});
+    auto* place = host.data_as<std::int64_t>();
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
         const std::int64_t down = tap / o.kernel[1] * o.dilation[0] - o.padding[0],
                            right = tap % o.kernel[1] * o.dilation[1] - o.padding[1];
-        for (std::int64_t window = 0; window < rows * cols; ++window) {
+        for (std::int64_t window = 0; window < windows; ++window) {
             const std::int64_t h = window / cols * o.stride[0] + down,
                                w = window % cols * o.stride[1] + right;
             const bool inside = h >= 0 && h < size[0] && w >= 0 && w < size[1];
-            places.push_back(static_cast<double>(inside ? h * size[1] + w : hole));
+            *place++ = inside ? h * size[1] + w : hole;
         }
     }
-    const auto count = static_cast<std::int64_t>(places.size());
-    return {constant_on(device, Tensor::of(places, {count}, DType::i64, Device{})),
-            o.kernel[0] * o.kernel[1], rows * cols};
+    return {constant_on(device, host), taps, windows};
 }
 
 }  // namespace
@@ -95,14 +99,14 @@ Tensor im2col(const Tensor& x0, const ColumnOptions& options) {
     const std::int64_t n = x.size(0), c = x.size(1);
     const Places places = places_of(im2col_info, {x.size(2), x.size(3)}, options, -1, x.device());
     const Tensor planes = reshape(x, {n, c, x.size(2) * x.size(3)});
-    return without_batch(
-        reshape(rows_or_zeros(planes, 2, places.index), {n, c * places.taps, places.windows}), x0,
-        2);
+    return without_batch(reshape(rows_or_zeros(planes, 2, places.index),
+                                 {n, checked_product(c, places.taps), places.windows}),
+                         x0, 2);
 }
 
 Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& options) {
     const Tensor columns = pool_batch(col2im_info, columns0, 1);
-    const std::int64_t pixels = size[0] * size[1];
+    const std::int64_t pixels = checked_product(size[0], size[1]);
     // What lies in the padding goes to a place of its own behind the plane.
     const Places places = places_of(col2im_info, size, options, pixels, columns.device());
     const std::int64_t n = columns.size(0), c = columns.size(1) / places.taps;
@@ -111,7 +115,8 @@ Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& opt
                                           std::to_string(places.windows) + " windows of " +
                                           std::to_string(places.taps) + " elements");
     }
-    const Tensor zeros = Tensor::zeros({n, c, pixels + 1}, columns.dtype(), columns.device());
+    const Tensor zeros =
+        Tensor::zeros({n, c, checked_sum(pixels, 1)}, columns.dtype(), columns.device());
     const Tensor sums =
         index_add(zeros, 2, places.index, reshape(columns, {n, c, places.taps * places.windows}));
     return without_batch(reshape(narrow(sums, 2, 0, pixels), {n, c, size[0], size[1]}), columns0,

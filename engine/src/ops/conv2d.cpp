@@ -32,28 +32,22 @@ TensorList run_conv2d(const OpArguments& args) {
     return {conv2d(args.at(0), args.at(1), args.get(2), options)};
 }
 
-void check_options(const Conv2dOptions& o) {
-    const auto below = [](const std::array<std::int64_t, 2>& values, std::int64_t least) {
-        return std::min(values[0], values[1]) < least;
-    };
-    if (below(o.stride, 1) || below(o.dilation, 1) || below(o.padding, 0) || o.groups < 1) {
-        throw Error(ErrorCode::value,
-                    "conv2d: stride, dilation and groups start at 1, padding at 0");
-    }
-}
-
 Conv2dShape shape_of(const Tensor& x, const Tensor& weight, const Conv2dOptions& o) {
     check_rank(conv2d_info, x, 4);
     check_rank(conv2d_info, weight, 4);
-    check_options(o);
-    check_shapes(conv2d_info,
-                 x.size(1) == weight.size(1) * o.groups && weight.size(0) % o.groups == 0, x,
-                 weight);
+    const auto list = [](const std::array<std::int64_t, 2>& values) {
+        return std::vector<std::int64_t>(values.begin(), values.end());
+    };
+    steps_of(conv2d_info, 2, list(o.stride), list(o.padding), list(o.dilation), o.groups);
+    check_shapes(
+        conv2d_info,
+        x.size(1) == checked_product(weight.size(1), o.groups) && weight.size(0) % o.groups == 0, x,
+        weight);
     const Conv2dShape s{x.size(0),      x.size(1),      x.size(2),     x.size(3),   weight.size(0),
                         weight.size(2), weight.size(3), o.stride[0],   o.stride[1], o.padding[0],
                         o.padding[1],   o.dilation[0],  o.dilation[1], o.groups};
-    const bool fits = s.h + 2 * s.pad_h >= s.dilation_h * (s.r - 1) + 1 &&
-                      s.w + 2 * s.pad_w >= s.dilation_w * (s.s - 1) + 1;
+    const bool fits = padded_size(s.h, s.pad_h) >= window_span(s.r, s.dilation_h) &&
+                      padded_size(s.w, s.pad_w) >= window_span(s.s, s.dilation_w);
     check_shapes(conv2d_info, fits && s.r > 0 && s.s > 0, x, weight);
     return s;
 }

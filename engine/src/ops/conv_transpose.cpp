@@ -35,8 +35,9 @@ Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight
                                               "or dilation, not " +
                                               std::to_string(more));
         }
-        const std::int64_t size = (x.size(i + 2) - 1) * by.stride[i] - 2 * by.padding[i] +
-                                  by.dilation[i] * (weight.size(i + 2) - 1) + 1 + more;
+        const std::int64_t reach = checked_sum(checked_product(x.size(i + 2) - 1, by.stride[i]),
+                                               window_span(weight.size(i + 2), by.dilation[i]));
+        const std::int64_t size = checked_sum(reach, more) - 2 * by.padding[i];
         check_shapes(info, size > 0 && x.size(i + 2) > 0 && weight.size(i + 2) > 0, x, weight);
         space.push_back(size);
     }
@@ -111,7 +112,7 @@ Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor&
     const Dims more = one_each(info, "output_padding", o.output_padding, dims);
     check_rank(info, weight, x.rank());
     check_shapes(info, x.size(1) == weight.size(0) && x.size(1) % o.groups == 0, x, weight);
-    const std::int64_t channels = weight.size(1) * o.groups;
+    const std::int64_t channels = checked_product(weight.size(1), o.groups);
     check_conv_bias(info, bias, weight, channels);
     const Shape space = transposed_space(info, x, weight, by, more);
     const Reach reach = reach_of(x, weight, by, more, space);

@@ -34,11 +34,14 @@ TensorList run_cudnn(const OpArguments& args) {
 void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Steps& by, std::int64_t groups) {
     check_rank(info, weight, x.rank());
-    check_shapes(info, x.size(1) == weight.size(1) * groups && weight.size(0) % groups == 0, x,
-                 weight);
+    check_shapes(
+        info, x.size(1) == checked_product(weight.size(1), groups) && weight.size(0) % groups == 0,
+        x, weight);
     for (int i = 0; i + 2 < x.rank(); ++i) {
-        const std::int64_t room = x.size(i + 2) + 2 * by.padding[i], size = weight.size(i + 2);
-        const bool fits = size > 0 && x.size(i + 2) > 0 && room >= by.dilation[i] * (size - 1) + 1;
+        const std::int64_t room = padded_size(x.size(i + 2), by.padding[i]);
+        const std::int64_t size = weight.size(i + 2);
+        const bool fits =
+            size > 0 && x.size(i + 2) > 0 && room >= window_span(size, by.dilation[i]);
         check_shapes(info, fits, x, weight);
     }
     check_conv_bias(info, bias, weight, weight.size(0));
@@ -52,7 +55,7 @@ Tensor with_same_padding(const OpInfo& info, const Tensor& x, const Tensor& weig
     std::vector<std::int64_t> odd(2 * static_cast<std::size_t>(dims), 0);
     Dims least;
     for (int i = 0; i < dims; ++i) {
-        const std::int64_t total = by.dilation[i] * (weight.size(i + 2) - 1);
+        const std::int64_t total = window_span(weight.size(i + 2), by.dilation[i]) - 1;
         by.padding[i] = (total + 1) / 2;
         least.push_back(total / 2);
         odd[2 * static_cast<std::size_t>(dims - 1 - i) + 1] = total % 2;

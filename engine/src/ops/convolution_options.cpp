@@ -7,9 +7,10 @@
 namespace engine {
 namespace {
 
-bool below(const Dims& values, std::int64_t least) {
-    return std::any_of(values.begin(), values.end(),
-                       [least](std::int64_t value) { return value < least; });
+bool outside(const Dims& values, std::int64_t least) {
+    return std::any_of(values.begin(), values.end(), [least](std::int64_t value) {
+        return value < least || value > largest_step;
+    });
 }
 
 }  // namespace
@@ -33,11 +34,22 @@ Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& st
                std::int64_t groups) {
     const Steps by{one_each(info, "stride", stride, dims), one_each(info, "padding", padding, dims),
                    one_each(info, "dilation", dilation, dims)};
-    if (below(by.stride, 1) || below(by.dilation, 1) || below(by.padding, 0) || groups < 1) {
-        throw Error(ErrorCode::value, std::string(info.name) +
-                                          ": stride, dilation and groups start at 1, padding at 0");
+    if (outside(by.stride, 1) || outside(by.dilation, 1) || outside(by.padding, 0) || groups < 1) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) +
+                        ": stride, dilation and groups start at 1, padding at 0; stride, dilation "
+                        "and padding are at most " +
+                        std::to_string(largest_step));
     }
     return by;
+}
+
+std::int64_t padded_size(std::int64_t size, std::int64_t padding) {
+    return checked_sum(size, checked_product(2, padding));
+}
+
+std::int64_t window_span(std::int64_t taps, std::int64_t dilation) {
+    return checked_sum(checked_product(dilation, taps - 1), 1);
 }
 
 bool has_padding_word(const OpArguments& args) {

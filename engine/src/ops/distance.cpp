@@ -64,12 +64,11 @@ Tensor unsqueezed(const Tensor& x, int dim) {
 /// For each pair of rows of x the first, or the second, as i64 on x's device.
 Tensor pair_members(const Tensor& x, bool first) {
     const std::int64_t n = x.size(0);
-    std::vector<std::int64_t> rows;
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = i + 1; j < n; ++j) rows.push_back(first ? i : j);
     const Tensor host =
-        Tensor::empty({static_cast<std::int64_t>(rows.size())}, DType::i64, Device{});
-    std::copy(rows.begin(), rows.end(), host.data_as<std::int64_t>());
+        Tensor::empty({n == 0 ? 0 : checked_product(n, n - 1) / 2}, DType::i64, Device{});
+    auto* row = host.data_as<std::int64_t>();
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = i + 1; j < n; ++j) *row++ = first ? i : j;
     return constant_on(x.device(), host);
 }
 

@@ -1,5 +1,7 @@
 #include "ops/fractional_pool.h"
 
+#include <numeric>
+
 #include "amp/autocast.h"
 #include "core/constant.h"
 #include "engine/error.h"
@@ -31,9 +33,9 @@ TensorList run(const OpArguments& args) {
 
 /// 0, 1, .. below n, of this shape.
 Tensor counting(std::int64_t n, const Shape& shape, DType dtype, const Device& device) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < n; ++i) values.push_back(static_cast<double>(i));
-    return constant_on(device, Tensor::of(values, shape, dtype, Device{}));
+    const Tensor host = Tensor::empty(shape, DType::i64, Device{});
+    std::iota(host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + n, 0);
+    return constant_on(device, to(host, dtype));
 }
 
 /// Where the windows along one dimension start: (N, C, out), i64. sample (N, C, 1), widened.
@@ -58,7 +60,8 @@ void check(const Tensor& x, const Tensor& samples, const Pair& kernel, const Pai
                  x, samples);
     for (int i = 0; i < 2; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        if (kernel[at] < 1 || size[at] < 1 || size[at] + kernel[at] - 1 > x.size(i + 2)) {
+        if (kernel[at] < 1 || size[at] < 1 || kernel[at] > x.size(i + 2) ||
+            size[at] - 1 > x.size(i + 2) - kernel[at]) {
             throw Error(ErrorCode::shape, std::string(info.name) + ": " + std::to_string(size[at]) +
                                               " windows of " + std::to_string(kernel[at]) +
                                               " do not fit a size of " +
@@ -104,6 +107,7 @@ WithIndices fractional_max_pool2d(const Tensor& x0, const Tensor& samples0, cons
     const NoAutocast inside(x.device().kind);
     const std::int64_t n = x.size(0), c = x.size(1), windows = size[0] * size[1],
                        taps = kernel[0] * kernel[1];
+    check_shape({n, c, windows, taps});
     const Tensor places = window_places(x, samples, kernel, size);
     const Tensor seen = reshape(gather(reshape(x, {n, c, x.size(2) * x.size(3)}), 2,
                                        reshape(places, {n, c, windows * taps})),

@@ -45,7 +45,7 @@ Tensor group_norm(const Tensor& x0, std::int64_t num_groups, const Tensor& weigh
     const auto [x, weight, bias] = autocast(group_norm_info, x0, weight0, bias0);
     check(x, num_groups, weight, bias);
     const NoAutocast inside(x.device().kind);
-    const std::int64_t rows = x.size(0) * num_groups;
+    const std::int64_t rows = checked_product(x.size(0), num_groups);
     std::int64_t cols = x.size(1) / num_groups;
     for (int i = 2; i < x.rank(); ++i) cols *= x.size(i);
     const bool affine = weight.defined() || bias.defined();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "amp/autocast.h"
 #include "core/constant.h"
@@ -40,9 +41,9 @@ Tensor whole(double value, const Device& device) {
 }
 
 Tensor numbers(std::int64_t count, const Device& device) {
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(static_cast<double>(i));
-    return constant_on(device, Tensor::of(values, {count}, DType::i64, Device{}));
+    const Tensor host = Tensor::empty({count}, DType::i64, Device{});
+    std::iota(host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + count, 0);
+    return constant_on(device, host);
 }
 
 /// Everything as for a batch, in tensors of the shapes that the steps need.
@@ -188,7 +189,8 @@ Tensor forward_pass(const Problem& p) {
     const Tensor empty =
         where(expand(first, {p.batch(), n}), constant(found, 0), constant(found, never));
     Tensor alpha = empty;
-    for (std::int64_t t = 0; t < p.time(); ++t) {
+    const std::int64_t steps = p.batch() == 0 ? 0 : p.time();
+    for (std::int64_t t = 0; t < steps; ++t) {
         const Tensor next = t == 0 ? where(start, at(0), floor_value)
                                    : add(log_add(alpha, shifted(alpha, 1),
                                                  where(skip, shifted(alpha, 2), floor_value)),

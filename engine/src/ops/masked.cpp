@@ -64,7 +64,7 @@ Tensor triangle(const OpInfo& info, const Tensor& x, const Kept& kept) {
     const std::int64_t rows = x.size(-2 + x.rank()), cols = x.size(-1 + x.rank());
     const Tensor host = Tensor::empty({rows, cols}, DType::boolean, Device{});
     auto* mask = host.data_as<std::uint8_t>();
-    for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t r = 0; r < rows && cols > 0; ++r)
         for (std::int64_t c = 0; c < cols; ++c) mask[r * cols + c] = kept(r, c) ? 1 : 0;
     const Tensor zero = Tensor::full({}, 0, x.dtype(), x.device());
     return where(constant_on(x.device(), host), x, zero);

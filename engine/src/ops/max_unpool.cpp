@@ -23,7 +23,8 @@ Integers size_of(const OpInfo& info, int dims, const OpArguments& args) {
     const Tensor& x = args.at(0);
     Integers size;
     for (int i = 0; i < dims && x.rank() >= dims; ++i)
-        size.push_back((x.size(x.rank() - dims + i) - 1) * stride[i] - 2 * padding[i] + kernel[i]);
+        size.push_back(checked_sum(checked_product(x.size(x.rank() - dims + i) - 1, stride[i]),
+                                   checked_sum(checked_product(-2, padding[i]), kernel[i])));
     return size;
 }
 TensorList run2d(const OpArguments& args) {
@@ -49,7 +50,7 @@ Tensor unpool(const OpInfo& info, int dims, const Tensor& x, const Tensor& indic
         if (size[i] < 1)
             throw Error(ErrorCode::value, std::string(info.name) + ": output_size starts at 1");
         full.push_back(size[i]);
-        pixels *= size[i];
+        pixels = checked_product(pixels, size[i]);
         from *= batch.size(i + 2);
     }
     const Tensor zeros = Tensor::zeros({n, c, pixels}, x.dtype(), x.device());

@@ -46,10 +46,11 @@ Tensor strided(const Tensor& x, const Strides& strides) {
     for (int i = 0; i < x.rank(); ++i) {
         if (strides[i] < 0 || strides[i] > (std::int64_t{1} << 32))
             throw Error(ErrorCode::value, "strides " + to_string(strides) + " are out of range");
-        last += std::max<std::int64_t>(x.size(i) - 1, 0) * strides[i];
+        last = checked_sum(last,
+                           checked_product(std::max<std::int64_t>(x.size(i) - 1, 0), strides[i]));
         if (strides[i] == 0 && x.size(i) > 1) distinct = narrow(distinct, i, 0, 1);
     }
-    const Tensor memory = Tensor::zeros({last + 1}, x.dtype(), x.device());
+    const Tensor memory = Tensor::zeros({checked_sum(last, 1)}, x.dtype(), x.device());
     copy_into(view_of(memory, distinct.shape(), strides, 0), distinct);
     const Tensor y = view_of(memory, x.shape(), strides, 0);
     y.impl()->is_view = false;  // an argument like any other, not a view of one

@@ -1,12 +1,13 @@
 #include "engine/op_script.h"
 
+#include <algorithm>
 #include <istream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/resolve_device.h"
 #include "engine/error.h"
-#include "kernels/device_error.h"
 #include "ops/op_case.h"
 #include "ops/tensor_file.h"
 
@@ -25,6 +26,12 @@ struct Line {
     throw Error(ErrorCode::value, field + ": " + wanted);
 }
 
+/// Numbers above the i64 range are read as unsigned.
+bool is_whole(const json& value) {
+    return value.is_number_integer() &&
+           (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
+}
+
 template <typename T>
 std::vector<T> numbers(const json& value) {
     std::vector<T> out;
@@ -35,14 +42,14 @@ std::vector<T> numbers(const json& value) {
 AttrValue attribute(const std::string& name, const json& value) {
     if (value.is_null()) return std::monostate{};
     if (value.is_boolean()) return value.get<bool>();
-    if (value.is_number_integer()) return value.get<std::int64_t>();
+    if (is_whole(value)) return value.get<std::int64_t>();
     if (value.is_number()) return value.get<double>();
     if (value.is_string()) return value.get<std::string>();
     if (value.is_array()) {
         bool whole = true;
         for (const auto& item : value) {
             if (!item.is_number()) refuse("attrs." + name, "a list holds numbers only");
-            whole = whole && item.is_number_integer();
+            whole = whole && is_whole(item);
         }
         if (whole) return numbers<std::int64_t>(value);
         return numbers<double>(value);
@@ -65,7 +72,8 @@ void read_attributes(const json& attrs, OpCase& request) {
     for (const auto& [name, value] : attrs.items()) {
         if (name == "strides" && value.is_object()) {
             for (const auto& [argument, strides] : value.items()) {
-                if (!strides.is_array() || strides.size() > Dims::max_rank)
+                if (!strides.is_array() || strides.size() > Dims::max_rank ||
+                    !std::all_of(strides.begin(), strides.end(), is_whole))
                     refuse("attrs.strides", "a list of at most 8 whole numbers by argument");
                 request.strides[argument] = Strides(numbers<std::int64_t>(strides));
             }
@@ -87,8 +95,21 @@ std::optional<DType> read_autocast(const json& line) {
 
 Device read_device(const json& line) { return resolve_device(line.value("device", "cpu")); }
 
+/// A case nests three deep; deeper brackets are refused as they are read, before anything recurses
+/// through them.
+json parse(const std::string& text) {
+    constexpr int deepest = 8;
+    bool too_deep = false;
+    const json line = json::parse(text, [&](int depth, json::parse_event_t, const json&) {
+        too_deep = too_deep || depth > deepest;
+        return !too_deep;
+    });
+    if (too_deep) refuse("case", "its brackets are nested too deeply");
+    return line;
+}
+
 Line read_line(const std::string& text) {
-    const json line = json::parse(text);
+    const json line = parse(text);
     if (!line.is_object()) refuse("case", "must be a JSON object");
     Line out;
     out.request.op = line.at("op").get<std::string>();
@@ -114,7 +135,9 @@ json run_line(const std::string& text) {
         return {{"error", message + between + hint}};
     } catch (const json::exception& error) {
         return {{"error", std::string("the case is not as it should be: ") + error.what()}};
-    } catch (const kernels::DeviceError& error) {
+    } catch (const std::bad_alloc&) {
+        return {{"error", "The machine is out of memory. Try smaller sizes."}};
+    } catch (const std::exception& error) {  // a kernel's, or that of a library below one
         return {{"error", error.what()}};
     }
 }

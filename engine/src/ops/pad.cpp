@@ -61,10 +61,10 @@ struct Amounts {
         }
         for (int i = 0; i < x.rank(); ++i) {
             const auto k = static_cast<std::size_t>(i);
-            if (x.size(i) + std::min<std::int64_t>(before[k], 0) +
-                        std::min<std::int64_t>(after[k], 0) <
-                    0 ||
-                x.size(i) + before[k] + after[k] < 0)
+            const std::int64_t size = checked_sum(x.size(i), checked_sum(before[k], after[k]));
+            const std::int64_t cut = checked_sum(std::min<std::int64_t>(before[k], 0),
+                                                 std::min<std::int64_t>(after[k], 0));
+            if (size < 0 || checked_sum(x.size(i), cut) < 0)
                 throw Error(ErrorCode::value, "pad: more is cut than dimension " +
                                                   std::to_string(i) + " of " +
                                                   to_string(x.shape()) + " has");

@@ -50,13 +50,14 @@ const OpInfo channel_shuffle_info{
     "channel_shuffle", CastPolicy::none, "channel_shuffle(x; groups)", 2, moves, run_channels};
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t r) {
-    if (r < 1 || x.rank() < 3 || x.size(x.rank() - 3) % (r * r) != 0)
+    const std::int64_t square = r < 1 ? 1 : checked_product(r, r);
+    if (r < 1 || x.rank() < 3 || x.size(x.rank() - 3) % square != 0)
         refuse(pixel_shuffle_info, x, r);
     const Tensor flat = flat_batch(x);
-    const std::int64_t n = flat.size(0), c = flat.size(1) / (r * r), h = flat.size(2),
+    const std::int64_t n = flat.size(0), c = flat.size(1) / square, h = flat.size(2),
                        w = flat.size(3);
     const Tensor y = permute(reshape(flat, {n, c, r, r, h, w}), {0, 1, 4, 2, 5, 3});
-    return in_batch_of(x, y, c, h * r, w * r);
+    return in_batch_of(x, y, c, checked_product(h, r), checked_product(w, r));
 }
 
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
@@ -66,7 +67,7 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t r) {
     const std::int64_t n = flat.size(0), c = flat.size(1), h = flat.size(2) / r,
                        w = flat.size(3) / r;
     const Tensor y = permute(reshape(flat, {n, c, h, r, w, r}), {0, 1, 3, 5, 2, 4});
-    return in_batch_of(x, y, c * r * r, h, w);
+    return in_batch_of(x, y, checked_product(c, checked_product(r, r)), h, w);
 }
 
 Tensor channel_shuffle(const Tensor& x, std::int64_t groups) {

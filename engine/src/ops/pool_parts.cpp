@@ -1,8 +1,11 @@
 #include "ops/pool_parts.h"
 
+#include <algorithm>
+
 #include "engine/error.h"
 #include "ops/batch.h"
 #include "ops/check.h"
+#include "ops/convolution_options.h"
 #include "ops/layout.h"
 
 namespace engine {
@@ -32,8 +35,9 @@ Tensor max_gather(const Tensor& x, const Tensor& index, const Pool2dShape& s);
 
 Tensor max_backward(const Tensor& dy, const Tensor& index, const Pool2dShape& s) {
     const Tensor dx = images(input_shape(s), dy), from = nhwc(dy);
-    on(dy.device(), kernels::cpu::max_pool2d_backward, kernels::cuda::max_pool2d_backward)(
-        dx.array(), from.array(), index.array(), s, current_stream());
+    if (dx.numel() > 0)
+        on(dy.device(), kernels::cpu::max_pool2d_backward, kernels::cuda::max_pool2d_backward)(
+            dx.array(), from.array(), index.array(), s, current_stream());
     return record(
         max_backward_info, {dy}, dx, {save(index)},
         [s](const Tensor& ddx, const Saved& saved) { return max_gather(ddx, saved[0], s); });
@@ -42,8 +46,9 @@ Tensor max_backward(const Tensor& dy, const Tensor& index, const Pool2dShape& s)
 /// The elements of x that won.
 Tensor max_gather(const Tensor& x, const Tensor& index, const Pool2dShape& s) {
     const Tensor y = images(output_shape(s), x), from = nhwc(x);
-    on(x.device(), kernels::cpu::max_pool2d_gather, kernels::cuda::max_pool2d_gather)(
-        y.array(), from.array(), index.array(), s, current_stream());
+    if (y.numel() > 0)
+        on(x.device(), kernels::cpu::max_pool2d_gather, kernels::cuda::max_pool2d_gather)(
+            y.array(), from.array(), index.array(), s, current_stream());
     return record(
         max_gather_info, {x}, y, {save(index)},
         [s](const Tensor& dy, const Saved& saved) { return max_backward(dy, saved[0], s); });
@@ -56,7 +61,7 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
                                       kernels::cuda::adaptive_avg_pool2d_backward)
                                  : on(dy.device(), kernels::cpu::avg_pool2d_backward,
                                       kernels::cuda::avg_pool2d_backward);
-    kernel(dx.array(), from.array(), s, current_stream());
+    if (dx.numel() > 0) kernel(dx.array(), from.array(), s, current_stream());
     return record(mean_backward_info, {dy}, dx, {}, [s, adaptive](const Tensor& ddx, const Saved&) {
         return mean_pool_planes(mean_info, ddx, s, adaptive);
     });
@@ -66,13 +71,14 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
 
 PoolAxis pool_axis(const OpInfo& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
                    std::int64_t padding, std::int64_t dilation, bool ceil_mode) {
-    if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2) {
-        throw Error(ErrorCode::value, std::string(info.name) +
-                                          ": kernel, stride and dilation start at 1, padding is "
-                                          "at most half the kernel");
+    if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2 ||
+        std::max({kernel, stride, dilation}) > largest_step) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": kernel, stride and dilation are from 1 to " +
+                        std::to_string(largest_step) + ", padding is at most half the kernel");
     }
     const std::int64_t span =
-        size + 2 * padding - dilation * (kernel - 1) - 1 + (ceil_mode ? stride - 1 : 0);
+        padded_size(size, padding) - window_span(kernel, dilation) + (ceil_mode ? stride - 1 : 0);
     std::int64_t count = span < 0 ? 0 : span / stride + 1;
     // The last window must start inside the image or its padding before it.
     if (ceil_mode && (count - 1) * stride >= size + padding) --count;
@@ -109,8 +115,9 @@ MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape
     const Tensor y = images(output_shape(s), x), from = nhwc(x);
     const Tensor index =
         Tensor::empty(output_shape(s), DType::i32, x.device(), Layout::channels_last);
-    on(x.device(), kernels::cpu::max_pool2d_forward, kernels::cuda::max_pool2d_forward)(
-        y.array(), index.array(), from.array(), s, current_stream());
+    if (y.numel() > 0)
+        on(x.device(), kernels::cpu::max_pool2d_forward, kernels::cuda::max_pool2d_forward)(
+            y.array(), index.array(), from.array(), s, current_stream());
     return {
         record(info, {x}, y, {save(index)},
                [s](const Tensor& dy, const Saved& saved) { return max_backward(dy, saved[0], s); }),
@@ -123,7 +130,7 @@ Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape& 
                                       kernels::cuda::adaptive_avg_pool2d_forward)
                                  : on(x.device(), kernels::cpu::avg_pool2d_forward,
                                       kernels::cuda::avg_pool2d_forward);
-    kernel(y.array(), from.array(), s, current_stream());
+    if (y.numel() > 0) kernel(y.array(), from.array(), s, current_stream());
     return record(info, {x}, y, {}, [s, adaptive](const Tensor& dy, const Saved&) {
         return mean_backward(dy, s, adaptive);
     });

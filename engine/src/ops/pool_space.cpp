@@ -134,11 +134,10 @@ PoolAxis as_they_are(const Tensor& lines) { return {lines.size(3), lines.size(3)
 Tensor volume_index(const Tensor& x, const Tensor& in_slice, const Tensor& over_depth) {
     const std::int64_t n = x.size(0), c = x.size(1), depth = x.size(2),
                        pixels = in_slice.size(2) * in_slice.size(3);
-    std::vector<double> starts;
+    const Tensor starts = Tensor::empty({depth, 1}, DType::i64, Device{});
     for (std::int64_t d = 0; d < depth; ++d)
-        starts.push_back(static_cast<double>(d * x.size(3) * x.size(4)));
-    const Tensor offset =
-        constant_on(x.device(), Tensor::of(starts, {depth, 1}, DType::i64, Device{}));
+        starts.data_as<std::int64_t>()[d] = d * x.size(3) * x.size(4);
+    const Tensor offset = constant_on(x.device(), starts);
     const Tensor in_volume = add(reshape(to(in_slice, DType::i64), {n, c, depth, pixels}), offset);
     const Tensor winners = reshape(to(over_depth, DType::i64), {n, c, over_depth.size(2) * pixels});
     return volume_of(reshape(gather(reshape(in_volume, {n, c, depth * pixels}), 2, winners),

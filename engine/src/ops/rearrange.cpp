@@ -64,7 +64,7 @@ void check_count(const OpInfo& info, std::int64_t repeats) {
 Tensor repeated(const Tensor& x, int dim, std::int64_t n, bool interleaved) {
     const Around a(x, dim);
     Shape shape = x.shape();
-    shape[dim] = a.size * n;
+    shape[dim] = checked_product(a.size, n);
     const Tensor spread =
         interleaved
             ? expand(reshape(x, {a.before, a.size, 1, a.after}), {a.before, a.size, n, a.after})

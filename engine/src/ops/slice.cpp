@@ -58,7 +58,7 @@ Tensor part_of(const Tensor& x, const Steps& s) {
     Shape shape = x.shape();
     Strides strides = x.strides();
     shape[s.dim] = s.count;
-    strides[s.dim] *= s.step;
+    if (s.count > 1) strides[s.dim] *= s.step;  // else the step may be any number
     return view_of(x, shape, strides, x.impl()->offset + s.start * x.strides()[s.dim]);
 }
 
@@ -82,6 +82,15 @@ void check_dimensions(const OpInfo& info, const Tensor& x) {
     if (x.rank() == 0)
         throw Error(ErrorCode::shape,
                     std::string(info.name) + ": a 0-d tensor has no dimension to cut");
+}
+
+/// Parts cost memory even where they are empty.
+void check_parts(const OpInfo& info, std::int64_t count) {
+    constexpr std::int64_t most = 1 << 20;
+    if (count > most) {
+        throw Error(ErrorCode::value, std::string(info.name) + ": " + std::to_string(count) +
+                                          " parts are more than " + std::to_string(most));
+    }
 }
 
 }  // namespace
@@ -115,7 +124,7 @@ Tensor slice(const Tensor& x, std::int64_t asked_dim, std::optional<std::int64_t
         return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
     };
     const std::int64_t first = bound(start.value_or(0)), last = bound(end.value_or(size));
-    const std::int64_t count = last > first ? (last - first + step - 1) / step : 0;
+    const std::int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
     return steps(x, {dim, first, step, count});
 }
 
@@ -153,6 +162,7 @@ TensorList unbind(const Tensor& x, std::int64_t asked_dim) {
     check_dimensions(unbind_info, x);
     const int dim = wrap_dim("unbind", asked_dim, x.rank());
     TensorList out;
+    check_parts(unbind_info, x.size(dim));
     for (std::int64_t i = 0; i < x.size(dim); ++i) out.push_back(select(x, dim, i));
     return out;
 }
@@ -161,7 +171,7 @@ TensorList split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::i
     check_dimensions(split_info, x);
     const int dim = wrap_dim("split", asked_dim, x.rank());
     std::int64_t sum = 0;
-    for (const auto size : sizes) sum += size;
+    for (const auto size : sizes) sum = checked_sum(sum, size);
     if (sum != x.size(dim)) {
         throw Error(ErrorCode::value, "split: the sizes add up to " + std::to_string(sum) +
                                           ", the dimension has " + std::to_string(x.size(dim)));
@@ -180,10 +190,10 @@ TensorList split(const Tensor& x, std::int64_t size, std::int64_t asked_dim) {
     const int dim = wrap_dim("split", asked_dim, x.rank());
     if (size < 1)
         throw Error(ErrorCode::value, "split: a part has at least 1, not " + std::to_string(size));
+    const std::int64_t whole = x.size(dim), count = whole == 0 ? 1 : (whole - 1) / size + 1;
+    check_parts(split_info, count);
     std::vector<std::int64_t> sizes;
-    for (std::int64_t at = 0; at < x.size(dim); at += size)
-        sizes.push_back(std::min(size, x.size(dim) - at));
-    if (sizes.empty()) sizes.push_back(0);
+    for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::min(size, whole - i * size));
     return split(x, sizes, dim);
 }
 
@@ -195,9 +205,10 @@ TensorList chunk(const Tensor& x, std::int64_t chunks, std::int64_t asked_dim) {
     const std::int64_t size = x.size(wrap_dim("chunk", asked_dim, x.rank()));
     if (size == 0) {
         // Nothing to share out: every part is empty.
+        check_parts(chunk_info, chunks);
         return split(x, std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), asked_dim);
     }
-    return split(x, (size + chunks - 1) / chunks, asked_dim);
+    return split(x, (size - 1) / chunks + 1, asked_dim);
 }
 
 Tensor stack(const TensorList& tensors, std::int64_t asked_dim) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "core/constant.h"
 #include "kernels/svd.h"
 #include "ops/binary.h"
 #include "ops/cast.h"
@@ -23,9 +24,9 @@ Tensor down(const Tensor& s) { return reshape(s, {s.size(0), s.size(1), 1}); }
 
 /// (k, k), 1 on the diagonal.
 Tensor identity(std::int64_t k, const Tensor& like) {
-    std::vector<double> ones(static_cast<std::size_t>(k * k), 0.0);
-    for (std::int64_t i = 0; i < k; ++i) ones[static_cast<std::size_t>(i * (k + 1))] = 1;
-    return Tensor::of(ones, {k, k}, like.dtype(), like.device());
+    const Tensor host = Tensor::zeros({k, k}, DType::f64, Device{});
+    for (std::int64_t i = 0; i < k; ++i) host.data_as<double>()[i * (k + 1)] = 1;
+    return constant_on(like.device(), to(host, like.dtype()));
 }
 
 /// (w^T g - g^T w) / (s_j^2 - s_i^2), 0 on the diagonal: how much the columns of w turn into one

@@ -7,6 +7,7 @@
 #include "core/constant.h"
 #include "engine/error.h"
 #include "ops/binary.h"
+#include "ops/cast.h"
 #include "ops/check.h"
 #include "ops/gather.h"
 #include "ops/pool.h"
@@ -168,8 +169,12 @@ Sizes sizes_of(const OpInfo& info, const Tensor& x, const UpsampleTarget& target
         if (!(scale > 0))
             throw Error(ErrorCode::value, std::string(info.name) + ": a factor must be positive");
         sizes.scale[i] = scale;
-        const auto in = static_cast<double>(x.size(static_cast<int>(i) + 2));
-        sizes.out.push_back(static_cast<std::int64_t>(std::floor(in * scale)));
+        const double size =
+            std::floor(static_cast<double>(x.size(static_cast<int>(i) + 2)) * scale);
+        if (size > static_cast<double>(max_elements))
+            throw Error(ErrorCode::value, std::string(info.name) + ": a factor of " +
+                                              std::to_string(scale) + " is too large");
+        sizes.out.push_back(static_cast<std::int64_t>(size));
     }
     for (std::size_t i = 0; i < dims; ++i) {
         if (sizes.out[i] < 1 || x.size(static_cast<int>(i) + 2) < 1)
@@ -191,23 +196,21 @@ bool same_sizes(const Tensor& x, const Sizes& sizes) {
     return same;
 }
 
-Tensor on_device(const std::vector<std::int64_t>& values, const Device& device) {
-    const Tensor host =
-        Tensor::empty({static_cast<std::int64_t>(values.size())}, DType::i64, Device{});
-    std::copy(values.begin(), values.end(), host.data_as<std::int64_t>());
-    return constant_on(device, host);
+/// One tap's numbers, a row of `taps`, on the device.
+Tensor tap_row(const Tensor& taps, std::int64_t t, const Device& device) {
+    return constant_on(device, reshape(narrow(taps, 0, t, 1), {taps.size(1)}));
 }
 
 /// x, in the type it is computed in, along one dimension.
 Tensor resampled(const Tensor& x, int dim, const AxisTaps& taps) {
     Tensor sum;
-    for (std::size_t t = 0; t < taps.index.size(); ++t) {
-        Tensor part = rows_or_zeros(x, dim, on_device(taps.index[t], x.device()));
-        if (!taps.weight.empty()) {
+    for (std::int64_t t = 0; t < taps.index.size(0); ++t) {
+        Tensor part = rows_or_zeros(x, dim, tap_row(taps.index, t, x.device()));
+        if (taps.weight.defined()) {
             Shape shape;
             for (int i = 0; i < x.rank(); ++i) shape.push_back(i == dim ? part.size(dim) : 1);
-            const Tensor weights = Tensor::of(taps.weight[t], shape, x.dtype(), Device{});
-            part = mul(part, constant_on(x.device(), weights));
+            const Tensor weights = tap_row(to(taps.weight, x.dtype()), t, x.device());
+            part = mul(part, reshape(weights, shape));
         }
         sum = sum.defined() ? add(sum, part) : part;
     }

@@ -8,10 +8,23 @@ namespace {
 
 using I = std::int64_t;
 
-AxisTaps empty_taps(std::size_t taps, I out) {
-    const auto n = static_cast<std::size_t>(out);
-    return {std::vector(taps, std::vector<I>(n, -1)), std::vector(taps, std::vector<double>(n, 0))};
-}
+/// Fills the taps of an axis. In tensors, so that what does not fit in memory is Error(memory).
+class TapWriter {
+public:
+    TapWriter(I taps, I out)
+        : out_(out),
+          made_{Tensor::full({taps, out}, -1, DType::i64, Device{}),
+                Tensor::zeros({taps, out}, DType::f64, Device{})} {}
+
+    I& index(I tap, I o) { return made_.index.data_as<I>()[tap * out_ + o]; }
+    double& weight(I tap, I o) { return made_.weight.data_as<double>()[tap * out_ + o]; }
+    I taps() const { return made_.index.size(0); }
+    const AxisTaps& made() const { return made_; }
+
+private:
+    I out_;
+    AxisTaps made_;
+};
 
 /// Input steps for each output step.
 double step_of(I in, I out, bool align_corners, std::optional<double> scale) {
@@ -23,50 +36,48 @@ double step_of(I in, I out, bool align_corners, std::optional<double> scale) {
 AxisTaps nearest_taps(I in, I out, bool exact, std::optional<double> scale) {
     const float step =
         scale ? static_cast<float>(1 / *scale) : static_cast<float>(in) / static_cast<float>(out);
-    AxisTaps taps{{{}}, {}};
+    const AxisTaps taps{Tensor::empty({1, out}, DType::i64, Device{}), {}};
     for (I o = 0; o < out; ++o) {
         const float at =
             exact ? static_cast<float>((static_cast<double>(o) + 0.5) * static_cast<double>(step))
                   : static_cast<float>(o) * step;
-        taps.index[0].push_back(std::min(static_cast<I>(std::floor(at)), in - 1));
+        taps.index.data_as<I>()[o] = std::min(static_cast<I>(std::floor(at)), in - 1);
     }
     return taps;
 }
 
 AxisTaps linear_taps(I in, I out, bool align_corners, std::optional<double> scale) {
-    AxisTaps taps = empty_taps(2, out);
+    TapWriter taps(2, out);
     const double step = step_of(in, out, align_corners, scale);
     for (I o = 0; o < out; ++o) {
-        const auto k = static_cast<std::size_t>(o);
         const double place = static_cast<double>(o);
         const double at = align_corners ? place * step : std::max(0.0, (place + 0.5) * step - 0.5);
         const I first = std::min(static_cast<I>(at), in - 1);
         const double rest = std::clamp(at - static_cast<double>(first), 0.0, 1.0);
-        taps.index[0][k] = first;
-        taps.index[1][k] = std::min(first + 1, in - 1);
-        taps.weight[0][k] = 1 - rest;
-        taps.weight[1][k] = rest;
+        taps.index(0, o) = first;
+        taps.index(1, o) = std::min(first + 1, in - 1);
+        taps.weight(0, o) = 1 - rest;
+        taps.weight(1, o) = rest;
     }
-    return taps;
+    return taps.made();
 }
 
 constexpr double keys_slope = -0.75;
 
 AxisTaps cubic_taps(I in, I out, bool align_corners, std::optional<double> scale) {
-    AxisTaps taps = empty_taps(4, out);
+    TapWriter taps(4, out);
     const double step = step_of(in, out, align_corners, scale);
     for (I o = 0; o < out; ++o) {
         const double place = static_cast<double>(o);
         const double at = align_corners ? place * step : (place + 0.5) * step - 0.5;
         const double below = std::floor(at);
         const std::vector<double> weights = cubic_weights(at - below, keys_slope);
-        for (std::size_t t = 0; t < 4; ++t) {
-            const I i = static_cast<I>(below) + static_cast<I>(t) - 1;
-            taps.index[t][static_cast<std::size_t>(o)] = std::clamp<I>(i, 0, in - 1);
-            taps.weight[t][static_cast<std::size_t>(o)] = weights[t];
+        for (I t = 0; t < 4; ++t) {
+            taps.index(t, o) = std::clamp<I>(static_cast<I>(below) + t - 1, 0, in - 1);
+            taps.weight(t, o) = weights[static_cast<std::size_t>(t)];
         }
     }
-    return taps;
+    return taps.made();
 }
 
 double triangle(double x) { return std::max(0.0, 1 - std::fabs(x)); }
@@ -83,25 +94,21 @@ double smooth_cubic(double x) {
 AxisTaps smooth_taps(I in, I out, bool cubic, bool align_corners, std::optional<double> scale) {
     const double step = step_of(in, out, align_corners, scale);
     const double stretch = std::max(step, 1.0), support = (cubic ? 2 : 1) * stretch;
-    const auto most = static_cast<std::size_t>(std::ceil(support)) * 2 + 1;
-    AxisTaps taps = empty_taps(most, out);
+    TapWriter taps(static_cast<I>(std::ceil(support)) * 2 + 1, out);
     for (I o = 0; o < out; ++o) {
-        const auto k = static_cast<std::size_t>(o);
         const double center = step * (static_cast<double>(o) + 0.5);
         const I first = std::max<I>(static_cast<I>(center - support + 0.5), 0);
         const I last = std::min(static_cast<I>(center + support + 0.5), in);
         double sum = 0;
         for (I i = first; i < last; ++i) {
             const double x = (static_cast<double>(i) - center + 0.5) / stretch;
-            const auto t = static_cast<std::size_t>(i - first);
-            taps.index[t][k] = i;
-            taps.weight[t][k] = cubic ? smooth_cubic(x) : triangle(x);
-            sum += taps.weight[t][k];
+            taps.index(i - first, o) = i;
+            taps.weight(i - first, o) = cubic ? smooth_cubic(x) : triangle(x);
+            sum += taps.weight(i - first, o);
         }
-        for (auto& weight : taps.weight)
-            if (sum != 0) weight[k] /= sum;
+        for (I t = 0; t < taps.taps() && sum != 0; ++t) taps.weight(t, o) /= sum;
     }
-    return taps;
+    return taps.made();
 }
 
 }  // namespace

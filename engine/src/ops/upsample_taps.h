@@ -4,15 +4,17 @@
 #include <optional>
 #include <vector>
 
+#include "core/tensor.h"
+
 namespace engine {
 
 enum class UpsampleMode { nearest, nearest_exact, linear, cubic, linear_aa, cubic_aa };
 
 /// One axis of a resampling, in to out: output o is the sum over the taps t of weight[t][o] times
-/// element index[t][o]; an index of -1 adds nothing.
+/// element index[t][o]; an index of -1 adds nothing. (taps, out), on the host.
 struct AxisTaps {
-    std::vector<std::vector<std::int64_t>> index;
-    std::vector<std::vector<double>> weight;  // empty: all 1
+    Tensor index;   // i64
+    Tensor weight;  // f64; undefined: all 1
 };
 
 /// What PyTorch computes in `mode`. `scale`: out / in as the caller gave it, if by factors.
