@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from op_draft import away_from_zero, draft
-from op_family import op, tap
+from op_family import mark, op, tap
 
 FAMILY = "pointwise"
 
@@ -75,17 +75,17 @@ unary("exp2", lambda rng, shape: spread(rng, shape, 1.0, 3.0, 1e-2).clamp(-12, 1
 
 
 def tanhshrink(x):
-    """By Lambert's fraction near 0, where x - tanh(x) of f64 has lost its digits. Beyond, tanh(x) is marked: the second
-    derivative takes 1 - tanh(x)^2 from it, which cancels."""
+    """By Lambert's fraction near 0, where x - tanh(x) of f64 has lost its digits. Beyond, tanh(x) itself is marked: the
+    second derivative reads 1 - tanh(x)^2 from it, which cancels for large x, in the reference's f64 too."""
     small = torch.where(x.abs() < 1, x, torch.zeros_like(x))
     c = torch.zeros_like(x)
     for odd in range(25, 1, -2):
         c = small * small / (odd + c)
-    return torch.where(x.abs() < 1, small * c / (1 + c), x - tap(torch.tanh(x)))
+    return torch.where(x.abs() < 1, small * c / (1 + c), x - mark(torch.tanh(x)))
 
 
 unary("silu", plain, F.silu)
-unary("mish", plain, lambda x: x * tap(torch.tanh(tap(F.softplus(x)))))
+unary("mish", plain, lambda x: x * mark(torch.tanh(tap(F.softplus(x)))))
 unary("softsign", lambda rng, shape: spread(rng, shape, 1.0, 30.0, 1e-2), lambda x: x / (1 + x.abs()))
 unary("tanhshrink", plain, tanhshrink)
 class CudaHardswish(torch.autograd.Function):
