@@ -7,6 +7,8 @@ import math
 
 import torch
 
+from op_family import constant, tap
+
 
 def wide(dtype):
     return torch.float64 if dtype == torch.float64 else torch.float32
@@ -22,8 +24,8 @@ def places(size, out, align, scale, dtype, cubic):
     step = torch.tensor(step_of(size, out, align, scale), dtype=dtype)
     at = torch.arange(out, dtype=dtype)
     if align:
-        return at * step
-    at = (at + 0.5) * step - 0.5
+        return constant(at * step)
+    at = constant((at + 0.5) * step) - 0.5
     return at if cubic else at.clamp(min=0)
 
 
@@ -36,11 +38,12 @@ def linear(size, out, align, scale, dtype):
 
 
 def cubic_weights(t, a=-0.75):
+    """The polynomials cancel where a weight is near 0: they are rounded as their terms are."""
     def near(x):
-        return ((a + 2) * x - (a + 3)) * x * x + 1
+        return tap(((a + 2) * x - (a + 3)) * x * x) + 1
 
     def far(x):
-        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+        return tap(((a * x - 5 * a) * x + 8 * a) * x) - 4 * a
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
@@ -66,8 +69,8 @@ def triangle(x):
 
 def smooth_cubic(x, a=-0.5):
     x = x.abs()
-    return torch.where(x < 1, ((a + 2) * x - (a + 3)) * x * x + 1,
-                       torch.where(x < 2, (((x - 5) * x + 8) * x - 4) * a, torch.zeros_like(x)))
+    return torch.where(x < 1, tap(((a + 2) * x - (a + 3)) * x * x) + 1,
+                       torch.where(x < 2, (tap(((x - 5) * x + 8) * x) - 4) * a, torch.zeros_like(x)))
 
 
 def smooth(kernel, reach):
@@ -76,7 +79,7 @@ def smooth(kernel, reach):
         step = step_of(size, out, align, scale)
         stretch = max(step, 1.0)
         support = reach * stretch
-        center = (torch.arange(out, dtype=dtype) + 0.5) * step
+        center = constant((torch.arange(out, dtype=dtype) + 0.5) * step)
         first = (center - support + 0.5).trunc().clamp(min=0)
         last = (center + support + 0.5).trunc().clamp(max=size)
         index = [first + j for j in range(math.ceil(support) * 2 + 1)]

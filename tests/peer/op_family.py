@@ -119,6 +119,11 @@ def mark(t):
     return t
 
 
+def constant(t):
+    """t, computed and rounded from sizes and attributes alone, as an intermediate result of its own."""
+    return t if _tapped is None else mark(t.requires_grad_(True))
+
+
 @contextlib.contextmanager
 def tapped():
     """The list that the intermediates marked within are put into."""

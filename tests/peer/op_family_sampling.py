@@ -145,8 +145,11 @@ for _name, _d, _taps in (("upsample_linear1d", 1, cuda.linear), ("upsample_bilin
                          ("_upsample_bilinear2d_aa", 2, cuda.smooth(cuda.triangle, 1)),
                          ("_upsample_bicubic2d_aa", 2, cuda.smooth(cuda.smooth_cubic, 2))):
     _smooth = _name.endswith("aa")
-    op(_name, "sampling", "f32", upsample_case(_d, True, False, False, _smooth), upsample(_name, True),
-       also=(cuda.upsample(_taps, not _smooth),))
+    # By the formula of the weights: where one is near 0 its rounding, and that of the place it is computed for, is not
+    # small beside it, while the element that it weighs may be large.
+    _formula = cuda.upsample(_taps, not _smooth)
+    op(_name, "sampling", "f32", upsample_case(_d, True, False, False, _smooth), _formula,
+       native=upsample(_name, True), also=(_formula,))
 
 
 def apart(places, size, align, distance=0.05):
