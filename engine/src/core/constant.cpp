@@ -1,5 +1,7 @@
 #include "core/constant.h"
 
+#include <numeric>
+
 #include "core/transfer.h"
 #include "engine/error.h"
 #include "kernels/cuda_copies.h"
@@ -23,6 +25,13 @@ Tensor constant_on(const Device& device, const Tensor& host) {
     const Tensor out = Tensor::empty(host.shape(), host.dtype(), device);
     put_constant(out.data(), host.data(), host.bytes(), device);
     return out;
+}
+
+Tensor counting(const Shape& shape, const Device& device) {
+    const Tensor host = Tensor::empty(shape, DType::i64, Device{});
+    auto* first = host.data_as<std::int64_t>();
+    std::iota(first, first + host.numel(), 0);
+    return constant_on(device, host);
 }
 
 }  // namespace engine

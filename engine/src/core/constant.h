@@ -14,4 +14,7 @@ void put_constant(void* to, const void* host, std::size_t bytes, const Device& d
 /// `host`, a contiguous tensor of the host, on `device`. Throws Error(state) for any other.
 Tensor constant_on(const Device& device, const Tensor& host);
 
+/// 0, 1, 2, ... in row-major order, i64, on `device`.
+Tensor counting(const Shape& shape, const Device& device);
+
 }  // namespace engine

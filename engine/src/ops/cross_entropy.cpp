@@ -59,10 +59,7 @@ Tensor counted(const Tensor& target, std::int64_t ignore_index) {
 
 /// True at each row's class, as bool (rows, classes).
 Tensor one_hot(const Tensor& target, std::int64_t classes) {
-    std::vector<double> numbers;
-    for (std::int64_t i = 0; i < classes; ++i) numbers.push_back(static_cast<double>(i));
-    const Tensor host = Tensor::of(numbers, {1, classes}, DType::i64, Device{});
-    return equal(reshape(target, {target.numel(), 1}), constant_on(target.device(), host));
+    return equal(reshape(target, {target.numel(), 1}), counting({1, classes}, target.device()));
 }
 
 Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }

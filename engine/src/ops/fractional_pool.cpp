@@ -1,7 +1,5 @@
 #include "ops/fractional_pool.h"
 
-#include <numeric>
-
 #include "amp/autocast.h"
 #include "core/constant.h"
 #include "engine/error.h"
@@ -31,13 +29,6 @@ TensorList run(const OpArguments& args) {
     return {found.values};
 }
 
-/// 0, 1, .. below n, of this shape.
-Tensor counting(std::int64_t n, const Shape& shape, DType dtype, const Device& device) {
-    const Tensor host = Tensor::empty(shape, DType::i64, Device{});
-    std::iota(host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + n, 0);
-    return constant_on(device, to(host, dtype));
-}
-
 /// Where the windows along one dimension start: (N, C, out), i64. sample (N, C, 1), widened.
 Tensor starts(const Tensor& sample, std::int64_t in, std::int64_t out, std::int64_t kernel) {
     Tensor last =
@@ -45,7 +36,7 @@ Tensor starts(const Tensor& sample, std::int64_t in, std::int64_t out, std::int6
     last = expand(last, {sample.size(0), sample.size(1), 1});
     if (out == 1) return last;
     const double step = static_cast<double>(in - kernel) / static_cast<double>(out - 1);
-    const Tensor steps = counting(out - 1, {out - 1}, sample.dtype(), sample.device());
+    const Tensor steps = to(counting({out - 1}, sample.device()), sample.dtype());
     // Casts to integers cut off, which is the floor of what is not negative.
     const Tensor from =
         sub(to(mul(add(sample, steps), step), DType::i64), to(mul(sample, step), DType::i64));
@@ -77,10 +68,10 @@ Tensor window_places(const Tensor& x, const Tensor& samples, const Pair& kernel,
     const Tensor wide = widened(samples);
     const Tensor top = starts(narrow(wide, 2, 1, 1), x.size(2), size[0], kernel[0]);
     const Tensor left = starts(narrow(wide, 2, 0, 1), x.size(3), size[1], kernel[1]);
-    const Tensor rows = add(reshape(top, {n, c, size[0], 1, 1, 1}),
-                            counting(kernel[0], {kernel[0], 1}, DType::i64, x.device()));
-    const Tensor cols = add(reshape(left, {n, c, 1, size[1], 1, 1}),
-                            counting(kernel[1], {kernel[1]}, DType::i64, x.device()));
+    const Tensor rows =
+        add(reshape(top, {n, c, size[0], 1, 1, 1}), counting({kernel[0], 1}, x.device()));
+    const Tensor cols =
+        add(reshape(left, {n, c, 1, size[1], 1, 1}), counting({kernel[1]}, x.device()));
     const Tensor line = Tensor::full({1}, static_cast<double>(x.size(3)), DType::i64, x.device());
     return reshape(add(mul(rows, line), cols), {n, c, size[0] * size[1], kernel[0] * kernel[1]});
 }

@@ -36,16 +36,6 @@ void check_classes(const OpInfo& info, const Tensor& x, const Tensor& target) {
     if (x.rank() != 1) check_rank(info, x, 2);
 }
 
-/// 0, 1, ... as i64 in a shape whose last size is `classes` and whose others are 1.
-Tensor class_numbers(std::int64_t classes, int rank, const Device& device) {
-    std::vector<double> numbers;
-    for (std::int64_t i = 0; i < classes; ++i) numbers.push_back(static_cast<double>(i));
-    Shape shape;
-    for (int i = 1; i < rank; ++i) shape.push_back(1);
-    shape.push_back(classes);
-    return constant_on(device, Tensor::of(numbers, shape, DType::i64, Device{}));
-}
-
 Tensor whole(double value, const Tensor& like) {
     return Tensor::full({}, value, DType::i64, like.device());
 }
@@ -101,7 +91,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& w
     const Tensor rows = reshape(widened(x), {batch, classes});
     const Tensor label = reshape(target, {batch, 1});
     check_class_values(info, label, classes);
-    const Tensor hot = equal(label, class_numbers(classes, 2, x.device()));
+    const Tensor hot = equal(label, counting({1, classes}, x.device()));
     const Tensor beyond = greater_equal(label, whole(static_cast<double>(classes), label));
     const Tensor wrong = logical_or(less(label, whole(0, label)), beyond);
     const Tensor short_of = add(sub(rows, picked(hot, rows)), options.margin);
@@ -123,11 +113,11 @@ namespace {
 /// True up to the first negative number of each row (batch, slots).
 Tensor before_the_end(const Tensor& target) {
     const std::int64_t slots = target.size(1);
-    std::vector<double> upper;
+    const Tensor host = Tensor::empty({slots, slots}, DType::f32, Device{});
     for (std::int64_t i = 0; i < slots; ++i)
-        for (std::int64_t j = 0; j < slots; ++j) upper.push_back(i <= j ? 1 : 0);
-    const Tensor up_to =
-        constant_on(target.device(), Tensor::of(upper, {slots, slots}, DType::f32, Device{}));
+        for (std::int64_t j = 0; j < slots; ++j)
+            host.data_as<float>()[i * slots + j] = i <= j ? 1.f : 0.f;
+    const Tensor up_to = constant_on(target.device(), host);
     // How many of the slots so far are negative; small whole numbers, exact in f32.
     const Tensor ends = mm(to(less(target, whole(0, target)), DType::f32), up_to);
     return equal(ends, constant(ends, 0));
@@ -148,7 +138,7 @@ Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction
     const Tensor listed = reshape(before_the_end(target), {batch, classes, 1});
     const Tensor slot = reshape(target, {batch, classes, 1});
     check_class_values(info, where(listed, slot, whole(0, slot)), classes);
-    const Tensor hot = logical_and(listed, equal(slot, class_numbers(classes, 3, x.device())));
+    const Tensor hot = logical_and(listed, equal(slot, counting({1, 1, classes}, x.device())));
     const Tensor count = sum(to(hot, DType::f32), {1}, true, DType::f32);  // of a class in the list
     const Tensor beyond = greater_equal(slot, whole(static_cast<double>(classes), slot));
     const Tensor short_of = add(sub(by_class, picked(hot, by_class)), 1.0);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "amp/autocast.h"
 #include "core/constant.h"
@@ -38,12 +37,6 @@ constexpr double never = -1e30;
 
 Tensor whole(double value, const Device& device) {
     return Tensor::full({}, value, DType::i64, device);
-}
-
-Tensor numbers(std::int64_t count, const Device& device) {
-    const Tensor host = Tensor::empty({count}, DType::i64, Device{});
-    std::iota(host.data_as<std::int64_t>(), host.data_as<std::int64_t>() + count, 0);
-    return constant_on(device, host);
 }
 
 /// Everything as for a batch, in tensors of the shapes that the steps need.
@@ -123,7 +116,7 @@ Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor&
     check_within(p.input_lengths, 0, p.time(), "an input length");
     check_within(p.target_lengths, 0, labels.size(1), "a target length");
     // What pads a row is never used, but it is looked up.
-    const Tensor place = reshape(numbers(labels.size(1), p.device()), {1, labels.size(1)});
+    const Tensor place = counting({1, labels.size(1)}, p.device());
     const Tensor zero = whole(0, p.device());
     p.labels = where(less(place, p.target_lengths), labels, zero);
     check_within(p.labels, 0, classes - 1, "a label");
@@ -183,9 +176,9 @@ Tensor forward_pass(const Problem& p) {
         return reshape(narrow(emitted, 0, t, 1), {p.batch(), n});
     };
     const Tensor skip = may_skip(extended, p.blank);
-    const Tensor start = less(reshape(numbers(n, p.device()), {1, n}), whole(2, p.device()));
+    const Tensor start = less(counting({1, n}, p.device()), whole(2, p.device()));
     // Before the first step only the empty row has been written.
-    const Tensor first = less(reshape(numbers(n, p.device()), {1, n}), whole(1, p.device()));
+    const Tensor first = less(counting({1, n}, p.device()), whole(1, p.device()));
     const Tensor empty =
         where(expand(first, {p.batch(), n}), constant(found, 0), constant(found, never));
     Tensor alpha = empty;
@@ -215,7 +208,7 @@ Tensor total_log(const Problem& p, const Tensor& alpha) {
 /// Zero, with the gradient exp(log_probs) of all that the inputs hold: (batch,
 /// 1).
 Tensor softmax_share(const Problem& p) {
-    const Tensor time = reshape(numbers(p.time(), p.device()), {p.time(), 1, 1});
+    const Tensor time = counting({p.time(), 1, 1}, p.device());
     const Tensor running = less(time, reshape(p.input_lengths, {1, p.batch(), 1}));
     const Tensor shares = where(running, exp(p.log_probs), constant(p.log_probs, 0));
     const Tensor total = sum(shares, {0, 2}, false, p.log_probs.dtype());
