@@ -3,12 +3,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -63,17 +67,19 @@ public:
         if (!over_) return;
         take_events();
         if (!outcome_.ended && outcome_.exit_code == 0) say("stopped before the first step");
-        outcome_.run.record = session_.record();
+        take_record();
     }
 
     bool over() const { return over_; }
     const Outcome& outcome() const { return outcome_; }
 
-    std::string progress() const {
+    std::string progress() {
         const auto record = session_.record();
         const std::int64_t rows = record.size();
         if (rows == 0) return label_ + ": preparing";
-        const engine::StepRecord row = record.row(rows - 1);
+        std::array<engine::StepRecord, 1> last;
+        if (!read(record, rows - 1, last)) return label_ + ": the step record cannot be read";
+        const engine::StepRecord& row = last[0];
         std::ostringstream out;
         out.precision(3);
         out << label_ << ": step " << row.step;
@@ -100,8 +106,38 @@ private:
             return;
         }
         const auto record = session_.record();
-        for (; written_ < count; ++written_)
-            std::cout << engine::to_json_line(session_.run(), record.row(written_)) << '\n';
+        std::vector<engine::StepRecord> rows;
+        while (written_ < count) {
+            rows.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - written_, 256)));
+            if (!read(record, written_, rows)) return;
+            for (const auto& row : rows)
+                std::cout << engine::to_json_line(session_.run(), row) << '\n';
+            written_ += std::ssize(rows);
+        }
+    }
+
+    /// False if another program cut the record short; the other runs go on.
+    bool read(const engine::StepRecordReader& record, std::int64_t first,
+              std::span<engine::StepRecord> rows) {
+        try {
+            record.rows(first, rows);
+            return true;
+        } catch (const engine::Error& error) {
+            unreadable_ = error;
+            return false;
+        }
+    }
+
+    /// At the end. A run whose record cannot be read has an empty one in the comparison.
+    void take_record() {
+        const auto record = session_.record();
+        std::array<engine::StepRecord, 1> last;
+        if (record.size() > 0 && !read(record, record.size() - 1, last) &&
+            outcome_.exit_code == 0) {
+            std::cerr << "halftone: " << unreadable_->what() << '\n';
+            outcome_.exit_code = engine::exit_code(unreadable_->code());
+        }
+        if (!unreadable_) outcome_.run.record = record;
     }
 
     void line(const engine::Event& event) const {
@@ -189,6 +225,7 @@ private:
     bool over_ = false;
     std::int64_t written_ = 0;
     std::int64_t planned_ = 0;
+    std::optional<engine::Error> unreadable_;
     Outcome outcome_;
 };
 
@@ -203,13 +240,13 @@ std::size_t terminal_width() {
 /// seconds.
 class ProgressLine {
 public:
-    void show(const std::vector<Follower>& followers) {
+    void show(std::vector<Follower>& followers) {
         const auto interval = isatty(STDOUT_FILENO) != 0 ? std::chrono::milliseconds(200)
                                                          : std::chrono::milliseconds(5000);
         if (Clock::now() - last_ < interval) return;
         last_ = Clock::now();
         std::string text;
-        for (const auto& follower : followers) {
+        for (auto& follower : followers) {
             if (!follower.over()) text += (text.empty() ? "" : "  |  ") + follower.progress();
         }
         if (text.empty()) return;

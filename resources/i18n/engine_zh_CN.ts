@@ -1137,6 +1137,18 @@
         <translation>{}：磁盘已满，步记录无法增长</translation>
     </message>
     <message>
+        <source>{}: another program removed, cut short or overwrote the step record while the run was writing it</source>
+        <translation>{}：训练写入期间，步记录被其他程序删除、截断或覆盖</translation>
+    </message>
+    <message>
+        <source>The steps in it are lost. Start the run again, and leave its folder alone while it trains.</source>
+        <translation>其中的步已丢失。请重新开始训练，训练期间不要改动其文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: the step record was cut short by another program</source>
+        <translation>{}：步记录被其他程序截断</translation>
+    </message>
+    <message>
         <source>Free some space, or give another folder for the run.</source>
         <translation>请腾出空间，或为运行换一个文件夹。</translation>
     </message>

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 namespace engine {
@@ -29,7 +31,8 @@ private:
 };
 
 /// Pages of a file in memory, shared with every other process that maps them. The caller makes sure
-/// that the file holds the range: touching a page behind its end ends the process.
+/// that the file holds the range. Another program may cut the file short later, so pages are
+/// touched under a MappedAccess (mapped_access.h).
 class Mapping {
 public:
     enum class Access { read, read_write };
@@ -40,19 +43,28 @@ public:
     Mapping(const File& file, std::int64_t offset, std::int64_t bytes, Access access);
     ~Mapping();
     Mapping(Mapping&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+        : data_(std::exchange(other.data_, nullptr)),
+          bytes_(std::exchange(other.bytes_, 0)),
+          lost_(std::move(other.lost_)) {}
     Mapping& operator=(Mapping&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);
+        std::swap(lost_, other.lost_);
         return *this;
     }
 
     std::byte* data() const { return data_; }
     std::size_t size() const { return bytes_; }
+    /// True once a page was touched that the file no longer holds; for good.
+    bool is_lost() const { return lost_->load(std::memory_order_relaxed); }
 
 private:
+    friend struct BusErrorHandler;
+    void set_lost() const { lost_->store(true, std::memory_order_relaxed); }
+
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
+    std::unique_ptr<std::atomic<bool>> lost_ = std::make_unique<std::atomic<bool>>(false);
 };
 
 }  // namespace engine

@@ -19,8 +19,12 @@ public:
     static StepRecordWriter create(const std::filesystem::path& run_folder);
 
     /// Writes the row and publishes it. Throws Error(io) if the disk has no room for the next
-    /// chunk; the rows before stay whole, and a later call tries again.
+    /// chunk; the rows before stay whole, and a later call tries again. Throws Error(data) if it
+    /// finds that another program cut the file short.
     void append(const StepRecord& record);
+    /// Throws Error(data) if another program removed the file, cut it short or overwrote its
+    /// header. append() notices only a page that is gone; call this now and then.
+    void check() const;
     /// Rows published so far.
     std::int64_t published() const { return published_; }
     /// Reads this record, from the beginning and on.
@@ -29,6 +33,8 @@ public:
 private:
     StepRecordWriter(File file, Mapping header, std::filesystem::path path);
     void next_chunk();
+    std::int64_t bytes_so_far() const;
+    [[noreturn]] void throw_lost() const;
 
     std::filesystem::path path_;
     File file_;

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -9,7 +10,7 @@
 
 #include "engine/error.h"
 #include "engine/step_record.h"
-#include "store/mapped_file.h"
+#include "store/mapped_access.h"
 #include "store/record_layout.h"
 
 namespace engine {
@@ -64,6 +65,12 @@ constexpr T missing_value() {
     return T{};
 }
 
+[[noreturn]] void throw_lost(const std::filesystem::path& path) {
+    throw Error(ErrorCode::data,
+                msg("{}: the step record was cut short by another program", path.string()),
+                msg("Restore the file from a copy."));
+}
+
 [[noreturn]] void throw_short(const std::filesystem::path& path, std::int64_t rows) {
     throw Error(ErrorCode::data,
                 msg("{}: the step record is cut off: the file is too short for its {} steps",
@@ -79,6 +86,8 @@ struct StepRecordReader::Impl {
     Mapping header;
     record_layout::Layout layout;
     FieldStarts starts;
+    std::atomic<std::int64_t> known{0};  ///< the highest count that was read
+    std::atomic<bool> shrunk{false};     ///< a lower one came after it: the header was lost
     std::mutex mutex;  ///< guards what follows: copies of a reader may be used by several threads
     struct Held {
         std::int64_t index;
@@ -86,9 +95,34 @@ struct StepRecordReader::Impl {
     };
     std::vector<Held> held;  ///< latest used last
 
-    std::int64_t published() const {
+    Impl(std::filesystem::path path_, File file_, Mapping header_, record_layout::Layout layout_,
+         FieldStarts starts_)
+        : path(std::move(path_)),
+          file(std::move(file_)),
+          header(std::move(header_)),
+          layout(std::move(layout_)),
+          starts(starts_) {}
+
+    std::int64_t published() {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header.data());
-        return __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
+        std::int64_t before = known;  // read first: whoever stored it had seen that many published
+        const MappedAccess access(header);
+        const std::int64_t now = __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
+        if (now < before) {
+            shrunk = true;
+            return before;
+        }
+        while (before < now && !known.compare_exchange_weak(before, now)) {
+        }
+        return now;
+    }
+
+    /// What was copied is worth something only if the file still held it afterwards: the last page
+    /// of a file that was cut short reads as zeros, without a fault.
+    void check_whole(const Mapping& chunk, std::int64_t index) const {
+        const record_layout::Chunk where = layout.chunk(index);
+        const bool whole = !chunk.is_lost() && !shrunk && file.size() >= where.offset + where.bytes;
+        if (!whole) throw_lost(path);
     }
 
     /// Only the chunks used latest stay mapped: a run of hours would otherwise fill the memory
@@ -109,7 +143,7 @@ struct StepRecordReader::Impl {
 
     Mapping map_chunk(std::int64_t index) const {
         const record_layout::Chunk chunk = layout.chunk(index);
-        if (file.size() < chunk.offset + chunk.bytes) throw_short(path, published());
+        if (file.size() < chunk.offset + chunk.bytes) throw_short(path, known);
         Mapping mapping(file, chunk.offset, chunk.bytes, Mapping::Access::read);
         if (mapping.data() == nullptr) {
             throw Error(ErrorCode::data, msg("{}: cannot map the step record: {}", path.string(),
@@ -128,7 +162,11 @@ struct StepRecordReader::Impl {
             const std::int64_t row = first + done - chunk.first_row;
             const std::int64_t rows = std::min(chunk.rows - row, total - done);
             const auto mapping = chunk_at(index);
-            f(mapping->data(), chunk, row, rows, done);
+            {
+                const MappedAccess access(*mapping);
+                f(mapping->data(), chunk, row, rows, done);
+            }
+            check_whole(*mapping, index);
             done += rows;
         }
     }
@@ -201,7 +239,10 @@ StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder)
                                          std::generic_category().message(errno)));
     }
     record_layout::Header header;
-    std::memcpy(&header, mapping.data(), sizeof header);
+    {
+        const MappedAccess access(mapping);
+        std::memcpy(&header, mapping.data(), sizeof header);
+    }
     record_layout::check_header(header, path);
     const record_layout::Layout layout(header);
     constexpr std::int64_t most_rows = std::int64_t{1} << 40;
@@ -210,6 +251,7 @@ StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder)
     }
     const FieldStarts starts = find_fields(header, layout, path);
     auto impl = std::make_shared<Impl>(path, std::move(file), std::move(mapping), layout, starts);
+    impl->known = header.published;
     return StepRecordReader(std::move(impl));
 }
 

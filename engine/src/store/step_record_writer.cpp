@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "engine/error.h"
+#include "store/mapped_access.h"
 #include "store/step_record.h"
 
 namespace engine {
@@ -67,19 +68,50 @@ StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::p
 
 void StepRecordWriter::append(const StepRecord& record) {
     if (row_ == rows_) next_chunk();
+    const MappedAccess columns(chunk_), header(header_);
     std::size_t field = 0;
     for_each_field([&](const char*, auto member) {
         const auto& value = record.*member;
         std::memcpy(columns_[field++] + row_ * static_cast<std::int64_t>(sizeof value), &value,
                     sizeof value);
     });
+    if (chunk_.is_lost()) throw_lost();
+    auto* const published = &reinterpret_cast<record_layout::Header*>(header_.data())->published;
+    __atomic_store_n(published, published_ + 1, __ATOMIC_RELEASE);
+    if (header_.is_lost()) throw_lost();
     ++row_;
     ++published_;
-    auto* const header = reinterpret_cast<record_layout::Header*>(header_.data());
-    __atomic_store_n(&header->published, published_, __ATOMIC_RELEASE);
+}
+
+void StepRecordWriter::check() const {
+    const record_layout::Header expected = record_layout::make_header();
+    record_layout::Header found;
+    {
+        const MappedAccess access(header_);
+        std::memcpy(&found, header_.data(), sizeof found);
+    }
+    const bool whole = ::access(path_.c_str(), F_OK) == 0 && file_.size() >= bytes_so_far() &&
+                       found.published == published_ && found.checksum == expected.checksum &&
+                       record_layout::checksum(found) == expected.checksum;
+    if (!whole) throw_lost();
+}
+
+std::int64_t StepRecordWriter::bytes_so_far() const {
+    return layout_.file_bytes(published_ - row_ + rows_);
+}
+
+void StepRecordWriter::throw_lost() const {
+    throw Error(ErrorCode::data,
+                msg("{}: another program removed, cut short or overwrote the step record while the "
+                    "run was writing it",
+                    path_.string()),
+                msg("The steps in it are lost. Start the run again, and leave its folder alone "
+                    "while it trains."));
 }
 
 void StepRecordWriter::next_chunk() {
+    // Room for the next chunk would give a file that was cut short its old length, full of zeros.
+    if (file_.size() < bytes_so_far()) throw_lost();
     const record_layout::Chunk next = layout_.chunk(layout_.chunk_of(published_));
     reserve(file_, next.offset, next.bytes, path_);
     Mapping mapping(file_, next.offset, next.bytes, Mapping::Access::read_write);

@@ -15,6 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t test_batch_size = 256;
+constexpr std::chrono::seconds check_interval{1};
 
 /// What to try after a run of this precision diverged.
 Message divergence_hint(const PrecisionConfig& config) {
@@ -128,6 +129,7 @@ void RunLoop::train_step() {
     given.elapsed_s = elapsed_s_ += given.step_s;
     if (finished) finish_step(*finished);
     write_pending();
+    if (Clock::now() - checked_ >= check_interval) check_files();
 }
 
 void RunLoop::settle() {
@@ -141,6 +143,13 @@ void RunLoop::settle() {
         finish_step(*finished);
     }
     write_pending();
+    check_files();
+}
+
+/// Another program may have removed the run's files or cut them short.
+void RunLoop::check_files() {
+    checked_ = Clock::now();
+    if (writer_) writer_->check();
 }
 
 void RunLoop::finish_step(FinishedStep step) {

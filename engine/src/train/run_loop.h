@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -75,6 +76,7 @@ private:
     void check_scale(const FinishedStep& step) const;
     void check_divergence(const StepRecord& row);
     void warn_of_idle_epoch(const StepRecord& row);
+    void check_files();
     void finish_epoch();
 
     RunConfig config_;
@@ -98,6 +100,7 @@ private:
     std::int64_t steps_planned_ = 0;
     std::int64_t epoch_ = 0;  // completed
     bool epoch_ended_ = false;
+    std::chrono::steady_clock::time_point checked_{};  // the files
     double elapsed_s_ = 0;
     double epoch_start_s_ = 0;
     Tally epoch_tally_;

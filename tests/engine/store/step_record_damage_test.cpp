@@ -1,12 +1,16 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <limits>
 
 #include "step_record_support.h"
+#include "store/mapped_access.h"
 #include "temp_folder.h"
 
 // Files that are not whole, not ours or not of this program's version.
@@ -97,6 +101,80 @@ TEST(StepRecord, AFileCutOffAfterOpeningIsAnErrorAtTheNextChunk) {
     const auto reader = writer.reader();
     std::filesystem::resize_file(dir / "steps.rec", 100'000);
     message_of([&] { (void)reader.row(1999); }, ErrorCode::data);
+}
+
+/// Lengths that another program may cut a record of 2000 rows to: nothing, a part of the header,
+/// the header alone, within the first chunk and within the last.
+constexpr std::array<std::uintmax_t, 6> cut_lengths = {0, 10, 100, 4096, 50'000, 200'000};
+
+TEST(StepRecord, AWriterWhoseFileIsCutShortFailsAndItsProcessLivesOn) {
+    for (const auto length : cut_lengths) {
+        test_support::TempFolder dir;
+        auto writer = StepRecordWriter::create(dir.path());
+        append_steps(writer, 2000);
+        writer.check();
+        std::filesystem::resize_file(dir / "steps.rec", length);
+        EXPECT_THAT(message_of([&] { writer.check(); }, ErrorCode::data), HasSubstr("steps.rec"));
+        // The next chunk at the latest: it would give the file its old length, full of zeros.
+        message_of([&] { append_steps(writer, 5000); }, ErrorCode::data);
+        message_of([&] { append_steps(writer, 1); }, ErrorCode::data);
+        EXPECT_LT(writer.published(), 3585);
+    }
+}
+
+TEST(StepRecord, AReaderWhoseFileIsCutShortFailsAndItsProcessLivesOn) {
+    for (const auto length : cut_lengths) {
+        test_support::TempFolder dir;
+        auto writer = StepRecordWriter::create(dir.path());
+        append_steps(writer, 2000);
+        const auto reader = writer.reader();
+        std::vector<StepRecord> rows(2000);
+        reader.rows(0, rows);  // every chunk is mapped
+        std::filesystem::resize_file(dir / "steps.rec", length);
+        EXPECT_EQ(reader.size(), 2000) << "what was published was published";
+        std::vector<double> losses(2000);
+        message_of([&] { reader.column(&StepRecord::loss, 0, losses); }, ErrorCode::data);
+        message_of([&] { reader.rows(0, rows); }, ErrorCode::data);
+        message_of([&] { (void)reader.row(1999); }, ErrorCode::data);
+    }
+}
+
+TEST(StepRecord, AReaderSeesThatARecordWasCutAndGrewAgain) {
+    test_support::TempFolder dir;
+    auto writer = StepRecordWriter::create(dir.path());
+    append_steps(writer, 2000);
+    const auto reader = writer.reader();
+    EXPECT_EQ(reader.size(), 2000);
+    const auto length = std::filesystem::file_size(dir / "steps.rec");
+    std::filesystem::resize_file(dir / "steps.rec", 0);
+    std::filesystem::resize_file(dir / "steps.rec", length);
+    EXPECT_EQ(reader.size(), 2000);
+    message_of([&] { (void)reader.row(0); }, ErrorCode::data);
+    message_of([&] { writer.check(); }, ErrorCode::data);
+}
+
+TEST(StepRecord, AWriterNoticesThatItsFileWasRemoved) {
+    test_support::TempFolder dir;
+    auto writer = StepRecordWriter::create(dir.path());
+    append_steps(writer, 3);
+    std::filesystem::remove(dir / "steps.rec");
+    message_of([&] { writer.check(); }, ErrorCode::data);
+}
+
+// Another SIGBUS is somebody else's fault and still ends the process.
+TEST(MappedAccessDeathTest, PassesOnABusErrorThatIsNotItsOwn) {
+    test_support::TempFolder dir;
+    auto writer = StepRecordWriter::create(dir.path());
+    append_steps(writer, 1);
+    EXPECT_EXIT(
+        {
+            const File file(::open((dir / "other").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+            const Mapping guarded(file, 0, 4096, Mapping::Access::read);
+            const Mapping other(file, 0, 4096, Mapping::Access::read_write);
+            const MappedAccess access(guarded);
+            *const_cast<volatile std::byte*>(other.data()) = std::byte{1};
+        },
+        testing::KilledBySignal(SIGBUS), "");
 }
 
 TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -198,6 +199,56 @@ TEST(SessionFailures, ARunPausedByAFullDiskAtItsLastStepEndsThereOnceThereIsRoom
     ASSERT_TRUE(session->wait(20));
     EXPECT_EQ(session->state(), RunState::done);
     EXPECT_EQ(session->record().size(), rows_that_fit + 1);
+}
+
+/// A run without an end and one beside it; what `damage` does to the folder of the first must end
+/// it while the second goes on. Returns how the first failed.
+RunFailed failure_after(const TwoHalves& halves,
+                        const std::function<void(const std::filesystem::path&)>& damage) {
+    RunConfig config = spirals(32, {8});
+    config.device = "cpu";
+    config.max_steps = 0;
+    config.epochs = 1'000'000;
+    Session bad(config, halves.thread, halves.store), good(config, halves.thread, halves.store);
+    bad.post(Command::start);
+    good.post(Command::start);
+    const auto wait_for = [](auto&& condition) {
+        for (int i = 0; i < 20'000 && !condition(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return condition();
+    };
+    EXPECT_TRUE(wait_for([&] { return bad.record().size() > 600; }));
+    damage(halves.folder / bad.run());
+    EXPECT_TRUE(bad.wait(20));
+    EXPECT_EQ(bad.state(), RunState::failed);
+    const std::int64_t then = good.record().size();
+    EXPECT_TRUE(wait_for([&] { return good.record().size() > then + 10; }))
+        << "the neighbour lives on";
+    std::vector<RunFailed> failures;
+    for (const auto& event : bad.drain()) {
+        if (const auto* failed = std::get_if<RunFailed>(&event)) failures.push_back(*failed);
+    }
+    EXPECT_THAT(failures, SizeIs(1));
+    return failures.empty() ? RunFailed{} : failures[0];
+}
+
+TEST(SessionFailures, ARecordThatAnotherProgramCutsShortEndsItsRunAlone) {
+    for (const std::uintmax_t length : {0, 4096, 60'000}) {
+        const TwoHalves halves;
+        const RunFailed failed = failure_after(halves, [&](const std::filesystem::path& folder) {
+            std::filesystem::resize_file(folder / "steps.rec", length);
+        });
+        EXPECT_EQ(failed.code, ErrorCode::data);
+        EXPECT_THAT(failed.message.str(), HasSubstr("steps.rec"));
+    }
+}
+
+TEST(SessionFailures, ARecordThatAnotherProgramRemovesEndsItsRun) {
+    const TwoHalves halves;
+    const RunFailed failed = failure_after(halves, [&](const std::filesystem::path& folder) {
+        std::filesystem::remove(folder / "steps.rec");
+    });
+    EXPECT_EQ(failed.code, ErrorCode::data);
 }
 
 TEST(SessionFailures, WhatFailsBeforeThereIsARunSaysOnlyWhy) {

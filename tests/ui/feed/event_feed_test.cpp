@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <filesystem>
 
 #include "engine/error.h"
 #include "feed/run_track.h"
@@ -98,6 +99,31 @@ TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
     EXPECT_EQ(later.tracks()[0]->epochs().size(), 3u);
     later.showStored({});
     EXPECT_TRUE(later.tracks().empty());
+}
+
+TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
+    feed.open({quick("fp32"), quick("amp-fp16")});
+    feed.post(Command::start);
+    ASSERT_TRUE(runUntil(RunState::done));
+    EventFeed later;
+    later.setStore(feed.store());
+    int warnings = 0;
+    QObject::connect(&later, &EventFeed::eventArrived, &later,
+                     [&](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                         const auto* warning = std::get_if<engine::RunWarning>(&event);
+                         if (warning == nullptr) return;
+                         ++warnings;
+                         EXPECT_NE(warning->message.str().find("steps.rec"), std::string::npos);
+                     });
+    const auto runs = feed.store()->list();
+    later.showStored(runs);
+    std::filesystem::resize_file(runs[0].folder / "steps.rec", 0);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return later.tracks()[1]->rows() == 24 && warnings > 0; }));
+    const auto cut = later.tracks()[0];
+    EXPECT_EQ(cut->series(Figure::loss).total(0, cut->rows()).finite, 0u);
+    EXPECT_EQ(cut->latest().step, 0);
+    QTest::qWait(200);
+    EXPECT_EQ(warnings, 1) << "once";
 }
 
 TEST(EventFeed, RefusesToRunWithoutAPlaceForRuns) {

@@ -61,6 +61,7 @@ private:
     void turn();
     bool drainSessions();
     void readRows();
+    void tellProblem(const std::shared_ptr<RunTrack>& track);
     void updateState();
     void name();
 

@@ -167,6 +167,7 @@ void EventFeed::readRows() {
         const std::int64_t before = track->rows();
         more = track->catchUp(deadline) || more;
         grew = grew || track->rows() > before;
+        tellProblem(track);
     }
     if (grew) {
         sinceRow_.restart();
@@ -175,6 +176,14 @@ void EventFeed::readRows() {
     }
     behind_ = more;
     if (more) QTimer::singleShot(0, this, &EventFeed::readRows);
+}
+
+void EventFeed::tellProblem(const std::shared_ptr<RunTrack>& track) {
+    const engine::Message problem = track->takeProblem();
+    if (problem.empty()) return;
+    const engine::RunWarning warning{track->run(), problem};
+    track->apply(warning);
+    emit eventArrived(track, warning);
 }
 
 void EventFeed::updateState() {

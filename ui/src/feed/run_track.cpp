@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/error.h"
+
 namespace ui {
 
 using engine::StepRecord;
@@ -17,8 +19,33 @@ class RecordSource final : public RowSource {
 public:
     explicit RecordSource(engine::StepRecordReader reader) : reader_(std::move(reader)) {}
     std::int64_t size() const override { return reader_.size(); }
-    StepRecord row(std::int64_t index) const override { return reader_.row(index); }
+    StepRecord row(std::int64_t index) const override {
+        StepRecord row{};
+        read([&] { row = reader_.row(index); });
+        return row;
+    }
     void column(Figure figure, std::int64_t first, std::span<double> out) const override {
+        if (!read([&] { readColumn(figure, first, out); }))
+            std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+    }
+    engine::Message problem() const override { return problem_; }
+    engine::StepRecordReader reader() const override { return reader_; }
+
+private:
+    /// False if the record could not be read, now or before: another program cut its file short.
+    template <typename F>
+    bool read(F&& f) const {
+        if (!problem_.empty()) return false;
+        try {
+            f();
+            return true;
+        } catch (const engine::Error& error) {
+            problem_ = error.message();
+            return false;
+        }
+    }
+
+    void readColumn(Figure figure, std::int64_t first, std::span<double> out) const {
         switch (figure) {
             case Figure::loss:
                 return reader_.column(&StepRecord::loss, first, out);
@@ -39,10 +66,8 @@ public:
         }
     }
 
-    engine::StepRecordReader reader() const override { return reader_; }
-
-private:
     engine::StepRecordReader reader_;
+    mutable engine::Message problem_;
 };
 
 class ListSource final : public RowSource {
@@ -104,6 +129,7 @@ void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     source_ = std::move(source);
     series_.clear();
     rows_ = 0;
+    problemTaken_ = false;
     for (int i = 0; i < figureCount; ++i) {
         const auto figure = static_cast<Figure>(i);
         series_.push_back(std::make_unique<SeriesPyramid>(
@@ -126,6 +152,13 @@ bool RunTrack::catchUp(const QDeadlineTimer& deadline) {
         rows_ += std::ssize(scratch_);
     }
     return false;
+}
+
+engine::Message RunTrack::takeProblem() {
+    if (!source_ || problemTaken_) return {};
+    const engine::Message problem = source_->problem();
+    problemTaken_ = !problem.empty();
+    return problem;
 }
 
 engine::StepRecordReader RunTrack::reader() const {

@@ -21,6 +21,8 @@ enum class Figure { loss, accuracy, lossScale, skipped, ceiling, gradNorm, sampl
 inline constexpr int figureCount = 8;
 
 /// Where rows come from: a run's record, or a list in a test. Rows below size() never change.
+/// Nothing here throws: rows that cannot be read are NaN in a column and zeros in a row, and
+/// problem() says why.
 class RowSource {
 public:
     virtual ~RowSource() = default;
@@ -29,6 +31,8 @@ public:
     virtual void column(Figure figure, std::int64_t first, std::span<double> out) const = 0;
     /// A reader of the same rows for another thread; empty for rows that are in no record.
     virtual engine::StepRecordReader reader() const { return {}; }
+    /// Why rows could not be read; empty while all could.
+    virtual engine::Message problem() const { return {}; }
 };
 std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader);
 std::shared_ptr<RowSource> listSource(std::vector<engine::StepRecord> rows);
@@ -53,6 +57,8 @@ public:
     engine::StepRecordReader reader() const;
     /// Reads new rows until all are in or time is up. True if rows remain.
     bool catchUp(const QDeadlineTimer& deadline);
+    /// Why rows of the record could not be read, once; empty if all could.
+    engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
     const SeriesPyramid& series(Figure figure) const;
     /// Row of a step (from 1) that was read.
@@ -86,6 +92,7 @@ private:
     std::shared_ptr<RowSource> source_;
     std::vector<std::unique_ptr<SeriesPyramid>> series_;
     std::int64_t rows_ = 0;
+    bool problemTaken_ = false;
     std::deque<engine::Event> events_;
     engine::RunState state_ = engine::RunState::idle;
     std::vector<engine::EpochDone> epochs_;

@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 
 #include "background.h"
+#include "engine/error.h"
 #include "feed/run_track.h"
 #include "text/language.h"
 #include "text/run_title.h"
@@ -87,7 +88,14 @@ void VerdictBar::ask() {
     other.record = tracks[1]->reader();
     const auto about = tracks[1];
     inBackground(
-        this, [baseline, other] { return engine::judge(baseline, other); },
+        this,
+        [baseline, other]() -> engine::Verdict {
+            try {
+                return engine::judge(baseline, other);
+            } catch (const engine::Error& error) {  // another program cut a record short
+                return {engine::VerdictTone::neutral, error.message(), error.hint()};
+            }
+        },
         [this, about](const engine::Verdict& verdict) {
             asking_ = false;
             const auto current = context_.feed->tracks();
