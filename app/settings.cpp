@@ -2,7 +2,6 @@
 
 #include "commands.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -44,20 +43,11 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
 }
 
 std::shared_ptr<engine::RunStore> open_store() {
-    try {
-        auto store = std::make_shared<engine::RunStore>(engine::RunStore::default_root());
-        for (const auto& warning : store->take_warnings()) {
-            std::cerr << "halftone: " << warning.str() << '\n';
-        }
-        return store;
-    } catch (const engine::Error& error) {
-        std::error_code none;
-        std::string folder =
-            (std::filesystem::temp_directory_path(none) / "halftone-XXXXXX").string();
-        if (none || mkdtemp(folder.data()) == nullptr) throw;
-        std::cerr << "halftone: " << error.what() << "; this run is kept in " << folder << '\n';
-        return std::make_shared<engine::RunStore>(folder);
+    auto store = engine::RunStore::open(engine::RunStore::default_root());
+    for (const auto& warning : store->take_warnings()) {
+        std::cerr << "halftone: " << warning.str() << '\n';
     }
+    return store;
 }
 
 CLI::Validator not_empty() {

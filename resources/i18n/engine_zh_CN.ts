@@ -1001,12 +1001,40 @@
         <translation>运行历史已损坏，已根据各运行文件夹重建；旧文件为 {}。</translation>
     </message>
     <message>
-        <source>{}: the run history is damaged</source>
-        <translation>{}：运行历史已损坏</translation>
+        <source>{}: the run history is damaged and cannot be built anew</source>
+        <translation>{}：运行历史已损坏，且无法重建</translation>
     </message>
     <message>
-        <source>Start the program again: it builds the history anew from the run folders.</source>
-        <translation>请重新启动程序：它会根据各运行文件夹重建历史。</translation>
+        <source>Move the file away; the history is then built from the run folders.</source>
+        <translation>请移走该文件，随后会根据各运行的文件夹重建历史。</translation>
+    </message>
+    <message>
+        <source>{}: another program holds the run history</source>
+        <translation>{}：运行历史正被其他程序占用</translation>
+    </message>
+    <message>
+        <source>Close that program, or try again later.</source>
+        <translation>请关闭该程序，或稍后再试。</translation>
+    </message>
+    <message>
+        <source>{}: the disk failed while the run history was read or written: {}</source>
+        <translation>{}：读写运行历史时磁盘出错：{}</translation>
+    </message>
+    <message>
+        <source>Look whether the disk works, or give a folder on another one.</source>
+        <translation>请检查磁盘，或换用其他磁盘上的文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: the folder of the run was deleted or moved while the run was training</source>
+        <translation>{}：训练期间，运行的文件夹被删除或移走</translation>
+    </message>
+    <message>
+        <source>Its steps are lost. Start the run again, and leave its folder alone while it trains.</source>
+        <translation>其中的步已丢失。请重新开始训练，训练期间不要改动其文件夹。</translation>
+    </message>
+    <message>
+        <source>Runs are kept in the temporary folder {} for now.</source>
+        <translation>运行暂时保存在临时文件夹 {} 中。</translation>
     </message>
     <message>
         <source>{}: there is no such run in the history</source>

@@ -126,9 +126,14 @@ void Application::updateSaving() {
 void Application::openStore() {
     const QString chosen = QSettings().value(u"runs"_s).toString();
     try {
-        feed_->setStore(std::make_shared<engine::RunStore>(
-            chosen.isEmpty() ? engine::RunStore::default_root()
-                             : std::filesystem::path(chosen.toStdString())));
+        feed_->setStore(engine::RunStore::open(chosen.isEmpty()
+                                                   ? engine::RunStore::default_root()
+                                                   : std::filesystem::path(chosen.toStdString())));
+        QStringList warnings;
+        for (const auto& warning : feed_->store()->take_warnings()) warnings << engineText(warning);
+        if (!warnings.isEmpty()) {
+            commands_->report({warnings.join(u' '), {}, engine::ErrorCode::io, false});
+        }
     } catch (const engine::Error& error) {
         commands_->report(error);
     }

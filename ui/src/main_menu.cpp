@@ -198,8 +198,13 @@ void MainMenu::saveSettings() {
 
 void MainMenu::exportRun() {
     const auto track = focusTrack(context_.feed->tracks());
-    const auto summary =
-        track && context_.feed->store() ? context_.feed->store()->find(track->run()) : std::nullopt;
+    std::optional<engine::RunSummary> summary;
+    try {
+        if (track && context_.feed->store()) summary = context_.feed->store()->find(track->run());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+        return;
+    }
     if (!summary) {
         context_.commands->report({tr("There is no run to export yet."),
                                    tr("Start one, or select one under Runs."),

@@ -35,8 +35,13 @@ struct RunSummary {
 /// SQLite that can be rebuilt from the folders (design.md, D12). Thread-safe.
 class RunStore {
 public:
-    /// Opens or makes the store. Throws Error(io) if the root cannot be written.
+    /// Opens or makes the store: builds a damaged index anew, and enters the folders that it does
+    /// not know. An index that another program holds is used as soon as it is free. Throws
+    /// Error(io) if the root cannot be written or its index cannot be used.
     explicit RunStore(std::filesystem::path root);
+    /// The same for who wants to train: where that root cannot be used, a store in a new temporary
+    /// folder, with a warning. Throws Error(io) if there can be none either.
+    static std::shared_ptr<RunStore> open(const std::filesystem::path& root);
     ~RunStore();
     RunStore(const RunStore&) = delete;
     RunStore& operator=(const RunStore&) = delete;
@@ -53,9 +58,18 @@ public:
         std::filesystem::path folder;
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {});
-    /// Appends an event to the run's folder and to the index. Steps are never written here.
+    /// Appends an event of a run that this store made to the run's folder, and to the index. What
+    /// the index cannot take within a few milliseconds, since another program holds it, it gets
+    /// with a later call. Steps are never written here. Throws Error(io), and Error(data) if the
+    /// folder is gone; the index has the event even then.
     void append(const Event& event);
+    /// To be called about once a second while a run of this store trains: throws Error(data) if its
+    /// folder was deleted or moved.
+    void check_folder(const std::string& run);
 
+    /// list(), find(), events() and the calls after them wait up to two seconds for another program
+    /// that holds the index, then throw Error(io).
+    ///
     /// Newest first. A run whose process died shows as "interrupted", with the figures of its
     /// record.
     std::vector<RunSummary> list() const;

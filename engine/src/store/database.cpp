@@ -1,16 +1,20 @@
 #include "store/database.h"
 
 #include <sqlite3.h>
+#include <sys/statvfs.h>
 
+#include <cerrno>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include "engine/error.h"
+#include "store/atomic_file.h"
 
 namespace engine {
 namespace {
 
-constexpr int busy_timeout_ms = 10'000;
+constexpr int busy_timeout_ms = 3;
 
 }  // namespace
 
@@ -31,16 +35,47 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
 Database::~Database() { sqlite3_close(handle_); }
 
 void Database::fail(int result) const {
-    const int kind = result & 0xff;
-    if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB) throw DamagedDatabase{};
-    if (kind == SQLITE_FULL) {
-        throw Error(ErrorCode::io, msg("{}: the disk is full", path_.string()),
-                    msg("Free some space, or give another folder."));
+    switch (result & 0xff) {
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+        case SQLITE_PROTOCOL:  // lost the race for a lock several times
+            throw BusyDatabase{};
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+        case SQLITE_FORMAT:
+        case SQLITE_SCHEMA:
+        // Our statements are right, so a table or column is missing, or a row is there twice.
+        case SQLITE_ERROR:
+        case SQLITE_CONSTRAINT:
+        case SQLITE_MISMATCH:
+        case SQLITE_TOOBIG:
+            throw DamagedDatabase{};
+        case SQLITE_FULL:
+            throw_write_error(path_, ENOSPC);
+        case SQLITE_IOERR:
+            fail_io();
+        default:
+            break;
     }
     const char* reason = handle_ != nullptr ? sqlite3_errmsg(handle_) : sqlite3_errstr(result);
     throw Error(ErrorCode::io,
                 msg("{}: the run history cannot be read or written: {}", path_.string(), reason),
                 msg("Give a folder that can be written."));
+}
+
+/// "disk I/O error" is all that SQLite says of a full disk where it maps a file.
+void Database::fail_io() const {
+    const int kind = sqlite3_extended_errcode(handle_);
+    if (kind == SQLITE_IOERR_CORRUPTFS || kind == SQLITE_IOERR_DATA) throw DamagedDatabase{};
+    const int error = sqlite3_system_errno(handle_);
+    struct statvfs disk {};
+    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG ||
+                      (::statvfs(path_.parent_path().c_str(), &disk) == 0 && disk.f_bavail == 0);
+    if (full) throw_write_error(path_, ENOSPC);
+    throw Error(ErrorCode::io,
+                msg("{}: the disk failed while the run history was read or written: {}",
+                    path_.string(), std::generic_category().message(error)),
+                msg("Look whether the disk works, or give a folder on another one."));
 }
 
 void Database::run(const char* sql) {
@@ -93,17 +128,21 @@ void Statement::bind_one(int index, double value) {
 }
 
 std::string Statement::text(int column) const {
+    const int type = sqlite3_column_type(statement_, column);
+    if (type == SQLITE_NULL) return {};
+    if (type != SQLITE_TEXT) throw DamagedDatabase{};
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
     const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
     return bytes == nullptr ? std::string() : std::string(bytes, size);
 }
 std::int64_t Statement::integer(int column) const {
+    if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) throw DamagedDatabase{};
     return sqlite3_column_int64(statement_, column);
 }
 double Statement::real(int column) const {
-    if (sqlite3_column_type(statement_, column) == SQLITE_NULL) {
-        return std::numeric_limits<double>::quiet_NaN();
-    }
+    const int type = sqlite3_column_type(statement_, column);
+    if (type == SQLITE_NULL) return std::numeric_limits<double>::quiet_NaN();
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) throw DamagedDatabase{};
     return sqlite3_column_double(statement_, column);
 }
 

@@ -11,8 +11,11 @@ struct sqlite3_stmt;
 
 namespace engine {
 
-/// A file that is no database, or one whose pages are damaged.
+/// A file that is no database, or one whose pages, tables or values are not what they should be.
 struct DamagedDatabase {};
+
+/// Another process holds a lock on the file.
+struct BusyDatabase {};
 
 class Database;
 
@@ -35,9 +38,10 @@ public:
     /// Runs to the end.
     void run();
 
+    /// Values of a row; each throws DamagedDatabase for a value of another type. text() is empty
+    /// and real() NaN where the table holds nothing.
     std::string text(int column) const;
     std::int64_t integer(int column) const;
-    /// NaN where the table holds nothing.
     double real(int column) const;
 
 private:
@@ -50,8 +54,8 @@ private:
     sqlite3_stmt* statement_ = nullptr;
 };
 
-/// An SQLite file that several processes share (WAL, waits for locks). Throws Error(io), and
-/// DamagedDatabase.
+/// An SQLite file that several processes share (WAL). Waits a few milliseconds for a lock, since
+/// the compute thread must not wait. Throws Error(io), DamagedDatabase and BusyDatabase.
 class Database {
 public:
     explicit Database(const std::filesystem::path& path);
@@ -67,6 +71,8 @@ public:
     sqlite3* handle() const { return handle_; }
 
 private:
+    [[noreturn]] void fail_io() const;
+
     std::filesystem::path path_;
     sqlite3* handle_ = nullptr;
 };

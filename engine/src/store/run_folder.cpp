@@ -30,11 +30,30 @@ std::string dump(const json& object) {
     return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::int64_t number_of(const fs::path& folder) {
-    const std::string name = folder.filename().string();
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    return error == std::errc() && end == name.data() + name.size() ? number : 0;
+/// Beyond it a folder's name is no number of ours.
+constexpr std::int64_t highest_number = 1'000'000'000'000;
+
+Moment moment(std::chrono::system_clock::time_point clock) {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(clock);
+    std::tm local{};
+    ::localtime_r(&seconds, &local);
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
+    const auto since =
+        std::chrono::duration_cast<std::chrono::microseconds>(clock.time_since_epoch());
+    return {since.count(), text.data()};
+}
+
+/// A failure costs at most a number that is free again once its folder is gone.
+void set_last_number(const FileLock& root_lock, std::int64_t number) {
+    const std::string text = std::to_string(number) + "\n";
+    [[maybe_unused]] const auto written =
+        ::pwrite(root_lock.file().descriptor(), text.data(), text.size(), 0);
+}
+
+/// One of the files that a run has before it has settings.
+bool is_unfinished(const std::string& name) {
+    return name == lock_file || (name.starts_with(config_file) && name.ends_with(".part"));
 }
 
 }  // namespace
@@ -57,25 +76,40 @@ bool FileLock::is_held(const fs::path& path) {
     return ::flock(file.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-Moment Moment::now() {
-    const auto clock = std::chrono::system_clock::now();
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(clock);
-    std::tm local{};
-    ::localtime_r(&seconds, &local);
-    std::array<char, 32> text{};
-    std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local);
-    const auto since =
-        std::chrono::duration_cast<std::chrono::microseconds>(clock.time_since_epoch());
-    return {since.count(), text.data()};
+Moment Moment::now() { return moment(std::chrono::system_clock::now()); }
+
+Moment Moment::of(const fs::path& file) {
+    struct stat info {};
+    if (::stat(file.c_str(), &info) != 0) return moment({});
+    return moment(std::chrono::system_clock::from_time_t(info.st_mtime));
 }
 
-fs::path make_numbered_folder(const fs::path& root) {
-    std::int64_t number = 1;
+std::int64_t number_of(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    const bool whole = error == std::errc() && end == name.data() + name.size();
+    return whole && number > 0 && number < highest_number && std::to_string(number) == name ? number
+                                                                                            : 0;
+}
+
+std::int64_t last_number(const FileLock& root_lock) {
+    std::array<char, 24> text{};
+    const ssize_t size = ::pread(root_lock.file().descriptor(), text.data(), text.size(), 0);
+    const std::string_view line(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    return number_of(line.substr(0, line.find('\n')));
+}
+
+fs::path make_numbered_folder(const fs::path& root, const FileLock& root_lock,
+                              const std::function<bool(const std::string&)>& taken) {
+    std::int64_t number = last_number(root_lock) + 1;
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(root, ignored)) {
         number = std::max(number, number_of(entry.path()) + 1);
     }
     for (;; ++number) {
+        if (taken(std::to_string(number))) continue;
+        set_last_number(root_lock, number);  // before its folder can be removed
         const fs::path folder = root / std::to_string(number);
         if (::mkdir(folder.c_str(), 0755) == 0) return folder;
         if (errno != EEXIST) throw_write_error(folder, errno);
@@ -116,6 +150,27 @@ void remove_new_run(const fs::path& folder) {
     for (const char* file : {config_file, events_file, lock_file})
         fs::remove(folder / file, ignored);
     fs::remove(folder, ignored);
+}
+
+void remove_unfinished_run(const fs::path& folder) {
+    std::error_code error;
+    if (number_of(folder) == 0 || !fs::is_directory(fs::symlink_status(folder, error)) ||
+        FileLock::is_held(folder / lock_file)) {
+        return;
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!is_unfinished(entry.path().filename().string())) return;
+        files.push_back(entry.path());
+    }
+    if (error) return;  // no folder, or one that cannot be read
+    for (const auto& file : files) fs::remove(file, error);
+    fs::remove(folder, error);
+}
+
+bool has_settings(const fs::path& folder) {
+    std::error_code ignored;
+    return fs::exists(folder / config_file, ignored);
 }
 
 std::string read_text(const fs::path& file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ public:
     static FileLock take(const std::filesystem::path& path);
     /// True if some process holds it.
     static bool is_held(const std::filesystem::path& path);
+    /// The locked file.
+    const File& file() const { return file_; }
 
 private:
     explicit FileLock(File file) : file_(std::move(file)) {}
@@ -36,6 +39,8 @@ struct Moment {
     std::int64_t microseconds = 0;  ///< since 1970, UTC
     std::string local;              ///< ISO 8601, local time
     static Moment now();
+    /// When the file was last written; 1970 if that cannot be found.
+    static Moment of(const std::filesystem::path& file);
 };
 
 /// What people wrote beside a run.
@@ -44,9 +49,16 @@ struct RunNotes {
     std::string tags;
 };
 
-/// The next free number under the root, as a new folder. Safe against other processes. Throws
-/// Error(io).
-std::filesystem::path make_numbered_folder(const std::filesystem::path& root);
+/// The highest number that was ever given to a run; 0: none was. It is kept in the root's lock
+/// file, which the caller holds.
+std::int64_t last_number(const FileLock& root_lock);
+/// Makes a folder under the root whose name is a number above all that were given, of the folders
+/// there and of the names that are `taken`. Throws Error(io).
+std::filesystem::path make_numbered_folder(const std::filesystem::path& root,
+                                           const FileLock& root_lock,
+                                           const std::function<bool(const std::string&)>& taken);
+/// The number that the name of a folder is; 0 if it is none.
+std::int64_t number_of(const std::filesystem::path& folder);
 /// Makes a given folder, or takes it if it is empty. Throws Error(settings) for a folder that
 /// cannot be used, and Error(io) for a full disk.
 void make_given_folder(const std::filesystem::path& folder);
@@ -56,7 +68,12 @@ void write_new_run(const std::filesystem::path& folder, const std::string& run,
                    const RunConfig& config, const Moment& made);
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
+/// Removes a numbered folder that a killed process left before it had settings: nobody holds it,
+/// and it holds nothing but what write_new_run writes. Leaves any other folder alone.
+void remove_unfinished_run(const std::filesystem::path& folder);
 
+/// Whether the folder is that of a run.
+bool has_settings(const std::filesystem::path& folder);
 std::string read_text(const std::filesystem::path& file);  ///< empty if it cannot be read
 void write_notes(const std::filesystem::path& folder, const RunNotes& notes);
 RunNotes read_notes(const std::filesystem::path& folder);

@@ -1,11 +1,12 @@
 #include "store/run_index.h"
 
-#include <limits>
+#include <algorithm>
 
 #include "engine/error.h"
 #include "store/event_json.h"
 
 namespace engine {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t schema_version = 1;
@@ -28,6 +29,22 @@ CREATE TABLE tags (run TEXT PRIMARY KEY REFERENCES runs(id), text TEXT NOT NULL)
 PRAGMA user_version = 1;
 )";
 
+/// Tables and indexes with the statements that made them.
+std::set<std::string> schema_of(Database& database) {
+    Statement rows(database,
+                   "SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_schema "
+                   "WHERE name NOT LIKE 'sqlite_stat%'");
+    std::set<std::string> out;
+    while (rows.step()) out.insert(rows.text(0));
+    return out;
+}
+
+std::set<std::string> expected_schema() {
+    Database database(":memory:");
+    database.run(schema);
+    return schema_of(database);
+}
+
 constexpr char select_runs[] =
     "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text FROM runs "
@@ -47,118 +64,105 @@ RunSummary read_summary(const Statement& row) {
     run.wall_s = row.real(8);
     run.samples_per_s = row.real(9);
     run.peak_bytes = row.integer(10);
-    run.config = parse_run_config(row.text(11)).config;
+    const std::string settings = row.text(11);
+    if (run.run.empty() || run.state.empty() || settings.empty()) throw DamagedDatabase{};
+    run.config = parse_run_config(settings).config;
     run.notes = row.text(12);
     run.tags = row.text(13);
     return run;
 }
 
-void apply_to(RunSummary& run, const RunStarted& event) { run.config = event.config; }
-void apply_to(RunSummary&, const StateChanged&) {}
-void apply_to(RunSummary&, const RunWarning&) {}
-void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }
-void apply_to(RunSummary& run, const EpochDone& event) {
-    run.steps = event.step;
-    run.test_loss = event.test_loss;
-    run.test_accuracy = event.test_accuracy;
-}
-void apply_to(RunSummary& run, const ScaleChanged& event) {
-    run.steps = event.step;
-    if (event.kind != ScaleChanged::Kind::grown) ++run.skipped;
-}
-void apply_to(RunSummary& run, const RunDone& event) {
-    switch (event.reason) {
-        case DoneReason::epochs:
-        case DoneReason::max_steps:
-            run.state = "done";
-            break;
-        case DoneReason::stopped:
-            run.state = "stopped";
-            break;
-        case DoneReason::diverged:
-            run.state = "diverged";
-            break;
-        case DoneReason::failed:
-            run.state = "failed";
-            break;
-    }
-    run.steps = event.steps;
-    run.skipped = event.skipped;
-    run.test_loss = event.test_loss;
-    run.test_accuracy = event.test_accuracy;
-    run.wall_s = event.wall_s;
-    run.samples_per_s = event.samples_per_s;
-    run.peak_bytes = event.peak_bytes;
+std::vector<NumberedEvent> numbered(const std::vector<Event>& events) {
+    std::vector<NumberedEvent> out;
+    for (const auto& event : events) out.push_back({std::ssize(out) + 1, event});
+    return out;
 }
 
 }  // namespace
 
-void apply(RunSummary& summary, const Event& event) {
-    std::visit([&summary](const auto& e) { apply_to(summary, e); }, event);
+RunIndex::RunIndex(const fs::path& path) : database_(path) {
+    database_.check();
+    check_schema(path);
 }
 
-RunIndex::RunIndex(const std::filesystem::path& path) : database_(path) {
-    database_.check();
+/// A later version of this program has other tables too. Where the tables are those of this
+/// version, the version number is what is damaged.
+void RunIndex::check_schema(const fs::path& path) {
+    const std::set<std::string> found = schema_of(database_), expected = expected_schema();
     const std::int64_t version = database_.integer("PRAGMA user_version");
-    if (version > schema_version) {
+    if (version == 0 && found.empty()) {
+        Transaction transaction(database_);
+        database_.run(schema);
+        return transaction.commit();
+    }
+    if (version > schema_version && found != expected) {
         throw Error(ErrorCode::io,
                     msg("{}: the run history is of a later version of this program", path.string()),
                     msg("Use that version, or keep the runs in another folder."));
     }
-    if (version == 0) make_tables();
+    const bool whole = std::includes(found.begin(), found.end(), expected.begin(), expected.end());
+    if (version != schema_version || !whole) throw DamagedDatabase{};
 }
 
-void RunIndex::make_tables() {
+void RunIndex::write(RunSummary& run, const Moment& made,
+                     const std::vector<NumberedEvent>& events) {
     Transaction transaction(database_);
-    // Another process may have made them while this one waited.
-    if (database_.integer("PRAGMA user_version") == 0) database_.run(schema);
+    take_id(run);
+    put(run, made, events);
     transaction.commit();
 }
 
-void RunIndex::insert(const RunSummary& run, const Moment& made) {
-    Transaction transaction(database_);
-    add_run(run, made);
-    transaction.commit();
+RunSummary RunIndex::settle(const RunSummary& run) {
+    RunSummary now = run;
+    StoredRun stored;
+    const bool readable = has_settings(run.folder);
+    if (readable) {
+        stored = read_stored_run(run.folder);
+        now = stored.summary;
+        now.run = run.run;
+    } else {
+        now.state = "interrupted";
+    }
+    try {
+        Transaction transaction(database_);
+        auto found = find(run.run);
+        if (!found || found->state != running_state) return found.value_or(now);
+        put(now, stored.made, numbered(stored.events));
+        transaction.commit();
+    } catch (const BusyDatabase&) {
+        // Another process settles it, or this one the next time.
+    }
+    return now;
 }
 
-void RunIndex::add_run(const RunSummary& run, const Moment& made) {
+void RunIndex::put(const RunSummary& run, const Moment& made,
+                   const std::vector<NumberedEvent>& events) {
     Statement(database_,
-              "INSERT INTO runs (id, made, folder, started, state, steps, skipped, peak_bytes) "
-              "VALUES (?, ?, ?, ?, ?, 0, 0, 0)")
+              "INSERT OR IGNORE INTO runs (id, made, folder, started, state, steps, skipped, "
+              "peak_bytes) VALUES (?, ?, ?, ?, ?, 0, 0, 0)")
         .bind(run.run, made.microseconds, run.folder.string(), run.started, run.state)
         .run();
-    Statement(database_, "INSERT INTO settings VALUES (?, ?)")
+    for (const auto& event : events) add_event(run.run, event);
+    update(run);
+}
+
+void RunIndex::update(const RunSummary& run) {
+    Statement(database_,
+              "UPDATE runs SET folder = ?, state = ?, steps = ?, skipped = ?, test_loss = ?, "
+              "test_accuracy = ?, wall_s = ?, samples_per_s = ?, peak_bytes = ? WHERE id = ?")
+        .bind(run.folder.string(), run.state, run.steps, run.skipped, run.test_loss,
+              run.test_accuracy, run.wall_s, run.samples_per_s, run.peak_bytes, run.run)
+        .run();
+    Statement(database_, "INSERT OR REPLACE INTO settings VALUES (?, ?)")
         .bind(run.run, to_json(run.config))
         .run();
 }
 
-void RunIndex::update(const RunSummary& run) {
-    Statement(
-        database_,
-        "UPDATE runs SET state = ?, steps = ?, skipped = ?, test_loss = ?, test_accuracy = ?, "
-        "wall_s = ?, samples_per_s = ?, peak_bytes = ? WHERE id = ?")
-        .bind(run.state, run.steps, run.skipped, run.test_loss, run.test_accuracy, run.wall_s,
-              run.samples_per_s, run.peak_bytes, run.run)
+void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
+    Statement(database_, "INSERT OR REPLACE INTO events VALUES (?, ?, ?)")
+        .bind(run, event.number, to_json_line(event.event))
         .run();
-    Statement(database_, "UPDATE settings SET json = ? WHERE run = ?")
-        .bind(to_json(run.config), run.run)
-        .run();
-}
-
-void RunIndex::append(const RunSummary& after, const Event& event) {
-    Transaction transaction(database_);
-    add_event(after.run, event);
-    update(after);
-    transaction.commit();
-}
-
-void RunIndex::add_event(const std::string& run, const Event& event) {
-    Statement(
-        database_,
-        "INSERT INTO events SELECT ?, 1 + COALESCE(MAX(number), 0), ? FROM events WHERE run = ?")
-        .bind(run, to_json_line(event), run)
-        .run();
-    const auto* epoch = std::get_if<EpochDone>(&event);
+    const auto* epoch = std::get_if<EpochDone>(&event.event);
     if (epoch == nullptr) return;
     Statement(database_, "INSERT OR REPLACE INTO epochs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(run, epoch->epoch, epoch->step, epoch->train_loss, epoch->train_accuracy,
@@ -189,11 +193,6 @@ std::optional<RunSummary> RunIndex::find(const std::string& run) {
     return read_summary(statement);
 }
 
-bool RunIndex::has(const std::string& run) {
-    Statement statement(database_, "SELECT 1 FROM runs WHERE id = ?");
-    return statement.bind(run).step();
-}
-
 std::vector<Event> RunIndex::events(const std::string& run) {
     Statement statement(database_, "SELECT json FROM events WHERE run = ? ORDER BY number");
     statement.bind(run);
@@ -204,7 +203,26 @@ std::vector<Event> RunIndex::events(const std::string& run) {
     return events;
 }
 
-void RunIndex::rebuild(const std::vector<std::filesystem::path>& folders) {
+std::set<std::string> RunIndex::folders() {
+    Statement statement(database_, "SELECT folder FROM runs");
+    std::set<std::string> folders;
+    while (statement.step()) folders.insert(statement.text(0));
+    return folders;
+}
+
+std::optional<fs::path> RunIndex::folder_of(const std::string& run) {
+    Statement statement(database_, "SELECT folder FROM runs WHERE id = ?");
+    if (!statement.bind(run).step()) return std::nullopt;
+    return statement.text(0);
+}
+
+void RunIndex::adopt(const std::vector<fs::path>& folders) {
+    Transaction transaction(database_);
+    for (const auto& folder : folders) enter_folder(folder);
+    transaction.commit();
+}
+
+void RunIndex::rebuild(const std::vector<fs::path>& folders) {
     Transaction transaction(database_);
     for (const char* table : {"tags", "notes", "epochs", "events", "settings", "runs"}) {
         database_.run((std::string("DELETE FROM ") + table).c_str());
@@ -213,31 +231,55 @@ void RunIndex::rebuild(const std::vector<std::filesystem::path>& folders) {
     transaction.commit();
 }
 
-void RunIndex::enter_folder(const std::filesystem::path& folder) {
-    RunSummary run;
-    const StoredEvents stored = read_events(folder);
-    run.run = stored.run.empty() || has(stored.run) ? free_id(folder) : stored.run;
-    run.folder = folder;
-    run.state = "running";  // unless its events say how it ended
-    run.test_loss = run.test_accuracy = std::numeric_limits<double>::quiet_NaN();
-    run.config = parse_run_config(read_text(folder / config_file)).config;
-    run.started = stored.made.local;
-    add_run(run, stored.made);
-    for (const auto& event : stored.events) {
-        apply(run, event);
-        add_event(run.run, event);
-    }
-    update(run);
-    const RunNotes notes = read_notes(folder);
-    if (!notes.notes.empty()) set_notes(run.run, notes.notes);
-    if (!notes.tags.empty()) set_tags(run.run, notes.tags);
+void RunIndex::enter_folder(const fs::path& folder) {
+    StoredRun stored = read_stored_run(folder);
+    RunSummary& run = stored.summary;
+    take_id(run);
+    put(run, stored.made, numbered(stored.events));
+    if (!run.notes.empty()) set_notes(run.run, run.notes);
+    if (!run.tags.empty()) set_tags(run.run, run.tags);
 }
 
-std::string RunIndex::free_id(const std::filesystem::path& folder) {
+/// Keeps the run's own id, or its folder's name where that is lost, unless a run in another folder
+/// has it. A row of that id whose folder is gone, or is this one under another path, makes way.
+void RunIndex::take_id(RunSummary& run) {
+    const auto is_free = [&](const std::string& id) {
+        const auto holder = folder_of(id);
+        std::error_code ignored;
+        return !holder || *holder == run.folder || !has_settings(*holder) ||
+               fs::equivalent(*holder, run.folder, ignored);
+    };
+    const std::string name = run.folder.filename().string();
+    if (run.run.empty()) run.run = name;
+    for (int n = 1; !is_free(run.run); ++n) {
+        run.run = n == 1 ? name : name + "-" + std::to_string(n);
+    }
+    const auto holder = folder_of(run.run);
+    if (holder && *holder != run.folder) forget(run.run);
+}
+
+std::string RunIndex::new_id(const fs::path& folder, bool name_is_taken) {
     const std::string name = folder.filename().string();
     std::string id = name;
-    for (int n = 2; has(id); ++n) id = name + "-" + std::to_string(n);
+    for (int n = 2; name_is_taken || has(id); ++n) {
+        // A run that was in this folder is gone: two runs never share one.
+        if (folder_of(id) == folder) {
+            forget(id);
+            break;
+        }
+        id = name + "-" + std::to_string(n);
+        name_is_taken = false;
+    }
     return id;
+}
+
+void RunIndex::forget(const std::string& run) {
+    for (const char* table : {"tags", "notes", "epochs", "events", "settings"}) {
+        Statement(database_, (std::string("DELETE FROM ") + table + " WHERE run = ?").c_str())
+            .bind(run)
+            .run();
+    }
+    Statement(database_, "DELETE FROM runs WHERE id = ?").bind(run).run();
 }
 
 }  // namespace engine

@@ -2,47 +2,61 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/run_store.h"
 #include "store/database.h"
-#include "store/run_folder.h"
+#include "store/stored_run.h"
 
 namespace engine {
 
-/// Brings a summary up to date with an event.
-void apply(RunSummary& summary, const Event& event);
+/// An event and its place among the run's events, from 1, so that to write it twice is harmless.
+struct NumberedEvent {
+    std::int64_t number;
+    Event event;
+};
 
 /// The SQLite index of the runs. Not thread-safe; several processes may share the file. Throws
-/// Error(io), and DamagedDatabase.
+/// Error(io), DamagedDatabase and BusyDatabase.
 class RunIndex {
 public:
-    /// Opens or makes it.
+    /// Opens or makes it. Throws Error(io) for an index of a later version of this program.
     explicit RunIndex(const std::filesystem::path& path);
 
-    void insert(const RunSummary& run, const Moment& made);
-    /// Writes the event down, and the summary as it is after it.
-    void append(const RunSummary& after, const Event& event);
-    void update(const RunSummary& run);
+    /// Writes down a run of this process, as it is after these events, and enters it if it is not
+    /// there. Changes run.run if another run has that id.
+    void write(RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
+    /// An id for a new run: the name of its folder, with a number behind it if that is taken.
+    std::string new_id(const std::filesystem::path& folder, bool name_is_taken);
+    /// For a run that was read as running and whose lock was found free: takes what its folder
+    /// says, unless another process has recorded an end meanwhile. Returns the run as it is then,
+    /// also where the index cannot be written now.
+    RunSummary settle(const RunSummary& run);
+    /// Enters runs from their folders, which the index does not know.
+    void adopt(const std::vector<std::filesystem::path>& folders);
+    /// Drops all runs and enters the ones found in these folders.
+    void rebuild(const std::vector<std::filesystem::path>& folders);
+
     void set_notes(const std::string& run, const std::string& notes);
     void set_tags(const std::string& run, const std::string& tags);
 
     std::vector<RunSummary> list();
     std::optional<RunSummary> find(const std::string& run);
     std::vector<Event> events(const std::string& run);
-    bool has(const std::string& run);
-    /// The folder's name, with a number behind it if another run has that name.
-    std::string free_id(const std::filesystem::path& folder);
-
-    /// Drops all runs and enters the ones found in these folders.
-    void rebuild(const std::vector<std::filesystem::path>& folders);
+    bool has(const std::string& run) { return folder_of(run).has_value(); }
+    std::set<std::string> folders();
 
 private:
-    void make_tables();
-    void add_run(const RunSummary& run, const Moment& made);
+    void check_schema(const std::filesystem::path& path);
     void enter_folder(const std::filesystem::path& folder);
-    void add_event(const std::string& run, const Event& event);
+    void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
+    void update(const RunSummary& run);
+    void add_event(const std::string& run, const NumberedEvent& event);
+    std::optional<std::filesystem::path> folder_of(const std::string& run);
+    void take_id(RunSummary& run);
+    void forget(const std::string& run);
 
     Database database_;
 };

@@ -3,23 +3,31 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <thread>
+#include <type_traits>
 
 #include "engine/error.h"
 #include "store/atomic_file.h"
-#include "store/run_folder.h"
-#include "store/run_index.h"
+#include "store/kept_index.h"
+#include "store/open_run.h"
+#include "store/retry.h"
 
 namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char index_file[] = "runs.db";
-constexpr char root_lock_file[] = "index.lock";
-constexpr char running[] = "running";
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto patience = 2s;           ///< of people, for another program that holds the index
+constexpr auto start_patience = 200ms;  ///< of a start; writers of ours are done in milliseconds
+constexpr auto turn_patience = 2ms;     ///< of the compute thread
+constexpr auto retry_interval = 10ms;
 
 const std::string& run_of(const Event& event) {
     return std::visit([](const auto& e) -> const std::string& { return e.run; }, event);
@@ -29,162 +37,222 @@ bool ends_run(const Event& event) {
     return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event);
 }
 
-/// Figures of a run that did not write its end, from the record of its steps.
-void take_figures_of_record(RunSummary& run) {
-    try {
-        const auto record = StepRecordReader::open(run.folder);
-        if (record.size() == 0) return;
-        const StepRecord last = record.row(record.size() - 1);
-        run.steps = last.step;
-        run.skipped = last.step - last.updates;
-        run.wall_s = last.elapsed_s;
-        run.peak_bytes = last.peak_bytes;
-        if (last.elapsed_s > 0) {
-            run.samples_per_s = static_cast<double>(last.samples) / last.elapsed_s;
-        }
-    } catch (const Error&) {
-        // Without a record the summary keeps what the events told.
-    }
-}
-
-void make_root(const fs::path& root) {
+fs::path made_root(const fs::path& root) {
     std::error_code error;
     fs::create_directories(root, error);
     if (error) throw_write_error(root, error.value());
     if (::access(root.c_str(), W_OK | X_OK) != 0) throw_write_error(root, errno);
-}
-
-/// A damaged index makes place for a new one; its pages are kept for whoever wants to look.
-fs::path put_aside(const fs::path& index) {
-    const fs::path aside =
-        index.string() + ".damaged-" + std::to_string(Moment::now().microseconds / 1'000'000);
-    std::error_code error;
-    fs::rename(index, aside, error);
-    if (error) throw_write_error(index, error.value());
-    for (const char* suffix : {"-wal", "-shm"}) fs::remove(index.string() + suffix, error);
-    return aside;
-}
-
-std::vector<fs::path> run_folders(const fs::path& root) {
-    std::vector<fs::path> folders;
-    for (const auto& entry : fs::directory_iterator(root)) {
-        if (fs::exists(entry.path() / config_file)) folders.push_back(entry.path());
-    }
-    std::sort(folders.begin(), folders.end());
-    return folders;
+    return fs::canonical(root);
 }
 
 }  // namespace
 
 struct RunStore::Impl {
-    fs::path root;
-    std::mutex mutex;
-    std::unique_ptr<RunIndex> index;
-    std::map<std::string, FileLock> locks;  ///< of the runs that this store has made and not ended
+    const fs::path root;
+    std::timed_mutex index_mutex;  ///< guards the next four; taken before runs_mutex
+    KeptIndex index;
+    Retry retry;
     std::vector<Message> warnings;
+    bool told = false;                    ///< what is wrong with the index
+    std::mutex runs_mutex;                ///< guards runs; held for milliseconds
+    std::map<std::string, OpenRun> runs;  ///< that this store has made and not ended
 
-    explicit Impl(fs::path root_) : root(std::move(root_)) {
-        make_root(root);
-        const FileLock lock = FileLock::take(root / root_lock_file);
-        open_index();
+    explicit Impl(const fs::path& given) : root(made_root(given)), index(root) {
+        wait_for_index(start_patience, [this] { index.use([](RunIndex&) {}); });
     }
 
-    void open_index() {
-        const fs::path path = root / index_file;
+    ~Impl() {
         try {
-            // Absent, or a file that a full disk left empty.
-            std::error_code ignored;
-            const bool fresh = !fs::exists(path) || fs::file_size(path, ignored) == 0;
-            index = std::make_unique<RunIndex>(path);
-            if (fresh) index->rebuild(run_folders(root));  // the index alone may have been removed
-        } catch (const DamagedDatabase&) {
-            const fs::path aside = put_aside(path);
-            index = std::make_unique<RunIndex>(path);
-            index->rebuild(run_folders(root));
-            warnings.push_back(
-                msg("The run history was damaged and was built again from the run folders; the old "
-                    "file is {}.",
-                    aside.string()));
+            wait_for_index(start_patience, [this] { flush(); });
+        } catch (const Error&) {
+            // The folders have it all.
         }
     }
 
-    /// Calls f with the mutex held; damage found now is an error, and mended at the next start.
+    /// Calls f() with index_mutex held until no other program holds the index; false if one did all
+    /// the time. Throws Error(io).
     template <typename F>
-    auto guarded(F&& f) {
-        const std::lock_guard lock(mutex);
-        try {
-            return f();
-        } catch (const DamagedDatabase&) {
-            throw Error(
-                ErrorCode::io, msg("{}: the run history is damaged", (root / index_file).string()),
-                msg("Start the program again: it builds the history anew from the run folders."));
+    bool wait_for_index(Clock::duration time, F&& f) {
+        const auto deadline = Clock::now() + time;
+        for (;;) {
+            try {
+                const std::lock_guard lock(index_mutex);
+                f();
+                return true;
+            } catch (const BusyDatabase&) {
+            }
+            if (Clock::now() >= deadline) return false;
+            std::this_thread::sleep_for(retry_interval);
         }
     }
 
-    NewRun create(const RunConfig& config, const fs::path& given) {
-        const FileLock root_lock = FileLock::take(root / root_lock_file);
-        NewRun made;
-        if (given.empty()) {
-            made.folder = make_numbered_folder(root);
+    /// Calls f() for a person, who can wait.
+    template <typename F>
+    void wait_patiently(F&& f) {
+        const bool done = wait_for_index(patience, [&] {
+            try_flush();
+            f();
+        });
+        if (done) return;
+        throw Error(ErrorCode::io,
+                    msg("{}: another program holds the run history", index.path().string()),
+                    msg("Close that program, or try again later."));
+    }
+
+    /// What f(RunIndex&) returns, for a person.
+    template <typename F>
+    auto ask(F&& f) {
+        using Answer = std::invoke_result_t<F, RunIndex&>;
+        if constexpr (std::is_void_v<Answer>) {
+            wait_patiently([&] { index.use(f); });
         } else {
-            make_given_folder(given);
-            made.folder = fs::canonical(given);
+            Answer answer{};
+            wait_patiently([&] { answer = index.use(f); });
+            return answer;
         }
-        made.run = index->free_id(made.folder);
+    }
+
+    /// With index_mutex held.
+    void flush() {
+        const std::lock_guard lock(runs_mutex);
+        for (auto it = runs.begin(); it != runs.end();) {
+            OpenRun& run = it->second;
+            if (!run.is_flushed()) index.use([&run](RunIndex& opened) { run.flush(opened); });
+            it = run.is_over() ? runs.erase(it) : std::next(it);
+        }
+    }
+
+    /// The folders have what the index cannot take now. With index_mutex held.
+    void try_flush() {
         try {
-            FileLock run_lock = FileLock::take(made.folder / lock_file);
-            enter(made, config);
-            locks.insert_or_assign(made.run, std::move(run_lock));
-        } catch (...) {
-            remove_new_run(made.folder);
-            throw;
+            flush();
+            retry.succeeded();
+        } catch (const BusyDatabase&) {
+            retry.failed();
+        } catch (const Error&) {
+            retry.failed();
         }
-        return made;
+    }
+
+    /// For the compute thread, which does not wait. Returns what is wrong with the index the first
+    /// time.
+    std::optional<Error> flush_soon() {
+        const std::unique_lock lock(index_mutex, turn_patience);
+        if (!lock || !retry.is_due()) return std::nullopt;
+        try {
+            flush();
+            retry.succeeded();
+        } catch (const BusyDatabase&) {
+            retry.failed();
+        } catch (const Error& error) {
+            retry.failed();
+            if (!std::exchange(told, true)) return error;
+        }
+        return std::nullopt;
+    }
+    NewRun create(const RunConfig& config, const fs::path& given) {
+        const std::lock_guard lock(index_mutex);
+        return index.exclusively([&](const FileLock& root_lock) {
+            const NewRun made =
+                given.empty() ? make_numbered(root_lock) : make_given(given, root_lock);
+            try {
+                enter(made, config);
+            } catch (...) {
+                remove_new_run(made.folder);
+                throw;
+            }
+            try_flush();
+            return made;
+        });
+    }
+
+    NewRun make_numbered(const FileLock& root_lock) {
+        const fs::path folder =
+            make_numbered_folder(root, root_lock, [this](const std::string& number) {
+                return try_index(false, [&](RunIndex& opened) { return opened.has(number); });
+            });
+        return {folder.filename().string(), folder};
+    }
+
+    NewRun make_given(const fs::path& given, const FileLock& root_lock) {
+        make_given_folder(given);
+        const fs::path folder = fs::canonical(given);
+        const std::int64_t number = number_of(folder);
+        const bool was_given = number > 0 && number <= last_number(root_lock);
+        const std::string id = try_index(folder.filename().string(), [&](RunIndex& opened) {
+            return opened.new_id(folder, was_given);
+        });
+        return {id, folder};
+    }
+
+    /// f(RunIndex&), or this where the index cannot be read now.
+    template <typename T, typename F>
+    T try_index(T otherwise, F&& f) {
+        try {
+            return index.use(f);
+        } catch (const BusyDatabase&) {
+            return otherwise;
+        } catch (const Error&) {
+            return otherwise;
+        }
     }
 
     void enter(const NewRun& made, const RunConfig& config) {
+        FileLock run_lock = FileLock::take(made.folder / lock_file);
         const Moment now = Moment::now();
         write_new_run(made.folder, made.run, config, now);
         RunSummary run;
         run.run = made.run;
         run.folder = made.folder;
         run.started = now.local;
-        run.state = running;
+        run.state = running_state;
         run.config = config;
-        index->insert(run, now);
+        run.test_loss = run.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+        const std::lock_guard lock(runs_mutex);
+        runs.insert_or_assign(made.run, OpenRun(std::move(run_lock), std::move(run), now));
     }
 
-    RunSummary need(const std::string& run) {
-        auto found = index->find(run);
-        if (!found) {
-            throw Error(ErrorCode::value, msg("{}: there is no such run in the history", run));
-        }
+    /// With runs_mutex held.
+    OpenRun& open_run(const std::string& run) {
+        const auto found = runs.find(run);
+        if (found == runs.end()) throw_unknown(run);
+        return found->second;
+    }
+
+    [[noreturn]] static void throw_unknown(const std::string& run) {
+        throw Error(ErrorCode::value, msg("{}: there is no such run in the history", run));
+    }
+
+    static RunSummary need(RunIndex& opened, const std::string& run) {
+        auto found = opened.find(run);
+        if (!found) throw_unknown(run);
         return std::move(*found);
     }
 
     /// A run that says it is running may have lost its process; one that runs has newer figures.
-    void look_at_running(RunSummary& run) {
-        if (run.state != running) return;
-        take_figures_of_record(run);
-        if (FileLock::is_held(run.folder / lock_file)) return;
-        run.state = "interrupted";
-        index->update(run);
-    }
-
-    void rebuild() {
-        const FileLock lock = FileLock::take(root / root_lock_file);
-        auto folders = run_folders(root);
-        for (const auto& run : index->list()) {  // those that lie elsewhere are known only here
-            const bool inside =
-                run.folder.parent_path() == fs::canonical(root) || run.folder.parent_path() == root;
-            if (!inside && fs::exists(run.folder / config_file)) folders.push_back(run.folder);
-        }
-        index->rebuild(folders);
+    static void look_at_running(RunIndex& opened, RunSummary& run) {
+        if (run.state != running_state) return;
+        if (FileLock::is_held(run.folder / lock_file)) return apply_record(run);
+        run = opened.settle(run);
     }
 };
 
 RunStore::RunStore(fs::path root) : impl_(std::make_unique<Impl>(fs::absolute(root))) {}
 RunStore::~RunStore() = default;
+
+std::shared_ptr<RunStore> RunStore::open(const fs::path& root) {
+    try {
+        return std::make_shared<RunStore>(root);
+    } catch (const Error& error) {
+        std::error_code none;
+        std::string folder = (fs::temp_directory_path(none) / "halftone-XXXXXX").string();
+        if (none || ::mkdtemp(folder.data()) == nullptr) throw;
+        auto store = std::make_shared<RunStore>(folder);
+        store->impl_->warnings = {error.message(), error.hint(),
+                                  msg("Runs are kept in the temporary folder {} for now.", folder)};
+        return store;
+    }
+}
 
 fs::path RunStore::default_root() {
     const auto below = [](const fs::path& data) { return data / "halftone" / "runs"; };
@@ -201,62 +269,83 @@ fs::path RunStore::default_root() {
 const fs::path& RunStore::root() const { return impl_->root; }
 
 RunStore::NewRun RunStore::create(const RunConfig& config, const fs::path& folder) {
-    return impl_->guarded([&] { return impl_->create(config, folder); });
+    return impl_->create(config, folder);
 }
 
 void RunStore::append(const Event& event) {
-    impl_->guarded([&] {
-        RunSummary run = impl_->need(run_of(event));
-        append_to_file(run.folder / events_file, to_json_line(event) + "\n");
-        apply(run, event);
-        impl_->index->append(run, event);
-        if (ends_run(event)) impl_->locks.erase(run.run);
-    });
+    std::optional<Error> failure;
+    {
+        const std::lock_guard lock(impl_->runs_mutex);
+        OpenRun& run = impl_->open_run(run_of(event));
+        try {
+            run.append(event);
+        } catch (const Error& error) {
+            failure = error;
+        }
+    }
+    const auto index_failure = impl_->flush_soon();
+    if (!failure) failure = index_failure;
+    if (ends_run(event)) {  // last, so that others find its end in the index, or else in the folder
+        const std::lock_guard lock(impl_->runs_mutex);
+        const auto found = impl_->runs.find(run_of(event));
+        if (found != impl_->runs.end()) found->second.unlock();
+    }
+    if (failure) throw *failure;
+}
+
+void RunStore::check_folder(const std::string& run) {
+    {
+        const std::lock_guard lock(impl_->runs_mutex);
+        impl_->open_run(run).check_folder();
+    }
+    if (const auto failure = impl_->flush_soon()) throw *failure;
 }
 
 std::vector<RunSummary> RunStore::list() const {
-    return impl_->guarded([&] {
-        auto runs = impl_->index->list();
-        for (auto& run : runs) impl_->look_at_running(run);
+    return impl_->ask([](RunIndex& index) {
+        auto runs = index.list();
+        for (auto& run : runs) Impl::look_at_running(index, run);
         return runs;
     });
 }
 
 std::optional<RunSummary> RunStore::find(const std::string& run) const {
-    return impl_->guarded([&] {
-        auto found = impl_->index->find(run);
-        if (found) impl_->look_at_running(*found);
+    return impl_->ask([&](RunIndex& index) {
+        auto found = index.find(run);
+        if (found) Impl::look_at_running(index, *found);
         return found;
     });
 }
 
 std::vector<Event> RunStore::events(const std::string& run) const {
-    return impl_->guarded([&] { return impl_->index->events(run); });
+    return impl_->ask([&](RunIndex& index) { return index.events(run); });
 }
 
 void RunStore::set_notes(const std::string& run, const std::string& notes) {
-    impl_->guarded([&] {
-        const RunSummary found = impl_->need(run);
+    impl_->ask([&](RunIndex& index) {
+        const RunSummary found = Impl::need(index, run);
         write_notes(found.folder, {notes, found.tags});
-        impl_->index->set_notes(run, notes);
+        index.set_notes(run, notes);
     });
 }
 
 void RunStore::set_tags(const std::string& run, const std::string& tags) {
-    impl_->guarded([&] {
-        const RunSummary found = impl_->need(run);
+    impl_->ask([&](RunIndex& index) {
+        const RunSummary found = Impl::need(index, run);
         write_notes(found.folder, {found.notes, tags});
-        impl_->index->set_tags(run, tags);
+        index.set_tags(run, tags);
     });
 }
 
 void RunStore::rebuild() {
-    impl_->guarded([&] { impl_->rebuild(); });
+    impl_->wait_patiently([this] { impl_->index.rebuild(); });
 }
 
 std::vector<Message> RunStore::take_warnings() {
-    const std::lock_guard lock(impl_->mutex);
-    return std::exchange(impl_->warnings, {});
+    const std::lock_guard lock(impl_->index_mutex);
+    std::vector<Message> warnings = std::exchange(impl_->warnings, {});
+    for (auto& warning : impl_->index.take_warnings()) warnings.push_back(std::move(warning));
+    return warnings;
 }
 
 }  // namespace engine

@@ -146,9 +146,10 @@ void RunLoop::settle() {
     check_files();
 }
 
-/// Another program may have removed the run's files or cut them short.
+/// Another program may have removed the run's folder or cut its record short.
 void RunLoop::check_files() {
     checked_ = Clock::now();
+    if (!run_.empty()) store_.check_folder(run_);
     if (writer_) writer_->check();
 }
 

@@ -251,6 +251,18 @@ TEST(SessionFailures, ARecordThatAnotherProgramRemovesEndsItsRun) {
     EXPECT_EQ(failed.code, ErrorCode::data);
 }
 
+TEST(SessionFailures, AFolderThatIsDeletedEndsItsRunAloneAndIsNamed) {
+    const TwoHalves halves;
+    std::string folder;
+    const RunFailed failed = failure_after(halves, [&](const std::filesystem::path& of_run) {
+        folder = of_run.string();
+        std::filesystem::remove_all(of_run);
+    });
+    EXPECT_EQ(failed.code, ErrorCode::data);
+    EXPECT_THAT(failed.message.str(), HasSubstr(folder + ": the folder of the run was deleted"));
+    EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
 TEST(SessionFailures, WhatFailsBeforeThereIsARunSaysOnlyWhy) {
     TwoHalves halves;
     RunConfig config = spirals(32, {8});

@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QMenu>
 #include <QUrl>
+#include <variant>
 
 #include "background.h"
 #include "commands.h"
@@ -17,6 +18,13 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// The runs, or why they cannot be listed.
+using Listed = std::variant<std::vector<engine::RunSummary>, engine::Error>;
+
+}  // namespace
 
 HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
     : QTreeView(parent), context_(context), model_(new RunListModel(context.theme, this)) {
@@ -71,28 +79,36 @@ void HistoryPanel::reload() {
     reloading_ = true;
     inBackground(
         this,
-        [store = context_.feed->store()]() -> std::vector<engine::RunSummary> {
+        [store = context_.feed->store()]() -> Listed {
             try {
                 return store->list();
-            } catch (const std::exception&) {
-                return {};  // the store said so when it was opened
+            } catch (const engine::Error& error) {
+                return error;
             }
         },
-        [this](std::vector<engine::RunSummary> runs) {
+        [this](Listed listed) {
             reloading_ = false;
-            filling_ = true;
-            std::vector<std::string> kept;
-            for (const auto& run : chosen()) kept.push_back(run.run);
-            model_->setRuns(std::move(runs));
-            for (const auto& run : kept) {
-                const int row = model_->rowOf(run);
-                if (row < 0) continue;
-                selectionModel()->select(model_->index(row, 0),
-                                         QItemSelectionModel::Select | QItemSelectionModel::Rows);
+            if (const auto* error = std::get_if<engine::Error>(&listed)) {
+                context_.commands->report(*error);
+            } else {
+                fill(std::get<std::vector<engine::RunSummary>>(std::move(listed)));
             }
-            filling_ = false;
             if (std::exchange(again_, false)) reload();
         });
+}
+
+void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
+    filling_ = true;
+    std::vector<std::string> kept;
+    for (const auto& run : chosen()) kept.push_back(run.run);
+    model_->setRuns(std::move(runs));
+    for (const auto& run : kept) {
+        const int row = model_->rowOf(run);
+        if (row < 0) continue;
+        selectionModel()->select(model_->index(row, 0),
+                                 QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    }
+    filling_ = false;
 }
 
 std::vector<engine::RunSummary> HistoryPanel::chosen() const {

@@ -24,6 +24,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void fill(std::vector<engine::RunSummary> runs);
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
     void openMenu(const QPoint& at);

@@ -1,0 +1,146 @@
+#include "store/kept_index.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "engine/error.h"
+#include "store/atomic_file.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+/// Folders of runs under the root, in the order of their names.
+std::vector<fs::path> run_folders(const fs::path& root) {
+    std::vector<fs::path> folders;
+    for (const auto& entry : fs::directory_iterator(root)) {
+        if (has_settings(entry.path())) folders.push_back(entry.path());
+    }
+    std::sort(folders.begin(), folders.end());
+    return folders;
+}
+
+/// Those and the ones elsewhere that an index names, as far as it can be read.
+std::vector<fs::path> known_folders(const fs::path& root, const fs::path& index) {
+    std::vector<fs::path> folders = run_folders(root);
+    try {
+        Database database(index);
+        Statement rows(database, "SELECT folder FROM runs");
+        while (rows.step()) {
+            const fs::path folder = rows.text(0);
+            if (folder.parent_path() != root && has_settings(folder)) folders.push_back(folder);
+        }
+    } catch (const DamagedDatabase&) {
+    } catch (const BusyDatabase&) {
+    } catch (const Error&) {
+    }
+    return folders;
+}
+
+/// A damaged index makes place for a new one; its pages are kept for whoever wants to look.
+fs::path put_aside(const fs::path& index) {
+    fs::path aside;
+    do {
+        aside = index.string() + ".damaged-" + std::to_string(Moment::now().microseconds);
+    } while (fs::exists(aside));
+    std::error_code error;
+    fs::rename(index, aside, error);
+    if (error) throw_write_error(index, error.value());
+    fs::rename(index.string() + "-wal", aside.string() + "-wal", error);
+    fs::remove(index.string() + "-wal", error);
+    fs::remove(index.string() + "-shm", error);
+    return aside;
+}
+
+}  // namespace
+
+RunIndex& KeptIndex::opened() {
+    if (index_ && is_replaced()) index_.reset();
+    if (!index_) exclusively([this](const FileLock&) { open(); });
+    return *index_;
+}
+
+void KeptIndex::open() {
+    // Absent, or a file that a full disk left empty.
+    std::error_code ignored;
+    const bool fresh = !fs::exists(path()) || fs::file_size(path(), ignored) == 0;
+    try {
+        take_file();
+        if (fresh) {
+            index_->rebuild(run_folders(root_));  // the index alone may have been removed
+        } else {
+            adopt();
+        }
+    } catch (const BusyDatabase&) {
+        if (!index_) throw;  // else what could not be entered is entered at the next start
+    }
+}
+
+void KeptIndex::take_file() {
+    index_.reset();
+    index_ = std::make_unique<RunIndex>(path());
+    if (::stat(path().c_str(), &file_) != 0) file_ = {};
+}
+
+bool KeptIndex::is_replaced() const {
+    struct stat now {};
+    return ::stat(path().c_str(), &now) != 0 || now.st_ino != file_.st_ino ||
+           now.st_dev != file_.st_dev;
+}
+
+/// A process that was killed while it made a run left a folder that the index does not know.
+void KeptIndex::adopt() {
+    const std::set<std::string> known = index_->folders();
+    std::vector<fs::path> unknown;
+    for (const auto& entry : fs::directory_iterator(root_)) {
+        if (known.contains(entry.path().string())) continue;
+        if (has_settings(entry.path())) {
+            unknown.push_back(entry.path());
+        } else {
+            remove_unfinished_run(entry.path());
+        }
+    }
+    if (!unknown.empty()) index_->adopt(unknown);
+}
+
+void KeptIndex::mend() {
+    exclusively([this](const FileLock&) {
+        try {
+            // Another process may have found the damage first.
+            if (!index_ || is_replaced()) return open();
+        } catch (const DamagedDatabase&) {
+        }
+        build_anew();
+    });
+}
+
+void KeptIndex::build_anew() {
+    try {
+        index_.reset();
+        const std::vector<fs::path> folders = known_folders(root_, path());
+        const fs::path aside = put_aside(path());
+        take_file();
+        index_->rebuild(folders);
+        warnings_.push_back(
+            msg("The run history was damaged and was built again from the run folders; the old "
+                "file is {}.",
+                aside.string()));
+    } catch (const DamagedDatabase&) {
+        index_.reset();
+        throw_damaged();
+    }
+}
+
+void KeptIndex::rebuild() {
+    exclusively([this](const FileLock&) {
+        use([this](RunIndex& index) { index.rebuild(known_folders(root_, path())); });
+    });
+}
+
+void KeptIndex::throw_damaged() const {
+    throw Error(ErrorCode::io,
+                msg("{}: the run history is damaged and cannot be built anew", path().string()),
+                msg("Move the file away; the history is then built from the run folders."));
+}
+
+}  // namespace engine

@@ -1,0 +1,96 @@
+#include "store/stored_run.h"
+
+#include <limits>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+void apply_to(RunSummary& run, const RunStarted& event) { run.config = event.config; }
+void apply_to(RunSummary&, const StateChanged&) {}
+void apply_to(RunSummary&, const RunWarning&) {}
+void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }
+void apply_to(RunSummary& run, const EpochDone& event) {
+    run.steps = event.step;
+    run.test_loss = event.test_loss;
+    run.test_accuracy = event.test_accuracy;
+}
+void apply_to(RunSummary& run, const ScaleChanged& event) {
+    run.steps = event.step;
+    if (event.kind != ScaleChanged::Kind::grown) ++run.skipped;
+}
+void apply_to(RunSummary& run, const RunDone& event) {
+    switch (event.reason) {
+        case DoneReason::epochs:
+        case DoneReason::max_steps:
+            run.state = "done";
+            break;
+        case DoneReason::stopped:
+            run.state = "stopped";
+            break;
+        case DoneReason::diverged:
+            run.state = "diverged";
+            break;
+        case DoneReason::failed:
+            run.state = "failed";
+            break;
+    }
+    run.steps = event.steps;
+    run.skipped = event.skipped;
+    run.test_loss = event.test_loss;
+    run.test_accuracy = event.test_accuracy;
+    run.wall_s = event.wall_s;
+    run.samples_per_s = event.samples_per_s;
+    run.peak_bytes = event.peak_bytes;
+}
+
+}  // namespace
+
+void apply(RunSummary& summary, const Event& event) {
+    std::visit([&summary](const auto& e) { apply_to(summary, e); }, event);
+}
+
+void apply_record(RunSummary& run) {
+    try {
+        const auto record = StepRecordReader::open(run.folder);
+        if (record.size() == 0) return;
+        const StepRecord last = record.row(record.size() - 1);
+        run.steps = last.step;
+        run.skipped = last.step - last.updates;
+        run.wall_s = last.elapsed_s;
+        run.peak_bytes = last.peak_bytes;
+        if (last.elapsed_s > 0) {
+            run.samples_per_s = static_cast<double>(last.samples) / last.elapsed_s;
+        }
+    } catch (const Error&) {
+        // Without a record the summary keeps what the events told.
+    }
+}
+
+StoredRun read_stored_run(const std::filesystem::path& folder) {
+    // Asked before the events are read: a run that ends now writes its end before it lets go.
+    const bool held = FileLock::is_held(folder / lock_file);
+    StoredEvents stored = read_events(folder);
+    StoredRun out;
+    out.made = stored.made.microseconds != 0 ? stored.made : Moment::of(folder / config_file);
+    out.events = std::move(stored.events);
+    RunSummary& run = out.summary;
+    run.run = stored.run;
+    run.folder = folder;
+    run.started = out.made.local;
+    run.state = running_state;
+    run.test_loss = run.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+    run.config = parse_run_config(read_text(folder / config_file)).config;
+    for (const auto& event : out.events) apply(run, event);
+    if (run.state == running_state) {
+        apply_record(run);
+        if (!held) run.state = "interrupted";
+    }
+    const RunNotes notes = read_notes(folder);
+    run.notes = notes.notes;
+    run.tags = notes.tags;
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,408 @@
+// The index beside the run folders: damaged, held by another program, behind, or with runs it does
+// not know.
+#include "store/run_index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include "engine/error.h"
+#include "engine/run_store.h"
+#include "store/step_record.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+RunDone done_of(const std::string& run) {
+    return {run, DoneReason::epochs, 20, 18, 2, 0.5, 0.83, 1.5, 800, 1024};
+}
+
+/// A store of three runs that ended well.
+void make_history(const fs::path& root) {
+    RunStore store(root);
+    for (int i = 0; i < 3; ++i) {
+        const auto run = store.create({});
+        store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+        store.append(done_of(run.run));
+    }
+}
+
+void change_index(const fs::path& root, const char* sql) {
+    Database database(root / "runs.db");
+    database.run(sql);
+}
+
+/// What a person reads of an error.
+std::string error_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.message().str() + " " + error.hint().str();
+    }
+    return {};
+}
+
+/// Trains in a store as a session does, and lists what there is then.
+std::vector<RunSummary> train_once(RunStore& store) {
+    const auto run = store.create({});
+    store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(done_of(run.run));
+    return store.list();
+}
+
+TEST(RunIndex, ARunThatEndedSinceItWasReadIsNotInterrupted) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    RunIndex other(dir / "runs.db");
+    const auto read = other.find(run.run);         // another process reads "running",
+    store.append(done_of(run.run));                // the run ends and frees its lock,
+    EXPECT_EQ(other.settle(*read).state, "done");  // and the other finds the lock free
+    EXPECT_EQ(store.find(run.run)->state, "done");
+}
+
+TEST(RunIndex, ARunWhoseEndIsInItsFolderAloneIsTakenFromThere) {
+    test_support::TempFolder dir;
+    std::string run;
+    {
+        RunStore store(dir.path());
+        run = store.create({}).run;
+        store.append(done_of(run));
+    }
+    change_index(dir.path(), "UPDATE runs SET state = 'running', steps = 0");
+    RunStore store(dir.path());
+    EXPECT_EQ(store.find(run)->state, "done");
+    EXPECT_EQ(store.find(run)->steps, 20);
+    EXPECT_THAT(store.events(run), SizeIs(1));
+}
+
+TEST(RunIndex, DamageToTheSchemaIsMendedAtTheStart) {
+    for (const char* damage : {"DROP TABLE settings", "DROP TABLE runs", "DROP TABLE events",
+                               "ALTER TABLE runs DROP COLUMN made", "PRAGMA user_version = 9",
+                               "PRAGMA user_version = 0", "PRAGMA user_version = -7"}) {
+        test_support::TempFolder dir;
+        make_history(dir.path());
+        change_index(dir.path(), damage);
+        RunStore store(dir.path());
+        const auto warnings = store.take_warnings();
+        ASSERT_THAT(warnings, SizeIs(1)) << damage;
+        EXPECT_THAT(warnings[0].str(), HasSubstr("runs.db.damaged-"));
+        EXPECT_THAT(train_once(store), SizeIs(4)) << damage;
+    }
+}
+
+TEST(RunIndex, DamageFoundDuringACallIsMendedAndTheCallRepeated) {
+    for (const char* damage :
+         {"DROP TABLE settings", "DROP TABLE runs", "DELETE FROM settings",
+          "UPDATE runs SET steps = x'00'", "UPDATE runs SET id = '' WHERE id = '2'"}) {
+        test_support::TempFolder dir;
+        make_history(dir.path());
+        RunStore store(dir.path());
+        change_index(dir.path(), damage);
+        EXPECT_THAT(store.list(), SizeIs(3)) << damage;
+        EXPECT_THAT(store.take_warnings(), SizeIs(1)) << damage;
+    }
+}
+
+TEST(RunIndex, DamageFoundWhileARunTrainsDoesNotEndIt) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    change_index(dir.path(), "DROP TABLE runs");
+    EXPECT_NO_THROW(store.append(done_of(run.run)));
+    EXPECT_EQ(store.find(run.run)->state, "done");
+}
+
+TEST(RunIndex, TwoThatFindTheDamageAtOnceBuildOneIndex) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    RunStore first(dir.path()), second(dir.path());
+    change_index(dir.path(), "DROP TABLE settings");
+    EXPECT_THAT(first.list(), SizeIs(3));
+    EXPECT_THAT(second.list(), SizeIs(3));
+    EXPECT_THAT(second.take_warnings(), IsEmpty()) << "the first had mended it";
+    EXPECT_THAT(train_once(second), SizeIs(4));
+    EXPECT_THAT(first.list(), SizeIs(4)) << "both use the new file";
+}
+
+TEST(RunIndex, RunsElsewhereSurviveARebuildAfterDamage) {
+    test_support::TempFolder dir;
+    {
+        RunStore store(dir / "runs");
+        store.append(done_of(store.create({}, dir / "elsewhere/mine").run));
+    }
+    change_index(dir / "runs", "DROP TABLE settings");
+    RunStore store(dir / "runs");
+    EXPECT_EQ(store.find("mine")->state, "done");
+}
+
+TEST(RunIndex, RandomDamageNeverStopsTraining) {
+    test_support::TempFolder dir;
+    make_history(dir / "kept");
+    std::mt19937 random(20261122);
+    const auto below = [&](std::uintmax_t end) { return random() % end; };
+    for (int i = 0; i < 60; ++i) {
+        const fs::path root = dir / std::to_string(i);
+        fs::copy(dir / "kept", root, fs::copy_options::recursive);
+        const auto size = fs::file_size(root / "runs.db");
+        {
+            std::fstream file(root / "runs.db", std::ios::in | std::ios::out | std::ios::binary);
+            file.seekp(static_cast<std::streamoff>(below(size)));
+            for (auto count = 1 + below(400); count > 0; --count)
+                file.put(static_cast<char>(below(256)));
+        }
+        const auto store = RunStore::open(root);
+        EXPECT_EQ(train_once(*store).front().state, "done") << "damage " << i;
+        fs::remove_all(root);
+    }
+}
+
+TEST(RunIndex, AnIndexOfALaterVersionIsKeptAndTrainingGoesElsewhere) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    change_index(dir.path(), "ALTER TABLE runs ADD COLUMN mood TEXT; PRAGMA user_version = 2");
+    EXPECT_THAT(error_of([&] { RunStore store(dir.path()); }), HasSubstr("later version"));
+    const auto store = RunStore::open(dir.path());
+    EXPECT_NE(store->root(), dir.path());
+    EXPECT_THAT(train_once(*store), SizeIs(1));
+    EXPECT_THAT(store->take_warnings().front().str(), HasSubstr("later version"));
+    fs::remove_all(store->root());
+    EXPECT_THAT(error_of([&] { RunStore again(dir.path()); }), HasSubstr("later version"));
+}
+
+TEST(RunIndex, AnIndexThatCannotBeMendedInPlaceLeavesTrainingATemporaryFolder) {
+    test_support::TempFolder dir;
+    fs::create_directories(dir / "runs.db" / "in the way");
+    const auto store = RunStore::open(dir.path());
+    EXPECT_NE(store->root(), dir.path());
+    const auto warnings = store->take_warnings();
+    ASSERT_FALSE(warnings.empty());
+    EXPECT_THAT(warnings.back().str(), HasSubstr(store->root().string()));
+    EXPECT_THAT(train_once(*store), SizeIs(1));
+    fs::remove_all(store->root());
+}
+
+/// Seconds that it takes.
+double seconds(const std::function<void()>& act) {
+    const auto start = std::chrono::steady_clock::now();
+    act();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Another program that holds the index: its writers alone, or everybody.
+class Holder {
+public:
+    Holder(const fs::path& root, bool readers_too) : database_(root / "runs.db") {
+        if (readers_too) database_.run("PRAGMA locking_mode = EXCLUSIVE");
+        database_.run("BEGIN EXCLUSIVE");
+        database_.run("UPDATE runs SET steps = steps");
+    }
+    void release() { database_.run("ROLLBACK; PRAGMA locking_mode = NORMAL; SELECT 1 FROM runs"); }
+
+private:
+    Database database_;
+};
+
+TEST(RunIndex, AnIndexThatAnotherProgramHoldsDoesNotSlowTrainingDown) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    Holder holder(dir.path(), /*readers_too=*/false);
+    std::string run;
+    const double time = seconds([&] {
+        RunStore store(dir.path());
+        run = store.create({}).run;
+        for (int i = 1; i <= 200; ++i) store.append(RunWarning{run, msg("number {}", i), i});
+        store.append(done_of(run));
+    });
+    EXPECT_LT(time, 1.5);
+    holder.release();
+    RunStore store(dir.path());
+    EXPECT_EQ(store.find(run)->state, "done") << "entered at the next start";
+    EXPECT_THAT(store.events(run), SizeIs(201));
+    EXPECT_THAT(store.take_warnings(), IsEmpty());
+}
+
+TEST(RunIndex, WhatWaitedForAnotherProgramIsEnteredWithALaterCall) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    RunStore store(dir.path()), other(dir.path());
+    Holder holder(dir.path(), false);
+    const auto run = store.create({});
+    store.append(RunWarning{run.run, msg("first"), 1});
+    EXPECT_FALSE(other.find(run.run).has_value());
+    holder.release();
+    store.append(RunWarning{run.run, msg("second"), 2});
+    EXPECT_THAT(store.events(run.run), SizeIs(2));
+    EXPECT_EQ(other.find(run.run)->state, "running");
+}
+
+TEST(RunIndex, EventsThatAnotherProcessEnteredFromTheFolderAreNotDoubled) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path()), other(dir.path());
+    Holder holder(dir.path(), false);
+    const auto run = store.create({});
+    store.append(RunWarning{run.run, msg("first"), 1});
+    holder.release();
+    other.rebuild();
+    EXPECT_THAT(other.events(run.run), SizeIs(1));
+    store.append(done_of(run.run));
+    EXPECT_THAT(store.events(run.run), SizeIs(2));
+}
+
+TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    // In another process: this one's own connections would share its locks.
+    int ready[2];
+    ASSERT_EQ(::pipe(ready), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        Holder holder(dir.path(), /*readers_too=*/true);
+        (void)!::write(ready[1], "x", 1);
+        ::pause();
+    }
+    char byte;
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    {
+        RunStore store(dir.path());
+        const std::string error = error_of([&] { (void)store.list(); });
+        EXPECT_THAT(error, HasSubstr("another program holds the run history"));
+        EXPECT_THAT(error, Not(HasSubstr("can be written")));
+        const auto run = store.create({});
+        EXPECT_LT(seconds([&] { store.append(done_of(run.run)); }), 0.5);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    EXPECT_THAT(RunStore(dir.path()).list(), SizeIs(4));
+}
+
+TEST(RunIndex, AFullDiskIsNamed) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files stands in for a full disk
+        const rlimit limit{4096, 4096};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+        const std::string error = error_of([&] { RunStore(dir.path()).set_notes("1", "x"); });
+        ::_exit(error.find("the disk is full") != std::string::npos ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
+
+TEST(RunIndex, FoldersThatTheIndexDoesNotKnowAreAdopted) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    change_index(dir.path(), "DELETE FROM runs WHERE id = '2'");
+    RunStore store(dir.path());
+    EXPECT_EQ(store.find("2")->state, "done");
+    EXPECT_THAT(store.events("2"), SizeIs(2));
+    EXPECT_THAT(store.take_warnings(), IsEmpty());
+}
+
+TEST(RunIndex, AFolderWithoutSettingsThatAKilledProcessLeftIsRemoved) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    fs::create_directories(dir / "4");
+    fs::create_directories(dir / "5");
+    std::ofstream(dir / "5/lock") << "";
+    std::ofstream(dir / "5/config.json.77.part") << "{";
+    fs::create_directories(dir / "6");
+    std::ofstream(dir / "6/thesis.txt") << "precious";
+    fs::create_directories(dir / "backup");
+    fs::create_directories(dir / "7");
+    const FileLock held = FileLock::take(dir / "7/lock");
+    RunStore store(dir.path());
+    EXPECT_FALSE(fs::exists(dir / "4"));
+    EXPECT_FALSE(fs::exists(dir / "5"));
+    EXPECT_TRUE(fs::exists(dir / "6/thesis.txt"));
+    EXPECT_TRUE(fs::exists(dir / "7"));
+    EXPECT_TRUE(fs::exists(dir / "backup"));
+    EXPECT_EQ(store.create({}).run, "8");
+}
+
+TEST(RunIndex, ANumberIsNeverGivenTwice) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto first = store.create({});
+    fs::remove_all(first.folder);  // while it trains
+    const auto second = store.create({});
+    EXPECT_EQ(second.run, "2");
+    EXPECT_EQ(second.folder.filename(), "2");
+    store.append(done_of(second.run));
+    fs::remove_all(second.folder);
+    for (const char* file : {"runs.db", "runs.db-wal", "runs.db-shm"}) fs::remove(dir / file);
+    EXPECT_EQ(RunStore(dir.path()).create({}).run, "3") << "though nothing else remembers it";
+}
+
+TEST(RunIndex, NumbersOfAnEarlierProgramsIndexAreNotGivenAgain) {
+    test_support::TempFolder dir;
+    make_history(dir.path());
+    fs::remove_all(dir / "3");
+    fs::resize_file(dir / "index.lock", 0);  // where an earlier program kept no number
+    EXPECT_EQ(RunStore(dir.path()).create({}).run, "4");
+}
+
+TEST(RunIndex, ARunInAFolderWhoseRunWasDeletedTakesItsPlace) {
+    test_support::TempFolder dir;
+    RunStore store(dir / "runs");
+    store.append(done_of(store.create({}, dir / "mine").run));
+    fs::remove_all(dir / "mine");
+    EXPECT_EQ(store.create({}, dir / "mine").run, "mine");
+    EXPECT_THAT(store.list(), SizeIs(1)) << "no two share a folder";
+    EXPECT_THAT(store.events("mine"), IsEmpty());
+}
+
+TEST(RunIndex, AFolderThatIsDeletedWhileItsRunTrainsIsAnErrorOfThatRun) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({}), other = store.create({});
+    fs::remove_all(run.folder);
+    EXPECT_THAT(error_of([&] { store.check_folder(run.run); }), HasSubstr(run.folder.string()));
+    EXPECT_NO_THROW(store.check_folder(other.run));
+    store.append(RunFailed{run.run, ErrorCode::data, msg("gone"), {}});
+    EXPECT_FALSE(fs::exists(run.folder)) << "it is not made anew";
+    EXPECT_EQ(store.find(run.run)->state, "failed");
+}
+
+TEST(RunIndex, AnEventForADeletedFolderIsAnErrorThatSaysSo) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    fs::rename(run.folder, dir / "moved");
+    EXPECT_THAT(error_of([&] {
+                    store.append(RunWarning{run.run, msg("w"), 1});
+                }),
+                HasSubstr("deleted or moved"));
+}
+
+TEST(RunIndex, AHistoryThatWasMovedKeepsItsIds) {
+    test_support::TempFolder dir;
+    make_history(dir / "before");
+    fs::rename(dir / "before", dir / "after");
+    RunStore store(dir / "after");
+    const auto runs = store.list();
+    ASSERT_THAT(runs, SizeIs(3));
+    EXPECT_EQ(runs[0].run, "3");
+    EXPECT_EQ(runs[0].folder, dir / "after" / "3");
+}
+
+}  // namespace
+}  // namespace engine
