@@ -10,14 +10,19 @@ import time
 import programs
 
 
+# Seconds: of a kill of this kind, the longest from the trainer's start, or from its first file.
+DELAYS = {"end": 0, "creation": 0.006, "soon": 0.2, "later": 1.5}
+
+
 class Trainer:
     """A run that is killed at a random moment, or left to its end."""
 
     def __init__(self, store, number, output, dice):
-        self.steps = dice.choice([5, 60, 400, 4000])
+        self.steps = dice.choice([5, 400, 4000, 40000])
         self.output = output
-        self.kind = dice.choice(["end", "creation", "creation", "soon", "later", "later"])
-        self.delay = dice.uniform(0, {"end": 0, "creation": 0.006, "soon": 0.08, "later": 0.6}[self.kind])
+        self.kind = dice.choice(["end", "creation", "creation", "soon", "later", "later",
+                                 "later"])
+        self.delay = dice.uniform(0, DELAYS[self.kind])
         if self.kind == "end":
             self.steps = min(self.steps, 400)
         self.file = open(output, "wb")

@@ -45,7 +45,11 @@ void write_header(const File& file, const std::filesystem::path& path) {
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder) {
     const auto path = run_folder / record_layout::file_name;
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (::access(path.c_str(), F_OK) == 0) throw_io(path, EEXIST);
+    // Renamed when its header is whole: no reader could make sense of a part, which a killed
+    // process or a full disk would leave.
+    const std::string part = path.string() + ".part";
+    File file(::open(part.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (!file.is_open()) throw_io(path, errno);
     try {
         const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
@@ -53,9 +57,10 @@ StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folde
         write_header(file, path);
         Mapping header(file, 0, page, Mapping::Access::read_write);
         if (header.data() == nullptr) throw_io(path, errno);
+        if (::rename(part.c_str(), path.c_str()) != 0) throw_io(path, errno);
         return {std::move(file), std::move(header), path};
     } catch (const Error&) {
-        ::unlink(path.c_str());  // no reader could make sense of a part of a header
+        ::unlink(part.c_str());
         throw;
     }
 }

@@ -199,6 +199,15 @@ TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
     EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
 }
 
+TEST(StepRecord, AFileWhoseHeaderIsNotWholeIsNotYetTheRecord) {
+    test_support::TempFolder dir;
+    std::ofstream(dir / "steps.rec.part") << "what a killed process left";
+    auto writer = StepRecordWriter::create(dir.path());
+    append_steps(writer, 2);
+    EXPECT_EQ(StepRecordReader::open(dir.path()).size(), 2);
+    EXPECT_FALSE(std::filesystem::exists(dir / "steps.rec.part"));
+}
+
 TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
     test_support::TempFolder dir;
     EXPECT_TRUE(in_child([&] {
