@@ -5,13 +5,15 @@
 #include "engine/error.h"
 #include "engine/run_listing.h"
 #include "engine/run_store.h"
+#include "settings.h"
 
 namespace app {
 namespace {
 
 int list_runs(bool json) {
-    const engine::RunStore store(engine::RunStore::default_root());
+    engine::RunStore store(engine::RunStore::default_root());
     const auto runs = store.list();
+    report_warnings(store);
     if (json) {
         for (const auto& run : runs) std::cout << engine::to_json_line(run) << '\n';
     } else if (runs.empty()) {
@@ -22,27 +24,28 @@ int list_runs(bool json) {
     return 0;
 }
 
-/// By its name in the history, else by its folder.
-std::optional<engine::RunSummary> find_run(const engine::RunStore& store, const std::string& name) {
-    if (auto found = store.find(name)) return found;
-    return std::nullopt;
+/// By its folder where that is a path, else by its name in the history or its folder here.
+std::optional<engine::ListedRun> find_run(const std::string& name) {
+    if (name.find('/') != std::string::npos) return engine::read_run_folder(name);
+    engine::RunStore store(engine::RunStore::default_root());
+    report_warnings(store);
+    if (auto found = store.find(name)) return engine::ListedRun{*found, store.events(name)};
+    return engine::read_run_folder(name);
 }
 
 int show_run(const std::string& name, bool json) {
-    const engine::RunStore store(engine::RunStore::default_root());
-    const auto run = find_run(store, name);
+    const auto run = find_run(name);
     if (!run) {
         std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
                   << "`halftone runs` lists the history.\n";
         return engine::exit_code(engine::ErrorCode::settings);
     }
-    const auto events = store.events(run->run);
     if (!json) {
-        std::cout << engine::run_page(*run, events);
+        std::cout << engine::run_page(*run);
         return 0;
     }
-    std::cout << engine::to_json_line(*run) << '\n';
-    for (const auto& event : events) std::cout << engine::to_json_line(event) << '\n';
+    std::cout << engine::to_json_line(run->summary) << '\n';
+    for (const auto& event : run->events) std::cout << engine::to_json_line(event) << '\n';
     return 0;
 }
 

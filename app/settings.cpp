@@ -42,11 +42,14 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
     return parsed.config;
 }
 
+void report_warnings(engine::RunStore& store) {
+    for (const auto& warning : store.take_warnings())
+        std::cerr << "halftone: " << warning.str() << '\n';
+}
+
 std::shared_ptr<engine::RunStore> open_store() {
     auto store = engine::RunStore::open(engine::RunStore::default_root());
-    for (const auto& warning : store->take_warnings()) {
-        std::cerr << "halftone: " << warning.str() << '\n';
-    }
+    report_warnings(*store);
     return store;
 }
 

@@ -23,6 +23,9 @@ std::optional<std::string> read_small_file(const std::string& file);
 /// Writes refused settings to standard error, one a line.
 void report(const std::vector<engine::SettingError>& errors);
 
+/// Writes what the store has mended to standard error.
+void report_warnings(engine::RunStore& store);
+
 /// The user's run store; one in a temporary folder, with a warning, where the home cannot be
 /// written.
 std::shared_ptr<engine::RunStore> open_store();

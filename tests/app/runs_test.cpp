@@ -57,7 +57,7 @@ TEST_F(Runs, AreListedNewestFirst) {
 TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
     train(home_, {"--set", "max_steps=5", "--set", "optimizer.lr=0.25"});
     const std::string folder = (home_ / "halftone" / "runs" / "1").string();
-    for (const std::string& name : {std::string("1")}) {
+    for (const std::string& name : {std::string("1"), folder}) {
         const auto page = lines({"show", name});
         EXPECT_THAT(page, Contains("Run 1"));
         EXPECT_THAT(page, Contains("  optimizer.lr = 0.25"));
@@ -68,6 +68,14 @@ TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
         EXPECT_EQ(nlohmann::json::parse(objects[1]).at("event"), "start");
         EXPECT_EQ(nlohmann::json::parse(objects.back()).at("event"), "done");
     }
+}
+
+TEST_F(Runs, AFolderOutsideTheHistoryIsShownToo) {
+    const test_support::TempFolder elsewhere;
+    train(elsewhere, {"--set", "max_steps=5"});
+    EXPECT_THAT(lines({"show", (elsewhere / "halftone" / "runs" / "1").string()}),
+                Contains(HasSubstr("done")));
+    EXPECT_THAT(lines({"runs", "--json"}), IsEmpty()) << "looking enters nothing";
 }
 
 TEST_F(Runs, AnUnknownOneExitsWith2) {

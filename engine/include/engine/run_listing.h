@@ -1,11 +1,23 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/run_store.h"
 
 namespace engine {
+
+/// A run and all of its stored events.
+struct ListedRun {
+    RunSummary summary;
+    std::vector<Event> events;
+};
+
+/// Reads a run from its folder alone, which need not be in the history. Nothing if the folder holds
+/// no run.
+std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder);
 
 /// One JSON object, a line without a newline: what the history knows of a run, its settings
 /// included. Non-finite numbers as "nan", "inf", "-inf".
@@ -16,6 +28,6 @@ std::string runs_table(const std::vector<RunSummary>& runs);
 
 /// One run for a terminal: its figures, the settings that differ from the defaults, its epochs, and
 /// its warnings and errors.
-std::string run_page(const RunSummary& run, const std::vector<Event>& events);
+std::string run_page(const ListedRun& run);
 
 }  // namespace engine

@@ -5,6 +5,7 @@
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 #include "store/json_number.h"
+#include "store/stored_run.h"
 #include "store/text_table.h"
 
 namespace engine {
@@ -79,6 +80,14 @@ std::string figures(const RunSummary& run) {
 
 }  // namespace
 
+std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder) {
+    if (!has_settings(folder)) return std::nullopt;
+    StoredRun stored = read_stored_run(std::filesystem::canonical(folder));
+    RunSummary& run = stored.summary;
+    if (run.run.empty()) run.run = run.folder.filename().string();
+    return ListedRun{std::move(run), std::move(stored.events)};
+}
+
 std::string to_json_line(const RunSummary& run) {
     const ordered_json object = {{"event", "run"},
                                  {"run", run.run},
@@ -111,11 +120,12 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
     return aligned(lines, 6);
 }
 
-std::string run_page(const RunSummary& run, const std::vector<Event>& events) {
+std::string run_page(const ListedRun& listed) {
+    const RunSummary& run = listed.summary;
     std::string out = "Run " + run.run + "\n\n" + figures(run);
     out += "\nSettings that differ from the defaults\n" + changed_settings(run.config);
-    out += "\nEpochs\n" + epochs_table(events);
-    const std::string wrong = problems(events);
+    out += "\nEpochs\n" + epochs_table(listed.events);
+    const std::string wrong = problems(listed.events);
     if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;
     return out;
 }
