@@ -184,11 +184,13 @@ TEST(BadInput, DataFilesThatVanishOrShrinkWhileTrainingAreNotMissed) {
     EXPECT_THAT(program.errors(), IsEmpty());
 }
 
-TEST(BadInput, AFolderInPlaceOfAScriptOfOperationsExitsWith3) {
-    Program program({"op", "--script", "/"});
-    program.finish();
-    EXPECT_EQ(program.exit_code(), 3);
-    EXPECT_THAT(program.errors(), HasSubstr("the script cannot be read"));
+TEST(BadInput, AFolderOrADeviceInPlaceOfAScriptOfOperationsExitsWith3) {
+    for (const std::string place : {"/", "/dev/zero"}) {
+        Program program({"op", "--script", place});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 3);
+        EXPECT_THAT(program.errors(), HasSubstr("the script cannot be read"));
+    }
 }
 
 TEST(BadInput, NoPlaceForRunsAtAllExitsWith5AndNamesTheHome) {
