@@ -10,13 +10,20 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-/// Folders of runs under the root, in the order of their names.
+/// What is under the root, as far as it can be read, in the order of the names.
+std::vector<fs::path> entries(const fs::path& root) {
+    std::vector<fs::path> paths;
+    std::error_code error;
+    for (fs::directory_iterator it(root, error), end; !error && it != end; it.increment(error))
+        paths.push_back(it->path());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// Folders of runs under the root.
 std::vector<fs::path> run_folders(const fs::path& root) {
-    std::vector<fs::path> folders;
-    for (const auto& entry : fs::directory_iterator(root)) {
-        if (has_settings(entry.path())) folders.push_back(entry.path());
-    }
-    std::sort(folders.begin(), folders.end());
+    std::vector<fs::path> folders = entries(root);
+    std::erase_if(folders, [](const fs::path& folder) { return !has_settings(folder); });
     return folders;
 }
 
@@ -39,11 +46,11 @@ std::vector<fs::path> known_folders(const fs::path& root, const fs::path& index)
 
 /// A damaged index makes place for a new one; its pages are kept for whoever wants to look.
 fs::path put_aside(const fs::path& index) {
+    std::error_code error;
     fs::path aside;
     do {
         aside = index.string() + ".damaged-" + std::to_string(Moment::now().microseconds);
-    } while (fs::exists(aside));
-    std::error_code error;
+    } while (fs::exists(aside, error));
     fs::rename(index, aside, error);
     if (error) throw_write_error(index, error.value());
     fs::rename(index.string() + "-wal", aside.string() + "-wal", error);
@@ -63,7 +70,7 @@ RunIndex& KeptIndex::opened() {
 void KeptIndex::open() {
     // Absent, or a file that a full disk left empty.
     std::error_code ignored;
-    const bool fresh = !fs::exists(path()) || fs::file_size(path(), ignored) == 0;
+    const bool fresh = !fs::exists(path(), ignored) || fs::file_size(path(), ignored) == 0;
     try {
         take_file();
         if (fresh) {
@@ -92,12 +99,12 @@ bool KeptIndex::is_replaced() const {
 void KeptIndex::adopt() {
     const std::set<std::string> known = index_->folders();
     std::vector<fs::path> unknown;
-    for (const auto& entry : fs::directory_iterator(root_)) {
-        if (known.contains(entry.path().string())) continue;
-        if (has_settings(entry.path())) {
-            unknown.push_back(entry.path());
+    for (const auto& entry : entries(root_)) {
+        if (known.contains(entry.string())) continue;
+        if (has_settings(entry)) {
+            unknown.push_back(entry);
         } else {
-            remove_unfinished_run(entry.path());
+            remove_unfinished_run(entry);
         }
     }
     if (!unknown.empty()) index_->adopt(unknown);

@@ -159,9 +159,9 @@ void remove_unfinished_run(const fs::path& folder) {
         return;
     }
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-        if (!is_unfinished(entry.path().filename().string())) return;
-        files.push_back(entry.path());
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+        if (!is_unfinished(it->path().filename().string())) return;
+        files.push_back(it->path());
     }
     if (error) return;  // no folder, or one that cannot be read
     for (const auto& file : files) fs::remove(file, error);

@@ -42,7 +42,9 @@ fs::path made_root(const fs::path& root) {
     fs::create_directories(root, error);
     if (error) throw_write_error(root, error.value());
     if (::access(root.c_str(), W_OK | X_OK) != 0) throw_write_error(root, errno);
-    return fs::canonical(root);
+    fs::path made = fs::canonical(root, error);
+    if (error) throw_write_error(root, error.value());
+    return made;
 }
 
 }  // namespace
@@ -64,7 +66,7 @@ struct RunStore::Impl {
     ~Impl() {
         try {
             wait_for_index(start_patience, [this] { flush(); });
-        } catch (const Error&) {
+        } catch (const std::exception&) {
             // The folders have it all.
         }
     }
