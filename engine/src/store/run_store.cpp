@@ -26,7 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto patience = 2s;           ///< of people, for another program that holds the index
 constexpr auto start_patience = 200ms;  ///< of a start; writers of ours are done in milliseconds
-constexpr auto turn_patience = 2ms;     ///< of the compute thread
 constexpr auto retry_interval = 10ms;
 
 const std::string& run_of(const Event& event) {
@@ -51,7 +50,7 @@ fs::path made_root(const fs::path& root) {
 
 struct RunStore::Impl {
     const fs::path root;
-    std::timed_mutex index_mutex;  ///< guards the next four; taken before runs_mutex
+    std::mutex index_mutex;  ///< guards the next four; taken before runs_mutex
     KeptIndex index;
     Retry retry;
     std::vector<Message> warnings;
@@ -139,7 +138,7 @@ struct RunStore::Impl {
     /// For the compute thread, which does not wait. Returns what is wrong with the index the first
     /// time.
     std::optional<Error> flush_soon() {
-        const std::unique_lock lock(index_mutex, turn_patience);
+        const std::unique_lock lock(index_mutex, std::try_to_lock);
         if (!lock || !retry.is_due()) return std::nullopt;
         try {
             flush();
