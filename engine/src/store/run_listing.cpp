@@ -46,9 +46,7 @@ std::string problems(const std::vector<Event>& events) {
     std::string out;
     for (const auto& event : events) {
         if (const auto* warning = std::get_if<RunWarning>(&event)) {
-            const std::string step = std::to_string(warning->step);
-            out += (warning->step > 0 ? "  step " + step + ": " : "  ") + warning->message.str();
-            out += '\n';
+            out += "  " + warning->message.str() + '\n';
         }
         if (const auto* error = std::get_if<RunFailed>(&event)) {
             out += "  " + error->message.str() + '\n';
@@ -69,9 +67,9 @@ std::string figures(const RunSummary& run) {
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
         {"test loss", number_text("%.4f", run.test_loss)},
         {"test accuracy", number_text("%.4f", run.test_accuracy)},
-        {"training time", number_text("%.1f s", run.wall_s)},
+        {"training time", number_text("%.4g s", run.wall_s)},
         {"speed", number_text("%.0f samples/s", run.samples_per_s)},
-        {"peak memory", number_text("%.1f MB", static_cast<double>(run.peak_bytes) / 1e6)}};
+        {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)}};
     std::string out = aligned(lines, 2);
     if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
     if (!run.notes.empty()) out += "notes: " + run.notes + '\n';
@@ -115,7 +113,7 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
                          run.config.model.kind, run.config.precision.preset,
                          std::to_string(run.steps), std::to_string(run.skipped),
                          number_text("%.4f", run.test_loss), number_text("%.4f", run.test_accuracy),
-                         number_text("%.1f", run.wall_s)});
+                         number_text("%.4g", run.wall_s)});
     }
     return aligned(lines, 6);
 }

@@ -22,6 +22,7 @@ std::string line_of(const Cells& cells, const std::vector<std::size_t>& widths, 
         if (i > 0) line += "  ";
         line += i < left ? cells[i] + space : space + cells[i];
     }
+    line.erase(line.find_last_not_of(' ') + 1);
     return line + '\n';
 }
 
