@@ -24,6 +24,9 @@ Some ops are not stable in that sense: their own formula subtracts intermediate 
 answer hardly depends on the operands (a norm of two elements). Their function marks those intermediates by `tap(t)`:
 S(y) then counts |dy/dt| |t| as well, and the same for the gradients that arrive at t, which the backward pass computes
 and rounds.
+
+Below the smallest normal number of f32 roundings are absolute: no smaller than that of this number. So |x| and |t| count
+as 2^-126 at least. (f64 is granted it too: its results below some 2^-150 are not judged.)
 """
 
 import contextlib
@@ -34,6 +37,8 @@ import torch
 
 from op_bounds import Expected
 import op_policy
+
+LEAST_NORMAL = 2.0**-126
 
 REGISTRY = {}
 
@@ -185,7 +190,7 @@ def sensitivity(y, inputs):
             continue
         size = jacobian.detach().abs().reshape(y.numel(), -1)
         # 0 * inf is no sensitivity
-        total += torch.nan_to_num(size * x.detach().abs().reshape(1, -1), nan=0.0).sum(1)
+        total += torch.nan_to_num(size * x.detach().abs().clamp_min(LEAST_NORMAL).reshape(1, -1), nan=0.0).sum(1)
         plain += torch.nan_to_num(size, nan=0.0).sum(1)
     return total.reshape(y.shape), plain.reshape(y.shape)
 
