@@ -14,6 +14,7 @@
 #include "ops/softmax.h"
 #include "ops/unary.h"
 #include "ops/view.h"
+#include "ops/wide.h"
 
 namespace engine {
 namespace {
@@ -94,11 +95,13 @@ RowLosses row_losses(const Tensor& x, const Tensor& target, const Tensor& weight
     return {weight.defined() ? mul(losses, weights) : losses, weights};
 }
 
+/// Rounded to the losses' type once: the sum over a batch may exceed f16 where the mean does not.
 Tensor reduced_rows(const RowLosses& rows, Reduction reduction, const Shape& shape) {
     if (reduction == Reduction::none) return reshape(rows.losses, shape);
-    const DType type = rows.losses.dtype();
-    const Tensor total = sum(rows.losses, {}, false, type);
-    return reduction == Reduction::sum ? total : div(total, sum(rows.weights, {}, false, type));
+    const DType type = rows.losses.dtype(), wide = wide_type(type);
+    const Tensor total = sum(rows.losses, {}, false, wide);
+    if (reduction == Reduction::sum) return to(total, type);
+    return to(div(total, sum(rows.weights, {}, false, wide)), type);
 }
 
 }  // namespace
@@ -134,8 +137,6 @@ namespace {
 const OpInfo cross_entropy_backward_info{
     "cross_entropy_backward", CastPolicy::none, "cross_entropy_backward(scale, x; target)", 2,
     "Computed from fp32 log-probabilities, rounded to the logits' type once."};
-
-DType wide_of(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
 /// What the fused kernel keeps for the gradient.
 struct Fused {
@@ -207,7 +208,7 @@ Tensor total_of(const Tensor& losses, Reduction reduction, const MeanFactor& mea
 
 /// x (rows, classes), target (rows): one kernel forward, one back.
 Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
-    const DType type = autocast_result(log_softmax_info, x, {}), wide = wide_of(x.dtype());
+    const DType type = autocast_result(log_softmax_info, x, {}), wide = wide_type(x.dtype());
     const Tensor from = in_layout(x, Layout::contiguous);
     const Fused f{Tensor::empty(x.shape(), wide, x.device()), in_layout(target, Layout::contiguous),
                   options.ignore_index};

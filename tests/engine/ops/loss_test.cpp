@@ -89,6 +89,21 @@ TEST(CrossEntropy, SmoothingMovesAShareOfTheTargetToEveryClass) {
     EXPECT_NEAR(smooth, 0.8 * hard + 0.2 * even, 1e-12);
 }
 
+TEST(CrossEntropy, TheMeanOfLossesWhoseSumLeavesF16IsFinite) {
+    const Tensor x = Tensor::zeros({400, 100}, DType::f16);
+    const Tensor target = classes(std::vector<double>(400, 7));
+    EXPECT_NEAR(cross_entropy(x, target, {}, {.label_smoothing = 0.1}).item(), std::log(100), 0.01);
+    const Tensor weight = Tensor::full({100}, 60, DType::f16);
+    EXPECT_NEAR(cross_entropy(x, target, weight).item(), std::log(100), 0.01);
+}
+
+TEST(NllLoss, TheMeanOfLossesWhoseSumLeavesF16IsFinite) {
+    const Tensor x = Tensor::full({20000, 1}, -6, DType::f16);
+    const Tensor target = classes(std::vector<double>(20000, 0));
+    EXPECT_EQ(nll_loss(x, target).item(), 6);
+    EXPECT_EQ(nll_loss(x, target, {}, {.reduction = Reduction::sum}).item(), INFINITY);
+}
+
 TEST(NllLoss, TheMeanIsOverTheWeightsOfTheTargets) {
     const Tensor x = Tensor::of({-1, -2, -3, -4}, {2, 2}), weight = Tensor::of({3, 1}, {2});
     EXPECT_NEAR(nll_loss(x, classes({0, 1}), weight).item(), (3 * 1 + 1 * 4) / 4.0, 1e-6);
