@@ -14,7 +14,8 @@ u_run L     values that are stored in the op's own type on the way: a result sav
             before it is summed over broadcast dimensions. L is the sensitivity of the answer to them.
 s_run T     results stored on the way that are too small for a relative bound: each is off by half the smallest
             subnormal s of the op's type, and T is what that is multiplied by until it reaches the answer.
-s_out       half the smallest subnormal of the type.
+s_out       half the smallest subnormal of the type; of a result that fits its type none, unless the result is stored in a
+            smaller type than it was computed in.
 
 Each reference hands over y, A, L and T. For f64 the reference itself errs as much as the engine may: the bound doubles.
 """
@@ -50,7 +51,7 @@ def tolerance(expected, run_dtype, out_dtype):
     if expected.exact:
         bound = torch.zeros_like(value)
         if UNIT[out_dtype] > UNIT[run_dtype]:
-            bound = UNIT[out_dtype] * value
+            bound = UNIT[out_dtype] * value + SUBNORMAL[out_dtype] / 2
     else:
         bound = UNIT[out_dtype] * value
         if UNIT[run_dtype] > UNIT[out_dtype]:

@@ -154,7 +154,8 @@ def make_cosine(rng):
 
 
 def cosine(x, attrs):
-    left, right = torch.broadcast_tensors(x["0"], x["1"])
+    # Tapped, since the gradient of each element is rounded before those of a broadcast operand are added and cancel.
+    left, right = map(tap, torch.broadcast_tensors(x["0"], x["1"]))
     dim, eps = attrs["dim"], attrs.get("eps", 1e-8)
 
     def direction(t):

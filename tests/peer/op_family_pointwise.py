@@ -74,18 +74,46 @@ unary("erfc", lambda rng, shape: spread(rng, shape, 1.0, 2.0, 1e-2).clamp(-4, 4)
 unary("exp2", lambda rng, shape: spread(rng, shape, 1.0, 3.0, 1e-2).clamp(-12, 12), torch.exp2)
 
 
+class Sigmoid(torch.autograd.Function):
+    """With the gradient s(x) s(-x): PyTorch's own is s (1 - s), which cancels for large x."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.sigmoid(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, = ctx.saved_tensors
+        return dy * Sigmoid.apply(x) * Sigmoid.apply(-x)
+
+
+class Tanh(torch.autograd.Function):
+    """With the gradient 4 s(2 x) s(-2 x): PyTorch's own is 1 - tanh(x)^2, which cancels for large x."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.tanh(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, = ctx.saved_tensors
+        return dy * 4 * Sigmoid.apply(2 * x) * Sigmoid.apply(-2 * x)
+
+
 def tanhshrink(x):
-    """By Lambert's fraction near 0, where x - tanh(x) of f64 has lost its digits. Beyond, tanh(x) itself is marked: the
-    second derivative reads 1 - tanh(x)^2 from it, which cancels for large x, in the reference's f64 too."""
+    """By Lambert's fraction near 0, where x - tanh(x) of f64 has lost its digits."""
     small = torch.where(x.abs() < 1, x, torch.zeros_like(x))
     c = torch.zeros_like(x)
     for odd in range(25, 1, -2):
         c = small * small / (odd + c)
-    return torch.where(x.abs() < 1, small * c / (1 + c), x - mark(torch.tanh(x)))
+    return torch.where(x.abs() < 1, small * c / (1 + c), x - tap(Tanh.apply(x)))
 
 
-unary("silu", plain, F.silu)
-unary("mish", plain, lambda x: x * mark(torch.tanh(tap(F.softplus(x)))))
+# At their lowest points they are not sensitive to x, but their factors are rounded all the same.
+unary("silu", plain, lambda x: x * tap(Sigmoid.apply(x)))
+unary("mish", plain, lambda x: x * tap(Tanh.apply(tap(F.softplus(x)))))
 unary("softsign", lambda rng, shape: spread(rng, shape, 1.0, 30.0, 1e-2), lambda x: x / (1 + x.abs()))
 unary("tanhshrink", plain, tanhshrink)
 class CudaHardswish(torch.autograd.Function):
@@ -126,7 +154,7 @@ def gelu(x, at):
     # 1 + erf(u) and 1 + tanh(u), as PyTorch has them, cancel for negative u; these are the same numbers.
     if at.get("approximate") != "tanh":
         return 0.5 * v * tap(torch.erfc(-v * 0.5**0.5))
-    return v * tap(torch.sigmoid(tap(2 * (2 / torch.pi)**0.5 * (v + 0.044715 * v**3))))
+    return v * tap(Sigmoid.apply(tap(2 * (2 / torch.pi)**0.5 * (v + 0.044715 * v**3))))
 
 
 # The exact form's kernels take Phi by erfc, whose argument is rounded: in the tail that is x^2 / 2 roundings more, and
@@ -148,7 +176,7 @@ def make_softplus(rng, shape, at):
 def log_one_plus_exp(z):
     """log(1 + exp(z)) = max(z, 0) + log(1 + exp(-|z|)), which neither overflows nor cancels in f64. exp and log1p are
     rounded each. Near z = 0 the value log 2 is not sensitive to z, so only these intermediates carry the roundings."""
-    return z.clamp_min(0) + tap(torch.log1p(tap(torch.exp(-z.abs()))))
+    return z.clamp_min(0) + tap(torch.log1p(mark(torch.exp(-z.abs()))))
 
 
 def softplus(x, at):
