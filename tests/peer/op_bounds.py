@@ -6,7 +6,8 @@ value computed in f64 from the operands as cast, and got the stored value:
     |got - y| <= u_out |y|  +  u_acc A  +  u_run L  +  s_run T  +  s_out
 
 u_out |y|   the one rounding on store, half a unit in the last place: u is 2^-11 for f16, 2^-8 for bf16, 2^-24 for f32
-            and 2^-53 for f64. Nothing (exact) when y itself fits the type.
+            and 2^-53 for f64. Nothing (exact) when y itself fits the type. A gradient of a leaf of a smaller type is
+            rounded twice: to the op's type, and to the leaf's.
 u_acc A     the accumulator's roundings. A sum of n products differs from the exact sum by at most
             n u sum |a_i b_i| in any order of summation (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1),
             so A = n * (the op on absolute values); for a function of one element A = k |y| with k its rounding count.
@@ -56,6 +57,8 @@ def tolerance(expected, run_dtype, out_dtype):
         bound = UNIT[out_dtype] * value
         if UNIT[run_dtype] > UNIT[out_dtype]:
             bound = UNIT[run_dtype] * value
+        elif UNIT[run_dtype] < UNIT[out_dtype]:  # stored in the op's type, then cast to the leaf's
+            bound = bound + UNIT[run_dtype] * value
         bound = bound + unit_of_accumulator(run_dtype) * expected.acc + UNIT[run_dtype] * expected.low
         bound = bound + SUBNORMAL[run_dtype] / 2 * expected.tiny
     bound = bound + max(SUBNORMAL[out_dtype], SUBNORMAL[run_dtype]) / 2 * (0 if expected.exact else 1)

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from op_draft import draft
-from op_family import agreed, op, tap
+from op_family import agreed, mark, op, tap
 from op_family_pointwise import log_one_plus_exp
 
 FAMILY = "losses"
@@ -122,7 +122,18 @@ def poisson(x, at):
                                       eps=at.get("eps", 1e-8), reduction="none"), at)
 
 
-op("poisson_nll_loss", FAMILY, "f32", make_poisson, poisson, types="free")
+def poisson_formula(x, at):
+    """Near x = 0 exp(x) - t x is not sensitive to x, but exp is rounded."""
+    v, t = x["0"], x["1"]
+    losses = mark(torch.exp(v)) - t * v if at.get("log_input", True) else v - t * torch.log(v + at.get("eps", 1e-8))
+    if at.get("full", False):
+        large = torch.where(t > 1, t, torch.ones_like(t))
+        stirling = large * torch.log(large) - large + 0.5 * torch.log(2 * torch.pi * large)
+        losses = losses + torch.where(t > 1, stirling, torch.zeros_like(t))
+    return reduced(losses, at)
+
+
+op("poisson_nll_loss", FAMILY, "f32", make_poisson, poisson_formula, types="free", native=poisson)
 
 
 def make_soft_labels(rng):
