@@ -131,13 +131,17 @@ Tensor Tensor::detach() const {
 
 namespace {
 
-/// The storage from the tensor's first element on, on the host: itself there, else a copy.
+/// The memory that the tensor's elements lie in, on the host: itself there, else a copy. Its data
+/// begin at the tensor's element 0, before which others lie where a stride is negative.
 Tensor on_host(const Tensor& x) {
-    if (x.device().kind == Device::Kind::cpu) return x;
-    std::int64_t last = 0;
-    for (int d = 0; d < x.rank(); ++d) last += (x.size(d) - 1) * x.strides()[d];
-    const Tensor host = Tensor::empty({x.numel() == 0 ? 0 : last + 1}, x.dtype(), Device{});
-    copy_to_host(host.data(), x.data(), host.bytes(), x.device());
+    if (x.device().kind == Device::Kind::cpu || x.numel() == 0) return x;
+    std::int64_t first = 0, last = 0;
+    for (int d = 0; d < x.rank(); ++d)
+        (x.strides()[d] < 0 ? first : last) += (x.size(d) - 1) * x.strides()[d];
+    const Tensor host = Tensor::empty({last - first + 1}, x.dtype(), Device{});
+    const auto item = static_cast<std::int64_t>(size_of(x.dtype()));
+    copy_to_host(host.data(), x.data_as<std::byte>() + first * item, host.bytes(), x.device());
+    host.impl()->offset = -first;
     return host;
 }
 
