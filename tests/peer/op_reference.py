@@ -181,6 +181,12 @@ def _tiny_second(op, key, x, g, vs):
     both, near = 8 * (1 + v) * (1 + g.abs()), 1 + 1 / x[-1].detach().abs()
     if op in ("tanh", "sigmoid", "sin", "cos", "logsigmoid"):
         return both
+    if op in ("exp", "exp_", "expm1"):  # every factor is exp(x)
+        return both * (1 + x[0].detach().exp())
+    if op in ("pow", "pow_") and len(x) > 1:  # powers from b - 2 up, b and log a
+        base, exponent = x[0].detach().abs(), x[1].detach()
+        logs = (1 + base.log().abs()) ** 2
+        return both * base ** (exponent - 2) * (1 + base) ** 2 * (1 + exponent.abs()) ** 2 * logs
     if op in ("log", "log2", "log10", "log1p", "sqrt"):
         return both * near**2
     if op in ("reciprocal", "rsqrt"):
