@@ -10,7 +10,7 @@ import math
 import torch
 
 from op_draft import away_from_zero, draft
-from op_family import mark, op, tap
+from op_family import constant, mark, op, tap
 from op_generators import dims_of, given_type
 from op_norm import norm
 
@@ -138,10 +138,13 @@ def make_softmin(rng):
 
 
 def softmin(x, attrs):
-    """Written out, since the terms of its gradient cancel; that reads y as stored, in the op's own type."""
+    """The gradient y (dy - sum of dy y) reads y as stored, in the op's own type: it is softmax's, with y marked. The value
+    has the roundings of exp and of the sum, which stand beside it without a gradient."""
     t = -x["0"]
-    e = tap(torch.exp(t - t.detach().amax(attrs["dim"], keepdim=True)))
-    return tap(e / tap(e.sum(attrs["dim"], keepdim=True)))
+    p = mark(torch.softmax(t, attrs["dim"]))
+    e = constant(torch.exp(t - t.amax(attrs["dim"], keepdim=True)).detach())
+    y = tap(e / tap(e.sum(attrs["dim"], keepdim=True)))
+    return p + (y - y.detach())
 
 
 op("softmin", FAMILY, "f32_dtype", make_softmin, softmin, low_steps=2,

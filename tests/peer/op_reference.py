@@ -169,7 +169,7 @@ def _tiny_first(op, x, y, g):
     return torch.zeros_like(y)
 
 
-def _tiny_second(op, key, x, g, vs):
+def _tiny_second(op, key, x, g, vs, attrs):
     """T of the second derivative: what the underflow of stored results on the way is multiplied by.
 
     erf's gradient is g m with m = c bell, bell = exp(-x^2), c = 2 / sqrt(pi): far out bell, m and all that follow are
@@ -187,6 +187,12 @@ def _tiny_second(op, key, x, g, vs):
         base, exponent = x[0].detach().abs(), x[1].detach()
         logs = (1 + base.log().abs()) ** 2
         return both * base ** (exponent - 2) * (1 + base) ** 2 * (1 + exponent.abs()) ** 2 * logs
+    if op == "pow" and "self" in attrs:
+        return both * (1 + attrs["self"] ** x[0].detach()) * (1 + abs(math.log(attrs["self"]))) ** 2
+    if op in ("pow", "pow_"):  # the power and its two derivatives
+        a, b = x[0].detach().abs(), attrs["exponent"]
+        powers = [(1, b), (b, b - 1), (b * (b - 1), b - 2)]
+        return both * (1 + sum(abs(factor) * a**power for factor, power in powers if factor))
     if op in ("log", "log2", "log10", "log1p", "sqrt"):
         return both * near**2
     if op in ("reciprocal", "rsqrt"):
@@ -288,7 +294,7 @@ class Elementwise:
                 if self.op == "gelu":
                     each = each + sum(v.abs() for v in v_full) * (1 + x[0].detach().abs())
             magnitude = reduce_to(each, shape)[0]
-            tiny = _tiny_second(self.op, key, x, g, v_full)
+            tiny = _tiny_second(self.op, key, x, g, v_full, attrs)
             answers[key] = Expected(value, (n + 32) * magnitude, 12 * magnitude,
                                     tiny=0.0 if tiny is None else reduce_to(tiny, shape)[0])
         return answers
