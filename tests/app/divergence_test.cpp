@@ -38,7 +38,7 @@ TEST(Divergence, ARunThatDivergesExitsWith5AndSaysWhatToTry) {
     }
 }
 
-TEST(Divergence, AScaleThatCannotComeDownIsTold) {
+TEST(Divergence, AScaleThatCannotComeDownIsReported) {
     Program program({"train", "--json", "--set", "scaler.init_scale=1e38", "--set",
                      "scaler.backoff_factor=0.9999", "--set", "epochs=1"});
     program.finish();

@@ -19,8 +19,8 @@ struct ListedRun {
 /// no run.
 std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder);
 
-/// One JSON object, a line without a newline: what the history knows of a run, its settings
-/// included. Non-finite numbers as "nan", "inf", "-inf".
+/// The figures and settings of a run as one JSON object, a line without a newline. Non-finite
+/// numbers as "nan", "inf", "-inf".
 std::string to_json_line(const RunSummary& run);
 
 /// The runs as a table for a terminal, a line each, with a header; unknown figures as "-".

@@ -39,8 +39,8 @@ public:
     /// not know. An index that another program holds is used as soon as it is free. Throws
     /// Error(io) if the root cannot be written or its index cannot be used.
     explicit RunStore(std::filesystem::path root);
-    /// The same for who wants to train: where that root cannot be used, a store in a new temporary
-    /// folder, with a warning. Throws Error(io) if there can be none either.
+    /// Like the constructor, but falls back to a store in a new temporary folder, with a warning,
+    /// where the root cannot be used. Throws Error(io) if that fails too.
     static std::shared_ptr<RunStore> open(const std::filesystem::path& root);
     ~RunStore();
     RunStore(const RunStore&) = delete;
@@ -58,10 +58,10 @@ public:
         std::filesystem::path folder;
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {});
-    /// Appends an event of a run that this store made to the run's folder, and to the index. What
-    /// the index cannot take within a few milliseconds, since another program holds it, it gets
-    /// with a later call. Steps are never written here. Throws Error(io), and Error(data) if the
-    /// folder is gone; the index has the event even then.
+    /// Appends an event to the folder of a run that this store made, and to the index. If another
+    /// program locks the index for more than a few milliseconds, a later call brings it up to date.
+    /// Steps are never written here. Throws Error(io), and Error(data) if the folder is gone; the
+    /// index gets the event even then.
     void append(const Event& event);
     /// To be called about once a second while a run of this store trains: throws Error(data) if its
     /// folder was deleted or moved.

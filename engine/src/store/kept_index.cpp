@@ -10,7 +10,7 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-/// What is under the root, as far as it can be read, in the order of the names.
+/// The readable entries of the root, sorted by name.
 std::vector<fs::path> entries(const fs::path& root) {
     std::vector<fs::path> paths;
     std::error_code error;
@@ -27,7 +27,7 @@ std::vector<fs::path> run_folders(const fs::path& root) {
     return folders;
 }
 
-/// Those and the ones elsewhere that an index names, as far as it can be read.
+/// Adds the folders outside the root that a readable index lists.
 std::vector<fs::path> known_folders(const fs::path& root, const fs::path& index) {
     std::vector<fs::path> folders = run_folders(root);
     try {
@@ -44,7 +44,7 @@ std::vector<fs::path> known_folders(const fs::path& root, const fs::path& index)
     return folders;
 }
 
-/// A damaged index makes place for a new one; its pages are kept for whoever wants to look.
+/// Renames a damaged index, so that it can be examined later and a new one can take its name.
 fs::path put_aside(const fs::path& index) {
     std::error_code error;
     fs::path aside;
@@ -95,7 +95,7 @@ bool KeptIndex::is_replaced() const {
            now.st_dev != file_.st_dev;
 }
 
-/// A process that was killed while it made a run left a folder that the index does not know.
+/// Enters folders that the index lacks: a process may have been killed while it made a run.
 void KeptIndex::adopt() {
     const std::set<std::string> known = index_->folders();
     std::vector<fs::path> unknown;

@@ -23,7 +23,7 @@ public:
     /// Brings the index up to date.
     void flush(RunIndex& index);
     bool is_flushed() const { return !unentered_; }
-    /// Nothing more will come.
+    /// Its last event was appended.
     bool is_over() const { return over_; }
     void unlock() { lock_ = {}; }
 

@@ -64,7 +64,7 @@ void apply_record(RunSummary& run) {
             run.samples_per_s = static_cast<double>(last.samples) / last.elapsed_s;
         }
     } catch (const Error&) {
-        // Without a record the summary keeps what the events told.
+        // Without a readable record the figures of the events stay.
     }
 }
 

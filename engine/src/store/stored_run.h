@@ -16,7 +16,7 @@ void apply(RunSummary& summary, const Event& event);
 /// is none.
 void apply_record(RunSummary& summary);
 
-/// A run as its folder tells it, which is the truth.
+/// A run as its folder has it. Where the index differs, the folder is right.
 struct StoredRun {
     RunSummary summary;  ///< its id is the one that it was made under; empty if that is lost
     Moment made;

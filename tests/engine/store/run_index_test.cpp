@@ -57,7 +57,7 @@ std::string error_of(const std::function<void()>& act) {
     return {};
 }
 
-/// Trains in a store as a session does, and lists what there is then.
+/// Trains in a store as a session does, then lists the store.
 std::vector<RunSummary> train_once(RunStore& store) {
     const auto run = store.create({});
     store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});

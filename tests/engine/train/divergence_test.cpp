@@ -27,7 +27,7 @@ RunConfig spirals(const std::string& precision) {
     return config;
 }
 
-/// What a run told, once it has ended.
+/// The outcome of a run and the events that it posted.
 struct Ended {
     RunState state{};
     std::int64_t rows = 0;
@@ -92,7 +92,7 @@ TEST(Divergence, NoStepsMeansNever) {
     EXPECT_EQ(ended.rows, 40);
 }
 
-TEST(Divergence, AnEpochWithoutAnUpdateIsTold) {
+TEST(Divergence, AnEpochWithoutAnUpdateIsReported) {
     RunConfig config = spirals("amp-fp16");
     config.dataset.train_limit = 320;
     config.max_steps = 0;
@@ -107,7 +107,7 @@ TEST(Divergence, AnEpochWithoutAnUpdateIsTold) {
     EXPECT_THAT(ended.warnings[1].message.str(), HasSubstr("in epoch 2: all 10 steps"));
 }
 
-TEST(Divergence, AnEpochWithUpdatesIsNotTold) {
+TEST(Divergence, AnEpochWithUpdatesIsNotReported) {
     RunConfig config = spirals("amp-fp16");
     config.dataset.train_limit = 320;
     config.max_steps = 0;
