@@ -46,6 +46,14 @@ def unit_of_accumulator(dtype):
     return 2.0**-53 if dtype == torch.float64 else 2.0**-24
 
 
+def stored_in(expected, dtype, coarse):
+    """`expected`, whose bound is taken in the type `coarse`, with the underflow of results that are stored in `dtype`."""
+    ratio = SUBNORMAL[dtype] / SUBNORMAL[coarse]
+    if ratio > 1:
+        expected.tiny = (expected.tiny + 1) * ratio
+    return expected
+
+
 def tolerance(expected, run_dtype, out_dtype):
     """The bound above, elementwise, in f64."""
     value = expected.value.abs()

@@ -14,7 +14,7 @@ import torch
 
 import halftone
 from op_any_case import AnyCase
-from op_bounds import compare, UNIT
+from op_bounds import compare, stored_in, UNIT
 from op_draft import Random
 from op_generators import choose_types, GENERATORS
 from op_families import FamilyCase, REGISTRY
@@ -92,7 +92,7 @@ class Case(AnyCase):
                 name = "output" if key == "output" else self.names[key]
                 coarse = max((self.run_dtype, *(t.dtype for t in self.tensors if t.is_floating_point())),
                              key=lambda t: UNIT[t])
-                wanted.append((f"grad_grad.{name}", expected, coarse, dtype))
+                wanted.append((f"grad_grad.{name}", stored_in(expected, self.run_dtype, coarse), coarse, dtype))
         return wanted
 
     def run_type(self, i):

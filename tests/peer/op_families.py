@@ -7,7 +7,7 @@ import torch
 
 import halftone
 from op_any_case import AnyCase
-from op_bounds import UNIT
+from op_bounds import stored_in, UNIT
 from op_family import cast_arguments, choose_types, Reference, REGISTRY
 from op_policy import rounded
 
@@ -88,7 +88,7 @@ class FamilyCase(AnyCase):
             vs = [self.vs[i].double() for i in self.differentiable]
             coarse = max((self.run_dtype, *(t.dtype for t in self.tensors if t.is_floating_point())),
                          key=lambda t: UNIT[t])
-            found = self.reference.second(seeds, vs)
+            found = [stored_in(e, self.run_dtype, coarse) for e in self.reference.second(seeds, vs)]
             for i, e in zip(self.differentiable, found):
                 wanted.append((f"grad_grad.{self.names[i]}", e, coarse, self.tensors[i].dtype))
             for name, e, seed in zip(outputs, found[len(self.differentiable):], self.seeds):
