@@ -142,7 +142,9 @@ def cuda_selu(x, _at):
     return 1.0507009873554804934193349852946 * elu(x["0"], 1.6732632423543772848170429916717, 1.0)
 
 
-unary("selu", lambda rng, shape: off(spread(rng, shape), 0), F.selu, also=(cuda_selu,))
+# By elu's formula, whose expm1 is rounded where x has no say in the result.
+unary("selu", lambda rng, shape: off(spread(rng, shape), 0), lambda x: cuda_selu({"0": x}, None),
+      native=lambda x, _at: F.selu(x["0"]), also=(cuda_selu,))
 unary("relu6", lambda rng, shape: off(spread(rng, shape, 1.0, 6.0), 0, 6), F.relu6)
 unary("hardsigmoid", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), lambda x: tap(F.relu6(tap(x + 3))) / 6)  # PyTorch's has no second derivative
 unary("hardswish", lambda rng, shape: off(spread(rng, shape, 1.0, 4.0), -3, 3), hardswish,
