@@ -56,27 +56,37 @@ std::vector<std::string> read_precisions(const std::string& text, const engine::
     return names;
 }
 
-std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& compared) {
-    const auto figures = [](const engine::ComparedRuns& runs) {
-        std::vector<double> accuracies;
-        for (const auto& run : runs.runs) accuracies.push_back(run.done.test_accuracy);
-        const engine::FinishedRun& last = runs.runs.back();
-        return engine::RunFigures{runs.precision, last.record, last.test_losses,
-                                  last.test_accuracies, engine::mean_and_spread(accuracies).spread};
-    };
+engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::ComparisonRow& row) {
+    std::vector<double> accuracies;
+    for (const auto& run : runs.runs) accuracies.push_back(run.done.test_accuracy);
+    const engine::FinishedRun& last = runs.runs.back();
+    engine::RunFigures figures{runs.precision, last.record, last.test_losses, last.test_accuracies,
+                               engine::mean_and_spread(accuracies).spread};
+    figures.speed = row.speed;
+    figures.device = last.device;
+    figures.ended = true;
+    return figures;
+}
+
+std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& compared,
+                                       const std::vector<engine::ComparisonRow>& rows) {
+    std::vector<engine::RunFigures> figures;
+    for (std::size_t i = 0; i < compared.size(); ++i) {
+        figures.push_back(figures_of(compared[i], rows[i]));
+    }
     std::vector<engine::Verdict> verdicts;
-    for (std::size_t i = 1; i < compared.size(); ++i)
-        verdicts.push_back(engine::judge(figures(compared.front()), figures(compared[i])));
+    for (std::size_t i = 1; i < figures.size(); ++i)
+        verdicts.push_back(engine::judge(figures.front(), figures[i]));
     return verdicts;
 }
 
-void print(const std::vector<engine::ComparedRuns>& compared,
+void print(const std::vector<engine::ComparisonRow>& rows,
            const std::vector<engine::Verdict>& verdicts) {
-    std::cout << '\n' << engine::comparison_table(engine::compare_runs(compared));
+    std::cout << '\n' << engine::comparison_table(rows);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         std::cout << '\n'
-                  << compared[i + 1].precision << " against " << compared.front().precision << ": "
-                  << verdicts[i].headline.str() << ' ' << verdicts[i].evidence.str() << '\n';
+                  << rows[i + 1].precision << " against " << rows.front().precision << ": "
+                  << verdicts[i].headline.str() << ' ' << verdicts[i].details() << '\n';
     }
 }
 
@@ -194,8 +204,9 @@ int compare(const CompareArguments& args) {
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });
     if (!all_ran) return end.exit_code();
-    const auto verdicts = judge_all(compared);
-    if (!args.json) print(compared, verdicts);
+    const auto rows = engine::compare_runs(compared);
+    const auto verdicts = judge_all(compared, rows);
+    if (!args.json) print(rows, verdicts);
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);
 #endif

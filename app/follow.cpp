@@ -155,6 +155,7 @@ private:
 
     void see(const engine::RunStarted& event) {
         planned_ = event.steps_planned;
+        outcome_.run.device = event.device;
         line(event);
         say(std::to_string(event.parameters) + " parameters, " +
             std::to_string(event.train_samples) + " training and " +

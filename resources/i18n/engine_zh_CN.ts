@@ -1329,44 +1329,32 @@
         <translation>还需要更多的步数，以及两次运行各一次测试评估。</translation>
     </message>
     <message>
-        <source>After {} steps the losses are {} apart, noise over steps {}; a verdict needs a test evaluation of both runs.</source>
+        <source>After {} steps the losses are {} apart, step-to-step noise {}; a verdict needs a test evaluation of both runs.</source>
         <translation>{} 步后两者损失相差 {}，步间噪声为 {}；还需要两次运行各一次测试评估。</translation>
     </message>
     <message>
-        <source>Losses {} apart, noise over steps {} (one seed ran).</source>
-        <translation>损失相差 {}，步间噪声为 {}（只跑了一个种子）。</translation>
+        <source>Losses {} apart, step-to-step noise {} (1 seed).</source>
+        <translation>损失相差 {}，步间噪声为 {}（1 个种子）。</translation>
     </message>
     <message>
-        <source>Losses {} apart, noise over steps {} (one seed ran). {} is {}× as fast in {}× the memory.</source>
-        <translation>损失相差 {}，步间噪声为 {}（只跑了一个种子）。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
+        <source>Losses {} apart, steadily but only {} % of the loss (1 seed).</source>
+        <translation>损失稳定相差 {}，但只占损失的 {} %（1 个种子）。</translation>
     </message>
     <message>
-        <source>Losses {} apart, steadily but only {} % of the loss (one seed ran).</source>
-        <translation>损失稳定相差 {}，但只占损失的 {} %（只跑了一个种子）。</translation>
-    </message>
-    <message>
-        <source>Losses {} apart, steadily but only {} % of the loss (one seed ran). {} is {}× as fast in {}× the memory.</source>
-        <translation>损失稳定相差 {}，但只占损失的 {} %（只跑了一个种子）。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
-    </message>
-    <message>
-        <source>Test accuracies {} points apart, noise over seeds {} points.</source>
+        <source>Test accuracies {} points apart, seed noise {} points.</source>
         <translation>测试准确率相差 {} 个百分点，种子间噪声为 {} 个百分点。</translation>
-    </message>
-    <message>
-        <source>Test accuracies {} points apart, noise over seeds {} points. {} is {}× as fast in {}× the memory.</source>
-        <translation>测试准确率相差 {} 个百分点，种子间噪声为 {} 个百分点。{} 的速度为 {} 倍，内存为 {} 倍。</translation>
     </message>
     <message>
         <source>Most updates ({} %) are smaller than half a unit of the weights and vanish. Master weights in fp32 would keep them.</source>
         <translation>大多数更新（{} %）小于权重最小单位的一半而消失。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
-        <source>Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} apart, noise over steps {}. Master weights in fp32 would keep them.</source>
+        <source>Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} apart, step-to-step noise {}. Master weights in fp32 would keep them.</source>
         <translation>大多数更新（{} %）小于权重最小单位的一半而消失：损失相差 {}，步间噪声为 {}。fp32 主权重可以保留它们。</translation>
     </message>
     <message>
         <source>{} parted at step {}.</source>
-        <translation>{} 在第 {} 步发散。</translation>
+        <translation>{} 从第 {} 步起与基线分离。</translation>
     </message>
     <message>
         <source>Its loss has not been a finite number since then.</source>
@@ -1393,12 +1381,12 @@
         <translation>{} 的损失更低（自第 {} 步起）。</translation>
     </message>
     <message>
-        <source>Neither run learns any more.</source>
-        <translation>两次运行都不再学习。</translation>
+        <source>Both runs diverged ({} at steps {}, {}).</source>
+        <translation>两次运行都已发散（{}，第 {}、{} 步）。</translation>
     </message>
     <message>
-        <source>The losses have not been finite numbers since steps {} and {}.</source>
-        <translation>损失分别自第 {} 步和第 {} 步起不再是有限的数。</translation>
+        <source>Their losses have not been finite numbers since then.</source>
+        <translation>此后两者的损失都不再是有限的数。</translation>
     </message>
     <message>
         <source>Too early to say.</source>
@@ -2203,6 +2191,58 @@
     <message>
         <source>Ends the run as diverged after this many steps in a row with a loss that is NaN or infinite; 0 never does.</source>
         <translation>损失连续这么多步为 NaN 或无穷大后，运行以发散结束；0 表示从不。</translation>
+    </message>
+    <message>
+        <source>{} diverged ({} at step {}).</source>
+        <translation>{} 已发散（{}，第 {} 步）。</translation>
+    </message>
+    <message>
+        <source>No measurable difference.</source>
+        <translation>没有可测量的差异。</translation>
+    </message>
+    <message>
+        <source>{}× as fast</source>
+        <translation>速度为 {} 倍</translation>
+    </message>
+    <message>
+        <source>equally fast</source>
+        <translation>速度相同</translation>
+    </message>
+    <message>
+        <source>{} % faster</source>
+        <translation>快 {} %</translation>
+    </message>
+    <message>
+        <source>{} % slower</source>
+        <translation>慢 {} %</translation>
+    </message>
+    <message>
+        <source>{}× the memory</source>
+        <translation>内存为 {} 倍</translation>
+    </message>
+    <message>
+        <source>the same memory</source>
+        <translation>内存相同</translation>
+    </message>
+    <message>
+        <source>{} % more memory</source>
+        <translation>内存多 {} %</translation>
+    </message>
+    <message>
+        <source>{} % less memory</source>
+        <translation>内存少 {} %</translation>
+    </message>
+    <message>
+        <source>{} samples/s against {}: the median of steps {} to {}.</source>
+        <translation>{} 样本/秒，基线 {} 样本/秒：取第 {} 至 {} 步的中位数。</translation>
+    </message>
+    <message>
+        <source>Peak memory {} MB against {} MB.</source>
+        <translation>峰值内存 {} MB，基线 {} MB。</translation>
+    </message>
+    <message>
+        <source>The speed of a CPU says nothing about the speed of a GPU.</source>
+        <translation>CPU 上的速度不能说明 GPU 上的速度。</translation>
     </message>
 </context>
 </TS>

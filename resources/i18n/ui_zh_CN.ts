@@ -506,17 +506,17 @@
             <translation>设备</translation>
         </message>
         <message>
-            <source>Steps seen</source>
-            <translation>已处理的步</translation>
-        </message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
         <message>
-            <source>Updates applied</source>
-            <translation>已生效的更新</translation>
-        </message>
+        <source>Updates</source>
+        <translation>更新</translation>
+    </message>
         <message>
-            <source>Steps skipped</source>
-            <translation>跳过的步</translation>
-        </message>
+        <source>Skipped steps</source>
+        <translation>跳过的步</translation>
+    </message>
         <message>
             <source>Compare %1 precisions</source>
             <translation>对比 %1 种精度</translation>
@@ -553,15 +553,7 @@
             <source>Stop after the step in flight; the run is kept</source>
             <translation>完成当前这一步后停止，运行记录保留</translation>
         </message>
-        <message>
-            <source>Seen</source>
-            <translation>已处理</translation>
-        </message>
-        <message>
-            <source>Applied</source>
-            <translation>已更新</translation>
-        </message>
-        <message>
+                <message>
             <source>Skipped</source>
             <translation>跳过</translation>
         </message>
@@ -570,29 +562,29 @@
             <translation>%1 的步数</translation>
         </message>
         <message>
-            <source>%1: %2 seen, %3 applied, %4 skipped</source>
-            <translation>%1：已处理 %2，已更新 %3，跳过 %4</translation>
-        </message>
+        <source>%1: %2 steps, %3 updates, %4 skipped</source>
+        <translation>%1：%2 步，%3 次更新，跳过 %4 步</translation>
+    </message>
         <message>
-            <source>looking at the machine…</source>
-            <translation>正在检测本机…</translation>
-        </message>
+        <source>checking this machine…</source>
+        <translation>正在检查本机…</translation>
+    </message>
         <message>
-            <source>bf16 native</source>
-            <translation>原生 bf16</translation>
-        </message>
+        <source>BF16 native</source>
+        <translation>BF16 原生</translation>
+    </message>
         <message>
-            <source>bf16 by conversion</source>
-            <translation>bf16 经转换</translation>
-        </message>
+        <source>BF16 emulated</source>
+        <translation>BF16 模拟</translation>
+    </message>
         <message>
-            <source>fp16 native</source>
-            <translation>原生 fp16</translation>
-        </message>
+        <source>FP16 native</source>
+        <translation>FP16 原生</translation>
+    </message>
         <message>
-            <source>fp16 by conversion</source>
-            <translation>fp16 经转换</translation>
-        </message>
+        <source>FP16 emulated</source>
+        <translation>FP16 模拟</translation>
+    </message>
         <message>
             <source>%1, %2 cores, %3 of memory</source>
             <translation>%1，%2 个核心，%3 内存</translation>
@@ -1283,9 +1275,9 @@ started %6</source>
             <translation>第 %1 轮，共 %2 轮</translation>
         </message>
         <message>
-            <source>%1 a step</source>
-            <translation>每步 %1</translation>
-        </message>
+        <source>%1/step</source>
+        <translation>%1/步</translation>
+    </message>
         <message>
             <source>%1 samples/s</source>
             <translation>%1 样本/秒</translation>
@@ -1318,7 +1310,11 @@ started %6</source>
             <source>Every step is written to the run's folder as it ends.</source>
             <translation>每一步结束时都会写入该运行的文件夹。</translation>
         </message>
-    </context>
+        <message>
+        <source>after step %1</source>
+        <translation>第 %1 步之后</translation>
+    </message>
+</context>
     <context>
         <name>ui::StepPanel</name>
         <message>
@@ -1338,9 +1334,9 @@ started %6</source>
             <translation>所选步</translation>
         </message>
         <message>
-            <source>Click a step on a plot, or a line under What happened: here it says why the step went as it did.</source>
-            <translation>点击图上的某一步，或“事件”中的一行：这里会说明这一步的经过和原因。</translation>
-        </message>
+        <source>Click a step on a plot, or a line under Events, to see why the step was applied or skipped.</source>
+        <translation>点击图上的某一步或“事件”中的一行，这里会说明该步为何被应用或跳过。</translation>
+    </message>
         <message>
             <source>Skipped step %1</source>
             <translation>跳过的步 %1</translation>
@@ -1362,13 +1358,13 @@ started %6</source>
             <translation>缩放因子</translation>
         </message>
         <message>
-            <source>could bear</source>
-            <translation>可承受</translation>
-        </message>
+        <source>max safe scale</source>
+        <translation>最大安全缩放</translation>
+    </message>
         <message>
-            <source>unknown: lost to the overflow</source>
-            <translation>未知：因溢出而丢失</translation>
-        </message>
+        <source>unknown (the overflow hid the true maximum)</source>
+        <translation>未知（溢出掩盖了真实最大值）</translation>
+    </message>
         <message>
             <source>clean steps</source>
             <translation>无溢出步数</translation>
@@ -1413,9 +1409,9 @@ started %6</source>
             <translation>只有一次运行，没有可对比的对象。</translation>
         </message>
         <message>
-            <source>Compare trains the same network in both precisions, side by side.</source>
-            <translation>“对比”用两种精度并排训练同一个网络。</translation>
-        </message>
+        <source>Compare trains the same network in each precision, side by side.</source>
+        <translation>“对比”以每种精度并排训练同一个网络。</translation>
+    </message>
         <message>
             <source>Compare runs a baseline beside it.</source>
             <translation>“对比”会同时训练一个基准。</translation>
@@ -1425,9 +1421,9 @@ started %6</source>
             <translation>为时尚早。</translation>
         </message>
         <message>
-            <source>The first steps are on their way.</source>
-            <translation>最初几步正在进行。</translation>
-        </message>
+        <source>Waiting for the first step.</source>
+        <translation>等待第一步。</translation>
+    </message>
         <message>
             <source>Nothing to compare.</source>
             <translation>没有可对比的内容。</translation>
@@ -1436,5 +1432,27 @@ started %6</source>
             <source>%1 failed before its first step.</source>
             <translation>%1 在第一步之前就失败了。</translation>
         </message>
-    </context>
+        <message>
+        <source>%1: %2</source>
+        <translation>%1：%2</translation>
+    </message>
+</context>
+<context>
+    <name>ui::VerdictLine</name>
+    <message>
+        <source>evidence</source>
+        <translation>依据</translation>
+    </message>
+    <message>
+        <source>Evidence: %1</source>
+        <translation>依据：%1</translation>
+    </message>
+</context>
+<context>
+    <name>VerdictWords</name>
+    <message>
+        <source>, </source>
+        <translation>，</translation>
+    </message>
+</context>
 </TS>

@@ -1,53 +1,19 @@
-#include "main_window.h"
-
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
 #include <QLineEdit>
-#include <QTemporaryDir>
 #include <QTest>
 
-#include "commands.h"
-#include "feed/run_track.h"
-#include "models/settings_model.h"
 #include "panels/plot_panels.h"
-#include "plots/paint_scheduler.h"
-#include "plots/plot_link.h"
-#include "text/language.h"
-#include "theme/theme.h"
-#include "ui/event_feed.h"
 #include "widgets/panel.h"
+#include "window_fixture.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
 
-/// A window with all that it stands on.
-struct WindowTest : testing::Test {
-    WindowTest() {
-        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
-        window = std::make_unique<MainWindow>(context);
-        window->resize(1440, 900);
-        window->QWidget::show();
-        QTest::qWait(50);
-    }
-    ~WindowTest() override {
-        window.reset();
-        QThreadPool::globalInstance()->waitForDone();
-    }
-
-    QTemporaryDir folder;
-    Theme theme;
-    Language language;
-    EventFeed feed;
-    SettingsModel settings;
-    Commands commands{&feed, &settings};
-    PlotLink link;
-    PaintScheduler scheduler;
-    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
-    std::unique_ptr<MainWindow> window;
-};
+using WindowTest = WindowFixture;
 
 TEST_F(WindowTest, GivesEveryControlANameForScreenReaders) {
     // The bar of messages has its words while it shows one.

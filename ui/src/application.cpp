@@ -18,6 +18,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
+#include "view.h"
 
 namespace ui {
 
@@ -77,6 +78,7 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
 
 Application::~Application() {
     window_.reset();
+    view_.reset();
     feed_.reset();  // stops the sessions
     QThreadPool::globalInstance()->waitForDone();
 }
@@ -84,12 +86,7 @@ Application::~Application() {
 void Application::join() {
     context_ = {theme_.get(),    language_.get(), feed_.get(),     settings_.get(),
                 commands_.get(), link_.get(),     scheduler_.get()};
-    connect(feed_.get(), &EventFeed::rowsArrived, this, &Application::updateEnd);
-    connect(feed_.get(), &EventFeed::tracksChanged, this, [this] {
-        link_->select(0);
-        link_->fit();
-        updateEnd();
-    });
+    view_ = std::make_unique<View>(feed_.get(), link_.get(), scheduler_.get());
     connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);
     connect(feed_.get(), &EventFeed::eventArrived, commands_.get(),
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
@@ -99,17 +96,6 @@ void Application::join() {
                     {engineText(failed->message), engineText(failed->hint), failed->code, false});
             });
     connect(language_.get(), &Language::changed, this, &Application::openWindow);
-}
-
-void Application::updateEnd() {
-    double end = 0;
-    for (const auto& track : feed_->tracks()) {
-        end = std::max(
-            {end, static_cast<double>(track->plannedSteps()), static_cast<double>(track->rows())});
-        // A run of unknown length: the axis grows in strides, not with every step.
-        if (track->plannedSteps() == 0 && end > link_->end()) end = std::ceil(end * 1.25);
-    }
-    link_->setEnd(std::max(end, 100.0));
 }
 
 void Application::updateSaving() {

@@ -10,6 +10,7 @@
 namespace ui {
 
 class MainWindow;
+class View;
 
 /// Times the turns of the event loop: stretches of work without a pause. With
 /// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
@@ -42,7 +43,6 @@ public:
 private:
     void join();
     void openStore();
-    void updateEnd();
     void updateSaving();
     void chooseRunsFolder();
 
@@ -54,6 +54,7 @@ private:
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<PlotLink> link_;
     std::unique_ptr<PaintScheduler> scheduler_;
+    std::unique_ptr<View> view_;
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;
     QElapsedTimer clock_;

@@ -11,7 +11,7 @@
 
 #include "commands.h"
 #include "engine/run_store.h"
-#include "feed/run_track.h"
+#include "feed/selection.h"
 #include "models/settings_model.h"
 #include "panels/history_panel.h"
 #include "panels/plot_panels.h"
@@ -197,7 +197,7 @@ void MainMenu::saveSettings() {
 }
 
 void MainMenu::exportRun() {
-    const auto track = focusTrack(context_.feed->tracks());
+    const auto track = selectedTrack(context_);
     std::optional<engine::RunSummary> summary;
     try {
         if (track && context_.feed->store()) summary = context_.feed->store()->find(track->run());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/event.h"
+#include "engine/speed.h"
 #include "engine/step_record.h"
 
 namespace engine {
@@ -16,6 +17,7 @@ struct FinishedRun {
     std::vector<double> test_losses;  ///< one an evaluation; NaN where there is no test set
     std::vector<double> test_accuracies;
     std::int64_t growths = 0;  ///< of the loss scale
+    std::string device = {};   ///< "cpu", "cuda:0"
 };
 
 /// One precision's runs, one a seed.
@@ -42,9 +44,10 @@ struct ComparisonRow {
     MeanSpread last_test_loss;
     MeanSpread best_test_accuracy;
     MeanSpread last_test_accuracy;
-    MeanSpread step_ms;  ///< median over a run's latest steps
+    MeanSpread step_ms;  ///< of the runs' Speed
     MeanSpread samples_per_s;
-    double speed_up = 0;    ///< over the first precision: its step_ms by this one's
+    Speed speed;            ///< their means, over the steps of the last seed
+    double speed_up = 0;    ///< over the first precision: samples_per_s by its samples_per_s
     double peak_bytes = 0;  ///< in training; means over the seeds, as those below
     double updates = 0;
     double skipped = 0;

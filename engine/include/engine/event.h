@@ -98,7 +98,7 @@ struct RunDone {
     double test_loss;  ///< NaN: never evaluated
     double test_accuracy;
     double wall_s;         ///< this run's own time
-    double samples_per_s;  ///< training only
+    double samples_per_s;  ///< the run's Speed over its own latest steps; NaN: too few
     std::int64_t peak_bytes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -90,8 +91,10 @@ public:
     StepRecordReader& operator=(const StepRecordReader&);
     StepRecordReader& operator=(StepRecordReader&&) noexcept;
 
-    /// Rows published so far.
+    /// Rows published so far, or as many of them as up_to() allows.
     std::int64_t size() const;
+    /// The same record without the rows from `rows` on, as it was when it had so many.
+    StepRecordReader up_to(std::int64_t rows) const;
     /// Reading rows that are not published throws Error(value), a file cut off meanwhile
     /// Error(data). A field that the file does not have yet, being of an earlier program, reads as
     /// NaN or 0.
@@ -110,6 +113,7 @@ private:
     explicit StepRecordReader(std::shared_ptr<Impl> impl);
     bool holds_range(std::int64_t first, std::size_t count) const;
     std::shared_ptr<Impl> impl_;
+    std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/message.h"
+#include "engine/speed.h"
 #include "engine/step_record.h"
 
 namespace engine {
@@ -15,20 +16,28 @@ struct RunFigures {
     StepRecordReader record;
     std::vector<double> test_losses;  ///< one an evaluation
     std::vector<double> test_accuracies;
-    double seed_noise = 0;  ///< spread of test accuracy over seeds; 0: only one seed ran
+    double seed_noise = 0;    ///< spread of test accuracy over seeds; 0: only one seed ran
+    Speed speed = {};         ///< measured over the same steps as the other run's
+    std::string title = {};   ///< what the verdict calls it; empty: the precision's title
+    std::string device = {};  ///< "cpu", "cuda:0"
+    bool ended = false;
 };
 
 enum class VerdictTone { neutral, good, caution, bad };
 
+/// One sentence on two runs, and what it rests on.
 struct Verdict {
     VerdictTone tone = VerdictTone::neutral;
-    Message headline;  ///< "Same result so far."
-    Message evidence;  ///< "Losses {} apart, noise over steps {}. AMP is {}x as fast in {}x the
-                       ///< memory."
+    Message headline;                    ///< "No measurable difference."
+    std::vector<Message> cost = {};      ///< parts of a sentence: "16 % slower", "38 % less memory"
+    std::vector<Message> evidence = {};  ///< sentences: how far apart, how noisy, how fast
+
+    /// The cost as a sentence, then the evidence, in English; empty if there is neither.
+    std::string details() const;
 };
 
-/// One sentence on two runs of the same settings in two precisions, the first the baseline. Claims
-/// no more than the numbers bear: "too early to say" before the first evaluation of both, unless a
+/// A verdict on two runs of the same settings in two precisions, the first the baseline. Claims no
+/// more than the numbers bear: "too early to say" before the first evaluation of both, unless a
 /// loss has stopped being a number. A difference counts if it exceeds twice the noise of a
 /// difference: over seeds where several ran, else over steps. Reads a bounded number of rows,
 /// however long the runs are.

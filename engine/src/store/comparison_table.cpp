@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "engine/comparison.h"
-#include "store/recent_median.h"
 #include "store/text_table.h"
 
 namespace engine {
@@ -39,19 +38,41 @@ double last_of(const std::vector<double>& values) {
     return values.empty() ? unknown : values.back();
 }
 
-/// A typical step, as the verdict takes it: a pause of the machine does not count against a
-/// precision. The mean where a run is too short to have a typical step.
-double step_ms(const FinishedRun& run) {
-    const double typical = recent_median(run.record, &StepRecord::step_ms);
-    const std::int64_t rows = run.record.size();
-    if (!std::isnan(typical) || rows == 0) return typical;
-    return run.record.row(rows - 1).elapsed_s * 1e3 / static_cast<double>(rows);
-}
-
 /// In training: evaluation keeps nothing for backward, and has no precision that saves.
 double peak_bytes(const FinishedRun& run) {
     const std::int64_t rows = run.record.size();
     return rows == 0 ? unknown : static_cast<double>(run.record.row(rows - 1).peak_bytes);
+}
+
+/// Speeds of run `seed` of every precision, over the same steps of all of them.
+std::vector<Speed> speeds_of_seed(const std::vector<ComparedRuns>& precisions, std::size_t seed) {
+    std::vector<StepRecordReader> records;
+    for (const auto& compared : precisions) {
+        records.push_back(seed < compared.runs.size() ? compared.runs[seed].record
+                                                      : StepRecordReader());
+    }
+    return speeds(records);
+}
+
+void add_speeds(const std::vector<ComparedRuns>& precisions, std::vector<ComparisonRow>& rows) {
+    std::size_t seeds = 0;
+    for (const auto& compared : precisions) seeds = std::max(seeds, compared.runs.size());
+    std::vector<std::vector<double>> step_ms(rows.size()), samples(rows.size());
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+        const auto measured = speeds_of_seed(precisions, seed);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            step_ms[i].push_back(measured[i].step_ms);
+            samples[i].push_back(measured[i].samples_per_s);
+            if (seed + 1 == precisions[i].runs.size()) rows[i].speed = measured[i];
+        }
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].step_ms = mean_and_spread(step_ms[i]);
+        rows[i].samples_per_s = mean_and_spread(samples[i]);
+        rows[i].speed.step_ms = rows[i].step_ms.mean;
+        rows[i].speed.samples_per_s = rows[i].samples_per_s.mean;
+        rows[i].speed_up = rows[i].samples_per_s.mean / rows.front().samples_per_s.mean;
+    }
 }
 
 ComparisonRow row_of(const ComparedRuns& compared) {
@@ -69,8 +90,6 @@ ComparisonRow row_of(const ComparedRuns& compared) {
         over([](const FinishedRun& run) { return best_of(run.test_accuracies, std::greater<>()); });
     row.last_test_accuracy =
         over([](const FinishedRun& run) { return last_of(run.test_accuracies); });
-    row.step_ms = over(step_ms);
-    row.samples_per_s = over([](const FinishedRun& run) { return run.done.samples_per_s; });
     const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
     row.peak_bytes = mean(peak_bytes);
     row.updates =
@@ -128,10 +147,8 @@ MeanSpread mean_and_spread(const std::vector<double>& values) {
 
 std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisions) {
     std::vector<ComparisonRow> rows;
-    for (const auto& compared : precisions) {
-        rows.push_back(row_of(compared));
-        rows.back().speed_up = rows.front().step_ms.mean / rows.back().step_ms.mean;
-    }
+    for (const auto& compared : precisions) rows.push_back(row_of(compared));
+    add_speeds(precisions, rows);
     return rows;
 }
 

@@ -263,7 +263,15 @@ StepRecordReader::StepRecordReader(StepRecordReader&&) noexcept = default;
 StepRecordReader& StepRecordReader::operator=(const StepRecordReader&) = default;
 StepRecordReader& StepRecordReader::operator=(StepRecordReader&&) noexcept = default;
 
-std::int64_t StepRecordReader::size() const { return impl_ ? impl_->published() : 0; }
+std::int64_t StepRecordReader::size() const {
+    return impl_ ? std::min(impl_->published(), limit_) : 0;
+}
+
+StepRecordReader StepRecordReader::up_to(std::int64_t rows) const {
+    StepRecordReader shorter = *this;
+    shorter.limit_ = std::min(limit_, rows);
+    return shorter;
+}
 
 bool StepRecordReader::holds_range(std::int64_t first, std::size_t count) const {
     const std::int64_t held = size();

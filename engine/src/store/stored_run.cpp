@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/error.h"
+#include "engine/speed.h"
 
 namespace engine {
 namespace {
@@ -60,9 +61,7 @@ void apply_record(RunSummary& run) {
         run.skipped = last.step - last.updates;
         run.wall_s = last.elapsed_s;
         run.peak_bytes = last.peak_bytes;
-        if (last.elapsed_s > 0) {
-            run.samples_per_s = static_cast<double>(last.samples) / last.elapsed_s;
-        }
+        run.samples_per_s = speeds({record}).front().samples_per_s;
     } catch (const Error&) {
         // Without a readable record the figures of the events stay.
     }

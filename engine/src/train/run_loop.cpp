@@ -6,6 +6,7 @@
 
 #include "core/resolve_device.h"
 #include "engine/error.h"
+#include "engine/speed.h"
 #include "kernels/parallel.h"
 #include "train/run_needs.h"
 
@@ -297,11 +298,23 @@ void RunLoop::finish_epoch() {
     epoch_start_s_ = elapsed_s_;
 }
 
+namespace {
+
+/// NaN where the record cannot be read: another program cut it short.
+double samples_per_s(const StepRecordReader& record) {
+    try {
+        return speeds({record}).front().samples_per_s;
+    } catch (const Error&) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+}
+
+}  // namespace
+
 RunDone RunLoop::done(DoneReason reason) const {
     const std::int64_t in_flight = static_cast<std::int64_t>(given_.size());
     const std::int64_t steps = trainer_ ? trainer_->steps() - in_flight : 0;
     const std::int64_t updates = trainer_ ? trainer_->updates() : 0;
-    const double samples = trainer_ ? static_cast<double>(trainer_->samples()) : 0;
     return {run_,
             reason,
             steps,
@@ -310,7 +323,7 @@ RunDone RunLoop::done(DoneReason reason) const {
             test_loss_,
             test_accuracy_,
             elapsed_s_,
-            elapsed_s_ > 0 ? samples / elapsed_s_ : 0,
+            samples_per_s(record()),
             trainer_ ? trainer_->books()->peak() : 0};
 }
 

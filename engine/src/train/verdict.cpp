@@ -7,6 +7,7 @@
 #include "engine/catalog.h"
 #include "store/recent_median.h"
 #include "train/loss_gap.h"
+#include "train/run_cost.h"
 
 namespace engine {
 namespace {
@@ -23,36 +24,12 @@ std::string figure(double value) {
     return text;
 }
 
-/// "1.00" and not "1": how near to equal is the point.
-std::string ratio(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f", value);
-    return text;
-}
-
 std::string title(const RunFigures& run) {
+    if (!run.title.empty()) return run.title;
     for (const auto& info : precisions()) {
         if (info.preset == run.precision) return info.title;
     }
     return run.precision;
-}
-
-/// How many times as fast, and in how much of the memory, the second runs. NaN: not known yet.
-struct Cost {
-    double speed;
-    double memory;
-    bool known() const { return std::isfinite(speed) && std::isfinite(memory); }
-};
-
-double peak_bytes(const StepRecordReader& record) {
-    const std::int64_t rows = record.size();
-    return rows == 0 ? 0 : static_cast<double>(record.row(rows - 1).peak_bytes);
-}
-
-Cost cost_of(const RunFigures& baseline, const RunFigures& other) {
-    return {recent_median(baseline.record, &StepRecord::step_ms) /
-                recent_median(other.record, &StepRecord::step_ms),
-            peak_bytes(other.record) / peak_bytes(baseline.record)};
 }
 
 /// The same evaluation of both runs. Only where several seeds ran and both were classified.
@@ -93,49 +70,32 @@ double lost_updates(const RunFigures& run) {
 
 constexpr double most_updates = 0.5;
 
+using Sentences = std::vector<Message>;
+
 Message too_early_evidence(const LossGap& gap) {
     if (gap.compared < 8) {
         return msg("A verdict needs more steps and a test evaluation of both runs.");
     }
     return msg(
-        "After {} steps the losses are {} apart, noise over steps {}; a verdict needs a test "
+        "After {} steps the losses are {} apart, step-to-step noise {}; a verdict needs a test "
         "evaluation of both runs.",
         gap.steps, figure(gap.size()), figure(gap.noise));
 }
 
-Message step_evidence(const LossGap& gap, const Cost& cost, const std::string& name) {
-    if (!cost.known()) {
-        return msg("Losses {} apart, noise over steps {} (one seed ran).", figure(gap.size()),
-                   figure(gap.noise));
-    }
-    return msg(
-        "Losses {} apart, noise over steps {} (one seed ran). {} is {}× as fast in {}× the memory.",
-        figure(gap.size()), figure(gap.noise), name, ratio(cost.speed), ratio(cost.memory));
+Message step_evidence(const LossGap& gap) {
+    return msg("Losses {} apart, step-to-step noise {} (1 seed).", figure(gap.size()),
+               figure(gap.noise));
 }
 
 /// A gap beyond noise that is small beside the loss itself.
-Message lag_evidence(const LossGap& gap, const Cost& cost, const std::string& name) {
-    const std::string share = figure(100 * gap.size() / std::abs(gap.level));
-    if (!cost.known()) {
-        return msg("Losses {} apart, steadily but only {} % of the loss (one seed ran).",
-                   figure(gap.size()), share);
-    }
-    return msg(
-        "Losses {} apart, steadily but only {} % of the loss (one seed ran). {} is {}× as fast in "
-        "{}× the memory.",
-        figure(gap.size()), share, name, ratio(cost.speed), ratio(cost.memory));
+Message lag_evidence(const LossGap& gap) {
+    return msg("Losses {} apart, steadily but only {} % of the loss (1 seed).", figure(gap.size()),
+               figure(100 * gap.size() / std::abs(gap.level)));
 }
 
-Message seed_evidence(const Accuracies& tests, const Cost& cost, const std::string& name) {
-    const std::string apart = figure(100 * std::abs(tests.gap()));
-    const std::string noise = figure(100 * tests.noise);
-    if (!cost.known()) {
-        return msg("Test accuracies {} points apart, noise over seeds {} points.", apart, noise);
-    }
-    return msg(
-        "Test accuracies {} points apart, noise over seeds {} points. {} is {}× as fast in {}× the "
-        "memory.",
-        apart, noise, name, ratio(cost.speed), ratio(cost.memory));
+Message seed_evidence(const Accuracies& tests) {
+    return msg("Test accuracies {} points apart, seed noise {} points.",
+               figure(100 * std::abs(tests.gap())), figure(100 * tests.noise));
 }
 
 /// Why a run in 16-bit weights stands still.
@@ -149,68 +109,101 @@ Message lost_evidence(double share, const LossGap& gap) {
     }
     return msg(
         "Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} "
-        "apart, noise over steps {}. Master weights in fp32 would keep them.",
+        "apart, step-to-step noise {}. Master weights in fp32 would keep them.",
         percent, figure(gap.size()), figure(gap.noise));
 }
 
-Verdict not_a_number(const RunFigures& run, std::int64_t step) {
-    return {VerdictTone::bad, msg("{} parted at step {}.", title(run), step),
-            msg("Its loss has not been a finite number since then.")};
+/// The value that a loss has become.
+std::string lost_value(const RunFigures& run, std::int64_t step) {
+    return std::isnan(run.record.row(step - 1).loss) ? "NaN" : "∞";
 }
 
-Verdict by_seeds(const Accuracies& tests, const Cost& cost, const RunFigures& other,
-                 const LossGap& gap) {
+Verdict diverged(const RunFigures& run, std::int64_t step) {
+    return {VerdictTone::bad,
+            msg("{} diverged ({} at step {}).", title(run), lost_value(run, step), step),
+            {},
+            {msg("Its loss has not been a finite number since then.")}};
+}
+
+Verdict both_diverged(const RunFigures& baseline, const RunFigures& other, const LossGap& gap) {
+    const std::string first = lost_value(baseline, gap.baseline_lost);
+    const std::string second = lost_value(other, gap.other_lost);
+    return {VerdictTone::bad,
+            msg("Both runs diverged ({} at steps {}, {}).",
+                first == second ? first : first + ", " + second, gap.baseline_lost, gap.other_lost),
+            {},
+            {msg("Their losses have not been finite numbers since then.")}};
+}
+
+Verdict by_seeds(const Accuracies& tests, const RunFigures& other, const LossGap& gap) {
     const std::string name = title(other);
-    const Message evidence = seed_evidence(tests, cost, name);
+    const Sentences evidence = {seed_evidence(tests)};
     if (std::abs(tests.gap()) <= tests.noise) {
-        return {VerdictTone::good, msg("No difference beyond seed noise."), evidence};
+        return {VerdictTone::good, msg("No difference beyond seed noise."), {}, evidence};
     }
     if (tests.gap() > 0) {
         return {VerdictTone::good,
-                msg("{} is better by {} points.", name, figure(100 * tests.gap())), evidence};
+                msg("{} is better by {} points.", name, figure(100 * tests.gap())),
+                {},
+                evidence};
     }
     const double lost = lost_updates(other);
-    return {VerdictTone::bad, msg("{} is worse by {} points.", name, figure(-100 * tests.gap())),
-            lost > most_updates ? lost_evidence(lost, gap) : evidence};
+    return {VerdictTone::bad,
+            msg("{} is worse by {} points.", name, figure(-100 * tests.gap())),
+            {},
+            lost > most_updates ? Sentences{lost_evidence(lost, gap)} : evidence};
 }
 
-Verdict by_steps(const LossGap& gap, const Cost& cost, const RunFigures& other) {
+Verdict by_steps(const LossGap& gap, const RunFigures& other, bool ended) {
     const std::string name = title(other);
-    if (!gap.beyond_noise()) {
-        return {VerdictTone::good, msg("Same result so far."), step_evidence(gap, cost, name)};
-    }
-    if (gap.parted == 0) {
-        return {VerdictTone::good, msg("Same result so far."), lag_evidence(gap, cost, name)};
+    if (!gap.beyond_noise() || gap.parted == 0) {
+        return {VerdictTone::good,
+                ended ? msg("No measurable difference.") : msg("Same result so far."),
+                {},
+                {gap.beyond_noise() ? lag_evidence(gap) : step_evidence(gap)}};
     }
     if (gap.gap < 0) {
-        return {VerdictTone::good, msg("{} has the lower loss since step {}.", name, gap.parted),
-                step_evidence(gap, cost, name)};
+        return {VerdictTone::good,
+                msg("{} has the lower loss since step {}.", name, gap.parted),
+                {},
+                {step_evidence(gap)}};
     }
     const double lost = lost_updates(other);
-    return {VerdictTone::bad, msg("{} parted at step {}.", name, gap.parted),
-            lost > most_updates ? lost_evidence(lost, gap) : step_evidence(gap, cost, name)};
+    return {VerdictTone::bad,
+            msg("{} parted at step {}.", name, gap.parted),
+            {},
+            {lost > most_updates ? lost_evidence(lost, gap) : step_evidence(gap)}};
 }
 
 }  // namespace
 
+std::string Verdict::details() const {
+    std::string text;
+    for (const auto& part : cost) text += (text.empty() ? "" : ", ") + part.str();
+    if (!text.empty()) text += '.';
+    for (const auto& sentence : evidence) text += (text.empty() ? "" : " ") + sentence.str();
+    return text;
+}
+
 Verdict judge(const RunFigures& baseline, const RunFigures& other) {
     const LossGap gap = loss_gap(baseline.record, other.record);
     // A loss that is lost needs no evaluation to be seen.
-    if (gap.baseline_lost != 0 && gap.other_lost != 0) {
-        return {VerdictTone::bad, msg("Neither run learns any more."),
-                msg("The losses have not been finite numbers since steps {} and {}.",
-                    gap.baseline_lost, gap.other_lost)};
-    }
-    if (gap.other_lost != 0) return not_a_number(other, gap.other_lost);
-    if (gap.baseline_lost != 0) return not_a_number(baseline, gap.baseline_lost);
+    if (gap.baseline_lost != 0 && gap.other_lost != 0) return both_diverged(baseline, other, gap);
+    if (gap.other_lost != 0) return diverged(other, gap.other_lost);
+    if (gap.baseline_lost != 0) return diverged(baseline, gap.baseline_lost);
 
     const Accuracies tests = seeded_accuracies(baseline, other);
     const bool early = !evaluated(baseline) || !evaluated(other);
     if (early || (!tests.known && gap.compared < 8)) {
-        return {VerdictTone::neutral, msg("Too early to say."), too_early_evidence(gap)};
+        return {VerdictTone::neutral, msg("Too early to say."), {}, {too_early_evidence(gap)}};
     }
-    const Cost cost = cost_of(baseline, other);
-    return tests.known ? by_seeds(tests, cost, other, gap) : by_steps(gap, cost, other);
+    Verdict verdict = tests.known ? by_seeds(tests, other, gap)
+                                  : by_steps(gap, other, baseline.ended && other.ended);
+    verdict.cost = cost_of(baseline, other);
+    for (auto& sentence : cost_evidence(baseline, other)) {
+        verdict.evidence.push_back(std::move(sentence));
+    }
+    return verdict;
 }
 
 }  // namespace engine

@@ -23,12 +23,12 @@ FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, doub
         row.step = i;
         row.elapsed_s = seconds * static_cast<double>(i) / static_cast<double>(steps);
         row.step_ms = static_cast<float>(seconds * 1e3 / static_cast<double>(steps));
+        row.samples = 64 * i;
         row.peak_bytes = 5'000'000;
         writer.append(row);
     }
     FinishedRun run;
     run.record = writer.reader();
-    run.done.samples_per_s = 1000;
     run.done.updates = steps - 1;
     run.done.skipped = 1;
     run.growths = 2;

@@ -55,6 +55,7 @@ void make_run_and_die(const fs::path& root, std::int64_t steps) {
             step.updates = i - 1;
             step.samples = i * 10;
             step.elapsed_s = static_cast<double>(i);
+            step.step_ms = 1000;
             record.append(step);
         }
         ::kill(::getpid(), SIGKILL);

@@ -19,7 +19,7 @@ inline LossOf jittered(double level, double spread, unsigned seed) {
                std::int64_t) mutable { return level + spread * normal(engine); };
 }
 
-/// A step record on disk with a made-up loss: 2 ms a step, 1 MiB at most.
+/// A step record on disk with a made-up loss: 2 ms a step of 64 samples, 1 MiB at most.
 class MadeRecord {
 public:
     MadeRecord(std::int64_t steps, const LossOf& loss,
@@ -28,6 +28,7 @@ public:
         for (std::int64_t step = 1; step <= steps; ++step) {
             StepRecord row{};
             row.step = step;
+            row.samples = 64 * step;
             row.loss = static_cast<float>(loss(step));
             row.step_ms = 2;
             row.peak_bytes = 1 << 20;

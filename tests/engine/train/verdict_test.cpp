@@ -12,12 +12,16 @@ namespace engine {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// A run that was evaluated once.
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
-    return {precision, record.reader(), {0.3}, {accuracy}, 0};
+    RunFigures run{precision, record.reader(), {0.3}, {accuracy}, 0};
+    run.speed = speeds({record.reader()}).front();
+    return run;
 }
 
 /// Twice as fast in half the memory.
@@ -35,7 +39,7 @@ TEST(Verdict, IsTooEarlyBeforeBothHaveATestEvaluation) {
     for (const auto& verdict : {judge(evaluated, not_yet), judge(not_yet, evaluated)}) {
         EXPECT_EQ(verdict.headline.str(), "Too early to say.");
         EXPECT_EQ(verdict.tone, VerdictTone::neutral);
-        EXPECT_THAT(verdict.evidence.str(), HasSubstr("After 500 steps the losses are 0.5"));
+        EXPECT_THAT(verdict.details(), HasSubstr("After 500 steps the losses are 0.5"));
     }
 }
 
@@ -51,17 +55,57 @@ TEST(Verdict, CallsAGapWithinTheSpreadOverStepsTheSameResultAndSaysHowItKnows) {
     const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Same result so far.");
     EXPECT_EQ(verdict.tone, VerdictTone::good);
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("noise over steps 0.1"));
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("(one seed ran)"));
-    EXPECT_THAT(verdict.evidence.str(),
-                HasSubstr("AMP FP16 is 2.00× as fast in 0.50× the memory."));
+    EXPECT_THAT(verdict.details(), HasSubstr("step-to-step noise 0.1"));
+    EXPECT_THAT(verdict.details(), HasSubstr("(1 seed)"));
+    EXPECT_THAT(verdict.details(), StartsWith("2.0× as fast, 50 % less memory. Losses"));
+    EXPECT_THAT(verdict.details(),
+                HasSubstr("64,000 samples/s against 32,000: the median of steps 11 to 500."));
 }
 
-TEST(Verdict, GivesNoSpeedForARunOfAFewSteps) {
-    const MadeRecord a(16, jittered(1.0, 0.05, 1)), b(16, jittered(1.0, 0.05, 2), halved);
-    const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
+TEST(Verdict, GivesNoCostWhereASpeedIsUnknown) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
+    RunFigures unmeasured = figures("amp-fp16", b);
+    unmeasured.speed = {};
+    const Verdict verdict = judge(figures("fp32", a), unmeasured);
     EXPECT_EQ(verdict.headline.str(), "Same result so far.");
-    EXPECT_EQ(verdict.evidence.str().find("as fast"), std::string::npos);
+    EXPECT_TRUE(verdict.cost.empty());
+    EXPECT_THAT(verdict.details(), Not(HasSubstr("samples/s")));
+}
+
+TEST(Verdict, SaysWhatASlowerRunInLessMemoryCosts) {
+    const auto slower = [](StepRecord& row) {
+        row.step_ms = 2 / 0.84F;
+        row.peak_bytes = 650'000;
+    };
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), slower);
+    const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
+    EXPECT_THAT(verdict.details(), StartsWith("16 % slower, 38 % less memory. "));
+}
+
+TEST(Verdict, SaysThatTheSpeedOfACpuIsNotThatOfAGpu) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1));
+    RunFigures run = figures("amp-fp16", a);
+    EXPECT_THAT(judge(figures("fp32", a), run).details(), Not(HasSubstr("CPU")));
+    run.device = "cpu";
+    EXPECT_THAT(judge(figures("fp32", a), run).details(),
+                HasSubstr("The speed of a CPU says nothing about the speed of a GPU."));
+}
+
+TEST(Verdict, CallsRunsThatEndedTheSameWithoutSoFar) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.003, 0.05, 2));
+    RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", b);
+    baseline.ended = other.ended = true;
+    EXPECT_EQ(judge(baseline, other).headline.str(), "No measurable difference.");
+}
+
+TEST(Verdict, GoesNoFurtherThanTheRowsThatAreOnScreen) {
+    const MadeRecord a(500, jittered(1.0, 0.02, 1));
+    const MadeRecord b(500, [](std::int64_t step) { return step >= 300 ? nan_value : 1.0; });
+    RunFigures shown = figures("pure-fp16", b);
+    EXPECT_EQ(judge(figures("fp32", a), shown).headline.str(),
+              "Pure FP16 diverged (NaN at step 300).");
+    shown.record = shown.record.up_to(299);
+    EXPECT_EQ(judge(figures("fp32", a), shown).headline.str(), "Same result so far.");
 }
 
 TEST(Verdict, CallsASmallSteadyLagTheSameResultAndShowsItsShare) {
@@ -69,7 +113,7 @@ TEST(Verdict, CallsASmallSteadyLagTheSameResultAndShowsItsShare) {
     const MadeRecord b(500, [](std::int64_t) { return 1.01; });
     const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Same result so far.");
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("Losses 0.01 apart, steadily but only 1 %"));
+    EXPECT_THAT(verdict.details(), HasSubstr("Losses 0.01 apart, steadily but only 1 %"));
 }
 
 TEST(Verdict, NamesTheStepAtWhichARunParted) {
@@ -80,7 +124,7 @@ TEST(Verdict, NamesTheStepAtWhichARunParted) {
     const Verdict verdict = judge(figures("fp32", a), figures("pure-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Pure FP16 parted at step 31.");
     EXPECT_EQ(verdict.tone, VerdictTone::bad);
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("noise over steps"));
+    EXPECT_THAT(verdict.details(), HasSubstr("step-to-step noise"));
 }
 
 TEST(Verdict, NamesLostUpdatesAsTheReason) {
@@ -88,8 +132,8 @@ TEST(Verdict, NamesLostUpdatesAsTheReason) {
     const MadeRecord a(500, jittered(0.6, 0.02, 1)), b(500, jittered(1.9, 0.02, 2), lose);
     const Verdict verdict = judge(figures("fp32", a), figures("pure-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Pure FP16 parted at step 1.");
-    EXPECT_THAT(verdict.evidence.str(), HasSubstr("Most updates (93 %) are smaller than half a "
-                                                  "unit of the weights and vanish: losses 1.3"));
+    EXPECT_THAT(verdict.details(), HasSubstr("Most updates (93 %) are smaller than half a "
+                                             "unit of the weights and vanish: losses 1.3"));
 }
 
 TEST(Verdict, SaysWhenTheOtherRunHasTheLowerLoss) {
@@ -104,11 +148,17 @@ TEST(Verdict, ReportsALossThatIsNoNumberAtOnce) {
     RunFigures broken = figures("pure-fp16", b);
     broken.test_losses.clear();
     broken.test_accuracies.clear();
-    EXPECT_EQ(judge(figures("fp32", a), broken).headline.str(), "Pure FP16 parted at step 31.");
-    EXPECT_EQ(judge(broken, figures("fp32", a)).headline.str(), "Pure FP16 parted at step 31.");
+    EXPECT_EQ(judge(figures("fp32", a), broken).headline.str(),
+              "Pure FP16 diverged (NaN at step 31).");
+    EXPECT_EQ(judge(broken, figures("fp32", a)).headline.str(),
+              "Pure FP16 diverged (NaN at step 31).");
     const Verdict both = judge(broken, broken);
-    EXPECT_EQ(both.headline.str(), "Neither run learns any more.");
-    EXPECT_THAT(both.evidence.str(), HasSubstr("since steps 31 and 31."));
+    EXPECT_EQ(both.headline.str(), "Both runs diverged (NaN at steps 31, 31).");
+    const MadeRecord c(500, [](std::int64_t step) {
+        return step >= 20 ? std::numeric_limits<double>::infinity() : 1.0;
+    });
+    EXPECT_EQ(judge(figures("fp32", c), broken).headline.str(),
+              "Both runs diverged (∞, NaN at steps 20, 31).");
 }
 
 TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
@@ -119,9 +169,10 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     EXPECT_EQ(same.headline.str(), "No difference beyond seed noise.");
     EXPECT_EQ(same.tone, VerdictTone::good);
     EXPECT_EQ(
-        same.evidence.str(),
-        "Test accuracies 0.5 points apart, noise over seeds 1.13 points. AMP FP16 is 2.00× as "
-        "fast in 0.50× the memory.");
+        same.details(),
+        "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
+        "64,000 samples/s against 32,000: the median of steps 11 to 500. Peak memory 0.524 MB "
+        "against 1.05 MB.");
 
     other.test_accuracies = {0.86};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");
@@ -136,14 +187,14 @@ TEST(Verdict, ComparesTheSameEvaluationOfBoth) {
     baseline.test_accuracies = {0.5, 0.9};
     other.test_accuracies = {0.5};
     baseline.seed_noise = 0.001;
-    EXPECT_THAT(judge(baseline, other).evidence.str(), HasSubstr("accuracies 0 points apart"));
+    EXPECT_THAT(judge(baseline, other).details(), HasSubstr("accuracies 0 points apart"));
 }
 
 TEST(Verdict, UsesTheSpreadOverStepsInRegression) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
     RunFigures baseline = figures("fp32", a, nan_value), other = figures("amp-fp16", a, nan_value);
     baseline.seed_noise = other.seed_noise = 0.01;
-    EXPECT_THAT(judge(baseline, other).evidence.str(), HasSubstr("noise over steps"));
+    EXPECT_THAT(judge(baseline, other).details(), HasSubstr("step-to-step noise"));
 }
 
 }  // namespace

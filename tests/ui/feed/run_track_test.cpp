@@ -43,14 +43,6 @@ TEST(RunTrack, LeavesRowsForTheNextTurnWhenTimeIsUp) {
     EXPECT_EQ(track.rows(), 0);
 }
 
-TEST(RunTrack, MeasuresItsPaceOverTheLastSecond) {
-    RunTrack track("1", {});
-    track.setSource(listSource(rows(500)));
-    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
-    EXPECT_NEAR(track.pace().stepMs, 10, 1e-9);
-    EXPECT_NEAR(track.pace().samplesPerS, 12800, 1e-6);
-}
-
 TEST(RunTrack, FoldsEventsIntoItsState) {
     RunTrack track("", {});
     engine::RunStarted started{};

@@ -13,6 +13,7 @@ struct Fake : Paintable {
     Fake(std::vector<int>* log, int id) : log_(log), id_(id) {}
     bool visible() const override { return shown; }
     void paintNow() override { log_->push_back(id_); }
+    void present() override { log_->push_back(10 * id_); }
     bool shown = true;
 
 private:
@@ -43,7 +44,7 @@ TEST(PaintScheduler, PaintsEachPlotOnceHoweverOftenItWasAskedFor) {
         scheduler.request(&b);
     }
     runFor(100);
-    EXPECT_EQ(log, (std::vector<int>{1, 2}));
+    EXPECT_EQ(log, (std::vector<int>{1, 2, 10, 20}));
 }
 
 TEST(PaintScheduler, LeavesHiddenPlotsAloneUntilTheyShow) {
@@ -58,7 +59,36 @@ TEST(PaintScheduler, LeavesHiddenPlotsAloneUntilTheyShow) {
     plot.shown = true;
     scheduler.request(&plot);
     runFor(50);
-    EXPECT_EQ(log, std::vector<int>{1});
+    EXPECT_EQ(log, (std::vector<int>{1, 10}));
+}
+
+TEST(PaintScheduler, ShowsNothingOfAFrameBeforeAllOfItIsPainted) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    scheduler.setSaving(true);
+    Fake a(&log, 1), b(&log, 2), c(&log, 3);
+    for (auto* plot : {&a, &b, &c}) scheduler.add(plot);
+    QObject::connect(&scheduler, &PaintScheduler::presented, &scheduler,
+                     [&] { log.push_back(-1); });
+    for (auto* plot : {&a, &b, &c}) scheduler.request(plot);
+    EXPECT_FALSE(scheduler.isReady());
+    runFor(100);
+    EXPECT_EQ(log, (std::vector<int>{1, 2, 3, 10, 20, 30, -1}));
+    EXPECT_TRUE(scheduler.isReady());
+}
+
+TEST(PaintScheduler, ShowsWhatItPaintedWhenTheRestOfTheFrameGoesOutOfSight) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    Fake a(&log, 1), b(&log, 2);
+    scheduler.add(&a);
+    scheduler.add(&b);
+    scheduler.request(&a);
+    scheduler.request(&b);
+    QTimer::singleShot(0, &scheduler, [&] { b.shown = false; });
+    runFor(100);
+    EXPECT_TRUE(scheduler.isReady());
+    EXPECT_EQ(std::count(log.begin(), log.end(), 10), 1);
 }
 
 TEST(PaintScheduler, ForgetsAPlotThatIsGone) {

@@ -3,6 +3,8 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,9 +16,10 @@ namespace ui {
 
 class RunTrack;
 
-/// The window's only door to training. Owns the sessions of the current experiment; a timer (33 ms)
-/// drains their events and reads new rows of their records into the tracks, a bounded time a turn.
-/// Nothing here waits for the engine. GUI thread.
+/// The window's only door to training. Owns the sessions of the current experiment and shows it in
+/// frames, at most four a second: a frame reads the new rows of all records, delivers the events of
+/// these rows, measures speeds, and then tells every panel to draw. Between frames nothing that
+/// panels read changes, except the state. Nothing here waits for the engine. GUI thread.
 class EventFeed final : public QObject {
     Q_OBJECT
 public:
@@ -27,6 +30,11 @@ public:
     /// Where runs are kept; needed before anything else.
     void setStore(std::shared_ptr<engine::RunStore> store);
     const std::shared_ptr<engine::RunStore>& store() const { return store_; }
+    /// A frame begins when `canBegin` allows it and its figures change when finishFrame() is
+    /// called. Without one frames begin on time and finish at once.
+    void setPainter(std::function<bool()> canBegin) { canBegin_ = std::move(canBegin); }
+    /// The plots of the frame are painted; also harmless when none has begun.
+    void finishFrame();
 
     /// Ends the current experiment and makes one session for each of the settings; nothing starts
     /// yet. Throws engine::Error (settings, io); the old experiment is then gone all the same.
@@ -36,8 +44,13 @@ public:
     /// back to the experiment alone. Throws engine::Error(data).
     void showStored(const std::vector<engine::RunSummary>& runs);
 
+    /// Reads all rows of the runs on screen now, however long that takes: for a report.
+    void readAll();
+
     /// The runs on screen: the experiment's, then the stored ones chosen.
     std::vector<std::shared_ptr<RunTrack>> tracks() const;
+    /// Those of the experiment.
+    const std::vector<std::shared_ptr<RunTrack>>& liveTracks() const { return live_; }
     /// The experiment as a whole: the liveliest state of its runs.
     engine::RunState state() const { return state_; }
     bool live() const { return !sessions_.empty(); }
@@ -48,19 +61,29 @@ signals:
     void storeChanged();
     /// Other runs are on screen.
     void tracksChanged();
-    /// Some series have more rows.
+    /// Some series have more rows: a frame has begun.
     void rowsArrived();
-    /// An event of a track that is on screen. Not sent for RunStarted, with which tracksChanged
-    /// comes.
+    /// An event of a track that is on screen, once its row is. Not sent for RunStarted, with which
+    /// tracksChanged comes.
     void eventArrived(std::shared_ptr<ui::RunTrack> track, const engine::Event& event);
     void stateChanged(engine::RunState state);
-    /// Time to write figures anew: at most four times a second.
+    /// Time to write figures anew, with the frame's plots: at most four times a second.
     void figuresDue();
 
 private:
+    struct Pending {
+        std::shared_ptr<RunTrack> track;
+        engine::Event event;
+    };
     void turn();
     bool drainSessions();
-    void readRows();
+    void takeEvent(std::size_t session, const engine::Event& event);
+    bool frameIsDue() const;
+    void beginFrame();
+    bool deliverEvents();
+    bool readRows(bool all);
+    void notePublished();
+    void measureSpeeds();
     void tellProblem(const std::shared_ptr<RunTrack>& track);
     void updateState();
     void name();
@@ -70,11 +93,15 @@ private:
     std::vector<std::unique_ptr<engine::Session>> sessions_;
     std::vector<std::shared_ptr<RunTrack>> live_;  ///< of sessions_, in their order
     std::vector<std::shared_ptr<RunTrack>> stored_;
+    std::deque<Pending> pending_;  ///< whose rows are not on screen yet, in order
     engine::RunState state_ = engine::RunState::idle;
+    std::function<bool()> canBegin_;
     QTimer timer_;
-    QTimer figures_;
     QElapsedTimer sinceRow_;
-    bool behind_ = false;
+    QElapsedTimer sinceFrame_;
+    std::int64_t published_ = 0;
+    bool behind_ = false;   ///< rows of stored runs are left to read
+    bool drawing_ = false;  ///< a frame has begun and its figures have not changed yet
 };
 
 /// The liveliest of several states: training before evaluating before preparing, paused only if

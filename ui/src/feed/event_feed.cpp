@@ -3,8 +3,10 @@
 #include <QDeadlineTimer>
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "engine/error.h"
+#include "engine/speed.h"
 #include "feed/run_track.h"
 
 namespace ui {
@@ -13,11 +15,20 @@ using engine::RunState;
 
 namespace {
 
-constexpr int turnEvery = 33;      // ms
-constexpr int figuresEvery = 250;  // ms: faster than that cannot be read
-constexpr int sliceMs = 4;         // reading rows may take this long a turn
+constexpr int turnEvery = 33;    // ms
+constexpr int frameEvery = 250;  // ms: figures that change faster cannot be read
+constexpr int sliceMs = 4;       // reading rows of stored runs may take this long a turn
 
 bool ended(RunState state) { return state == RunState::done || state == RunState::failed; }
+
+/// The last row that an event speaks of; 0: of none.
+std::int64_t rowOf(const engine::Event& event) {
+    if (const auto* epoch = std::get_if<engine::EpochDone>(&event)) return epoch->step;
+    if (const auto* scale = std::get_if<engine::ScaleChanged>(&event)) return scale->step;
+    if (const auto* warning = std::get_if<engine::RunWarning>(&event)) return warning->step;
+    if (const auto* done = std::get_if<engine::RunDone>(&event)) return done->steps;
+    return 0;
+}
 
 }  // namespace
 
@@ -35,10 +46,8 @@ RunState combined(const std::vector<RunState>& states) {
 EventFeed::EventFeed(QObject* parent) : QObject(parent) {
     timer_.setInterval(turnEvery);
     connect(&timer_, &QTimer::timeout, this, &EventFeed::turn);
-    figures_.setSingleShot(true);
-    figures_.setInterval(figuresEvery);
-    connect(&figures_, &QTimer::timeout, this, &EventFeed::figuresDue);
     sinceRow_.start();
+    sinceFrame_.start();
 }
 
 EventFeed::~EventFeed() = default;
@@ -52,6 +61,7 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
     sessions_.clear();
     live_.clear();
     stored_.clear();
+    pending_.clear();
     if (!store_) {
         throw engine::Error(engine::ErrorCode::io,
                             engine::msg("There is no folder to keep the run in."),
@@ -102,6 +112,7 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
     if (!runs.empty() && ended(state_) && opened.size() == runs.size()) {
         sessions_.clear();
         live_.clear();
+        pending_.clear();
         updateState();
     }
     stored_ = std::move(opened);
@@ -129,11 +140,13 @@ void EventFeed::name() {
 
 void EventFeed::turn() {
     const bool changed = drainSessions();
-    if (!behind_) readRows();
+    notePublished();
+    if (frameIsDue()) beginFrame();
     if (changed) updateState();
-    const bool over = std::all_of(live_.begin(), live_.end(),
-                                  [](const auto& track) { return ended(track->state()); });
-    if (over && !changed && !behind_) timer_.stop();
+    const bool over = std::all_of(live_.begin(), live_.end(), [](const auto& track) {
+        return ended(track->state()) && track->rows() == track->published();
+    });
+    if (over && !changed && !behind_ && !drawing_ && pending_.empty()) timer_.stop();
 }
 
 bool EventFeed::drainSessions() {
@@ -142,40 +155,119 @@ bool EventFeed::drainSessions() {
         const auto track = live_[i];
         for (const auto& event : sessions_[i]->drain()) {
             changed = true;
-            const bool first = std::holds_alternative<engine::RunStarted>(event);
-            track->apply(event);
-            if (first) {
-                track->setSource(recordSource(sessions_[i]->record()));
-                name();
-                emit tracksChanged();  // who listens reads the track's events so far
-            } else {
-                emit eventArrived(track, event);
-            }
+            takeEvent(i, event);
             // A slot may have opened another experiment.
             if (i >= live_.size() || live_[i] != track) return true;
         }
     }
-    if (changed && !figures_.isActive()) figures_.start();
     return changed;
 }
 
-void EventFeed::readRows() {
-    const QDeadlineTimer deadline(sliceMs, Qt::PreciseTimer);
-    bool more = false;
+void EventFeed::takeEvent(std::size_t session, const engine::Event& event) {
+    const auto track = live_[session];
+    if (std::holds_alternative<engine::StateChanged>(event)) {
+        track->apply(event);  // buttons do not wait for a frame
+    } else if (std::holds_alternative<engine::RunStarted>(event)) {
+        track->apply(event);
+        track->setSource(recordSource(sessions_[session]->record()));
+        name();
+        emit tracksChanged();
+    } else {
+        pending_.push_back({track, event});
+    }
+}
+
+void EventFeed::notePublished() {
+    std::int64_t now = 0;
+    for (const auto& track : live_) now += track->published();
+    if (std::exchange(published_, now) != now) sinceRow_.restart();
+}
+
+bool EventFeed::frameIsDue() const {
+    if (drawing_) return false;
+    const auto all = tracks();
+    const bool news = !pending_.empty() || std::any_of(all.begin(), all.end(), [](const auto& t) {
+        return t->rows() < t->published();
+    });
+    const bool none =
+        std::all_of(all.begin(), all.end(), [](const auto& t) { return t->rows() == 0; });
+    return news && (none || sinceFrame_.elapsed() >= frameEvery) && (!canBegin_ || canBegin_());
+}
+
+void EventFeed::beginFrame() {
+    sinceFrame_.restart();
+    const bool grew = readRows(false);
+    const bool happened = deliverEvents();
+    if (!grew && !happened) return;
+    measureSpeeds();
+    drawing_ = true;
+    emit rowsArrived();
+    if (!canBegin_ || canBegin_()) finishFrame();  // nothing to paint
+}
+
+void EventFeed::finishFrame() {
+    if (!std::exchange(drawing_, false)) return;
+    emit figuresDue();
+}
+
+bool EventFeed::deliverEvents() {
+    // Of a run that ended no more rows come, so what is left is delivered whatever it speaks of.
+    std::deque<Pending> later;
+    std::vector<Pending> now;
+    for (auto& each : pending_) {
+        const RunTrack& track = *each.track;
+        const bool held = std::any_of(later.begin(), later.end(),
+                                      [&](const auto& p) { return p.track == each.track; });
+        const bool whole = ended(track.state()) && track.rows() == track.published();
+        const bool due = !held && (whole || rowOf(each.event) <= track.rows());
+        if (due) {
+            now.push_back(std::move(each));
+        } else {
+            later.push_back(std::move(each));
+        }
+    }
+    pending_ = std::move(later);
+    for (const auto& [track, event] : now) {
+        track->apply(event);
+        emit eventArrived(track, event);
+    }
+    return !now.empty();
+}
+
+bool EventFeed::readRows(bool whole) {
+    const QDeadlineTimer unlimited(QDeadlineTimer::Forever);
+    const QDeadlineTimer slice(sliceMs, Qt::PreciseTimer);
     bool grew = false;
-    for (const auto& track : tracks()) {
-        const std::int64_t before = track->rows();
-        more = track->catchUp(deadline) || more;
-        grew = grew || track->rows() > before;
-        tellProblem(track);
+    behind_ = false;
+    const auto all = tracks();
+    std::vector<std::int64_t> published;
+    for (const auto& track : all) published.push_back(track->published());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        // All of the experiment's rows: they are few, and its runs are shown at one step.
+        const auto& deadline = whole || i < live_.size() ? unlimited : slice;
+        const std::int64_t before = all[i]->rows();
+        behind_ = all[i]->catchUp(deadline, published[i]) || behind_;
+        grew = grew || all[i]->rows() > before;
+        tellProblem(all[i]);
     }
-    if (grew) {
-        sinceRow_.restart();
-        emit rowsArrived();
-        if (!figures_.isActive()) figures_.start();
+    return grew;
+}
+
+void EventFeed::readAll() {
+    readRows(true);
+    measureSpeeds();
+}
+
+void EventFeed::measureSpeeds() {
+    const auto all = tracks();
+    std::vector<engine::StepRecordReader> records;
+    for (const auto& track : all) records.push_back(track->reader());
+    try {
+        const auto measured = engine::speeds(records);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i]->setSpeed(measured[i]);
+    } catch (const engine::Error&) {
+        // Another program cut a record short, of which tellProblem() tells; the speeds stay.
     }
-    behind_ = more;
-    if (more) QTimer::singleShot(0, this, &EventFeed::readRows);
 }
 
 void EventFeed::tellProblem(const std::shared_ptr<RunTrack>& track) {

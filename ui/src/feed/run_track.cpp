@@ -130,6 +130,7 @@ void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     series_.clear();
     rows_ = 0;
     problemTaken_ = false;
+    speed_ = {};
     for (int i = 0; i < figureCount; ++i) {
         const auto figure = static_cast<Figure>(i);
         series_.push_back(std::make_unique<SeriesPyramid>(
@@ -139,9 +140,9 @@ void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     }
 }
 
-bool RunTrack::catchUp(const QDeadlineTimer& deadline) {
+bool RunTrack::catchUp(const QDeadlineTimer& deadline, std::int64_t limit) {
     if (!source_) return false;
-    const std::int64_t published = source_->size();
+    const std::int64_t published = std::min(source_->size(), limit);
     while (rows_ < published) {
         if (deadline.hasExpired()) return true;
         scratch_.resize(std::min(chunk, static_cast<std::size_t>(published - rows_)));
@@ -162,7 +163,7 @@ engine::Message RunTrack::takeProblem() {
 }
 
 engine::StepRecordReader RunTrack::reader() const {
-    return source_ ? source_->reader() : engine::StepRecordReader();
+    return source_ ? source_->reader().up_to(rows_) : engine::StepRecordReader();
 }
 
 const SeriesPyramid& RunTrack::series(Figure figure) const {
@@ -172,33 +173,6 @@ const SeriesPyramid& RunTrack::series(Figure figure) const {
 StepRecord RunTrack::at(std::int64_t step) const {
     if (step < 1 || step > rows_) return StepRecord{};
     return source_->row(step - 1);
-}
-
-RunTrack::Pace RunTrack::pace() const {
-    const double unknown = std::numeric_limits<double>::quiet_NaN();
-    if (rows_ < 2) return {unknown, unknown};
-    const StepRecord now = latest();
-    // The first row younger than a second; at least one step back. Looked for from the end, since
-    // old rows are no longer in memory.
-    std::int64_t low = rows_ - 1;
-    std::int64_t high = low;
-    for (std::int64_t back = 1; low > 1 && now.elapsed_s - at(low).elapsed_s <= 1.0; back *= 2) {
-        high = low;
-        low = std::max<std::int64_t>(1, low - back);
-    }
-    while (low < high) {
-        const std::int64_t middle = (low + high) / 2;
-        if (now.elapsed_s - at(middle).elapsed_s > 1.0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const StepRecord then = at(low);
-    const double seconds = now.elapsed_s - then.elapsed_s;
-    if (!(seconds > 0)) return {unknown, unknown};
-    return {static_cast<double>(now.samples - then.samples) / seconds,
-            seconds * 1e3 / static_cast<double>(now.step - then.step)};
 }
 
 void RunTrack::apply(const engine::Event& event) {

@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "engine/event.h"
 #include "engine/run_config.h"
+#include "engine/speed.h"
 #include "engine/step_record.h"
 #include "plots/series_pyramid.h"
 
@@ -54,9 +56,14 @@ public:
 
     void setSource(std::shared_ptr<RowSource> source);
     bool hasSource() const { return source_ != nullptr; }
+    /// The rows that were read so far, for another thread.
     engine::StepRecordReader reader() const;
-    /// Reads new rows until all are in or time is up. True if rows remain.
-    bool catchUp(const QDeadlineTimer& deadline);
+    /// Rows that are in the record, read or not.
+    std::int64_t published() const { return source_ ? source_->size() : 0; }
+    /// Reads new rows, up to `limit` of them in all, until they are in or time is up. True if rows
+    /// remain.
+    bool catchUp(const QDeadlineTimer& deadline,
+                 std::int64_t limit = std::numeric_limits<std::int64_t>::max());
     /// Why rows of the record could not be read, once; empty if all could.
     engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
@@ -64,12 +71,9 @@ public:
     /// Row of a step (from 1) that was read.
     engine::StepRecord at(std::int64_t step) const;
     engine::StepRecord latest() const { return at(rows_); }
-    /// Mean over the last second or so of the run's own time.
-    struct Pace {
-        double samplesPerS;
-        double stepMs;
-    };
-    Pace pace() const;
+    /// Over the same steps as the other runs on screen.
+    const engine::Speed& speed() const { return speed_; }
+    void setSpeed(const engine::Speed& speed) { speed_ = speed; }
 
     void apply(const engine::Event& event);
     /// The newest 4,000 or so; all are in the run's folder.
@@ -93,6 +97,7 @@ private:
     std::vector<std::unique_ptr<SeriesPyramid>> series_;
     std::int64_t rows_ = 0;
     bool problemTaken_ = false;
+    engine::Speed speed_;
     std::deque<engine::Event> events_;
     engine::RunState state_ = engine::RunState::idle;
     std::vector<engine::EpochDone> epochs_;

@@ -29,7 +29,8 @@ EventText EventModel::describe(const RunTrack& track, const engine::Event& event
 }
 
 EventModel::Entry EventModel::entry(const RunTrack& track, EventText text) {
-    return {std::move(text), QString::fromStdString(track.precision()), ++ids_};
+    return {std::move(text), QString::fromStdString(track.precision()), ++ids_,
+            reinterpret_cast<quintptr>(&track)};
 }
 
 void EventModel::add(const RunTrack& track, const engine::Event& event) {
@@ -98,6 +99,8 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
             return entry.precision;
         case IdRole:
             return entry.id;
+        case RunRole:
+            return entry.run;
         default:
             return {};
     }

@@ -17,7 +17,15 @@ class RunTrack;
 class EventModel final : public QAbstractListModel {
     Q_OBJECT
 public:
-    enum Role { WhatRole = Qt::UserRole, MeaningRole, StepRole, KindRole, PrecisionRole, IdRole };
+    enum Role {
+        WhatRole = Qt::UserRole,
+        MeaningRole,
+        StepRole,
+        KindRole,
+        PrecisionRole,
+        IdRole,
+        RunRole
+    };
     static constexpr std::size_t most = 500;
 
     explicit EventModel(QObject* parent = nullptr) : QAbstractListModel(parent) {}
@@ -36,7 +44,8 @@ private:
     struct Entry {
         EventText text;
         QString precision;
-        qint64 id;  ///< of no other entry of this model
+        qint64 id;     ///< of no other entry of this model
+        quintptr run;  ///< address of its track, which may be gone
     };
     /// In words, with the run's name where several are on screen.
     EventText describe(const RunTrack& track, const engine::Event& event) const;

@@ -7,11 +7,12 @@
 #include "commands.h"
 #include "engine/catalog.h"
 #include "engine/machine.h"
-#include "feed/run_track.h"
+#include "feed/selection.h"
 #include "models/settings_model.h"
-#include "panels/run_cards.h"
+#include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
@@ -87,9 +88,9 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     stop_ = button(tr("Stop"), {});
     row_->addStretch();
     device_ = chip(tr("Device"));
-    seen_ = chip(tr("Steps seen"));
-    applied_ = chip(tr("Updates applied"));
-    skipped_ = chip(tr("Steps skipped"));
+    seen_ = chip(tr("Steps"));
+    applied_ = chip(tr("Updates"));
+    skipped_ = chip(tr("Skipped steps"));
     Commands* commands = context_.commands;
     connect(compare_, &QPushButton::clicked, commands, &Commands::compare);
     connect(start_, &QPushButton::clicked, commands, &Commands::start);
@@ -99,6 +100,7 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     connect(commands, &Commands::buttonsChanged, this, &CommandBar::refreshButtons);
     connect(context_.feed, &EventFeed::figuresDue, this, &CommandBar::refreshCounters);
     connect(context_.feed, &EventFeed::tracksChanged, this, &CommandBar::refreshCounters);
+    connect(context_.link, &PlotLink::selectedChanged, this, &CommandBar::refreshCounters);
     connect(context_.theme, &Theme::changed, this, &CommandBar::dress);
     inspectDevice();
     dress();
@@ -223,22 +225,22 @@ void CommandBar::keepFocus(const ButtonStates& next) {
 
 void CommandBar::refreshCounters() {
     const auto tracks = context_.feed->tracks();
-    const auto track = focusTrack(tracks);
+    const auto track = selectedTrack(context_);
     const bool some = track && track->rows() > 0;
     const auto row = some ? track->latest() : engine::StepRecord{};
     const std::int64_t skips = row.step - row.updates;
     const auto words = [](const QString& name, std::int64_t value) {
         return name + u" <b>"_s + count(value) + u"</b>"_s;
     };
-    seen_->setText(words(tr("Seen"), row.step));
-    applied_->setText(words(tr("Applied"), row.updates));
+    seen_->setText(words(tr("Steps"), row.step));
+    applied_->setText(words(tr("Updates"), row.updates));
     skipped_->setText(words(tr("Skipped"), skips));
     restyle(skipped_, "alarm", skips > 0);
     QString all = track ? tr("Steps of %1").arg(trackTitle(*track)) : QString();
     for (const auto& other : tracks) {
         if (other == track || other->rows() == 0) continue;
         const auto its = other->latest();
-        all += u'\n' + tr("%1: %2 seen, %3 applied, %4 skipped")
+        all += u'\n' + tr("%1: %2 steps, %3 updates, %4 skipped")
                            .arg(trackTitle(*other), count(its.step), count(its.updates),
                                 count(its.step - its.updates));
     }
@@ -247,13 +249,13 @@ void CommandBar::refreshCounters() {
 }
 
 void CommandBar::inspectDevice() {
-    device_->setText(tr("looking at the machine…"));
+    device_->setText(tr("checking this machine…"));
     inBackground(
         this, [] { return engine::inspect_machine(); },
         [this](const engine::MachineReport& machine) {
             const QString name = machine.cuda_present ? u"CUDA"_s : u"CPU"_s;
-            const QString bf16 = machine.bf16_native ? tr("bf16 native") : tr("bf16 by conversion");
-            const QString fp16 = machine.fp16_native ? tr("fp16 native") : tr("fp16 by conversion");
+            const QString bf16 = machine.bf16_native ? tr("BF16 native") : tr("BF16 emulated");
+            const QString fp16 = machine.fp16_native ? tr("FP16 native") : tr("FP16 emulated");
             deviceName_ = name;
             deviceWords_ = u"%1 · %2 · %3"_s.arg(name, bf16, fp16);
             dress();

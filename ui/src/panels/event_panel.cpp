@@ -6,6 +6,7 @@
 #include <QStyledItemDelegate>
 #include <QToolButton>
 
+#include "feed/selection.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/icons.h"
@@ -201,29 +202,46 @@ void EventPanel::paintEvent(QPaintEvent* event) {
 
 void EventPanel::choose(const QModelIndex& index) {
     const auto step = index.data(EventModel::StepRole).toLongLong();
-    if (step > 0) context_.link->select(step);
+    const auto run = index.data(EventModel::RunRole).value<quintptr>();
+    for (const auto& track : context_.feed->tracks()) {
+        if (reinterpret_cast<quintptr>(track.get()) != run) continue;
+        context_.link->select(step > 0 ? step : context_.link->selected(), track);
+    }
 }
 
-void EventPanel::follow(std::int64_t step) {
-    const QModelIndex now = currentIndex();
-    if (now.isValid() && now.data(EventModel::StepRole).toLongLong() == step) return;
+quintptr EventPanel::selectedRun() const {
+    return reinterpret_cast<quintptr>(selectedTrack(context_).get());
+}
+
+bool EventPanel::isSelected(const QModelIndex& index) const {
+    return index.isValid() &&
+           index.data(EventModel::StepRole).toLongLong() == context_.link->selected() &&
+           index.data(EventModel::RunRole).value<quintptr>() == selectedRun();
+}
+
+void EventPanel::follow() {
+    if (isSelected(currentIndex())) return;
+    const std::int64_t step = context_.link->selected();
     // Newest first, so steps fall: the row is found by halving.
     int low = 0;
     int high = filter_->rowCount();
+    const auto stepOf = [this](int row) {
+        return filter_->index(row, 0).data(EventModel::StepRole).toLongLong();
+    };
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (filter_->index(middle, 0).data(EventModel::StepRole).toLongLong() > step) {
+        if (stepOf(middle) > step) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    const QModelIndex hit = filter_->index(low, 0);
-    if (hit.isValid() && hit.data(EventModel::StepRole).toLongLong() == step) {
-        setCurrentIndex(hit);
-    } else {
-        clearSelection();
+    for (; low < filter_->rowCount() && stepOf(low) == step; ++low) {
+        if (!isSelected(filter_->index(low, 0))) continue;
+        setCurrentIndex(filter_->index(low, 0));
+        return;
     }
+    clearSelection();
 }
 
 }  // namespace ui

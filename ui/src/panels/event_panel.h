@@ -22,7 +22,10 @@ protected:
 
 private:
     void choose(const QModelIndex& index);
-    void follow(std::int64_t step);
+    /// Marks the event of the selected step, of the selected run if there is one.
+    void follow();
+    bool isSelected(const QModelIndex& index) const;
+    quintptr selectedRun() const;
 
     Context context_;
     EventModel* model_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "commands.h"
+#include "feed/selection.h"
 #include "panels/run_cards.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -201,7 +202,7 @@ void PlotPanel::writeNote(qint64 window) {
 }
 
 QList<QPair<QString, QColor>> PlotPanel::scaleReadout(std::int64_t step) const {
-    const auto track = focusTrack(context_.feed->tracks());
+    const auto track = selectedTrack(context_);
     if (!track || step > track->rows()) return {};
     const Tokens& t = context_.theme->tokens();
     const auto row = track->at(step);

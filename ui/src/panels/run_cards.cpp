@@ -43,8 +43,7 @@ Figures figuresOf(const RunTrack& track) {
         const Bucket tail = track.series(Figure::loss).total(rows - 20, rows);
         out.loss = significant(tail.finite > 0 ? static_cast<double>(tail.mean)
                                                : static_cast<double>(track.latest().loss));
-        out.speed =
-            significant(track.done() ? track.done()->samples_per_s : track.pace().samplesPerS);
+        out.speed = significant(track.speed().samples_per_s);
         out.peak = bytes(track.latest().peak_bytes);
     }
     if (!track.epochs().empty()) out.accuracy = percent(track.epochs().back().test_accuracy);

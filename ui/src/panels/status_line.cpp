@@ -58,7 +58,7 @@ Progress progressOf(const TrackList& tracks) {
         const double all = over ? rows : std::max(rows, static_cast<double>(track->plannedSteps()));
         planned += all;
         did += rows;
-        if (!over) left += (all - rows) * track->pace().stepMs * 1e-3;
+        if (!over) left += (all - rows) * track->speed().step_ms * 1e-3;
     }
     return {planned > 0 ? did / planned : unknown, left};
 }
@@ -103,14 +103,16 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
 
 QString StatusLine::phase() const {
     const RunState state = context_.feed->state();
-    const auto tracks = context_.feed->tracks();
+    const auto& tracks = context_.feed->liveTracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
     if (state == RunState::done && track && track->done()) {
         return text + u' ' + reasonText(track->done()->reason);
     }
-    const bool training =
-        state == RunState::training || state == RunState::paused || state == RunState::evaluating;
+    if (track && state == RunState::evaluating && track->rows() > 0) {
+        return text + u' ' + tr("after step %1").arg(count(track->rows()));
+    }
+    const bool training = state == RunState::training || state == RunState::paused;
     if (track && training && track->rows() > 0) {
         const auto epochs = track->config().epochs;
         text += u' ' +
@@ -127,14 +129,15 @@ bool StatusLine::running() const {
 
 void StatusLine::refresh() {
     phase_->setText(phase());
-    const auto tracks = context_.feed->tracks();
+    // Of the experiment alone: an old run that is laid over it has nothing to say here.
+    const TrackList& tracks = context_.feed->liveTracks();
     bar_->setVisible(running());
     left_->setVisible(running());
     const auto track = focusTrack(tracks);
-    const bool measured = track && track->rows() > 1;
-    stepTime_->setText(measured ? tr("%1 a step").arg(milliseconds(track->pace().stepMs))
+    const bool measured = track && track->speed().known();
+    stepTime_->setText(measured ? tr("%1/step").arg(milliseconds(track->speed().step_ms))
                                 : QString());
-    speed_->setText(measured ? tr("%1 samples/s").arg(significant(track->pace().samplesPerS))
+    speed_->setText(measured ? tr("%1 samples/s").arg(significant(track->speed().samples_per_s))
                              : QString());
     if (!running()) return;
     const Progress progress = progressOf(tracks);
@@ -154,7 +157,7 @@ void StatusLine::refreshMachine() {
     if (seconds > 0) load_->setText(tr("CPU %1 %").arg(qRound((cpu - cpuBefore_) / seconds * 100)));
     cpuBefore_ = cpu;
     memory_->setText(tr("memory %1 of %2").arg(bytes(residentBytes()), bytes(machineBytes())));
-    const auto tracks = context_.feed->tracks();
+    const TrackList& tracks = context_.feed->liveTracks();
     const bool written = context_.feed->live() && !tracks.empty() && tracks.front()->rows() > 0;
     const double since = context_.feed->sinceLastRow();
     saved_->setText(!written                  ? QString()

@@ -4,7 +4,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "feed/run_track.h"
+#include "feed/selection.h"
 #include "panels/run_cards.h"
 #include "plots/plot_link.h"
 #include "text/event_text.h"
@@ -89,7 +89,7 @@ void StepPanel::furnish(Panel* panel) {
 }
 
 void StepPanel::walk(int direction) {
-    const auto track = focusTrack(context_.feed->tracks());
+    const auto track = selectedTrack(context_);
     if (!track) return;
     const auto& skips = track->series(Figure::skipped);
     const std::int64_t at = context_.link->selected() - 1;
@@ -103,7 +103,7 @@ void StepPanel::walk(int direction) {
 }
 
 void StepPanel::refreshHead() {
-    const auto track = focusTrack(context_.feed->tracks());
+    const auto track = selectedTrack(context_);
     const std::int64_t rows = track ? track->rows() : 0;
     std::int64_t skipped = 0;
     if (rows > 0) {
@@ -117,7 +117,7 @@ void StepPanel::refreshHead() {
 
 void StepPanel::refresh() {
     refreshHead();
-    const auto track = focusTrack(context_.feed->tracks());
+    const auto track = selectedTrack(context_);
     const std::int64_t step = context_.link->selected();
     const Tokens& t = context_.theme->tokens();
     while (table_->rowCount() > 0) table_->removeRow(0);
@@ -127,8 +127,8 @@ void StepPanel::refresh() {
         panel_->setTitle(tr("Selected step"));
         reason_->setText(u"<span style='color:%1'>%2</span>"_s.arg(
             t.dim.name(),
-            tr("Click a step on a plot, or a line under What happened: here it says why the "
-               "step went as it did.")));
+            tr("Click a step on a plot, or a line under Events, to see why the step was "
+               "applied or skipped.")));
         return;
     }
     const engine::StepRecord row = track->at(step);
@@ -169,9 +169,9 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     add(tr("loss"), number(row.loss));
     if (track.hasScaler()) {
         add(tr("scale"), powerOfTwo(static_cast<double>(row.loss_scale)));
-        add(tr("could bear"), std::isnan(row.scale_ceiling)
-                                  ? tr("unknown: lost to the overflow")
-                                  : significant(static_cast<double>(row.scale_ceiling)));
+        add(tr("max safe scale"), std::isnan(row.scale_ceiling)
+                                      ? tr("unknown (the overflow hid the true maximum)")
+                                      : significant(static_cast<double>(row.scale_ceiling), 4));
         add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));

@@ -1,17 +1,12 @@
 #include "panels/verdict_bar.h"
 
-#include <QDateTime>
-#include <QHBoxLayout>
-
-#include "background.h"
 #include "engine/error.h"
-#include "feed/run_track.h"
+#include "engine/verdict.h"
 #include "text/language.h"
 #include "text/run_title.h"
-#include "theme/icons.h"
+#include "text/verdict_text.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
-#include "widgets/panel.h"
 
 namespace ui {
 
@@ -19,16 +14,48 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qint64 every = 1000;  // ms: a verdict that changes faster is not one
+constexpr std::size_t mostLines = 4;  // five runs; more are in the cards' table alone
+constexpr int padding = 6;
 
 engine::RunFigures figuresOf(const RunTrack& track) {
     engine::RunFigures figures;
     figures.precision = track.precision();
+    figures.record = track.reader();
     for (const auto& epoch : track.epochs()) {
         figures.test_losses.push_back(epoch.test_loss);
         figures.test_accuracies.push_back(epoch.test_accuracy);
     }
+    figures.speed = track.speed();
+    figures.title = trackTitle(track).toStdString();
+    if (track.started()) figures.device = track.started()->device;
+    figures.ended = track.done().has_value();
     return figures;
+}
+
+engine::Verdict verdictOf(const RunTrack& baseline, const RunTrack& other) {
+    try {
+        return engine::judge(figuresOf(baseline), figuresOf(other));
+    } catch (const engine::Error& error) {  // another program cut a record short
+        return {engine::VerdictTone::neutral, error.message(), {}, {error.hint()}};
+    }
+}
+
+std::pair<QString, QColor> markOf(engine::VerdictTone tone, const Tokens& t) {
+    switch (tone) {
+        case engine::VerdictTone::good:
+            return {u"check"_s, t.good};
+        case engine::VerdictTone::caution:
+            return {u"warning"_s, t.caution};
+        case engine::VerdictTone::bad:
+            return {u"error"_s, t.bad};
+        case engine::VerdictTone::neutral:
+            break;
+    }
+    return {u"dot"_s, t.dim};
+}
+
+QString paragraph(const QString& text) {
+    return text.isEmpty() ? QString() : u"<p>"_s + text.toHtmlEscaped() + u"</p>"_s;
 }
 
 }  // namespace
@@ -36,103 +63,74 @@ engine::RunFigures figuresOf(const RunTrack& track) {
 VerdictBar::VerdictBar(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context) {
     setObjectName(u"card"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, 6, size::inside, 6);
-    row->setSpacing(size::gap);
-    icon_ = new QLabel(this);
-    text_ = new QLabel(this);
-    text_->setTextFormat(Qt::RichText);
-    text_->setWordWrap(true);
-    row->addWidget(icon_);
-    row->addWidget(text_, 1);
-    connect(context_.feed, &EventFeed::figuresDue, this, &VerdictBar::ask);
-    connect(context_.feed, &EventFeed::tracksChanged, this, [this] {
-        hasVerdict_ = false;
-        asked_ = 0;
-        ask();
-    });
-    connect(context_.theme, &Theme::changed, this, [this] {
-        if (hasVerdict_) show(last_);
-    });
-    ask();
+    column_ = new QVBoxLayout(this);
+    column_->setContentsMargins(size::inside, padding, size::inside, padding);
+    column_->setSpacing(size::grid);
+    connect(context_.feed, &EventFeed::figuresDue, this, &VerdictBar::refresh);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &VerdictBar::rebuild);
+    connect(context_.theme, &Theme::changed, this, &VerdictBar::refresh);
+    rebuild();
 }
 
-void VerdictBar::ask() {
+void VerdictBar::rebuild() {
+    const std::size_t runs = context_.feed->tracks().size();
+    const std::size_t wanted = std::clamp<std::size_t>(runs < 2 ? 1 : runs - 1, 1, mostLines);
+    while (lines_.size() > wanted) {
+        delete lines_.back();
+        lines_.pop_back();
+    }
+    while (lines_.size() < wanted) {
+        lines_.push_back(new VerdictLine(this));
+        column_->addWidget(lines_.back());
+    }
+    const int line = std::max(lines_.front()->sizeHint().height(), size::icon + 2);
+    const int count = static_cast<int>(wanted);
+    for (auto* each : lines_) each->setFixedHeight(line);
+    setFixedHeight(count * line + (count - 1) * size::grid + 2 * padding + 2 * size::border);
+    refresh();
+}
+
+void VerdictBar::showOne(const QString& headline, const QString& hint) {
+    const Tokens& t = context_.theme->tokens();
+    lines_.front()->show({u"dot"_s, t.dim, headline, hint, {}});
+}
+
+void VerdictBar::refresh() {
     const auto tracks = context_.feed->tracks();
-    const Tokens& t = context_.theme->tokens();
+    if (tracks.empty()) {
+        return showOne(tr("Nothing has run yet."),
+                       tr("Compare trains the same network in each precision, side by side."));
+    }
     if (tracks.size() < 2) {
-        const bool none = tracks.empty();
-        showWords(u"dot"_s, t.dim,
-                  none ? tr("Nothing has run yet.") : tr("One run, nothing to compare it with."),
-                  none ? tr("Compare trains the same network in both precisions, side by side.")
-                       : tr("Compare runs a baseline beside it."));
-        return;
+        return showOne(tr("One run, nothing to compare it with."),
+                       tr("Compare runs a baseline beside it."));
     }
-    for (const auto& track : {tracks.front(), tracks[1]}) {
-        if (!track->failed() || track->rows() > 0) continue;
-        return showWords(u"dot"_s, t.dim, tr("Nothing to compare."),
-                         tr("%1 failed before its first step.").arg(trackTitle(*track)));
+    for (std::size_t i = 0; i < lines_.size() && i + 1 < tracks.size(); ++i) {
+        lines_[i]->show(verdictOn(*tracks.front(), *tracks[i + 1]));
     }
-    if (tracks.front()->rows() == 0 || tracks[1]->rows() == 0) {
-        showWords(u"dot"_s, t.dim, tr("Too early to say."),
-                  tr("The first steps are on their way."));
-        return;
-    }
-    const qint64 now = QDateTime::currentMSecsSinceEpoch();
-    if (asking_ || now - asked_ < every) return;
-    asking_ = true;
-    asked_ = now;
-    auto baseline = figuresOf(*tracks.front());
-    auto other = figuresOf(*tracks[1]);
-    baseline.record = tracks.front()->reader();
-    other.record = tracks[1]->reader();
-    const auto about = tracks[1];
-    inBackground(
-        this,
-        [baseline, other]() -> engine::Verdict {
-            try {
-                return engine::judge(baseline, other);
-            } catch (const engine::Error& error) {  // another program cut a record short
-                return {engine::VerdictTone::neutral, error.message(), error.hint()};
-            }
-        },
-        [this, about](const engine::Verdict& verdict) {
-            asking_ = false;
-            const auto current = context_.feed->tracks();
-            if (current.size() > 1 && current[1] == about) show(verdict);
-        });
 }
 
-void VerdictBar::show(const engine::Verdict& verdict) {
-    last_ = verdict;
-    hasVerdict_ = true;
+VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& other) const {
     const Tokens& t = context_.theme->tokens();
-    switch (verdict.tone) {
-        case engine::VerdictTone::good:
-            return showWords(u"check"_s, t.good, engineText(verdict.headline),
-                             engineText(verdict.evidence));
-        case engine::VerdictTone::caution:
-            return showWords(u"warning"_s, t.caution, engineText(verdict.headline),
-                             engineText(verdict.evidence));
-        case engine::VerdictTone::bad:
-            return showWords(u"error"_s, t.bad, engineText(verdict.headline),
-                             engineText(verdict.evidence));
-        case engine::VerdictTone::neutral:
-            return showWords(u"dot"_s, t.dim, engineText(verdict.headline),
-                             engineText(verdict.evidence));
+    for (const auto* track : {&baseline, &other}) {
+        if (!track->failed() || track->rows() > 0) continue;
+        return {u"dot"_s,
+                t.dim,
+                tr("Nothing to compare."),
+                tr("%1 failed before its first step.").arg(trackTitle(*track)),
+                {}};
     }
-}
-
-void VerdictBar::showWords(const QString& icon, const QColor& color, const QString& headline,
-                           const QString& evidence) {
-    icon_->setPixmap(iconPixmap(icon, color, size::icon, 2.0));
-    const QString text =
-        u"<b>%1</b> <span style='font-size:%2pt'>%3</span>"_s.arg(headline.toHtmlEscaped())
-            .arg(Theme::caption().pointSizeF())
-            .arg(evidence.toHtmlEscaped());
-    if (text_->text() == text) return;
-    text_->setText(text);
-    setAccessibleName(headline + u' ' + evidence);
+    if (baseline.rows() == 0 || other.rows() == 0) {
+        return {u"dot"_s, t.dim, tr("Too early to say."), tr("Waiting for the first step."), {}};
+    }
+    const engine::Verdict verdict = verdictOf(baseline, other);
+    const auto [icon, color] = markOf(verdict.tone, t);
+    QString headline = engineText(verdict.headline);
+    if (lines_.size() > 1) headline = tr("%1: %2").arg(trackTitle(other), headline);
+    const QString cost = costText(verdict);
+    const QString evidence = evidenceText(verdict);
+    return {icon, color, headline, cost.isEmpty() ? evidence : cost,
+            paragraph(headline) + paragraph(cost) + paragraph(evidence)};
 }
 
 }  // namespace ui

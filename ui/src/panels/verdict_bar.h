@@ -1,33 +1,30 @@
 #pragma once
 
 #include <QFrame>
-#include <QLabel>
+#include <QVBoxLayout>
 
 #include "context.h"
-#include "engine/verdict.h"
+#include "feed/run_track.h"
+#include "widgets/verdict_line.h"
 
 namespace ui {
 
-/// One sentence on the comparison with its evidence, from the engine's judge, which reads the
-/// records off the GUI thread.
+/// The engine's verdict on each run against the first one, a line each with its evidence a click
+/// away. Its height follows from the number of runs and never from the words.
 class VerdictBar final : public QFrame {
     Q_OBJECT
 public:
     explicit VerdictBar(const Context& context, QWidget* parent = nullptr);
 
 private:
-    void ask();
-    void show(const engine::Verdict& verdict);
-    void showWords(const QString& icon, const QColor& color, const QString& headline,
-                   const QString& evidence);
+    void rebuild();
+    void refresh();
+    void showOne(const QString& headline, const QString& hint);
+    VerdictText verdictOn(const RunTrack& baseline, const RunTrack& other) const;
 
     Context context_;
-    QLabel* icon_;
-    QLabel* text_;
-    bool asking_ = false;
-    qint64 asked_ = 0;
-    bool hasVerdict_ = false;
-    engine::Verdict last_;
+    QVBoxLayout* column_;
+    std::vector<VerdictLine*> lines_;
 };
 
 }  // namespace ui

@@ -54,9 +54,13 @@ void LinePlot::dress() {
         axis->grid()->setZeroLinePen(QPen(t.grid, 1));
         axis->grid()->setAntialiased(false);
     }
-    const QColor focused = blend(t.panel, t.accent, 0.04);
-    axisRect()->setBackground(hasFocus() ? QBrush(focused) : QBrush(Qt::NoBrush));
+    showFocus();
     makeGraphs();
+}
+
+void LinePlot::showFocus() {
+    const QColor focused = blend(theme_->tokens().panel, theme_->tokens().accent, 0.04);
+    axisRect()->setBackground(hasFocus() ? QBrush(focused) : QBrush(Qt::NoBrush));
 }
 
 void LinePlot::setLook(PlotLook look) {
@@ -131,8 +135,12 @@ bool LinePlot::visible() const {
 
 void LinePlot::paintNow() {
     refresh();
-    replot(QCustomPlot::rpImmediateRefresh);
+    painted_ = longest();
+    setUpdatesEnabled(false);  // until present()
+    replot(QCustomPlot::rpQueuedRefresh);
 }
+
+void LinePlot::present() { setUpdatesEnabled(true); }
 
 std::int64_t LinePlot::longest() const {
     std::int64_t rows = 0;

@@ -22,7 +22,7 @@ struct Curve {
     QColor color;
     bool dashed = false;
     const SeriesPyramid* data = nullptr;
-    std::shared_ptr<const void> owner;  ///< keeps data alive
+    std::shared_ptr<const void> owner;  ///< the run: keeps data alive
 };
 
 /// All that a plot shows.
@@ -67,6 +67,9 @@ public:
 
     bool visible() const override;
     void paintNow() override;
+    void present() override;
+    /// Steps of the longest run in the picture that is shown or about to be.
+    std::int64_t paintedSteps() const { return painted_; }
 
 signals:
     /// Rows averaged in front; 0 where nothing is averaged.
@@ -88,6 +91,7 @@ protected:
 
 private:
     void dress();
+    void showFocus();
     void makeGraphs();
     void refresh();
     void refreshCurve(std::size_t index, std::int64_t first, std::int64_t last);
@@ -102,6 +106,8 @@ private:
     void describe();
     std::int64_t longest() const;
     std::int64_t stepAt(double pixel) const;
+    /// The run whose curve is nearest, or null where none is near.
+    std::shared_ptr<const void> runAt(const QPointF& pixel) const;
 
     Theme* theme_;
     PlotLink* link_;
@@ -116,6 +122,7 @@ private:
     QCPRange held_;  ///< y range that only grows while all is shown
     bool holding_ = false;
     qint64 window_ = 0;
+    std::int64_t painted_ = 0;
     QPointF pressed_;
     bool dragging_ = false;
 };

@@ -8,6 +8,7 @@ namespace ui {
 namespace {
 
 constexpr double dragStarts = 5;  // pixels
+constexpr double nearCurve = 12;  // pixels
 
 }  // namespace
 
@@ -43,11 +44,28 @@ void LinePlot::mouseReleaseEvent(QMouseEvent* event) {
     if (dragging_ && dragged.width() > dragStarts) {
         link_->zoom(xAxis->pixelToCoord(dragged.left()), xAxis->pixelToCoord(dragged.right()));
     } else if (!dragging_ && longest() > 0 && axisRect()->rect().contains(pressed_.toPoint())) {
-        link_->select(stepAt(pressed_.x()));
+        const auto run = runAt(pressed_);
+        link_->select(stepAt(pressed_.x()), run ? run : link_->run());
     }
     dragging_ = false;
     scheduler_->touch();
     layer(QStringLiteral("overlay"))->replot();
+}
+
+std::shared_ptr<const void> LinePlot::runAt(const QPointF& pixel) const {
+    const std::int64_t step = stepAt(pixel.x());
+    double nearest = nearCurve;
+    std::shared_ptr<const void> found;
+    for (std::size_t i = 0; i < content_.curves.size(); ++i) {
+        const QCPGraph* shown = look_.smooth ? front_[i] : raw_[i];
+        const auto point = shown->data()->findBegin(static_cast<double>(step));
+        if (point == shown->data()->constEnd()) continue;
+        const double distance = std::abs(yAxis->coordToPixel(point->value) - pixel.y());
+        if (!(distance <= nearest)) continue;
+        nearest = distance;
+        found = content_.curves[i].owner;
+    }
+    return found;
 }
 
 void LinePlot::mouseDoubleClickEvent(QMouseEvent*) {
@@ -108,13 +126,13 @@ void LinePlot::resizeEvent(QResizeEvent* event) {
 void LinePlot::focusInEvent(QFocusEvent* event) {
     QCustomPlot::focusInEvent(event);
     describe();
-    dress();
+    showFocus();
     dataGrew();
 }
 
 void LinePlot::focusOutEvent(QFocusEvent* event) {
     QCustomPlot::focusOutEvent(event);
-    dress();
+    showFocus();
     dataGrew();
 }
 

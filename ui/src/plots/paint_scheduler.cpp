@@ -3,6 +3,7 @@
 #include <QThread>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ui {
 
@@ -59,12 +60,19 @@ double PaintScheduler::takeShare() {
     return share / cores_;
 }
 
+bool PaintScheduler::anyDue() const {
+    return std::any_of(plots_.begin(), plots_.end(),
+                       [](const Due& d) { return d.due && d.plot->visible(); });
+}
+
+bool PaintScheduler::isReady() const {
+    return !anyDue() && !painting_ && (touched() || clock_.elapsed() >= allowed_);
+}
+
 void PaintScheduler::arm() {
-    const bool any = std::any_of(plots_.begin(), plots_.end(),
-                                 [](const Due& d) { return d.due && d.plot->visible(); });
-    if (!any) return;
+    if (!anyDue()) return;
     const qint64 now = clock_.elapsed();
-    const qint64 wait = touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, 2000);
+    const qint64 wait = painting_ || touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, 2000);
     if (!timer_.isActive() || timer_.remainingTime() > wait) timer_.start(static_cast<int>(wait));
 }
 
@@ -74,18 +82,34 @@ void PaintScheduler::paintOne() {
         if (!entry.due || !entry.plot->visible()) continue;
         if (next == nullptr || entry.painted < next->painted) next = &entry;
     }
-    if (next == nullptr) return;
-    next->due = false;
-    const qint64 start = clock_.nsecsElapsed();
-    next->painted = start;
-    next->plot->paintNow();
-    const double cost = static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
-    spent_ += cost;
+    if (next != nullptr) {
+        painting_ = true;
+        next->due = false;
+        next->drawn = true;
+        const qint64 start = clock_.nsecsElapsed();
+        next->painted = start;
+        next->plot->paintNow();
+        const double cost = static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
+        spent_ += cost;
+        frameCost_ += cost;
+    }
+    if (anyDue()) {
+        arm();
+    } else {
+        presentAll();
+    }
+}
+
+void PaintScheduler::presentAll() {
+    for (auto& entry : plots_) {
+        if (std::exchange(entry.drawn, false)) entry.plot->present();
+    }
+    painting_ = false;
+    const double cost = std::exchange(frameCost_, 0);
     const qint64 now = clock_.elapsed();
-    // Four plots in turn, each at the screen's rate, when nothing has to be saved.
-    const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame / 4.0;
+    const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame;
     allowed_ = (saving_ ? std::max(allowed_, now) : now) + static_cast<qint64>(std::ceil(pause));
-    arm();
+    emit presented();
 }
 
 }  // namespace ui

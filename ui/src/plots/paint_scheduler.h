@@ -13,16 +13,20 @@ public:
     virtual ~Paintable() = default;
     /// False while nobody can see it: it then stays due and costs nothing.
     virtual bool visible() const = 0;
+    /// Draws without showing it yet.
     virtual void paintNow() = 0;
+    /// Shows what paintNow() drew.
+    virtual void present() = 0;
 };
 
 /// Milliseconds to wait after a paint that took `cost` ms, so that painting stays within `share` of
 /// `cores` cores.
 double pauseAfter(double cost, double share, int cores);
 
-/// Paints one plot per turn of the event loop, the one that waited longest first, within 3 % of the
-/// machine's CPU time while the CPU trains (design.md, D13); at the screen's rate otherwise, and
-/// while the user touches a plot. GUI thread.
+/// Paints the plots that are due one per turn of the event loop, then shows them all at once, so
+/// that the screen never mixes two frames. Stays within 3 % of the machine's CPU time while the CPU
+/// trains (design.md, D13) by waiting between frames; at the screen's rate otherwise, and while the
+/// user touches a plot. GUI thread.
 class PaintScheduler final : public QObject {
     Q_OBJECT
 public:
@@ -38,18 +42,27 @@ public:
     void setSaving(bool saving) { saving_ = saving; }
     /// Other painting of the window, in ms, that counts against the same budget.
     void charge(double ms);
+    /// The last frame is on screen, and painting another now keeps to the budget.
+    bool isReady() const;
     /// Share of the machine's CPU time that painting took since the last call.
     double takeShare();
+
+signals:
+    /// All that was due is on screen.
+    void presented();
 
 private:
     struct Due {
         Paintable* plot;
         bool due = false;
+        bool drawn = false;  ///< and not shown yet
         qint64 painted = 0;
     };
     void paintOne();
+    void presentAll();
     void arm();
     bool touched() const;
+    bool anyDue() const;
 
     std::vector<Due> plots_;
     QTimer timer_;
@@ -58,6 +71,8 @@ private:
     qint64 touchedUntil_ = 0;
     qint64 shareSince_ = 0;
     double spent_ = 0;
+    double frameCost_ = 0;   ///< ms that the frame being painted took so far
+    bool painting_ = false;  ///< some of a frame is painted and not shown yet
     bool saving_ = false;
     int cores_;
 };

@@ -46,11 +46,19 @@ void PlotLink::hover(std::int64_t step) {
     emit crosshairChanged();
 }
 
-void PlotLink::select(std::int64_t step) {
-    if (step == selected_) return;
+void PlotLink::select(std::int64_t step) { select(step, run()); }
+
+void PlotLink::selectRun(const std::shared_ptr<const void>& run) { select(selected_, run); }
+
+void PlotLink::select(std::int64_t step, const std::shared_ptr<const void>& run) {
+    const bool moved = step != selected_;
+    if (!moved && run == run_.lock()) return;
     selected_ = step;
+    run_ = run;
+    // One crosshair: it goes where the selection went, until the mouse moves again.
+    if (moved) hovered_ = 0;
     emit crosshairChanged();
-    emit selectedChanged(step);
+    emit selectedChanged();
 }
 
 }  // namespace ui

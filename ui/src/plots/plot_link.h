@@ -2,10 +2,12 @@
 
 #include <QObject>
 #include <cstdint>
+#include <memory>
 
 namespace ui {
 
-/// What all plots share: the visible steps, the crosshair and the selected step. GUI thread.
+/// What all plots share: the visible steps, the crosshair, and the selected step and run. GUI
+/// thread.
 class PlotLink final : public QObject {
     Q_OBJECT
 public:
@@ -23,19 +25,26 @@ public:
     void zoomAround(double x, double factor);
     void fit();
 
-    /// Step under the crosshair, 0: none.
+    /// Step under the mouse, 0: none.
     std::int64_t hovered() const { return hovered_; }
     void hover(std::int64_t step);
-    /// Step selected in the list of events, on a plot or by the keys; 0: none.
+    /// Step selected in the list of events, on a plot or by the keys; 0: none. The crosshair moves
+    /// there.
     std::int64_t selected() const { return selected_; }
     void select(std::int64_t step);
+    /// The run that panels speak of, a RunTrack; null where none was chosen or it is gone.
+    std::shared_ptr<const void> run() const { return run_.lock(); }
+    void selectRun(const std::shared_ptr<const void>& run);
+    /// A step of a run.
+    void select(std::int64_t step, const std::shared_ptr<const void>& run);
     /// The hovered step, else the selected one.
     std::int64_t crosshair() const { return hovered_ > 0 ? hovered_ : selected_; }
 
 signals:
     void rangeChanged();
     void crosshairChanged();
-    void selectedChanged(std::int64_t step);
+    /// Another step or run is selected.
+    void selectedChanged();
 
 private:
     double low_ = 0;
@@ -44,6 +53,7 @@ private:
     bool fitted_ = true;
     std::int64_t hovered_ = 0;
     std::int64_t selected_ = 0;
+    std::weak_ptr<const void> run_;
 };
 
 }  // namespace ui

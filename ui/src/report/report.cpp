@@ -56,11 +56,9 @@ public:
     Stage(std::shared_ptr<engine::RunStore> store, const std::vector<engine::RunSummary>& runs) {
         feed_.setStore(std::move(store));
         feed_.showStored(runs);
+        feed_.readAll();
         std::int64_t end = 1;
-        for (const auto& track : feed_.tracks()) {
-            while (track->catchUp(QDeadlineTimer(1000))) continue;
-            end = std::max(end, track->rows());
-        }
+        for (const auto& track : feed_.tracks()) end = std::max(end, track->rows());
         link_.setEnd(static_cast<double>(end));
     }
 

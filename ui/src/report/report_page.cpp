@@ -9,6 +9,7 @@
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/verdict_text.h"
 #include "theme/tokens.h"
 
 namespace ui {
@@ -74,13 +75,12 @@ QStringList ReportPage::figures(const RunTrack& track) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const bool evaluated = !track.epochs().empty();
     const auto last = track.latest();
-    const double stepMs = last.elapsed_s * 1e3 / static_cast<double>(track.rows());
     return {trackTitle(track),
             QString::number(track.config().seed),
             significant(evaluated ? track.epochs().back().test_loss : nan),
             percent(evaluated ? track.epochs().back().test_accuracy : nan),
-            milliseconds(stepMs),
-            significant(track.done() ? track.done()->samples_per_s : nan),
+            milliseconds(track.speed().step_ms),
+            significant(track.speed().samples_per_s),
             bytes(last.peak_bytes),
             count(track.rows()),
             count(last.updates),
@@ -133,8 +133,9 @@ QString reportPage(const TrackList& tracks, const std::vector<engine::Verdict>& 
                    const std::vector<ReportPlot>& plots) {
     QString page = ReportPage::head();
     for (const auto& verdict : verdicts) {
-        page += u"<p><b>%1</b> %2</p>\n"_s.arg(engineText(verdict.headline).toHtmlEscaped(),
-                                               engineText(verdict.evidence).toHtmlEscaped());
+        page += u"<p><b>%1</b> %2 %3</p>\n"_s.arg(engineText(verdict.headline).toHtmlEscaped(),
+                                                  costText(verdict).toHtmlEscaped(),
+                                                  evidenceText(verdict).toHtmlEscaped());
     }
     page += ReportPage::table(tracks);
     for (const ReportPlot& plot : plots) {

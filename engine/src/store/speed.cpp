@@ -1,0 +1,65 @@
+#include "engine/speed.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+namespace {
+
+constexpr std::int64_t warm_up = 10;
+constexpr std::int64_t most = 512;
+constexpr std::int64_t short_run = 2 * warm_up;
+
+/// Rows [begin, end) of a record.
+struct Rows {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::size_t count() const { return static_cast<std::size_t>(end - begin); }
+};
+
+Rows common_rows(const std::vector<std::int64_t>& sizes) {
+    const std::int64_t longest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+    const std::int64_t least = longest >= short_run ? short_run : 2;
+    Rows rows{0, longest};
+    for (const std::int64_t size : sizes) {
+        if (size >= least) rows.end = std::min(rows.end, size);
+    }
+    rows.begin = std::max(std::min(warm_up, rows.end / 2), rows.end - most);
+    return rows;
+}
+
+double median(std::vector<double> values) {
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Mean over the rows: the last batch of an epoch may be smaller. Row 0 counts from no samples.
+double samples_a_step(const StepRecordReader& record, const Rows& rows) {
+    const std::int64_t before = rows.begin == 0 ? 0 : record.row(rows.begin - 1).samples;
+    const std::int64_t seen = record.row(rows.end - 1).samples - before;
+    return static_cast<double>(seen) / static_cast<double>(rows.end - rows.begin);
+}
+
+}  // namespace
+
+std::vector<Speed> speeds(const std::vector<StepRecordReader>& records) {
+    std::vector<std::int64_t> sizes;
+    for (const auto& record : records) sizes.push_back(record.size());
+    const Rows rows = common_rows(sizes);
+    std::vector<Speed> result(records.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        if (rows.end < 2 || sizes[i] < rows.end) continue;
+        std::vector<double> times(rows.count());
+        records[i].column(&StepRecord::step_ms, rows.begin, times);
+        const double typical = median(std::move(times));
+        if (!(typical > 0)) continue;
+        result[i] = {typical, samples_a_step(records[i], rows) * 1e3 / typical, rows.begin + 1,
+                     rows.end};
+    }
+    return result;
+}
+
+}  // namespace engine

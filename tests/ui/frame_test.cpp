@@ -1,0 +1,164 @@
+// A frame shows one snapshot: plots, counters, cards, events and verdict stand at the same step.
+#include <gtest/gtest.h>
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include "plots/line_plot.h"
+#include "text/format.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+engine::RunConfig spirals() {
+    const auto parsed = engine::parse_run_config(
+        R"({"dataset": {"kind": "spirals", "train_limit": 512}, "model": {"kind": "mlp"},
+            "batch_size": 32, "epochs": 100000, "scaler": {"preset": "classroom"}})");
+    EXPECT_TRUE(parsed.errors.empty());
+    return parsed.config;
+}
+
+struct FrameTest : WindowFixture {
+    void train() {
+        settings.load(spirals(), {u"fp32"_s, u"amp-fp16"_s, u"pure-fp16"_s});
+        commands.compare();
+    }
+    bool reaches(std::int64_t rows) {
+        return QTest::qWaitFor([&] { return feed.tracks()[2]->rows() >= rows; }, 30'000);
+    }
+    QString chip(const QString& name) const {
+        for (const auto* label : window->findChildren<QLabel*>(u"chip"_s)) {
+            if (label->accessibleName() == name) return label->text();
+        }
+        return {};
+    }
+    std::shared_ptr<RunTrack> run(int index) const {
+        return feed.tracks()[static_cast<std::size_t>(index)];
+    }
+};
+
+TEST_F(FrameTest, PaintsPlotsAndFiguresOfTheSameStep) {
+    train();
+    ASSERT_TRUE(reaches(20));
+    int frames = 0;
+    QObject::connect(&feed, &EventFeed::figuresDue, window.get(), [&] {
+        ++frames;
+        const std::int64_t rows = run(0)->rows();
+        for (const auto* plot : window->findChildren<LinePlot*>()) {
+            EXPECT_NEAR(static_cast<double>(plot->paintedSteps()), static_cast<double>(rows), 1);
+        }
+        EXPECT_TRUE(chip(u"Steps"_s).contains(count(run(1)->rows()))) << "counter beside plots";
+    });
+    EXPECT_TRUE(QTest::qWaitFor([&] { return frames >= 5; }, 30'000));
+}
+
+TEST_F(FrameTest, ChangesNothingBetweenFrames) {
+    train();
+    ASSERT_TRUE(reaches(20));
+    QSignalSpy frames(&feed, &EventFeed::rowsArrived);
+    std::int64_t rows = run(0)->rows();
+    bool changed = false;
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < 2000) {
+        const auto before = frames.count();
+        QTest::qWait(1);
+        if (frames.count() == before) changed = changed || run(0)->rows() != rows;
+        rows = run(0)->rows();
+    }
+    EXPECT_FALSE(changed);
+    EXPECT_GE(frames.count(), 2);
+    EXPECT_LE(frames.count(), 9);  // four a second, and one under way
+}
+
+TEST_F(FrameTest, NoEventSpeaksOfAStepThatIsNotOnScreenYet) {
+    int seen = 0;
+    QObject::connect(&feed, &EventFeed::eventArrived, window.get(),
+                     [&](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
+                         const auto* scale = std::get_if<engine::ScaleChanged>(&event);
+                         if (scale == nullptr) return;
+                         ++seen;
+                         EXPECT_LE(scale->step, track->rows());
+                     });
+    train();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return seen >= 5; }, 30'000));
+}
+
+TEST_F(FrameTest, MeasuresTheSpeedOfAllRunsOverTheSameSteps) {
+    train();
+    ASSERT_TRUE(reaches(60));
+    feed.post(engine::Command::stop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    for (int i = 1; i < 3; ++i) {
+        EXPECT_EQ(run(i)->speed().first_step, run(0)->speed().first_step);
+        EXPECT_EQ(run(i)->speed().last_step, run(0)->speed().last_step);
+    }
+    EXPECT_GT(run(0)->speed().samples_per_s, 0);
+}
+
+TEST_F(FrameTest, SelectingAStepOfARunSelectsThatRunInCountersAndStepPanel) {
+    train();
+    ASSERT_TRUE(reaches(30));
+    commands.togglePause();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 30'000));
+    const auto* step = window->findChild<QDockWidget*>(u"step"_s);
+    const auto shows = [&](const QString& title) {
+        const auto labels = step->findChildren<QLabel*>();
+        return std::any_of(labels.begin(), labels.end(),
+                           [&](const auto* label) { return label->text() == title; });
+    };
+    link.select(5, run(1));
+    EXPECT_TRUE(shows(u"AMP FP16"_s));
+    link.select(5, run(2));
+    EXPECT_TRUE(shows(u"Pure FP16"_s));
+    EXPECT_FALSE(shows(u"AMP FP16"_s));
+    link.selectRun(run(0));
+    EXPECT_TRUE(shows(u"FP32"_s)) << "the step stays, the run changes";
+    EXPECT_EQ(link.selected(), 5);
+    EXPECT_EQ(link.crosshair(), 5);
+}
+
+TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
+    train();
+    ASSERT_TRUE(reaches(60));
+    feed.post(engine::Command::stop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    auto* plot = window->findChild<QDockWidget*>(u"loss"_s)->findChild<LinePlot*>();
+    ASSERT_NE(plot, nullptr);
+    link.zoom(0, static_cast<double>(run(0)->rows()));
+    QTest::qWait(300);
+    // Graphs are raw curves, then those in front.
+    const auto heightOf = [&](int index, double step) {
+        const auto* graph = plot->graph(plot->graphCount() - 3 + index);
+        return plot->yAxis->coordToPixel(graph->data()->findBegin(step)->value);
+    };
+    for (int i = 0; i < 3; ++i) {
+        const double step = static_cast<double>(run(0)->rows() / 2);
+        const QPointF at(plot->xAxis->coordToPixel(step), heightOf(i, step));
+        QTest::mouseClick(plot, Qt::LeftButton, {}, at.toPoint());
+        const auto chosen = link.run();
+        ASSERT_NE(chosen, nullptr);
+        // Curves may lie on one another: the chosen one is as near as the one clicked.
+        for (int k = 0; k < 3; ++k) {
+            if (chosen != run(k)) continue;
+            EXPECT_NEAR(heightOf(k, step), at.y(), 2);
+        }
+    }
+}
+
+TEST_F(FrameTest, HasAVerdictOnEachPrecisionWithItsEvidenceBehindALink) {
+    train();
+    ASSERT_TRUE(reaches(60));
+    const auto lines = window->findChildren<VerdictLine*>();
+    ASSERT_EQ(lines.size(), 2);
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return lines[1]->accessibleName().startsWith(u"Pure FP16: "_s); }, 5'000));
+    EXPECT_TRUE(lines[0]->accessibleName().startsWith(u"AMP FP16: "_s));
+    EXPECT_TRUE(lines[0]->findChild<QToolButton*>()->isVisible());
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "commands.h"
+#include "feed/run_track.h"
+#include "main_window.h"
+#include "models/settings_model.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "view.h"
+#include "widgets/verdict_line.h"
+
+namespace ui {
+
+/// A window with all that it stands on.
+struct WindowFixture : testing::Test {
+    WindowFixture() {
+        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
+        window = std::make_unique<MainWindow>(context);
+        window->resize(1440, 900);
+        window->QWidget::show();
+        QTest::qWait(50);
+    }
+    ~WindowFixture() override {
+        window.reset();
+        QThreadPool::globalInstance()->waitForDone();
+    }
+
+    QTemporaryDir folder;
+    Theme theme;
+    Language language;
+    EventFeed feed;
+    SettingsModel settings;
+    Commands commands{&feed, &settings};
+    PlotLink link;
+    PaintScheduler scheduler;
+    View view{&feed, &link, &scheduler};
+    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
+    std::unique_ptr<MainWindow> window;
+};
+
+}  // namespace ui
