@@ -22,8 +22,20 @@ TEST(Format, GivesThreeSignificantDigits) {
     EXPECT_EQ(significant(13214), u"13,200"_s);
     EXPECT_EQ(significant(0), u"0"_s);
     EXPECT_EQ(significant(1.25e-6), u"1.25e-06"_s);
-    EXPECT_EQ(significant(std::numeric_limits<double>::quiet_NaN()), u"–"_s);
-    EXPECT_EQ(significant(-std::numeric_limits<double>::infinity()), u"−∞"_s);
+}
+
+TEST(Format, WritesNaNAndInfinityAndKeepsTheDashForWhatWasNotMeasured) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double inf = std::numeric_limits<double>::infinity();
+    for (auto* write :
+         {static_cast<QString (*)(double)>(significant), percent, powerOfTwo, milliseconds}) {
+        EXPECT_EQ(write(nan), u"NaN"_s);
+        EXPECT_EQ(write(inf), u"∞"_s);
+        EXPECT_EQ(write(-inf), u"−∞"_s);
+        EXPECT_EQ(measured(nan, write), u"–"_s);
+        EXPECT_EQ(measured(inf, write), u"∞"_s);
+    }
+    EXPECT_EQ(measured(0.5, percent), percent(0.5));
 }
 
 TEST(Format, WritesPowersOfTwoAsPowersAndNothingElse) {

@@ -35,7 +35,7 @@ QString RunListModel::text(const engine::RunSummary& run, int column) const {
     if (column == NameColumn) {
         return QString::fromStdString(run.run) + u' ' + precisionTitle(run.config.precision.preset);
     }
-    if (column == AccuracyColumn) return percent(run.test_accuracy);
+    if (column == AccuracyColumn) return measured(run.test_accuracy, percent);
     if (run.state == "running") return tr("running");
     if (run.state == "stopped") return tr("stopped");
     if (run.state == "diverged") return tr("diverged");

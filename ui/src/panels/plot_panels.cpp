@@ -52,7 +52,7 @@ PlotSpec PlotSpecs::accuracy() {
         make(tr("Accuracy"), Figure::accuracy, AxisKind::share,
              tr("Training accuracy will appear here as a line, test accuracy as dots."));
     spec.look.smooth = true;
-    spec.look.figure = [](double value) { return percent(value); };
+    spec.look.figure = [](double value) { return measured(value, percent); };
     spec.note = tr("train line · test dots");
     spec.evaluations = true;
     return spec;

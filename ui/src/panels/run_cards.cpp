@@ -35,18 +35,18 @@ struct Figures {
 };
 
 Figures figuresOf(const RunTrack& track) {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    Figures out{significant(nan), percent(nan), significant(nan), significant(nan)};
+    Figures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     const std::int64_t rows = track.rows();
     if (rows > 0) {
         // One batch says little: the mean of the last twenty is what the curve in front shows.
         const Bucket tail = track.series(Figure::loss).total(rows - 20, rows);
-        out.loss = significant(tail.finite > 0 ? static_cast<double>(tail.mean)
-                                               : static_cast<double>(track.latest().loss));
-        out.speed = significant(track.speed().samples_per_s);
+        const double now = static_cast<double>(track.latest().loss);
+        out.loss = significant(std::isfinite(now) ? static_cast<double>(tail.mean) : now);
+        out.speed = measured(track.speed().samples_per_s, significant);
         out.peak = bytes(track.latest().peak_bytes);
     }
-    if (!track.epochs().empty()) out.accuracy = percent(track.epochs().back().test_accuracy);
+    if (!track.epochs().empty())
+        out.accuracy = measured(track.epochs().back().test_accuracy, percent);
     return out;
 }
 

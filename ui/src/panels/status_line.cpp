@@ -134,20 +134,19 @@ void StatusLine::refresh() {
     bar_->setVisible(running());
     left_->setVisible(running());
     const auto track = focusTrack(tracks);
-    const bool measured = track && track->speed().known();
-    stepTime_->setText(measured ? tr("%1/step").arg(milliseconds(track->speed().step_ms))
-                                : QString());
-    speed_->setText(measured ? tr("%1 samples/s").arg(significant(track->speed().samples_per_s))
-                             : QString());
+    const bool known = track && track->speed().known();
+    stepTime_->setText(known ? tr("%1/step").arg(milliseconds(track->speed().step_ms)) : QString());
+    speed_->setText(known ? tr("%1 samples/s").arg(significant(track->speed().samples_per_s))
+                          : QString());
     if (!running()) return;
     const Progress progress = progressOf(tracks);
-    const bool known = !std::isnan(progress.share);
-    bar_->setRange(0, known ? 1000 : 0);
-    if (known) bar_->setValue(static_cast<int>(progress.share * 1000));
-    const QString time = std::isfinite(progress.secondsLeft) && known
+    const bool planned = !std::isnan(progress.share);
+    bar_->setRange(0, planned ? 1000 : 0);
+    if (planned) bar_->setValue(static_cast<int>(progress.share * 1000));
+    const QString time = std::isfinite(progress.secondsLeft) && planned
                              ? tr("%1 left").arg(duration(progress.secondsLeft))
                              : tr("time left unknown");
-    left_->setText(known ? percent(progress.share) + u" · "_s + time : time);
+    left_->setText(planned ? percent(progress.share) + u" · "_s + time : time);
 }
 
 void StatusLine::refreshMachine() {

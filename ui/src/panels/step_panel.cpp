@@ -165,6 +165,7 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
         table_->addRow(label, figure);
     };
     const auto number = [](float value) { return significant(static_cast<double>(value)); };
+    const auto time = [](float ms) { return measured(static_cast<double>(ms), significant); };
     add(tr("run"), trackTitle(track));
     add(tr("loss"), number(row.loss));
     if (track.hasScaler()) {
@@ -188,8 +189,8 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     add(tr("learning rate"), number(row.lr));
     add(tr("time"),
         tr("%1: data %2, forward %3, backward %4, optimizer %5")
-            .arg(milliseconds(static_cast<double>(row.step_ms)), number(row.data_ms),
-                 number(row.forward_ms), number(row.backward_ms), number(row.optimizer_ms)));
+            .arg(measured(static_cast<double>(row.step_ms), milliseconds), time(row.data_ms),
+                 time(row.forward_ms), time(row.backward_ms), time(row.optimizer_ms)));
 }
 
 }  // namespace ui

@@ -65,7 +65,8 @@ EventText EventWords::epoch(const engine::EpochDone& e) {
     if (!std::isnan(e.test_accuracy))
         what += u' ' + tr("Test accuracy %1.").arg(percent(e.test_accuracy));
     QString meaning = tr("Training loss %1").arg(significant(e.train_loss));
-    if (!std::isnan(e.test_loss)) meaning += tr(", test loss %1").arg(significant(e.test_loss));
+    const bool tested = !std::isnan(e.test_loss) || !std::isnan(e.test_accuracy);
+    if (tested) meaning += tr(", test loss %1").arg(significant(e.test_loss));
     return {EventKind::epoch, e.step, what, meaning + tr(", %1 s.").arg(significant(e.seconds))};
 }
 

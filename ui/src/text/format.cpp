@@ -10,7 +10,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const QString unmeasured = u"\u2013"_s;
+const QString notANumber = u"NaN"_s;
 
 QString grouped(const QString& digits) {
     QString out = digits;
@@ -23,10 +23,18 @@ QString grouped(const QString& digits) {
 
 }  // namespace
 
+QString unmeasured() { return u"\u2013"_s; }
+
+QString measured(double value, QString (*write)(double)) {
+    return std::isnan(value) ? unmeasured() : write(value);
+}
+
 QString count(std::int64_t value) { return grouped(QString::number(value)); }
 
+QString significant(double value) { return significant(value, 3); }
+
 QString significant(double value, int digits) {
-    if (std::isnan(value)) return unmeasured;
+    if (std::isnan(value)) return notANumber;
     if (std::isinf(value)) return value > 0 ? u"\u221e"_s : u"\u2212\u221e"_s;
     if (value == 0) return u"0"_s;
     const double size = std::abs(value);
@@ -40,7 +48,7 @@ QString significant(double value, int digits) {
 }
 
 QString percent(double share) {
-    if (std::isnan(share)) return unmeasured;
+    if (!std::isfinite(share)) return significant(share);
     return QString::number(share * 100, 'f', 1) + u"\u202f%"_s;
 }
 
@@ -68,7 +76,7 @@ QString bytes(std::int64_t value) {
 }
 
 QString duration(double seconds) {
-    if (!std::isfinite(seconds)) return unmeasured;
+    if (!std::isfinite(seconds)) return unmeasured();
     const auto all = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
     const QString tail = u":%1"_s.arg(all % 60, 2, 10, QChar(u'0'));
     if (all < 3600) return QString::number(all / 60) + tail;
@@ -76,7 +84,7 @@ QString duration(double seconds) {
 }
 
 QString milliseconds(double ms) {
-    if (std::isnan(ms)) return unmeasured;
+    if (!std::isfinite(ms)) return significant(ms);
     return ms < 1000 ? significant(ms) + u" ms"_s : significant(ms / 1000) + u" s"_s;
 }
 

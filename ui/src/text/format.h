@@ -5,12 +5,18 @@
 
 namespace ui {
 
-/// Figures as the window writes them. All give "–" for NaN ("not measured").
+/// Figures as the window writes them: "NaN", "∞" and "−∞" are figures too.
+
+/// "–": not measured, or not yet.
+QString unmeasured();
+/// For a figure that NaN marks as not measured: unmeasured(), else write(value).
+QString measured(double value, QString (*write)(double));
 
 /// "1,204"
 QString count(std::int64_t value);
 /// Three significant digits, thousands separated: "0.312", "13,200", "1.2e-05"; "∞".
-QString significant(double value, int digits = 3);
+QString significant(double value);
+QString significant(double value, int digits);
 /// "88.4 %" of a share in [0, 1].
 QString percent(double share);
 /// "⁻²⁴"
@@ -19,7 +25,7 @@ QString superscript(int value);
 QString powerOfTwo(double value);
 /// "61 MB", "1.4 GB"
 QString bytes(std::int64_t value);
-/// "0:19", "1:02:03"
+/// "0:19", "1:02:03"; unmeasured() for a time that nobody knows
 QString duration(double seconds);
 /// "9.7 ms", "1.2 s"
 QString milliseconds(double ms);
