@@ -24,12 +24,23 @@ int list_runs(bool json) {
     return 0;
 }
 
-/// By its folder where that is a path, else by its name in the history or its folder here.
+std::optional<engine::RunSummary> find_title(const engine::RunStore& store,
+                                             const std::string& title) {
+    for (auto& run : store.list()) {
+        if (run.title == title) return std::move(run);
+    }
+    return std::nullopt;
+}
+
+/// By its folder where that is a path, else by its number or title in the history (the newest of
+/// several), or its folder here.
 std::optional<engine::ListedRun> find_run(const std::string& name) {
     if (name.find('/') != std::string::npos) return engine::read_run_folder(name);
     engine::RunStore store(engine::RunStore::default_root());
     report_warnings(store);
-    if (auto found = store.find(name)) return engine::ListedRun{*found, store.events(name)};
+    auto found = store.find(name);
+    if (!found) found = find_title(store, name);
+    if (found) return engine::ListedRun{*found, store.events(found->run)};
     return engine::read_run_folder(name);
 }
 
@@ -62,7 +73,7 @@ void add_show(CLI::App& cli, int* exit_code) {
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
     auto* command = cli.add_subcommand("show", "One run: figures, settings, epochs, warnings");
-    command->add_option("RUN", *name, "A run of the history (its number or name), or its folder")
+    command->add_option("RUN", *name, "A run of the history (its number or title), or its folder")
         ->required()
         ->check(not_empty());
     command->add_flag("--json", *as_json,

@@ -186,11 +186,15 @@ private:
             out << "step " << event.step << ": " << event.clean_steps << " clean steps, scale "
                 << event.from << " -> " << event.to;
         } else {
-            out << "step " << event.step << ": overflow in the gradients, step skipped, scale "
-                << event.from << " -> " << event.to;
+            out << "step " << event.step << ": ";
+            if (event.loss)
+                out << "the loss is " << *event.loss;
+            else
+                out << "overflow in the gradients";
+            out << ", step skipped, scale " << event.from << " -> " << event.to;
             if (event.kind == Kind::skipped_calibrating) out << ": normal while calibrating";
             if (event.kind == Kind::skipped_persistent)
-                out << ": persistent, a lower scale cannot repair it";
+                out << ": persistent, lowering the scale cannot fix it";
         }
         say(out.str());
     }

@@ -2244,5 +2244,21 @@
         <source>The speed of a CPU says nothing about the speed of a GPU.</source>
         <translation>CPU 上的速度不能说明 GPU 上的速度。</translation>
     </message>
+    <message>
+        <source>Run {} is being trained.</source>
+        <translation>运行 {} 正在训练。</translation>
+    </message>
+    <message>
+        <source>Stop it before you delete it.</source>
+        <translation>请先停止，再删除。</translation>
+    </message>
+    <message>
+        <source>{}: cannot be deleted: {}</source>
+        <translation>{}：无法删除：{}</translation>
+    </message>
+    <message>
+        <source>Check that you may write to this folder.</source>
+        <translation>请确认对这个文件夹有写权限。</translation>
+    </message>
 </context>
 </TS>

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "spirals.h"
 
 namespace app {
@@ -68,6 +71,19 @@ TEST_F(Runs, OneIsShownByItsNumberAndByItsFolder) {
         EXPECT_EQ(nlohmann::json::parse(objects[1]).at("event"), "start");
         EXPECT_EQ(nlohmann::json::parse(objects.back()).at("event"), "done");
     }
+}
+
+TEST_F(Runs, OneIsListedAndShownByTheTitleThatItWasGiven) {
+    train(home_, {"--set", "max_steps=5"});
+    train(home_, {"--set", "max_steps=5"});
+    const auto runs = home_ / "halftone" / "runs";
+    std::ofstream(runs / "1" / "notes.json") << R"({"title": "first try"})";
+    std::filesystem::remove(runs / "runs.db");
+    const auto table = lines({"runs"});
+    EXPECT_THAT(table[2], HasSubstr("first try"));
+    const auto page = lines({"show", "first try"});
+    EXPECT_THAT(page, Contains("Run 1"));
+    EXPECT_THAT(page, Contains("title: first try"));
 }
 
 TEST_F(Runs, AFolderOutsideTheHistoryIsShownToo) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -64,7 +65,9 @@ struct ScaleChanged {
     Kind kind;
     float from;
     float to;
-    std::int64_t clean_steps;  ///< before this event, without a skip
+    std::int64_t
+        clean_steps;  ///< without a skip, since the scale last changed or a step was skipped
+    std::optional<float> loss = {};  ///< of a skipped step whose loss itself was NaN or infinite
 };
 
 struct RunWarning {
@@ -100,6 +103,8 @@ struct RunDone {
     double wall_s;         ///< this run's own time
     double samples_per_s;  ///< the run's Speed over its own latest steps; NaN: too few
     std::int64_t peak_bytes;
+    /// The step from which the loss was NaN or infinite to the end; 0: it was not.
+    std::int64_t diverged_at = 0;
 };
 
 using Event =

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,9 @@ struct RunSummary {
     std::string run;  ///< id
     std::filesystem::path folder;
     std::string started;  ///< local time, ISO 8601
-    std::string state;    ///< "running", "done", "stopped", "diverged", "failed", "interrupted"
+    /// "running", "done", "stopped", "failed", "interrupted", or "diverged": the loss was NaN or
+    /// infinite to the end, whatever ended the run.
+    std::string state;
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
@@ -27,6 +30,8 @@ struct RunSummary {
     double wall_s = 0;
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
+    std::int64_t diverged_at = 0;  ///< RunDone::diverged_at; 0 also for runs of earlier versions
+    std::string title;             ///< that a person gave it; may be empty
     std::string tags;
     std::string notes;
 };
@@ -78,6 +83,12 @@ public:
     std::vector<Event> events(const std::string& run) const;
     void set_notes(const std::string& run, const std::string& notes);
     void set_tags(const std::string& run, const std::string& tags);
+    void set_title(const std::string& run, const std::string& title);
+    /// Takes a run out of the history. `discard` gets its folder and throws if it cannot dispose of
+    /// it; the run then stays. Throws Error(value) for an unknown run, and Error(state) for one
+    /// that a process is training.
+    using Discard = std::function<void(const std::filesystem::path&)>;
+    void remove(const std::string& run, const Discard& discard);
     /// Drops the index and builds it again from the folders under the root.
     void rebuild();
     /// What went wrong and was mended since the last call, such as a damaged index that was

@@ -74,6 +74,7 @@ ordered_json to_object(const ScaleChanged& e) {
     object["from"] = json_number(static_cast<double>(e.from));
     object["to"] = json_number(static_cast<double>(e.to));
     object["clean_steps"] = e.clean_steps;
+    if (e.loss) object["loss"] = json_number(static_cast<double>(*e.loss));
     return object;
 }
 
@@ -103,6 +104,7 @@ ordered_json to_object(const RunDone& e) {
     object["wall_s"] = json_number(e.wall_s);
     object["samples_per_s"] = json_number(e.samples_per_s);
     object["peak_bytes"] = e.peak_bytes;
+    if (e.diverged_at != 0) object["diverged_at"] = e.diverged_at;
     return object;
 }
 

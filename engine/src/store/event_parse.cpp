@@ -70,12 +70,14 @@ Event epoch_done(const json& o) {
 }
 
 Event scale_changed(const json& o) {
-    return ScaleChanged{o.at("run").get<std::string>(),
-                        o.at("step").get<std::int64_t>(),
-                        from_name(o.at("kind"), ScaleChanged::Kind::skipped_persistent),
-                        static_cast<float>(number(o, "from")),
-                        static_cast<float>(number(o, "to")),
-                        o.value("clean_steps", std::int64_t{0})};
+    ScaleChanged e{o.at("run").get<std::string>(),
+                   o.at("step").get<std::int64_t>(),
+                   from_name(o.at("kind"), ScaleChanged::Kind::skipped_persistent),
+                   static_cast<float>(number(o, "from")),
+                   static_cast<float>(number(o, "to")),
+                   o.value("clean_steps", std::int64_t{0})};
+    if (o.contains("loss")) e.loss = static_cast<float>(number(o, "loss"));
+    return e;
 }
 
 Event warning(const json& o) {
@@ -100,6 +102,7 @@ Event done(const json& o) {
     e.wall_s = number(o, "wall_s");
     e.samples_per_s = number(o, "samples_per_s");
     e.peak_bytes = o.value("peak_bytes", std::int64_t{0});
+    e.diverged_at = o.value("diverged_at", std::int64_t{0});
     return e;
 }
 

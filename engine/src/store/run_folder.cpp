@@ -181,7 +181,8 @@ std::string read_text(const fs::path& file) {
 }
 
 void write_notes(const fs::path& folder, const RunNotes& notes) {
-    write_file(folder / notes_file, dump({{"notes", notes.notes}, {"tags", notes.tags}}) + "\n");
+    const json object = {{"notes", notes.notes}, {"tags", notes.tags}, {"title", notes.title}};
+    write_file(folder / notes_file, dump(object) + "\n");
 }
 
 RunNotes read_notes(const fs::path& folder) {
@@ -191,7 +192,7 @@ RunNotes read_notes(const fs::path& folder) {
         const auto at = object.find(field);
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
     };
-    return {text("notes"), text("tags")};
+    return {text("notes"), text("tags"), text("title")};
 }
 
 StoredEvents read_events(const fs::path& folder) {

@@ -47,6 +47,7 @@ struct Moment {
 struct RunNotes {
     std::string notes;
     std::string tags;
+    std::string title;
 };
 
 /// The highest number that was ever given to a run; 0: none was. It is kept in the root's lock

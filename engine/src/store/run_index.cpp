@@ -29,6 +29,16 @@ CREATE TABLE tags (run TEXT PRIMARY KEY REFERENCES runs(id), text TEXT NOT NULL)
 PRAGMA user_version = 1;
 )";
 
+/// Tables that came later. An index of an earlier program lacks them and gets them; that program
+/// goes on with such an index and leaves them alone.
+constexpr char additions[] = R"(
+CREATE TABLE IF NOT EXISTS titles (run TEXT PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT NULL);
+)";
+/// With what belongs to a run, before the table of the runs themselves.
+constexpr const char* tables_of_a_run[] = {"divergences", "titles", "tags",    "notes",
+                                           "epochs",      "events", "settings"};
+
 /// Tables and indexes with the statements that made them.
 std::set<std::string> schema_of(Database& database) {
     Statement rows(database,
@@ -42,14 +52,17 @@ std::set<std::string> schema_of(Database& database) {
 std::set<std::string> expected_schema() {
     Database database(":memory:");
     database.run(schema);
+    database.run(additions);
     return schema_of(database);
 }
 
 constexpr char select_runs[] =
     "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
-    "samples_per_s, peak_bytes, settings.json, notes.text, tags.text FROM runs "
+    "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
+    "COALESCE(divergences.step, 0) FROM runs "
     "LEFT JOIN settings ON settings.run = id LEFT JOIN notes ON notes.run = id "
-    "LEFT JOIN tags ON tags.run = id ";
+    "LEFT JOIN tags ON tags.run = id LEFT JOIN titles ON titles.run = id "
+    "LEFT JOIN divergences ON divergences.run = id ";
 
 RunSummary read_summary(const Statement& row) {
     RunSummary run;
@@ -69,6 +82,8 @@ RunSummary read_summary(const Statement& row) {
     run.config = parse_run_config(settings).config;
     run.notes = row.text(12);
     run.tags = row.text(13);
+    run.title = row.text(14);
+    run.diverged_at = row.integer(15);
     return run;
 }
 
@@ -88,11 +103,13 @@ RunIndex::RunIndex(const fs::path& path) : database_(path) {
 /// A later version of this program has other tables too. Where the tables are those of this
 /// version, the version number is what is damaged.
 void RunIndex::check_schema(const fs::path& path) {
-    const std::set<std::string> found = schema_of(database_), expected = expected_schema();
+    std::set<std::string> found = schema_of(database_);
+    const std::set<std::string> expected = expected_schema();
     const std::int64_t version = database_.integer("PRAGMA user_version");
     if (version == 0 && found.empty()) {
         Transaction transaction(database_);
         database_.run(schema);
+        database_.run(additions);
         return transaction.commit();
     }
     if (version > schema_version && found != expected) {
@@ -100,8 +117,14 @@ void RunIndex::check_schema(const fs::path& path) {
                     msg("{}: the run history is of a later version of this program", path.string()),
                     msg("Use that version, or keep the runs in another folder."));
     }
-    const bool whole = std::includes(found.begin(), found.end(), expected.begin(), expected.end());
-    if (version != schema_version || !whole) throw DamagedDatabase{};
+    const auto whole = [&] {
+        return std::includes(found.begin(), found.end(), expected.begin(), expected.end());
+    };
+    if (version == schema_version && !whole()) {
+        database_.run(additions);
+        found = schema_of(database_);
+    }
+    if (version != schema_version || !whole()) throw DamagedDatabase{};
 }
 
 void RunIndex::write(RunSummary& run, const Moment& made,
@@ -156,6 +179,10 @@ void RunIndex::update(const RunSummary& run) {
     Statement(database_, "INSERT OR REPLACE INTO settings VALUES (?, ?)")
         .bind(run.run, to_json(run.config))
         .run();
+    if (run.diverged_at == 0) return;
+    Statement(database_, "INSERT OR REPLACE INTO divergences VALUES (?, ?)")
+        .bind(run.run, run.diverged_at)
+        .run();
 }
 
 void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
@@ -176,6 +203,16 @@ void RunIndex::set_notes(const std::string& run, const std::string& notes) {
 
 void RunIndex::set_tags(const std::string& run, const std::string& tags) {
     Statement(database_, "INSERT OR REPLACE INTO tags VALUES (?, ?)").bind(run, tags).run();
+}
+
+void RunIndex::set_title(const std::string& run, const std::string& title) {
+    Statement(database_, "INSERT OR REPLACE INTO titles VALUES (?, ?)").bind(run, title).run();
+}
+
+void RunIndex::remove(const std::string& run) {
+    Transaction transaction(database_);
+    forget(run);
+    transaction.commit();
 }
 
 std::vector<RunSummary> RunIndex::list() {
@@ -224,9 +261,9 @@ void RunIndex::adopt(const std::vector<fs::path>& folders) {
 
 void RunIndex::rebuild(const std::vector<fs::path>& folders) {
     Transaction transaction(database_);
-    for (const char* table : {"tags", "notes", "epochs", "events", "settings", "runs"}) {
+    for (const char* table : tables_of_a_run)
         database_.run((std::string("DELETE FROM ") + table).c_str());
-    }
+    database_.run("DELETE FROM runs");
     for (const auto& folder : folders) enter_folder(folder);
     transaction.commit();
 }
@@ -238,6 +275,7 @@ void RunIndex::enter_folder(const fs::path& folder) {
     put(run, stored.made, numbered(stored.events));
     if (!run.notes.empty()) set_notes(run.run, run.notes);
     if (!run.tags.empty()) set_tags(run.run, run.tags);
+    if (!run.title.empty()) set_title(run.run, run.title);
 }
 
 /// Keeps the run's own id, or its folder's name where that is lost, unless a run in another folder
@@ -274,7 +312,7 @@ std::string RunIndex::new_id(const fs::path& folder, bool name_is_taken) {
 }
 
 void RunIndex::forget(const std::string& run) {
-    for (const char* table : {"tags", "notes", "epochs", "events", "settings"}) {
+    for (const char* table : tables_of_a_run) {
         Statement(database_, (std::string("DELETE FROM ") + table + " WHERE run = ?").c_str())
             .bind(run)
             .run();

@@ -41,6 +41,8 @@ public:
 
     void set_notes(const std::string& run, const std::string& notes);
     void set_tags(const std::string& run, const std::string& tags);
+    void set_title(const std::string& run, const std::string& title);
+    void remove(const std::string& run);
 
     std::vector<RunSummary> list();
     std::optional<RunSummary> find(const std::string& run);

@@ -1,5 +1,6 @@
 #include "engine/run_listing.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "store/config_fields.h"
@@ -14,9 +15,16 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json setting(const ordered_json& config, const std::string& path) {
-    const auto [group, field] = split_path(path);
-    const ordered_json& owner = group.empty() ? config : config.at(std::string(group));
-    return owner.at(std::string(field));
+    std::string pointer = "/" + path;  // options of a model lie two levels down
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    const ordered_json::json_pointer at(pointer);
+    return config.contains(at) ? config.at(at) : ordered_json();
+}
+
+/// "diverged at step 23" where the step is known.
+std::string state_text(const RunSummary& run) {
+    const bool where = run.state == "diverged" && run.diverged_at != 0;
+    return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
 }
 
 std::string changed_settings(const RunConfig& config) {
@@ -58,7 +66,7 @@ std::string problems(const std::vector<Event>& events) {
 
 std::string figures(const RunSummary& run) {
     const std::vector<Cells> lines = {
-        {"state", run.state},
+        {"state", state_text(run)},
         {"started", run.started},
         {"folder", run.folder.string()},
         {"data set", run.config.dataset.kind},
@@ -71,6 +79,7 @@ std::string figures(const RunSummary& run) {
         {"speed", number_text("%.0f samples/s", run.samples_per_s)},
         {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)}};
     std::string out = aligned(lines, 2);
+    if (!run.title.empty()) out += "title: " + run.title + '\n';
     if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
     if (!run.notes.empty()) out += "notes: " + run.notes + '\n';
     return out;
@@ -99,6 +108,8 @@ std::string to_json_line(const RunSummary& run) {
                                  {"wall_s", json_number(run.wall_s)},
                                  {"samples_per_s", json_number(run.samples_per_s)},
                                  {"peak_bytes", run.peak_bytes},
+                                 {"diverged_at", run.diverged_at},
+                                 {"title", run.title},
                                  {"tags", run.tags},
                                  {"notes", run.notes},
                                  {"config", to_ordered_json(run.config)}};
@@ -109,11 +120,15 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
     std::vector<Cells> lines = {{"run", "started", "state", "data set", "model", "precision",
                                  "steps", "skipped", "test loss", "test accuracy", "seconds"}};
     for (const auto& run : runs) {
-        lines.push_back({run.run, run.started, run.state, run.config.dataset.kind,
+        lines.push_back({run.run, run.started, state_text(run), run.config.dataset.kind,
                          run.config.model.kind, run.config.precision.preset,
                          std::to_string(run.steps), std::to_string(run.skipped),
                          number_text("%.4f", run.test_loss), number_text("%.4f", run.test_accuracy),
                          number_text("%.4g", run.wall_s)});
+    }
+    if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.title.empty(); })) {
+        lines.front().push_back("title");
+        for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(runs[i].title);
     }
     return aligned(lines, 6);
 }

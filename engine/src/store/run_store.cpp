@@ -325,7 +325,7 @@ std::vector<Event> RunStore::events(const std::string& run) const {
 void RunStore::set_notes(const std::string& run, const std::string& notes) {
     impl_->ask([&](RunIndex& index) {
         const RunSummary found = Impl::need(index, run);
-        write_notes(found.folder, {notes, found.tags});
+        write_notes(found.folder, {notes, found.tags, found.title});
         index.set_notes(run, notes);
     });
 }
@@ -333,8 +333,30 @@ void RunStore::set_notes(const std::string& run, const std::string& notes) {
 void RunStore::set_tags(const std::string& run, const std::string& tags) {
     impl_->ask([&](RunIndex& index) {
         const RunSummary found = Impl::need(index, run);
-        write_notes(found.folder, {found.notes, tags});
+        write_notes(found.folder, {found.notes, tags, found.title});
         index.set_tags(run, tags);
+    });
+}
+
+void RunStore::set_title(const std::string& run, const std::string& title) {
+    impl_->ask([&](RunIndex& index) {
+        const RunSummary found = Impl::need(index, run);
+        write_notes(found.folder, {found.notes, found.tags, title});
+        index.set_title(run, title);
+    });
+}
+
+void RunStore::remove(const std::string& run, const Discard& discard) {
+    impl_->ask([&](RunIndex& index) {
+        const RunSummary found = Impl::need(index, run);
+        if (FileLock::is_held(found.folder / lock_file)) {
+            throw Error(ErrorCode::state, msg("Run {} is being trained.", run),
+                        msg("Stop it before you delete it."));
+        }
+        if (has_settings(found.folder)) discard(found.folder);
+        const std::lock_guard lock(impl_->runs_mutex);
+        impl_->runs.erase(run);
+        index.remove(run);
     });
 }
 

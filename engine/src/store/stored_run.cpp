@@ -37,6 +37,8 @@ void apply_to(RunSummary& run, const RunDone& event) {
             run.state = "failed";
             break;
     }
+    run.diverged_at = event.diverged_at;
+    if (run.diverged_at != 0 && event.reason != DoneReason::failed) run.state = "diverged";
     run.steps = event.steps;
     run.skipped = event.skipped;
     run.test_loss = event.test_loss;
@@ -89,6 +91,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder) {
     const RunNotes notes = read_notes(folder);
     run.notes = notes.notes;
     run.tags = notes.tags;
+    run.title = notes.title;
     return out;
 }
 

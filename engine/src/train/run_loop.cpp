@@ -205,6 +205,7 @@ void RunLoop::warn_of_idle_epoch(const StepRecord& row) {
 }
 
 void RunLoop::check_divergence(const StepRecord& row) {
+    last_step_ = row.step;
     non_finite_losses_ = std::isfinite(row.loss) ? 0 : non_finite_losses_ + 1;
     if (diverged_ || config_.stop_on_nan == 0 || non_finite_losses_ < config_.stop_on_nan) return;
     diverged_ = true;
@@ -212,6 +213,11 @@ void RunLoop::check_divergence(const StepRecord& row) {
                 msg("The run diverged: the loss has not been finite for {} steps, up to step {}.",
                     non_finite_losses_, row.step),
                 divergence_hint(config_.precision));
+}
+
+/// One bad batch at the very end is not yet a divergence.
+std::int64_t RunLoop::diverged_at() const {
+    return non_finite_losses_ > 1 ? last_step_ - non_finite_losses_ + 1 : 0;
 }
 
 void RunLoop::warn_once(const StepRecord& row) {
@@ -324,7 +330,8 @@ RunDone RunLoop::done(DoneReason reason) const {
             test_accuracy_,
             elapsed_s_,
             samples_per_s(record()),
-            trainer_ ? trainer_->books()->peak() : 0};
+            trainer_ ? trainer_->books()->peak() : 0,
+            diverged_at()};
 }
 
 }  // namespace engine

@@ -75,6 +75,7 @@ private:
     void count_epoch(const StepRecord& row);
     void check_scale(const FinishedStep& step) const;
     void check_divergence(const StepRecord& row);
+    std::int64_t diverged_at() const;
     void warn_of_idle_epoch(const StepRecord& row);
     void check_files();
     void finish_epoch();
@@ -109,7 +110,8 @@ private:
     bool warned_loss_ = false;
     bool warned_lost_ = false;
     double lost_share_ = 0;               // running mean
-    std::int64_t non_finite_losses_ = 0;  // in a row
+    std::int64_t non_finite_losses_ = 0;  // in a row, up to last_step_
+    std::int64_t last_step_ = 0;          // reported
     bool diverged_ = false;
     std::int64_t reported_epoch_ = 0;        // completed epochs in the last row reported
     std::int64_t updates_before_epoch_ = 0;  // applied before the epoch under way

@@ -1,6 +1,7 @@
 #include "train/scale_watch.h"
 
 #include <cmath>
+#include <utility>
 
 namespace engine {
 
@@ -20,16 +21,21 @@ std::optional<ScaleChanged> ScaleWatch::see(const std::string& run, const StepRe
     const auto to = static_cast<float>(next_scale);
     if (row.found_inf != 0) {
         ++skips_in_a_row_;
-        const ScaleChanged event{run, row.step,    kind_of_skip(row), row.loss_scale,
-                                 to,  clean_steps_};
-        clean_steps_ = 0;
+        ScaleChanged event{
+            run, row.step, kind_of_skip(row), row.loss_scale, to, std::exchange(clean_steps_, 0)};
+        if (!std::isfinite(row.loss)) event.loss = row.loss;
         return event;
     }
     skips_in_a_row_ = 0;
     ++clean_steps_;
     if (!(to > row.loss_scale)) return std::nullopt;
     has_grown_ = true;
-    return ScaleChanged{run, row.step, ScaleChanged::Kind::grown, row.loss_scale, to, clean_steps_};
+    return ScaleChanged{run,
+                        row.step,
+                        ScaleChanged::Kind::grown,
+                        row.loss_scale,
+                        to,
+                        std::exchange(clean_steps_, 0)};
 }
 
 }  // namespace engine

@@ -17,7 +17,7 @@ public:
 private:
     ScaleChanged::Kind kind_of_skip(const StepRecord& row) const;
 
-    std::int64_t clean_steps_ = 0;
+    std::int64_t clean_steps_ = 0;  ///< since the last growth or skip
     std::int64_t skips_in_a_row_ = 0;
     bool has_grown_ = false;
 };

@@ -42,6 +42,25 @@ TEST(EventJson, EveryEventReadsBackAsItWas) {
     }
 }
 
+TEST(EventJson, TheLossOfASkipAndTheStepOfADivergenceAreWrittenWhereThereAreAny) {
+    ScaleChanged skip{"12", 23, ScaleChanged::Kind::skipped_persistent, 2.f, 1.f, 0};
+    RunDone done{"12", DoneReason::epochs, 40, 22, 18, nan_value, 0.05, 1, 1, 1};
+    EXPECT_FALSE(json::parse(to_json_line(skip)).contains("loss"));
+    EXPECT_FALSE(json::parse(to_json_line(done)).contains("diverged_at"));
+    EXPECT_EQ(std::get<ScaleChanged>(*parse_event(to_json_line(skip))).loss, std::nullopt);
+    for (const double loss : {nan_value, inf_value, -inf_value}) {
+        skip.loss = static_cast<float>(loss);
+        const auto read = std::get<ScaleChanged>(*parse_event(to_json_line(skip))).loss;
+        ASSERT_TRUE(read.has_value());
+        EXPECT_EQ(std::isnan(*read), std::isnan(loss));
+        if (!std::isnan(loss)) {
+            EXPECT_EQ(static_cast<double>(*read), loss);
+        }
+    }
+    done.diverged_at = 23;
+    EXPECT_EQ(std::get<RunDone>(*parse_event(to_json_line(done))).diverged_at, 23);
+}
+
 TEST(EventJson, TheNamesAreThoseOfTheContract) {
     const auto events = one_of_each();
     const json start = json::parse(to_json_line(events[0]));

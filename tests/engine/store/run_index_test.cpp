@@ -106,6 +106,17 @@ TEST(RunIndex, DamageToTheSchemaIsMendedAtTheStart) {
     }
 }
 
+TEST(RunIndex, AnIndexOfAnEarlierProgramGetsTheTablesThatItLacks) {
+    const test_support::TempFolder folder;
+    make_history(folder.path());
+    change_index(folder.path(), "DROP TABLE titles; DROP TABLE divergences");
+    RunStore store(folder.path());
+    EXPECT_THAT(store.list(), SizeIs(3));
+    store.set_title("2", "the second");
+    EXPECT_EQ(store.find("2")->title, "the second");
+    EXPECT_THAT(store.take_warnings(), IsEmpty()) << "it was not damaged";
+}
+
 TEST(RunIndex, DamageFoundDuringACallIsMendedAndTheCallRepeated) {
     for (const char* damage :
          {"DROP TABLE settings", "DROP TABLE runs", "DELETE FROM settings",

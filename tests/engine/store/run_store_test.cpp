@@ -200,6 +200,50 @@ TEST(RunStore, NotesAndTagsSurviveARebuild) {
     EXPECT_THAT(store.events(run.run), SizeIs(2));
 }
 
+TEST(RunStore, ATitleSurvivesARebuildAndChangesOfNotes) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    store.append(done_of(run.run));
+    store.set_title(run.run, "第一 \"try\"");
+    store.set_notes(run.run, "a note");
+    store.set_tags(run.run, "a tag");
+    EXPECT_EQ(store.find(run.run)->title, "第一 \"try\"");
+    store.rebuild();
+    EXPECT_EQ(store.find(run.run)->title, "第一 \"try\"");
+    EXPECT_EQ(store.find(run.run)->notes, "a note");
+}
+
+TEST(RunStore, ARemovedRunIsGoneFromTheHistoryForGood) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto kept = store.create({});
+    const auto removed = store.create({});
+    store.append(done_of(kept.run));
+    store.append(done_of(removed.run));
+    store.set_title(removed.run, "a title");
+    store.remove(removed.run, [&](const fs::path& folder) {
+        EXPECT_EQ(folder, removed.folder);
+        fs::remove_all(folder);
+    });
+    EXPECT_FALSE(store.find(removed.run).has_value());
+    EXPECT_THAT(store.events(removed.run), SizeIs(0));
+    store.rebuild();
+    EXPECT_THAT(store.list(), SizeIs(1));
+    EXPECT_THROW(store.remove(removed.run, [](const fs::path&) { FAIL(); }), Error);
+}
+
+TEST(RunStore, ARunStaysThatIsTrainedOrWhoseFolderStays) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto run = store.create({});
+    EXPECT_THROW(store.remove(run.run, [](const fs::path&) { FAIL() << "it is running"; }), Error);
+    store.append(done_of(run.run));
+    const auto fail = [](const fs::path&) { throw Error(ErrorCode::io, "no room in the trash"); };
+    EXPECT_THROW(store.remove(run.run, fail), Error);
+    EXPECT_EQ(store.find(run.run)->state, "done");
+}
+
 TEST(RunStore, ARunWhoseProcessDiedShowsAsInterruptedWithTheFiguresOfItsRecord) {
     test_support::TempFolder dir;
     make_run_and_die(dir.path(), 700);

@@ -1,10 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
 #include "engine/error.h"
+#include "engine/run_listing.h"
 #include "engine/session.h"
 #include "temp_folder.h"
 
@@ -90,6 +92,32 @@ TEST(Divergence, NoStepsMeansNever) {
     const Ended ended = run(config);
     EXPECT_EQ(ended.state, RunState::done);
     EXPECT_EQ(ended.rows, 40);
+}
+
+TEST(Divergence, ARunThatEndsByPlanSaysFromWhichStepItsLossWasNotFinite) {
+    RunConfig config = diverging("fp32");
+    config.stop_on_nan = 0;
+    const test_support::TempFolder folder;
+    const auto store = std::make_shared<RunStore>(folder.path());
+    Session session(config, std::make_shared<ComputeThread>(), store);
+    session.post(Command::start);
+    ASSERT_TRUE(session.wait(300));
+    std::int64_t first = session.record().size() + 1;
+    while (first > 1 && !std::isfinite(session.record().row(first - 2).loss)) --first;
+    ASSERT_LT(first, 40) << "the loss became NaN";
+    const auto summary = store->find(session.run());
+    EXPECT_EQ(summary->state, "diverged");
+    EXPECT_EQ(summary->diverged_at, first);
+    store->rebuild();
+    EXPECT_EQ(store->find(session.run())->diverged_at, first);
+    const std::string page = run_page({*summary, {}});
+    EXPECT_THAT(page, HasSubstr("diverged at step " + std::to_string(first)));
+}
+
+TEST(Divergence, ARunWhoseLossStaysFiniteHasNoSuchStep) {
+    const Ended ended = run(spirals("fp32"));
+    ASSERT_THAT(ended.done, SizeIs(1));
+    EXPECT_EQ(ended.done[0].diverged_at, 0);
 }
 
 TEST(Divergence, AnEpochWithoutAnUpdateIsReported) {
