@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <QApplication>
+#include <QFile>
 #include <QTemporaryDir>
 
 static void initResources() {
@@ -8,11 +9,21 @@ static void initResources() {
     Q_INIT_RESOURCE(translations);
 }
 
+/// A screen as large as the tests' windows, and title bars above them.
+static QByteArray makeScreen(const QTemporaryDir& folder) {
+    QFile file(folder.filePath(QStringLiteral("screen.json")));
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    file.write(R"({"synchronousWindowSystemEvents": false, "windowFrameMargins": true,
+                   "screens": [{"name": "large", "x": 0, "y": 0, "width": 3840, "height": 2160,
+                                "logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1}]})");
+    return file.fileName().toUtf8();
+}
+
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     // No display, no settings and no runs of the user's.
-    qputenv("QT_QPA_PLATFORM", "offscreen");
     QTemporaryDir home;
+    qputenv("QT_QPA_PLATFORM", "offscreen:configfile=" + makeScreen(home));
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
     qputenv("XDG_DATA_HOME", home.path().toUtf8());
     initResources();

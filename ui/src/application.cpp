@@ -150,7 +150,7 @@ void Application::openWindow() {
     const QSize room = window_->screen()->availableSize();
     const bool fits =
         window_->width() <= room.width() && window_->height() + titleBar <= room.height();
-    if (!fits && !QSettings().contains(u"window/geometry"_s)) {
+    if (!fits && !QSettings().contains(u"window/place"_s)) {
         window_->setWindowState(Qt::WindowMaximized);
     }
     window_->QWidget::show();

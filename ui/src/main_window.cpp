@@ -3,11 +3,14 @@
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QMimeData>
+#include <QScopedValueRollback>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "main_menu.h"
 #include "panels/command_bar.h"
@@ -85,21 +88,27 @@ void MainWindow::buildCentre() {
     auto* column = new QVBoxLayout(centre);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
-    message_ = new MessageBar(context_.theme, centre);
     cards_ = new RunCards(context_, centre);
     verdict_ = new VerdictBar(context_, centre);
     plots_ = new QMainWindow(centre);
     plots_->setWindowFlags(Qt::Widget);  // the constructor always makes it a window
     plots_->setAnimated(false);
     plots_->setDockOptions(AllowNestedDocks | AllowTabbedDocks);
-    column->addWidget(message_);
     column->addWidget(cards_);
     column->addWidget(verdict_);
     column->addWidget(plots_, 1);
     setCentralWidget(centre);
+    message_ = new MessageBar(context_.theme, centre);
     for (auto* panel : panels_.plots) {
         connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
     }
+    const auto follow = [this](const Panel* panel) {
+        connect(panel, &QDockWidget::visibilityChanged, this, &MainWindow::remember);
+        connect(panel, &QDockWidget::dockLocationChanged, this, &MainWindow::remember);
+        connect(panel, &QDockWidget::topLevelChanged, this, &MainWindow::remember);
+    };
+    follow(panels_.settings);
+    for (const auto* panel : panels_.side) follow(panel);
 }
 
 void MainWindow::placeSides() {
@@ -130,6 +139,8 @@ void MainWindow::placePlots() {
 void MainWindow::resetLayout() {
     collapse();
     folded_ = false;
+    narrow_.clear();
+    wide_.clear();
     for (auto* panel : panels_.side) panel->setFloating(false);
     for (auto* panel : panels_.plots) panel->setFloating(false);
     panels_.settings->setFloating(false);
@@ -137,45 +148,78 @@ void MainWindow::resetLayout() {
     for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
     placePlots();
     fold(width() < size::foldBelow);
+    remember();
 }
 
 void MainWindow::saveLayout() const {
     QSettings settings;
-    settings.setValue(u"window/geometry"_s, saveGeometry());
-    if (expanded_) return;
-    // Folded is a matter of width and not a choice: the wide layout is what is remembered.
-    if (!folded_) settings.setValue(u"window/docks"_s, saveState(layoutVersion));
-    settings.setValue(u"window/plots"_s, plots_->saveState(layoutVersion));
+    settings.setValue(u"window/place"_s, normalGeometry());
+    settings.setValue(u"window/maximized"_s, isMaximized());
+    // Folded and expanded are passing: the wide layout and all plots are what is remembered.
+    settings.setValue(u"window/docks"_s, folded_ ? wide_ : saveState(layoutVersion));
+    settings.setValue(u"window/plots"_s, expanded_ ? spread_ : plots_->saveState(layoutVersion));
 }
 
 void MainWindow::restoreLayout() {
-    QSettings settings;
-    restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
+    restorePlace();
+    const QSettings settings;
     restoreState(settings.value(u"window/docks"_s).toByteArray(), layoutVersion);
     plots_->restoreState(settings.value(u"window/plots"_s).toByteArray(), layoutVersion);
 }
 
+/// QWidget::restoreGeometry() would keep room for a title bar of its own idea, so that the window
+/// came down and shrank by a few pixels with every start.
+void MainWindow::restorePlace() {
+    const QSettings settings;
+    QRect place = settings.value(u"window/place"_s).toRect();
+    if (place.isEmpty()) return;
+    const QScreen* there = QGuiApplication::screenAt(place.center());
+    const QRect room = (there != nullptr ? there : screen())->availableGeometry();
+    if (!room.contains(place)) {
+        place.setSize(place.size().boundedTo(room.size()));
+        place.moveLeft(std::clamp(place.left(), room.left(), room.right() + 1 - place.width()));
+        place.moveTop(std::clamp(place.top(), room.top(), room.bottom() + 1 - place.height()));
+    }
+    setGeometry(place);
+    if (settings.value(u"window/maximized"_s).toBool()) setWindowState(Qt::WindowMaximized);
+}
+
+/// What the user made of the wide layout. Not after a resize: docks that gave way to a small window
+/// would not get their sizes back.
+void MainWindow::remember() {
+    if (!folded_ && !placing_ && isVisible()) wide_ = saveState(layoutVersion);
+}
+
+void MainWindow::unfold() {
+    const QScopedValueRollback placing(placing_, true);
+    narrow_ = saveState(layoutVersion);
+    folded_ = false;
+    restoreState(wide_, layoutVersion);
+}
+
 void MainWindow::fold(bool folded) {
     if (folded == folded_) return;
-    folded_ = folded;
+    if (!folded) return unfold();
+    const QScopedValueRollback placing(placing_, true);
+    if (wide_.isEmpty()) wide_ = saveState(layoutVersion);
+    folded_ = true;
+    if (!narrow_.isEmpty()) {
+        restoreState(narrow_, layoutVersion);
+        return;
+    }
     QDockWidget* first = nullptr;
     for (auto* panel : panels_.side) {
-        const auto from = folded ? Qt::RightDockWidgetArea : Qt::BottomDockWidgetArea;
-        if (panel->isFloating() || dockWidgetArea(panel) != from) continue;
+        if (panel->isFloating() || dockWidgetArea(panel) != Qt::RightDockWidgetArea) continue;
         const bool shown = !panel->isHidden();
-        addDockWidget(folded ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea, panel);
-        if (folded && first != nullptr) tabifyDockWidget(first, panel);
+        addDockWidget(Qt::BottomDockWidgetArea, panel);
+        if (first != nullptr) tabifyDockWidget(first, panel);
         panel->setVisible(shown);
         if (first == nullptr) first = panel;
     }
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     if (first == nullptr) return;
-    if (folded) {
-        first->raise();
-        resizeDocks({first}, {190}, Qt::Vertical);
-    } else {
-        resizeDocks({first}, {size::sideColumn}, Qt::Horizontal);
-    }
+    first->raise();
+    resizeDocks({first}, {190}, Qt::Vertical);
 }
 
 void MainWindow::expand(Panel* panel) {
@@ -184,18 +228,16 @@ void MainWindow::expand(Panel* panel) {
         return;
     }
     if (panel->isFloating()) return;
+    spread_ = plots_->saveState(layoutVersion);
     for (auto* other : panels_.plots) {
-        if (other == panel || other->isHidden() || other->isFloating()) continue;
-        hidden_.append(other);
-        other->hide();
+        if (other != panel && !other->isFloating()) other->hide();
     }
     expanded_ = true;
 }
 
 void MainWindow::collapse() {
-    for (auto* panel : hidden_) panel->show();
-    hidden_.clear();
-    expanded_ = false;
+    if (!std::exchange(expanded_, false)) return;
+    plots_->restoreState(spread_, layoutVersion);
 }
 
 void MainWindow::show(const Problem& problem) {
@@ -210,6 +252,22 @@ void MainWindow::show(const Problem& problem) {
     } else {
         message_->show(problem);
     }
+}
+
+bool MainWindow::event(QEvent* event) {
+    const bool done = QMainWindow::event(event);
+    if (event->type() == QEvent::MouseButtonRelease) remember();  // of a line between two docks
+    return done;
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+    QMainWindow::showEvent(event);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            if (wide_.isEmpty()) remember();
+        },
+        Qt::QueuedConnection);
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {

@@ -28,6 +28,8 @@ signals:
     void runsFolderWanted();
 
 protected:
+    bool event(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -41,6 +43,9 @@ private:
     void placePlots();
     void resetLayout();
     void restoreLayout();
+    void restorePlace();
+    void unfold();
+    void remember();
     /// The right column as tabs under the plots, or back at its side.
     void fold(bool folded);
     void expand(Panel* panel);
@@ -52,8 +57,11 @@ private:
     MessageBar* message_;
     RunCards* cards_;
     VerdictBar* verdict_;
-    QMainWindow* plots_;    ///< the docks of the plots, inside the centre
-    QList<Panel*> hidden_;  ///< while one plot fills the centre
+    QMainWindow* plots_;  ///< the docks of the plots, inside the centre
+    QByteArray spread_;   ///< the plots' layout while one of them fills the centre
+    QByteArray wide_;  ///< the docks' layout as the user left it, with the right column at its side
+    QByteArray narrow_;     ///< and as it was when that was last folded
+    bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;
     bool folded_ = false;
 };

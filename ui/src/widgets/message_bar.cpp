@@ -45,7 +45,18 @@ MessageBar::MessageBar(Theme* theme, QWidget* parent) : QFrame(parent), theme_(t
     row->addWidget(text_, 1);
     row->addWidget(button_);
     row->addWidget(close, 0, Qt::AlignTop);
+    parent->installEventFilter(this);
     hide();
+}
+
+bool MessageBar::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Resize) place();
+    return QFrame::eventFilter(watched, event);
+}
+
+void MessageBar::place() {
+    const int width = parentWidget()->width();
+    setGeometry(0, 0, width, std::max(sizeHint().height(), heightForWidth(width)));
 }
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {
@@ -60,6 +71,9 @@ void MessageBar::show(const Problem& problem, const QString& doIt, std::function
     action_ = std::move(action);
     button_->setText(doIt);
     button_->setVisible(!doIt.isEmpty());
+    ensurePolished();
+    place();
+    raise();
     QFrame::show();
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);

@@ -12,16 +12,21 @@ namespace ui {
 class Theme;
 
 /// The bar across the centre for what went wrong: one sentence, what to do, and a button that does
-/// it where there is one. Hidden while all is well.
+/// it where there is one. Hidden while all is well; lies over the top of its parent, so that
+/// nothing below moves when it comes and goes.
 class MessageBar final : public QFrame {
     Q_OBJECT
 public:
-    explicit MessageBar(Theme* theme, QWidget* parent = nullptr);
+    MessageBar(Theme* theme, QWidget* parent);
 
     /// `action` is done by a button named `doIt`; no button if empty.
     void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
+    void place();
     Theme* theme_;
     QLabel* icon_;
     QLabel* text_;

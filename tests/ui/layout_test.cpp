@@ -1,0 +1,152 @@
+// Widths and heights stay as they were, whatever happens to the window meanwhile.
+#include <QDockWidget>
+#include <QMap>
+#include <QSettings>
+
+#include "panels/run_cards.h"
+#include "panels/verdict_bar.h"
+#include "widgets/panel.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+using Places = QMap<QString, QRect>;
+
+/// Where all docks are that can be seen.
+Places places(const MainWindow& window) {
+    Places out;
+    for (const auto* dock : window.findChildren<QDockWidget*>()) {
+        if (!dock->visibleRegion().isEmpty())  // not behind a tab
+            out[dock->objectName()] = QRect(dock->mapTo(&window, QPoint()), dock->size());
+    }
+    return out;
+}
+
+std::string text(const Places& all) {
+    QString out;
+    for (auto it = all.cbegin(); it != all.cend(); ++it) {
+        const QRect& r = it.value();
+        out += u"%1 %2,%3 %4x%5\n"_s.arg(it.key()).arg(r.x()).arg(r.y()).arg(r.width()).arg(
+            r.height());
+    }
+    return out.toStdString();
+}
+
+#define EXPECT_SAME_PLACES(now, before) EXPECT_EQ(text(now), text(before))
+
+struct LayoutTest : WindowFixture {
+    LayoutTest() {
+        QSettings().clear();
+        open();
+        resizeTo(1440, 900);
+    }
+    void open() {
+        window.reset();
+        window = std::make_unique<MainWindow>(context);
+        window->QWidget::show();
+        QTest::qWait(50);
+    }
+    ~LayoutTest() override { QSettings().clear(); }
+    Panel* panel(const QString& name) {
+        return qobject_cast<Panel*>(window->findChild<QDockWidget*>(name));
+    }
+    /// Sizes that are not those of the start.
+    void drag() {
+        window->resizeDocks({panel(u"settings"_s), panel(u"step"_s)}, {260, 350}, Qt::Horizontal);
+        window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
+                            {200, 350, 200}, Qt::Vertical);
+        auto* plots = qobject_cast<QMainWindow*>(panel(u"loss"_s)->parentWidget());
+        plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);
+        plots->resizeDocks({panel(u"loss"_s), panel(u"accuracy"_s)}, {300, 250}, Qt::Horizontal);
+        QTest::qWait(20);
+        QTest::mouseRelease(window.get(), Qt::LeftButton);  // as the mouse does that moves a line
+    }
+    void resizeTo(int width, int height) {
+        window->resize(width, height);
+        QTest::qWait(20);
+    }
+};
+
+TEST_F(LayoutTest, StaysWhenAPlotFillsTheCentreAndReturns) {
+    for (const bool dragged : {false, true}) {
+        if (dragged) drag();
+        const Places before = places(*window);
+        ASSERT_EQ(before.size(), 8);
+        for (int i = 0; i < 3; ++i) {
+            emit panel(u"scale"_s)->expandRequested();
+            QTest::qWait(20);
+            ASSERT_FALSE(panel(u"loss"_s)->isVisible());
+            QTest::keyClick(window.get(), Qt::Key_Escape);
+            QTest::qWait(20);
+        }
+        EXPECT_SAME_PLACES(places(*window), before);
+    }
+}
+
+TEST_F(LayoutTest, StaysWhenTheWindowIsNarrowMeanwhile) {
+    for (const bool dragged : {false, true}) {
+        if (dragged) drag();
+        const Places before = places(*window);
+        resizeTo(1200, 800);
+        const Places narrow = places(*window);
+        EXPECT_NE(narrow, before);
+        resizeTo(1440, 900);
+        EXPECT_SAME_PLACES(places(*window), before);
+        resizeTo(1200, 800);
+        EXPECT_SAME_PLACES(places(*window), narrow);
+        resizeTo(1440, 900);
+        EXPECT_SAME_PLACES(places(*window), before);
+    }
+}
+
+TEST_F(LayoutTest, StaysWhenTheWindowIsLargeMeanwhile) {
+    for (const bool dragged : {false, true}) {
+        if (dragged) drag();
+        const Places before = places(*window);
+        for (const QSize& large : {QSize(1920, 1080), QSize(1500, 1000), QSize(3840, 2160)}) {
+            resizeTo(large.width(), large.height());
+            resizeTo(1440, 900);
+        }
+        EXPECT_SAME_PLACES(places(*window), before);
+    }
+}
+
+TEST_F(LayoutTest, StaysAfterARestart) {
+    drag();
+    window->move(40, 60);
+    const Places before = places(*window);
+    const QRect place = window->geometry();
+    for (int i = 0; i < 3; ++i) {
+        window->close();
+        open();
+    }
+    EXPECT_EQ(window->geometry(), place);
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, IsRememberedWideAndSpreadFromANarrowOrExpandedWindow) {
+    drag();
+    const Places before = places(*window);
+    emit panel(u"scale"_s)->expandRequested();
+    resizeTo(1200, 900);
+    window->saveLayout();
+    open();
+    EXPECT_TRUE(panel(u"loss"_s)->isVisible());
+    resizeTo(1440, 900);
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, StaysWhileAMessageIsShown) {
+    const Places before = places(*window);
+    window->show({u"A sentence that says at some length what went wrong."_s, u"What to do."_s,
+                  engine::ErrorCode::data, false});
+    QTest::qWait(20);
+    ASSERT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible());
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+}  // namespace
+}  // namespace ui
