@@ -49,6 +49,7 @@ void lamb_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
     for (const std::int64_t end = first + size; first < end; first += update_block_size) {
         const std::int64_t n = std::min(update_block_size, end - first);
         Block p(t.master, first, n);
+        const MastersBefore before(t, p.values(), n, counts);
         StateBlocks<2> state(t, first, n);
         float* const weight = p.values();
         const float *const m = state.one.values(), *const v = state.two.values();
@@ -57,7 +58,7 @@ void lamb_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
             part.store(formula.update(w, part.load(m + i), part.load(v + i), rate), update + i);
             part.store(w, weight + i);
         });
-        write_weight(t, first, n, p, update, counts);
+        write_weight(t, first, n, p, update, before);
     }
 }
 

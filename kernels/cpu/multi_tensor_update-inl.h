@@ -102,27 +102,36 @@ private:
     alignas(64) float values_[update_block_size];
 };
 
-/// Of the non-zero updates, those that left the 16-bit pattern as it was.
-inline void count_lost(const std::uint16_t* before, const std::uint16_t* after, const float* update,
-                       std::int64_t n, UpdateCounts& counts) {
-    for (std::int64_t i = 0; i < n; ++i) {
-        counts.nonzero += update[i] != 0;
-        counts.lost += update[i] != 0 && before[i] == after[i];
+/// A block of masters before their update, kept where lost updates are counted.
+class MastersBefore {
+public:
+    MastersBefore(const UpdateTensor& t, const float* values, std::int64_t n, UpdateCounts* counts)
+        : counts_(size_of(t.master.dtype) == 2 || t.behind_low ? counts : nullptr), n_(n) {
+        if (counts_ != nullptr) std::copy_n(values, n, values_);
     }
-}
+
+    /// weights: the new values; stored: what the masters hold of them. Values are compared, not
+    /// patterns: 0 that becomes -0 has lost its update.
+    void count(const float* weights, const float* stored, const float* update) const {
+        for (std::int64_t i = 0; i < n_; ++i) {
+            const bool counted = update[i] != 0 && std::isfinite(weights[i]);
+            counts_->nonzero += counted;
+            counts_->lost += counted && values_[i] == stored[i];
+        }
+    }
+    bool counts() const { return counts_ != nullptr; }
+
+private:
+    UpdateCounts* counts_;
+    std::int64_t n_;
+    alignas(64) float values_[update_block_size];
+};
 
 /// Writes the weight's block to the stored weight and to its 16-bit copy.
 inline void write_weight(const UpdateTensor& t, std::int64_t first, std::int64_t n, Block& p,
-                         const float* update, UpdateCounts* counts) {
-    if (counts != nullptr && size_of(t.master.dtype) == 2) {
-        std::uint16_t before[update_block_size];
-        const auto* stored = static_cast<const std::uint16_t*>(t.master.data) + first;
-        std::copy_n(stored, n, before);
-        p.write_back();
-        count_lost(before, stored, update, n, *counts);
-    } else {
-        p.write_back();
-    }
+                         const float* update, const MastersBefore& before) {
+    p.write_back();
+    if (before.counts()) before.count(p.values(), Block(t.master, first, n).values(), update);
     if (t.low.data == nullptr) return;
     if (t.low.dtype == DType::f16)
         map(static_cast<Half*>(t.low.data) + first, p.values(), n, [](VF v) { return v; });
@@ -173,12 +182,13 @@ void update_run(const UpdateTensor& t, std::int64_t first, std::int64_t size,
     for (const std::int64_t end = first + size; first < end; first += update_block_size) {
         const std::int64_t n = std::min(update_block_size, end - first);
         Block p(t.master, first, n);
+        const MastersBefore before(t, p.values(), n, counts);
         Gradient g(t.grad, first, n, p.values(), at.gradient);
         StateBlocks<Formula::states> state(t, first, n);
         apply_formula(formula, p.values(), g.values(), state.one.values(), state.two.values(),
                       state.three.values(), n, of_tensor);
         state.write_back();
-        write_weight(t, first, n, p, g.values(), counts);
+        write_weight(t, first, n, p, g.values(), before);
     }
 }
 

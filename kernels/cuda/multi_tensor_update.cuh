@@ -50,6 +50,7 @@ struct UpdateList {
     std::int16_t group[most];
     std::int32_t parameter[most];
     std::int32_t index[most];  ///< in the whole list
+    bool counted[most];        ///< 16-bit, or behind a 16-bit weight: lost updates count
 
     void add(const UpdateTensor& t, std::int32_t place) {
         const int i = chunks.add(t.master.size);
@@ -61,13 +62,13 @@ struct UpdateList {
         group[i] = static_cast<std::int16_t>(t.group);
         parameter[i] = t.parameter;
         index[i] = place;
+        counted[i] = size_of(t.master.dtype) == 2 || (t.behind_low && t.master.dtype == DType::f32);
     }
     bool counts() const {
-        return std::any_of(dtype[master], dtype[master] + chunks.tensors,
-                           [](DType type) { return size_of(type) == 2; });
+        return std::any_of(counted, counted + chunks.tensors, [](bool here) { return here; });
     }
 };
-static_assert(sizeof(UpdateList) <= 3700);
+static_assert(sizeof(UpdateList) <= 3750);
 
 /// A few neighbours of an operand, computed in W.
 template <typename W>
@@ -164,22 +165,22 @@ __device__ __forceinline__ void for_each_run_of(std::int64_t begin, int n, const
         run(begin + i, n - i < update_width ? n - i : update_width);
 }
 
-/// Of non-zero updates, those that leave the 16-bit pattern as it is.
+/// Of non-zero updates to finite values, those that leave the stored value as it is.
 __device__ __forceinline__ void count_lost(UpdateCounts& counts, DType dtype, int n,
                                            const float (&before)[update_width],
                                            const float (&after)[update_width],
                                            const float (&update)[update_width]) {
     for (int k = 0; k < update_width; ++k) {
-        if (k >= n || update[k] == 0) continue;
+        if (k >= n || update[k] == 0 || !std::isfinite(after[k])) continue;
         ++counts.nonzero;
-        const bool same = dtype == DType::f16
-                              ? narrow<Half>(before[k]).bits == narrow<Half>(after[k]).bits
-                              : narrow<BFloat16>(before[k]).bits == narrow<BFloat16>(after[k]).bits;
-        counts.lost += same ? 1 : 0;
+        float stored = after[k];
+        if (dtype == DType::f16) stored = widen(narrow<Half>(after[k]));
+        if (dtype == DType::bf16) stored = widen(narrow<BFloat16>(after[k]));
+        counts.lost += stored == before[k] ? 1 : 0;
     }
 }
 
-/// Writes the weight and its 16-bit copy; counts (may be null) only 16-bit weights.
+/// Writes the weight and its 16-bit copy, and counts lost updates (counts may be null).
 template <typename W>
 __device__ __forceinline__ void store_weight(const UpdateList& list, int t, std::int64_t i, int n,
                                              const W (&before)[update_width],
@@ -189,9 +190,8 @@ __device__ __forceinline__ void store_weight(const UpdateList& list, int t, std:
     store(list, UpdateList::master, t, p, i, n);
     if (list.data[UpdateList::low][t] != nullptr) store(list, UpdateList::low, t, p, i, n);
     if constexpr (std::is_same_v<W, float>) {
-        const DType stored = list.dtype[UpdateList::master][t];
-        if (counts != nullptr && size_of(stored) == 2)
-            count_lost(*counts, stored, n, before, p, update);
+        if (counts != nullptr && list.counted[t])
+            count_lost(*counts, list.dtype[UpdateList::master][t], n, before, p, update);
     }
 }
 

@@ -21,7 +21,7 @@ public:
             const Buffer* buffers[] = {&t.master, &t.grad, &t.state1, &t.state2, &t.low, &t.state3};
             for (int k = 0; k < 6; ++k) part[k] = std::make_unique<DeviceBuffer>(*buffers[k]);
             list_.push_back({*part[0], *part[1], *part[2], *part[3], *part[4], *part[5], t.group,
-                             static_cast<int>(list_.size())});
+                             static_cast<int>(list_.size()), from.behind_low});
             parts_.push_back(std::move(part));
         }
         const auto counts = [](std::span<const std::int64_t> values) {
@@ -87,6 +87,7 @@ TEST(CudaOptimizers, X10FollowTheCpuForEveryTypeGroupAndLarc) {
                 OptimizerProblem problem(types, {1000, 1, 33, 0, 5}, optimizer.one_norm);
                 problem.larc = larc;
                 problem.write_grads = true;
+                problem.behind_low = true;
                 const DeviceProblem device(problem);
                 UpdateCounts expected{-1, -1};
                 optimizer.cpu(problem.list(), problem.scalars(), &expected);

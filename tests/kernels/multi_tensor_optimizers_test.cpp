@@ -71,6 +71,59 @@ TEST(Optimizers, S21WriteNothingAtAllWhenAGradientWasNotFinite) {
             }
 }
 
+/// Masters that an update left as they were, read back.
+std::int64_t unchanged(const OptimizerProblem& before, const OptimizerProblem& after) {
+    std::int64_t count = 0;
+    for (std::size_t k = 0; k < before.tensors.size(); ++k) {
+        const Buffer &was = before.tensors[k].master, &is = after.tensors[k].master;
+        for (std::int64_t i = 0; i < was.size(); ++i) count += was.get(i) == is.get(i);
+    }
+    return count;
+}
+
+TEST(Optimizers, CountTheUpdatesThatDoNotChangeA16BitWeightOrTheMasterBehindIt) {
+    on_every_target([] {
+        for (const OptimizerCase& optimizer : optimizer_cases())
+            for (const auto& types : optimizer_types)
+                for (const Larc& larc : larcs)
+                    for (const bool behind : {false, true}) {
+                        const bool low = size_of(types.master) == 2;
+                        const bool counted = low || (behind && types.master == DType::f32);
+                        OptimizerProblem before(types, {1000, 1, 33, 0, 777}, optimizer.one_norm);
+                        before.larc = larc;
+                        before.behind_low = behind;
+                        // Half a unit of a 16-bit weight, or of an f32 one, is about such an
+                        // update.
+                        for (float& lr : before.lr) lr *= low ? 0x1p-11f : 0x1p-22f;
+                        OptimizerProblem after = before;
+                        UpdateCounts counts{-1, -1};
+                        optimizer.cpu(after.list(), after.scalars(), &counts);
+                        // No moment or gradient is 0, so that every update is not.
+                        EXPECT_EQ(counts.nonzero, counted ? 1811 : 0) << optimizer.name;
+                        EXPECT_EQ(counts.lost, counted ? unchanged(before, after) : 0)
+                            << optimizer.name;
+                        if (counted) {
+                            EXPECT_GT(counts.lost, 0) << optimizer.name;
+                            EXPECT_LT(counts.lost, 1811) << optimizer.name;
+                        }
+                    }
+    });
+}
+
+TEST(Optimizers, CountNeitherAWeightNorAnUpdateThatIsNotFiniteAndCountAZeroThatOnlyChangesItsSign) {
+    const double nan = std::nan("");
+    Buffer p(DType::f16, {nan, 1, 0, 0}), g(DType::f16, {0x1p-12, nan, 0x1p-24, 0x1p-10});
+    const float lr = 0x1p-4f;
+    const Array none{nullptr, DType::f16, 0};
+    UpdateCounts counts{};
+    const std::vector<UpdateTensor> tensors = {{p, g, none, none, none}};
+    cpu::multi_tensor_sgd(tensors, {}, {&lr}, &counts, {});
+    EXPECT_TRUE(std::signbit(p.get(2)));
+    EXPECT_EQ(p.get(3), -0x1p-14);
+    EXPECT_EQ(counts.nonzero, 2);
+    EXPECT_EQ(counts.lost, 1);
+}
+
 TEST(Optimizers, WriteTheAdaptedGradientOnce) {
     for (const OptimizerCase& optimizer : optimizer_cases())
         for (const auto& types : optimizer_types)

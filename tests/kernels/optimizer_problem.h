@@ -40,7 +40,7 @@ struct OptimizerProblem {
         std::vector<UpdateTensor> out;
         for (Tensor& t : tensors)
             out.push_back({t.master, t.grad, t.state1, t.state2, t.low, t.state3, t.group,
-                           static_cast<int>(out.size())});
+                           static_cast<int>(out.size()), behind_low});
         return out;
     }
     UpdateScalars scalars() const {
@@ -63,6 +63,7 @@ struct OptimizerProblem {
     std::vector<std::int64_t> own_steps;
     float scale = 8, clip = 0.5f, found_inf = 0;
     bool write_grads = false;
+    bool behind_low = false;
     Larc larc{};
 };
 

@@ -33,9 +33,12 @@ struct StepRecord {
     float f16_zero_share;  ///< of the parameter gradients as scaled f16 values: became 0,
     float f16_subnormal_share;  ///< subnormal,
     float f16_overflow_share;   ///< or not finite
-    float lost_update_share;    ///< of non-zero weight updates, those that rounded to no change
-    float step_ms;              ///< this run's own time, without its neighbours' turns
-    float data_ms;              ///< of it: waiting for and preparing the batch,
+    /// Of the non-zero updates of weights stored in 16 bits, those that rounded to no change. With
+    /// masters it is theirs that count. NaN: there are no such weights, or nothing to update.
+    float lost_update_share;
+    float grad_zero_share;  ///< of all parameter gradients, those that are exactly 0
+    float step_ms;          ///< this run's own time, without its neighbours' turns
+    float data_ms;          ///< of it: waiting for and preparing the batch,
     float forward_ms;
     float backward_ms;
     float optimizer_ms;
@@ -68,6 +71,7 @@ constexpr void for_each_field(F&& f) {
     f("f16_subnormal_share", &StepRecord::f16_subnormal_share);
     f("f16_overflow_share", &StepRecord::f16_overflow_share);
     f("lost_update_share", &StepRecord::lost_update_share);
+    f("grad_zero_share", &StepRecord::grad_zero_share);
     f("step_ms", &StepRecord::step_ms);
     f("data_ms", &StepRecord::data_ms);
     f("forward_ms", &StepRecord::forward_ms);

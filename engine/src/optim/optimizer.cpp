@@ -156,7 +156,8 @@ kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const 
             array_or_null(low_of(parameters_[i].tensor, slot.master)),
             array_or_null(slot.state3),
             slot.group,
-            static_cast<int>(i)};
+            static_cast<int>(i),
+            slot.master.defined()};
 }
 
 void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {

@@ -101,8 +101,8 @@ public:
     Tensor found_inf;   ///< 0-d f32
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
 
-    /// Of the last step's non-zero updates to 16-bit weights without masters, those that rounded to
-    /// nothing. On the device.
+    /// Of the last step's non-zero updates to 16-bit weights (to their masters, where they have
+    /// some), those that rounded to no change. On the device.
     const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
     /// Where its parameters and its state lie.
     const Device& device() const { return lr_.device(); }

@@ -40,7 +40,7 @@ void add_rows(const kernels::UpdateTensor& all, const Tensor& grad,
         tensors.push_back({part(all.master, at, n),
                            part(all.grad, static_cast<std::int64_t>(first) * length, n),
                            part(all.state1, at, n), part(all.state2, at, n), part(all.low, at, n),
-                           all.state3, all.group, all.parameter});
+                           all.state3, all.group, all.parameter, all.behind_low});
     }
 }
 

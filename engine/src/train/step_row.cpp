@@ -23,6 +23,10 @@ void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement)
     row.f16_zero_share = share(judgement.to_zero);
     row.f16_subnormal_share = share(judgement.subnormal);
     row.f16_overflow_share = share(judgement.overflow);
+    row.grad_zero_share = judgement.total > 0
+                              ? static_cast<float>(1 - static_cast<double>(judgement.nonzero) /
+                                                           static_cast<double>(judgement.total))
+                              : unknown;
     const bool known = std::isfinite(row.scaled_f16_max) && row.scaled_f16_max > 0;
     row.scale_ceiling =
         known ? static_cast<float>(65504.0 * scale / static_cast<double>(row.scaled_f16_max))

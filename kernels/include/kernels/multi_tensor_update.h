@@ -43,7 +43,8 @@ struct UpdateTensor {
     Array low;       ///< data may be null
     Array state3{};  ///< largest v (Adam with amsgrad)
     int group = 0;   ///< whose lr, step and weight decay hold
-    int parameter = 0;  ///< whose own_step holds
+    int parameter = 0;        ///< whose own_step holds
+    bool behind_low = false;  ///< master of a weight that is stored as low: lost updates count
 };
 
 struct SgdOptions {
@@ -80,8 +81,8 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and the division by the norm before the momentum
 };
 
-/// Of non-zero updates applied to the stored weights (masters), how many left the stored value
-/// unchanged.
+/// Of the non-zero updates of masters that are 16-bit or behind a 16-bit weight, how many rounded
+/// to no change of the master. Updates to or from a value that is not finite are not counted.
 struct UpdateCounts {
     std::int64_t nonzero;
     std::int64_t lost;
@@ -90,7 +91,7 @@ struct UpdateCounts {
 /// SGD as PyTorch's: g += wd * p; buf = first ? g : mu * buf + (1 - dampening) * g; g = nesterov ?
 /// g + mu * buf : buf; p -= lr * g; with decay_after_momentum g += wd * p comes last. first:
 /// own_step is given and 1; without dampening a zeroed buffer comes to the same and is read. counts
-/// may be null, is on the device, and only counts for 16-bit masters.
+/// may be null and is on the device.
 using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
 
