@@ -277,8 +277,8 @@
             <translation>已更新，但许多更新量丢失了。</translation>
         </message>
         <message>
-            <source>%1 of the weight updates are smaller than half a unit of their FP16 weight and rounded to no change.</source>
-            <translation>%1 的权重更新量小于对应 FP16 权重最小单位的一半，舍入后没有变化。</translation>
+            <source>%1 of the weight updates are smaller than half a unit of the stored weight and rounded to no change.</source>
+            <translation>%1 的权重更新量小于所存权重最小单位的一半，舍入后没有变化。</translation>
         </message>
         <message>
             <source>Applied.</source>
@@ -291,6 +291,26 @@
         <message>
             <source>All gradients were finite, so the weights moved.</source>
             <translation>所有梯度都有限，权重已更新。</translation>
+        </message>
+        <message>
+            <source>FP16 rounds a gradient of 2⁻²⁵ or less to 0.</source>
+            <translation>FP16 会把不超过 2⁻²⁵ 的梯度舍入为 0。</translation>
+        </message>
+        <message>
+            <source>Applied without loss scaling.</source>
+            <translation>已更新，未使用损失缩放。</translation>
+        </message>
+        <message>
+            <source>Applied, but most gradients are 0.</source>
+            <translation>已更新，但大部分梯度为 0。</translation>
+        </message>
+        <message>
+            <source>%1 of the gradients are exactly 0, so these weights cannot learn.</source>
+            <translation>%1 的梯度恰好为 0，对应的权重学不到东西。</translation>
+        </message>
+        <message>
+            <source>Loss scaling keeps small gradients in range.</source>
+            <translation>损失缩放能让小梯度留在可表示范围内。</translation>
         </message>
     </context>
     <context>
@@ -683,6 +703,49 @@
         </message>
     </context>
     <context>
+        <name>ui::GuideCard</name>
+        <message>
+            <source>Close this guide</source>
+            <translation>关闭此说明</translation>
+        </message>
+        <message>
+            <source>One network, three times. The third run computes in FP16 without loss scaling: its gradients are too small for FP16, so it does not learn.</source>
+            <translation>同一个网络训练三次。第三次用 FP16 计算但不做损失缩放：梯度小到 FP16 无法表示，因此学不到东西。</translation>
+        </message>
+        <message>
+            <source>After %1 steps the loss is %2 in FP32, %3 in AMP FP16 and %4 without scaling, where %5 of the gradients are 0.</source>
+            <translation>%1 步之后，损失在 FP32 下为 %2，AMP FP16 下为 %3，不缩放时为 %4，且 %5 的梯度为 0。</translation>
+        </message>
+        <message>
+            <source>Loss:</source>
+            <translation>损失：</translation>
+        </message>
+        <message>
+            <source>FP32 and AMP FP16 fall, %1 stays flat.</source>
+            <translation>FP32 和 AMP FP16 下降，%1 始终不变。</translation>
+        </message>
+        <message>
+            <source>Loss scale:</source>
+            <translation>损失缩放：</translation>
+        </message>
+        <message>
+            <source>AMP FP16 multiplies the loss by it, which lifts small gradients above 2⁻²⁵, where FP16 rounds to 0.</source>
+            <translation>AMP FP16 先把损失乘上它，小梯度因此高于 2⁻²⁵；不超过这个值时 FP16 会舍入为 0。</translation>
+        </message>
+        <message>
+            <source>Selected step:</source>
+            <translation>选中的步：</translation>
+        </message>
+        <message>
+            <source>click a step of %1 to see how many of its gradients are 0.</source>
+            <translation>点击 %1 的某一步，查看有多少梯度为 0。</translation>
+        </message>
+        <message>
+            <source>Why scale the loss?</source>
+            <translation>为什么要做损失缩放？</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::HistoryPanel</name>
         <message>
             <source>Run history</source>
@@ -947,6 +1010,14 @@ above</source>
         <message>
             <source>Everything is computed on this machine; nothing is sent anywhere.</source>
             <translation>一切都在本机计算，不会向外发送任何数据。</translation>
+        </message>
+        <message>
+            <source>Why scale the loss?</source>
+            <translation>为什么要做损失缩放？</translation>
+        </message>
+        <message>
+            <source>Trains a network in FP32, in FP16 and in FP16 without loss scaling.</source>
+            <translation>分别用 FP32、FP16 和不做损失缩放的 FP16 训练同一个网络。</translation>
         </message>
     </context>
     <context>
@@ -1397,6 +1468,10 @@ started %6</source>
             <source>%1: data %2, forward %3, backward %4, optimizer %5</source>
             <translation>%1：数据 %2，前向 %3，反向 %4，优化器 %5</translation>
         </message>
+        <message>
+            <source>zero gradients</source>
+            <translation>为 0 的梯度</translation>
+        </message>
     </context>
     <context>
         <name>ui::VerdictBar</name>
@@ -1455,4 +1530,19 @@ started %6</source>
         <translation>，</translation>
     </message>
 </context>
+    <context>
+        <name>RunTitle</name>
+        <message>
+            <source>%1, no scaling</source>
+            <translation>%1，无缩放</translation>
+        </message>
+        <message>
+            <source>%1, static scale</source>
+            <translation>%1，静态缩放</translation>
+        </message>
+        <message>
+            <source>%1, dynamic scale</source>
+            <translation>%1，动态缩放</translation>
+        </message>
+    </context>
 </TS>

@@ -29,7 +29,7 @@ ButtonStates buttonStates(RunState state, bool live, bool settingsGood, Asked as
 
     ButtonStates out;
     if (stopping) {
-        out = {no(ending), no(ending), no(ending), no(ending), no(ending), false};
+        out = {no(ending), no(ending), no(ending), no(ending), no(ending), false, no(ending)};
         return out;
     }
     if (over) {
@@ -38,10 +38,12 @@ ButtonStates buttonStates(RunState state, bool live, bool settingsGood, Asked as
         out.step = settingsGood ? yes() : no(refused);
         out.pause = no(nothing);
         out.stop = no(nothing);
+        out.demonstrate = yes();  // it has settings of its own
         return out;
     }
     out.compare = no(running);
     out.start = no(running);
+    out.demonstrate = no(running);
     out.pause = yes();
     out.pauseResumes = paused;
     out.step =

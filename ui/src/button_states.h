@@ -22,6 +22,7 @@ struct ButtonStates {
     ButtonState step;
     ButtonState stop;
     bool pauseResumes = false;  ///< the pause button now says "Resume"
+    ButtonState demonstrate;    ///< the demonstration in the help menu
 
     bool operator==(const ButtonStates&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "commands.h"
 
+#include "demonstration.h"
 #include "engine/dataset_preview.h"
 #include "engine/session.h"
 #include "models/settings_model.h"
@@ -84,6 +85,10 @@ void Commands::stop() {
     asked_ = Asked::stop;
     feed_->post(Command::stop);
     tellButtons();
+}
+
+void Commands::demonstrate() {
+    if (buttons().demonstrate.enabled) launch(lossScalingRuns(), false);
 }
 
 void Commands::openPath(const QString& path) {

@@ -31,6 +31,8 @@ public:
     void togglePause();
     void step();
     void stop();
+    /// Starts the runs that show what loss scaling is for.
+    void demonstrate();
     /// Opens a dropped or named path: data, settings or a run's folder.
     void openPath(const QString& path);
 

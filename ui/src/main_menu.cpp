@@ -146,6 +146,10 @@ void MainMenu::addLanguage(QMenu* view) {
 
 void MainMenu::addHelp() {
     auto* menu = window_->menuBar()->addMenu(tr("&Help"));
+    menu->setToolTipsVisible(true);
+    demonstrate_ = menu->addAction(tr("Why scale the loss?"));
+    connect(demonstrate_, &QAction::triggered, context_.commands, &Commands::demonstrate);
+    menu->addSeparator();
     auto* keys = menu->addAction(tr("Keyboard shortcuts"));
     keys->setShortcut(QKeySequence::HelpContents);
     connect(keys, &QAction::triggered, this, &MainMenu::showShortcuts);
@@ -162,6 +166,11 @@ void MainMenu::refreshRun() {
     step_->setEnabled(now.step.enabled);
     stop_->setEnabled(now.stop.enabled);
     evaluate_->setEnabled(now.pause.enabled);
+    demonstrate_->setEnabled(now.demonstrate.enabled);
+    demonstrate_->setToolTip(
+        now.demonstrate.enabled
+            ? tr("Trains a network in FP32, in FP16 and in FP16 without loss scaling.")
+            : now.demonstrate.why);
 }
 
 void MainMenu::spacePressed() {

@@ -45,6 +45,7 @@ private:
     QAction* step_ = nullptr;
     QAction* stop_ = nullptr;
     QAction* evaluate_ = nullptr;
+    QAction* demonstrate_ = nullptr;
 };
 
 }  // namespace ui

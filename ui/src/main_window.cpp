@@ -14,6 +14,7 @@
 
 #include "main_menu.h"
 #include "panels/command_bar.h"
+#include "panels/guide_card.h"
 #include "panels/plot_panels.h"
 #include "panels/run_cards.h"
 #include "panels/settings_panel.h"
@@ -94,6 +95,7 @@ void MainWindow::buildCentre() {
     plots_->setWindowFlags(Qt::Widget);  // the constructor always makes it a window
     plots_->setAnimated(false);
     plots_->setDockOptions(AllowNestedDocks | AllowTabbedDocks);
+    column->addWidget(new GuideCard(context_, centre));
     column->addWidget(cards_);
     column->addWidget(verdict_);
     column->addWidget(plots_, 1);

@@ -8,6 +8,7 @@
 #include "engine/error.h"
 #include "engine/speed.h"
 #include "feed/run_track.h"
+#include "text/run_title.h"
 
 namespace ui {
 
@@ -130,11 +131,12 @@ std::vector<std::shared_ptr<RunTrack>> EventFeed::tracks() const {
 double EventFeed::sinceLastRow() const { return static_cast<double>(sinceRow_.elapsed()) * 1e-3; }
 
 void EventFeed::name() {
-    std::map<std::string, int> seen;
+    std::map<std::string, int> presets;
+    std::map<QString, int> titles;
     for (const auto& track : tracks()) {
-        const int before = seen[track->precision()]++;
-        track->dashed = before > 0;
-        track->tag = before > 0 ? QString::fromStdString(track->run()) : QString();
+        track->dashed = presets[track->precision()]++ > 0;
+        const bool again = titles[precisionTitle(track->config().precision)]++ > 0;
+        track->tag = again ? QString::fromStdString(track->run()) : QString();
     }
 }
 

@@ -33,7 +33,7 @@ int RunListModel::columnCount(const QModelIndex& parent) const {
 
 QString RunListModel::text(const engine::RunSummary& run, int column) const {
     if (column == NameColumn) {
-        return QString::fromStdString(run.run) + u' ' + precisionTitle(run.config.precision.preset);
+        return QString::fromStdString(run.run) + u' ' + precisionTitle(run.config.precision);
     }
     if (column == AccuracyColumn) return measured(run.test_accuracy, percent);
     if (run.state == "running") return tr("running");

@@ -30,6 +30,11 @@ const engine::ScaleChanged* scaleEventAt(const RunTrack& track, std::int64_t ste
     return nullptr;
 }
 
+bool computesInFp16(const engine::PrecisionConfig& config) {
+    const auto precision = engine::resolve(config);
+    return precision.autocast == "fp16" || precision.weights == "fp16";
+}
+
 }  // namespace
 
 StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
@@ -139,7 +144,8 @@ void StepPanel::refresh() {
     } else if (scale != nullptr) {
         after = static_cast<double>(scale->to);
     }
-    const StepReason why = explainStep(row, scale, after, track->hasScaler());
+    const StepReason why = explainStep(row, scale, after, track->hasScaler(),
+                                       computesInFp16(track->config().precision));
     panel_->setTitle(row.found_inf != 0 ? tr("Skipped step %1").arg(count(step))
                                         : tr("Step %1").arg(count(step)));
     const QColor tone = why.tone == StepReason::Tone::good      ? t.good
@@ -186,6 +192,7 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
                                .arg(share(row.f16_zero_share), share(row.f16_subnormal_share),
                                     share(row.f16_overflow_share)));
     }
+    if (!std::isnan(row.grad_zero_share)) add(tr("zero gradients"), share(row.grad_zero_share));
     add(tr("learning rate"), number(row.lr));
     add(tr("time"),
         tr("%1: data %2, forward %3, backward %4, optimizer %5")

@@ -26,6 +26,7 @@ public:
                               double after);
     static StepReason applied(const engine::StepRecord& row, const ScaleChanged* scale,
                               bool scaled);
+    static StepReason unscaled(const engine::StepRecord& row);
 };
 
 QString EventWords::health(ScaleChanged::Kind kind) {
@@ -171,7 +172,7 @@ StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged
     }
     if (row.lost_update_share > 0.25f) {
         return {StepReason::Tone::caution, tr("Applied, but many updates were lost."),
-                tr("%1 of the weight updates are smaller than half a unit of their FP16 weight and "
+                tr("%1 of the weight updates are smaller than half a unit of the stored weight and "
                    "rounded to no change.")
                     .arg(percent(static_cast<double>(row.lost_update_share)))};
     }
@@ -179,6 +180,18 @@ StepReason EventWords::applied(const engine::StepRecord& row, const ScaleChanged
         return {StepReason::Tone::neutral, tr("Applied."), tr("This run needs no loss scale.")};
     return {StepReason::Tone::neutral, tr("Applied."),
             tr("All gradients were finite, so the weights moved.")};
+}
+
+/// A step applied in FP16 without loss scaling.
+StepReason EventWords::unscaled(const engine::StepRecord& row) {
+    const QString why = tr("FP16 rounds a gradient of 2⁻²⁵ or less to 0.");
+    if (!(row.grad_zero_share > 0.5f)) {
+        return {StepReason::Tone::neutral, tr("Applied without loss scaling."), why};
+    }
+    return {StepReason::Tone::caution, tr("Applied, but most gradients are 0."),
+            tr("%1 of the gradients are exactly 0, so these weights cannot learn.")
+                    .arg(percent(static_cast<double>(row.grad_zero_share))) +
+                u' ' + why + u' ' + tr("Loss scaling keeps small gradients in range.")};
 }
 
 }  // namespace
@@ -201,9 +214,13 @@ EventText describeEvent(const engine::Event& event) {
 }
 
 StepReason explainStep(const engine::StepRecord& row, const ScaleChanged* scale, double after,
-                       bool hasScaler) {
-    return row.found_inf != 0 ? EventWords::skipped(row, scale, after)
-                              : EventWords::applied(row, scale, hasScaler);
+                       bool hasScaler, bool fp16) {
+    if (row.found_inf != 0) return EventWords::skipped(row, scale, after);
+    const bool updatesLost = row.lost_update_share > 0.25f;
+    if (fp16 && !hasScaler && !updatesLost && std::isfinite(row.loss)) {
+        return EventWords::unscaled(row);
+    }
+    return EventWords::applied(row, scale, hasScaler);
 }
 
 QString sentence(const QString& text) {

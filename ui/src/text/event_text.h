@@ -29,9 +29,9 @@ struct StepReason {
     QString body;
 };
 /// `scale`: the event of this step's skip or growth, or null; `after`: the scale of the next step,
-/// NaN if there is none yet.
+/// NaN if there is none yet; `fp16`: the run computes in FP16.
 StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged* scale,
-                       double after, bool hasScaler);
+                       double after, bool hasScaler, bool fp16 = false);
 
 /// With the full stop that messages of the engine may lack where another sentence follows.
 QString sentence(const QString& text);

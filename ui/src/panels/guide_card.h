@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+
+#include "context.h"
+
+namespace ui {
+
+/// Says what to look at while the runs of the demonstration are on screen, and what they showed
+/// when they have ended. Hidden otherwise, and once it was closed until the next experiment.
+class GuideCard final : public QFrame {
+    Q_OBJECT
+public:
+    explicit GuideCard(const Context& context, QWidget* parent = nullptr);
+
+private:
+    void refresh();
+    /// What the figures of the three runs say, or before their end what they will.
+    QString outcome() const;
+
+    Context context_;
+    QLabel* text_;
+    bool closed_ = false;
+};
+
+}  // namespace ui
