@@ -4,6 +4,7 @@
 #include <iostream>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "commands.h"
@@ -23,7 +24,7 @@ namespace {
 struct CompareArguments {
     std::string config;
     std::vector<std::string> overrides;
-    std::string precisions = "fp32,amp-fp16";
+    std::optional<std::string> precisions;
     std::int64_t seeds = 1;
     std::string out;
     std::string report;
@@ -39,21 +40,27 @@ engine::RunConfig with_precision(engine::RunConfig config, const std::string& pr
     return config;
 }
 
-/// The names of --precision; errors for those that cannot run with these settings.
-std::vector<std::string> read_precisions(const std::string& text, const engine::RunConfig& config,
-                                         std::vector<engine::SettingError>& errors) {
+/// What to compare: --precision, else what the file says, else the default comparison's.
+std::vector<std::string> chosen_precisions(const CompareArguments& args,
+                                           const engine::ParsedConfig& parsed) {
+    if (!args.precisions && !parsed.compared.empty()) return parsed.compared;
     std::vector<std::string> names;
-    std::istringstream list(text);
-    for (std::string name; std::getline(list, name, ',');) {
+    std::istringstream list(args.precisions.value_or("fp32,amp-fp16"));
+    for (std::string name; std::getline(list, name, ',');) names.push_back(name);
+    return names;
+}
+
+/// Errors for the precisions that cannot run with these settings.
+void check_precisions(const std::vector<std::string>& names, const engine::RunConfig& config,
+                      std::vector<engine::SettingError>& errors) {
+    for (const auto& name : names) {
         const auto found = engine::validate(with_precision(config, name));
         errors.insert(errors.end(), found.begin(), found.end());
-        names.push_back(name);
     }
     if (names.empty()) {
         errors.push_back(
             {"--precision", "\"\"", engine::msg("names of precisions, with commas between")});
     }
-    return names;
 }
 
 engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::ComparisonRow& row) {
@@ -176,20 +183,21 @@ bool can_be_written(const std::filesystem::path& folder) {
 }
 
 int compare(const CompareArguments& args) {
-    const auto config = read_settings(args.config, args.overrides, default_comparison);
-    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    const auto parsed = read_comparison(args.config, args.overrides, default_comparison);
+    if (!parsed) return engine::exit_code(engine::ErrorCode::settings);
+    const engine::RunConfig* config = &parsed->config;
     std::vector<engine::SettingError> errors;
     std::vector<engine::ComparedRuns> compared;
-    for (const auto& name : read_precisions(args.precisions, *config, errors)) {
-        compared.push_back({name, {}});
-    }
+    const auto precisions = chosen_precisions(args, *parsed);
+    check_precisions(precisions, *config, errors);
+    for (const auto& name : precisions) compared.push_back({name, {}});
     const std::int64_t last_seed = std::numeric_limits<std::int64_t>::max() - (args.seeds - 1);
     if (config->seed > last_seed) {
         errors.push_back({"seed", std::to_string(config->seed),
-                          engine::msg("must be a whole number from {} to {}", 0, last_seed)});
+                          engine::msg("use a whole number from {} to {}", 0, last_seed)});
     }
     if (!args.report.empty() && !can_be_written(args.report)) {
-        errors.push_back({"--report", args.report, engine::msg("must be a folder for writing")});
+        errors.push_back({"--report", args.report, engine::msg("use a folder for writing")});
     }
     report(errors);
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
@@ -226,8 +234,8 @@ void add_compare(CLI::App& cli, int* exit_code) {
     command->add_option("--set", args->overrides, "path=value")
         ->allow_extra_args(false)
         ->take_all();
-    command->add_option("--precision", args->precisions, "Precisions, the baseline first")
-        ->capture_default_str();
+    command->add_option("--precision", args->precisions,
+                        "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16");
     command->add_option("--seeds", args->seeds, "Seeds, from the settings' one on")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
     command->add_option("--out", args->out, "Folder for the runs, one folder a precision")

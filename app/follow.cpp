@@ -170,9 +170,10 @@ private:
         line(event);
         std::ostringstream out;
         out.precision(4);
-        out << "epoch " << event.epoch << ": training loss " << event.train_loss << ", test loss "
-            << event.test_loss << ", test accuracy " << event.test_accuracy << ", " << event.seconds
-            << " s";
+        out << (event.epoch_ended ? "epoch " + std::to_string(event.epoch)
+                                  : "step " + std::to_string(event.step))
+            << ": training loss " << event.train_loss << ", test loss " << event.test_loss
+            << ", test accuracy " << event.test_accuracy << ", " << event.seconds << " s";
         say(out.str());
     }
 

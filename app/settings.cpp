@@ -26,20 +26,28 @@ std::optional<std::string> read_small_file(const std::string& file) {
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-std::optional<engine::RunConfig> read_settings(const std::string& file,
-                                               const std::vector<std::string>& overrides,
-                                               const std::string& otherwise) {
+std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
+                                                    const std::vector<std::string>& overrides,
+                                                    const std::string& otherwise) {
     const auto json = file.empty() ? otherwise : read_small_file(file);
     if (!json) {
         report({{"(file)", file,
-                 engine::msg("must be a JSON file with settings that can be read, of at most 1 "
+                 engine::msg("use a JSON file with settings that can be read, of at most 1 "
                              "MiB")}});
         return std::nullopt;
     }
-    const engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);
+    engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
-    return parsed.config;
+    return parsed;
+}
+
+std::optional<engine::RunConfig> read_settings(const std::string& file,
+                                               const std::vector<std::string>& overrides,
+                                               const std::string& otherwise) {
+    const auto parsed = read_comparison(file, overrides, otherwise);
+    if (!parsed) return std::nullopt;
+    return parsed->config;
 }
 
 void report_warnings(engine::RunStore& store) {

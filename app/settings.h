@@ -16,6 +16,11 @@ std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::vector<std::string>& overrides,
                                                const std::string& otherwise = "{}");
 
+/// The same with the precisions to compare, where the file names them.
+std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
+                                                    const std::vector<std::string>& overrides,
+                                                    const std::string& otherwise);
+
 /// The text of a small file that the user named: a FIFO or a device, which could hang or never end,
 /// is refused as a file that cannot be read. Nothing for any of them.
 std::optional<std::string> read_small_file(const std::string& file);

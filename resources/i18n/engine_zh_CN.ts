@@ -97,47 +97,47 @@
         <translation>FP32</translation>
     </message>
     <message>
-        <source>Everything in 32-bit floats: the baseline that the other precisions are judged by.</source>
-        <translation>全部使用 32 位浮点：衡量其他精度的基准。</translation>
+        <source>Everything in fp32: the baseline for the other precisions.</source>
+        <translation>全部使用 fp32：其他精度的基准。</translation>
     </message>
     <message>
         <source>AMP FP16</source>
         <translation>AMP FP16</translation>
     </message>
     <message>
-        <source>Matrix products and convolutions run in 16-bit floats, weights stay in fp32, and the loss is scaled so that small gradients survive.</source>
-        <translation>矩阵乘法和卷积用 16 位浮点计算，权重保持 fp32，并对损失进行缩放以保住小梯度。</translation>
+        <source>Matrix products and convolutions in fp16, weights in fp32. The loss is scaled so that small gradients survive.</source>
+        <translation>矩阵乘法和卷积用 fp16 计算，权重保持 fp32，并对损失进行缩放以保住小梯度。</translation>
     </message>
     <message>
         <source>AMP BF16</source>
         <translation>AMP BF16</translation>
     </message>
     <message>
-        <source>As AMP FP16, but in bfloat16: the range of fp32 with 8 bits of precision, so no loss scaling is needed.</source>
-        <translation>与 AMP FP16 相同，但使用 bfloat16：范围与 fp32 相同，精度为 8 位，因此不需要损失缩放。</translation>
+        <source>As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss scaling is needed.</source>
+        <translation>与 AMP FP16 相同，但使用 bfloat16：范围与 fp32 相同，尾数 7 位，因此不需要损失缩放。</translation>
     </message>
     <message>
         <source>Pure FP16</source>
         <translation>纯 FP16</translation>
     </message>
     <message>
-        <source>Weights, batch norm and updates in fp16 as well, without loss scaling: shows what breaks without mixed precision.</source>
-        <translation>权重、批归一化和更新也用 fp16，且没有损失缩放：展示不用混合精度会出什么问题。</translation>
+        <source>Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks without mixed precision.</source>
+        <translation>权重、批归一化和更新都用 fp16，且没有损失缩放。展示不用混合精度会出什么问题。</translation>
     </message>
     <message>
         <source>Production</source>
         <translation>生产</translation>
     </message>
     <message>
-        <source>The values of PyTorch: the scale doubles after 2000 steps in a row without overflow.</source>
-        <translation>PyTorch 的取值：连续 2000 步无溢出后缩放因子加倍。</translation>
+        <source>PyTorch's values: the scale doubles after 2,000 overflow-free steps.</source>
+        <translation>PyTorch 的取值：连续 2,000 步无溢出后缩放因子加倍。</translation>
     </message>
     <message>
         <source>Classroom</source>
         <translation>教学</translation>
     </message>
     <message>
-        <source>The scale doubles after only 25 clean steps, so that growth and overflow can be watched in a short run; not for production, where it would skip too many steps.</source>
+        <source>The scale doubles after only 25 overflow-free steps, so that growth and overflow show in a short run. Not for production: it skips too many steps.</source>
         <translation>连续 25 步无溢出缩放因子就加倍，短时间内即可观察增长与溢出；不用于生产，否则会跳过太多步。</translation>
     </message>
     <message>
@@ -153,31 +153,31 @@
         <translation>AdamW</translation>
     </message>
     <message>
-        <source>Gives every weight its own step size from the history of its gradients, with decay apart from the gradient: good without much tuning.</source>
-        <translation>根据梯度历史为每个权重确定步长，权重衰减与梯度分开：不需太多调参即可用。</translation>
+        <source>Adapts the step size of every weight to its gradient history, with decoupled weight decay. Works well with little tuning.</source>
+        <translation>根据梯度历史调整每个权重的步长，权重衰减与梯度解耦；不需太多调参即可用。</translation>
     </message>
     <message>
         <source>Data set</source>
         <translation>数据集</translation>
     </message>
     <message>
-        <source>What the model learns from; spirals and glyphs are made here, the others are read from files on your disk.</source>
-        <translation>模型学习的内容；双螺旋和字形在本机生成，其他从磁盘文件读取。</translation>
+        <source>The data to train on. Spirals and glyphs are generated; the others are read from files on disk.</source>
+        <translation>训练所用的数据。双螺旋和字形由程序生成，其他从磁盘文件读取。</translation>
     </message>
     <message>
         <source>Path</source>
         <translation>路径</translation>
     </message>
     <message>
-        <source>The folder or file that holds the data set, packed or not; several parts can be given as a list.</source>
-        <translation>存放数据集的文件夹或文件，可以是压缩包；多个部分可写成列表。</translation>
+        <source>Folder or file of the data set, compressed or not. Give several parts as a list.</source>
+        <translation>数据集的文件夹或文件，可以是压缩的；多个部分请写成列表。</translation>
     </message>
     <message>
         <source>Augment</source>
         <translation>数据增强</translation>
     </message>
     <message>
-        <source>Shows each training image shifted by a few pixels and mirrored at random, so that the model learns the object and not its place.</source>
+        <source>Shifts each training image by a few pixels and mirrors it, both at random (data augmentation).</source>
         <translation>训练图片随机平移几个像素并随机镜像，使模型学到的是物体而不是它的位置。</translation>
     </message>
     <message>
@@ -185,16 +185,16 @@
         <translation>归一化</translation>
     </message>
     <message>
-        <source>Brings the inputs to mean 0 and spread 1, which keeps gradients in a healthy range.</source>
-        <translation>把输入变为均值 0、标准差 1，使梯度保持在健康的范围。</translation>
+        <source>Scales the inputs to mean 0 and standard deviation 1, which keeps gradients in range.</source>
+        <translation>把输入缩放到均值 0、标准差 1，使梯度保持在合适的范围。</translation>
     </message>
     <message>
         <source>Training limit</source>
         <translation>训练样本上限</translation>
     </message>
     <message>
-        <source>Uses only the first so many training samples, for a quick try; 0 uses all.</source>
-        <translation>只用前若干个训练样本，便于快速尝试；0 表示全部。</translation>
+        <source>Use only the first N training samples, for a quick try (0 = all).</source>
+        <translation>只用前 N 个训练样本，便于快速尝试（0 = 全部）。</translation>
     </message>
     <message>
         <source>samples</source>
@@ -205,20 +205,20 @@
         <translation>测试样本上限</translation>
     </message>
     <message>
-        <source>Evaluates only on the first so many test samples; 0 uses all.</source>
-        <translation>只用前若干个测试样本评估；0 表示全部。</translation>
+        <source>Use only the first N test samples (0 = all).</source>
+        <translation>只用前 N 个测试样本（0 = 全部）。</translation>
     </message>
     <message>
         <source>Order file</source>
         <translation>顺序文件</translation>
     </message>
     <message>
-        <source>A file with the sample numbers of one batch a line, to replay exactly the batches of another program; empty shuffles by the seed.</source>
+        <source>File with the sample indices of one batch per line, to replay another program's batches exactly. Empty: shuffled by the seed.</source>
         <translation>每行一个批次的样本编号，用于精确重放另一程序的批次；留空则按种子打乱。</translation>
     </message>
     <message>
-        <source>The network to train; a small one shows the same effects as a big one, only sooner.</source>
-        <translation>要训练的网络；小网络与大网络现象相同，只是更快看到。</translation>
+        <source>The network to train. Small networks show the same effects as large ones, sooner.</source>
+        <translation>要训练的网络。小网络与大网络现象相同，只是更快看到。</translation>
     </message>
     <message>
         <source>Model</source>
@@ -229,47 +229,47 @@
         <translation>模型选项</translation>
     </message>
     <message>
-        <source>Settings of the model's own, such as the sizes of its hidden layers.</source>
-        <translation>模型自身的设置，例如隐藏层的大小。</translation>
+        <source>Options of this model, such as the sizes of its hidden layers.</source>
+        <translation>该模型的选项，例如隐藏层的大小。</translation>
     </message>
     <message>
         <source>Start from</source>
         <translation>初始权重</translation>
     </message>
     <message>
-        <source>A safetensors file with the weights to start from; empty starts from random weights drawn by the seed.</source>
-        <translation>作为起点的 safetensors 权重文件；留空则由种子随机初始化。</translation>
+        <source>Safetensors file with the initial weights. Empty: random weights from the seed.</source>
+        <translation>存放初始权重的 safetensors 文件；留空则由种子随机初始化。</translation>
     </message>
     <message>
         <source>Precision</source>
         <translation>精度</translation>
     </message>
     <message>
-        <source>In which number formats the model computes and keeps its weights; the five settings below open it up.</source>
-        <translation>模型用哪些数值格式计算和保存权重；下面五项可分别设置。</translation>
+        <source>Number formats for computing and for storing the weights. The five settings below override its parts.</source>
+        <translation>计算和保存权重所用的数值格式；下面五项可分别覆盖其中的设置。</translation>
     </message>
     <message>
         <source>Weights</source>
         <translation>权重</translation>
     </message>
     <message>
-        <source>The format the model's weights are kept in; in fp16 an update smaller than half a step of the weight is lost.</source>
-        <translation>权重的保存格式；用 fp16 时，小于权重最小间隔一半的更新会丢失。</translation>
+        <source>Storage format of the weights. In fp16, an update below half a unit in the last place of its weight is lost.</source>
+        <translation>权重的保存格式。用 fp16 时，小于权重最低位一半（0.5 ulp）的更新会丢失。</translation>
     </message>
     <message>
         <source>Autocast</source>
         <translation>自动转换</translation>
     </message>
     <message>
-        <source>The format that matrix products and convolutions are computed in, while delicate operations stay in fp32.</source>
-        <translation>矩阵乘法和卷积的计算格式，敏感的运算仍用 fp32。</translation>
+        <source>Format of matrix products and convolutions. Operations that need range or precision stay in fp32.</source>
+        <translation>矩阵乘法和卷积的计算格式；需要范围或精度的运算仍用 fp32。</translation>
     </message>
     <message>
         <source>Batch norm</source>
         <translation>批归一化</translation>
     </message>
     <message>
-        <source>The format of the batch norm's statistics and parameters, which lose accuracy first in fp16.</source>
+        <source>Format of batch norm's parameters and statistics, the first to lose accuracy in fp16.</source>
         <translation>批归一化的统计量和参数的格式，它们在 fp16 中最先损失精度。</translation>
     </message>
     <message>
@@ -277,7 +277,7 @@
         <translation>主权重</translation>
     </message>
     <message>
-        <source>Keeps an fp32 copy of fp16 weights, so that small updates add up instead of being lost.</source>
+        <source>Keeps an fp32 copy of fp16 weights, so that small updates accumulate instead of being lost.</source>
         <translation>为 fp16 权重保留一份 fp32 副本，使微小的更新能够累积而不丢失。</translation>
     </message>
     <message>
@@ -285,39 +285,39 @@
         <translation>损失缩放</translation>
     </message>
     <message>
-        <source>Multiplies the loss before the backward pass so that small fp16 gradients do not become 0: dynamic adapts the scale, static keeps it and never skips a step.</source>
-        <translation>在反向传播前放大损失，使很小的 fp16 梯度不会变为 0：dynamic 会调整缩放因子，static 保持不变且从不跳过。</translation>
+        <source>Multiplies the loss before the backward pass so that small fp16 gradients do not underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.</source>
+        <translation>在反向传播前放大损失，使很小的 fp16 梯度不会下溢为 0。动态会调整缩放因子；静态保持不变且从不跳过步。</translation>
     </message>
     <message>
         <source>Scaler preset</source>
         <translation>缩放器预设</translation>
     </message>
     <message>
-        <source>production is what real training uses; classroom moves the scale often enough to watch in a short run.</source>
-        <translation>production 用于实际训练；classroom 让缩放因子变化得足够频繁，便于短时间观察。</translation>
+        <source>Production: values for real training. Classroom: the scale moves often enough to watch in a short run.</source>
+        <translation>生产：用于实际训练的取值。教学：缩放因子变化得足够频繁，短时间即可观察。</translation>
     </message>
     <message>
         <source>Initial scale</source>
         <translation>初始缩放因子</translation>
     </message>
     <message>
-        <source>The loss scale of the first step; too high only costs a few skipped steps until it has come down.</source>
-        <translation>第一步的缩放因子；过高只会多跳过几步，直到它降下来。</translation>
+        <source>Loss scale of the first step. A value that is too high costs only a few skipped steps.</source>
+        <translation>第一步的缩放因子；过高只会多跳过几步。</translation>
     </message>
     <message>
         <source>Growth factor</source>
         <translation>增长系数</translation>
     </message>
     <message>
-        <source>The scale is multiplied by this after a full interval of steps without overflow.</source>
+        <source>The scale is multiplied by this after a full growth interval without overflow.</source>
         <translation>连续一个增长间隔无溢出后，缩放因子乘以该系数。</translation>
     </message>
     <message>
-        <source>Back-off factor</source>
+        <source>Backoff factor</source>
         <translation>回退系数</translation>
     </message>
     <message>
-        <source>The scale is multiplied by this after a step whose gradients overflowed; that step is skipped.</source>
+        <source>The scale is multiplied by this after a gradient overflow. That step is skipped.</source>
         <translation>某步梯度溢出后，缩放因子乘以该系数，并跳过这一步。</translation>
     </message>
     <message>
@@ -325,35 +325,35 @@
         <translation>增长间隔</translation>
     </message>
     <message>
-        <source>So many steps in a row without overflow until the scale grows again.</source>
-        <translation>连续这么多步无溢出后，缩放因子再次增大。</translation>
+        <source>Overflow-free steps before the scale grows.</source>
+        <translation>缩放因子增大前需要的无溢出步数。</translation>
     </message>
     <message>
         <source>steps</source>
         <translation>步</translation>
     </message>
     <message>
-        <source>Floor</source>
-        <translation>下限</translation>
+        <source>Min scale</source>
+        <translation>最小缩放因子</translation>
     </message>
     <message>
-        <source>Training fails with an explanation if the scale would fall below this; 0 means no floor.</source>
-        <translation>缩放因子若低于该值，训练会中止并给出说明；0 表示没有下限。</translation>
+        <source>Training fails with an explanation if the scale falls below this (0 = no limit).</source>
+        <translation>缩放因子若低于该值，训练会中止并给出说明（0 = 不限）。</translation>
     </message>
     <message>
-        <source>Ceiling</source>
-        <translation>上限</translation>
+        <source>Max scale</source>
+        <translation>最大缩放因子</translation>
     </message>
     <message>
-        <source>The scale never grows above this; 0 means no ceiling.</source>
-        <translation>缩放因子不会超过该值；0 表示没有上限。</translation>
+        <source>The scale never grows above this (0 = no limit).</source>
+        <translation>缩放因子不会超过该值（0 = 不限）。</translation>
     </message>
     <message>
         <source>Optimizer</source>
         <translation>优化器</translation>
     </message>
     <message>
-        <source>The rule that turns gradients into changes of the weights.</source>
+        <source>The rule that turns gradients into weight updates.</source>
         <translation>把梯度变为权重更新的规则。</translation>
     </message>
     <message>
@@ -361,15 +361,15 @@
         <translation>学习率</translation>
     </message>
     <message>
-        <source>How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing happens; 0.05 unless given, 0.1 with novograd, 0.01 with lamb and adagrad, 0.001 with adam and adamw.</source>
-        <translation>每步走多远：太大则损失跳动或变为 NaN，太小则没有进展；默认 0.05，novograd 默认 0.1，lamb 和 adagrad 默认 0.01，adam 和 adamw 默认 0.001。</translation>
+        <source>Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls. Default: 0.05 (SGD), 0.1 (NovoGrad), 0.01 (LAMB, Adagrad), 0.001 (Adam, AdamW).</source>
+        <translation>步长。太大：损失跳动或变为 NaN；太小：训练停滞。默认：0.05（SGD）、0.1（NovoGrad）、0.01（LAMB、Adagrad）、0.001（Adam、AdamW）。</translation>
     </message>
     <message>
         <source>Momentum</source>
         <translation>动量</translation>
     </message>
     <message>
-        <source>How much of the previous direction is kept at each step of SGD: 0 is none, 0.9 is usual.</source>
+        <source>Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is usual.</source>
         <translation>SGD 每步保留多少先前的方向：0 为不保留，常用 0.9。</translation>
     </message>
     <message>
@@ -377,7 +377,7 @@
         <translation>Nesterov</translation>
     </message>
     <message>
-        <source>Looks ahead along the momentum before it steps, which often converges a little faster.</source>
+        <source>Nesterov momentum: looks ahead along the momentum before the step, which often converges slightly faster.</source>
         <translation>先沿动量方向前瞻再更新，常常收敛得略快。</translation>
     </message>
     <message>
@@ -385,55 +385,55 @@
         <translation>权重衰减</translation>
     </message>
     <message>
-        <source>Pulls every weight a little towards 0 at each step, against overfitting; unless given 0.0005 with sgd, 0.01 with adamw and lamb, else 0.</source>
-        <translation>每步把权重略微拉向 0，防止过拟合；默认：sgd 为 0.0005，adamw 和 lamb 为 0.01，其他为 0。</translation>
+        <source>Pulls every weight towards 0 in each step, against overfitting. Default: 0.0005 (SGD), 0.01 (AdamW, LAMB), 0 (others).</source>
+        <translation>每步把权重略微拉向 0，防止过拟合。默认：0.0005（SGD）、0.01（AdamW、LAMB）、0（其他）。</translation>
     </message>
     <message>
         <source>Beta 1</source>
         <translation>Beta 1</translation>
     </message>
     <message>
-        <source>How slowly the running mean of the gradients forgets, in Adam and its kin: 0.9 looks back about 10 steps.</source>
-        <translation>Adam 类优化器的梯度滑动平均遗忘的快慢：0.9 约回看 10 步。</translation>
+        <source>Decay rate of the running mean of gradients. 0.9 averages over about 10 steps.</source>
+        <translation>梯度滑动平均的衰减率。0.9 约平均 10 步。</translation>
     </message>
     <message>
         <source>Beta 2</source>
         <translation>Beta 2</translation>
     </message>
     <message>
-        <source>How slowly the running mean of the squared gradients forgets, in Adam and its kin: 0.999 looks back about 1000 steps.</source>
-        <translation>Adam 类优化器的梯度平方滑动平均遗忘的快慢：0.999 约回看 1000 步。</translation>
+        <source>Decay rate of the running mean of squared gradients. 0.999 averages over about 1,000 steps.</source>
+        <translation>梯度平方滑动平均的衰减率。0.999 约平均 1,000 步。</translation>
     </message>
     <message>
         <source>Epsilon</source>
         <translation>Epsilon</translation>
     </message>
     <message>
-        <source>A small number added to the divisor of Adam, its kin and Adagrad, so that a weight without gradient does not leap.</source>
-        <translation>加到 Adam 类优化器和 Adagrad 分母上的小数，避免没有梯度的权重突变。</translation>
+        <source>Small number added to the divisor, so that a weight with tiny gradients does not get a huge update.</source>
+        <translation>加到分母上的小数，避免梯度极小的权重得到过大的更新。</translation>
     </message>
     <message>
         <source>Schedule</source>
         <translation>学习率计划</translation>
     </message>
     <message>
-        <source>How the learning rate moves over the run: constant keeps it, cosine lets it fall to 0 in a smooth curve; only applied updates count, skipped steps do not.</source>
-        <translation>学习率如何变化：constant 保持不变，cosine 平滑降到 0；只计已生效的更新，跳过的步不算。</translation>
+        <source>Learning rate over the run: constant, or cosine decay to 0. Only applied updates count, not skipped steps.</source>
+        <translation>学习率随训练的变化：保持不变，或按余弦降到 0。只计已生效的更新，跳过的步不算。</translation>
     </message>
     <message>
         <source>Clip gradients</source>
         <translation>梯度裁剪</translation>
     </message>
     <message>
-        <source>Limits the gradients after unscaling: norm shortens all of them together, value cuts off each number by itself.</source>
-        <translation>在取消缩放之后限制梯度：norm 整体缩短，value 逐个截断。</translation>
+        <source>Limits the gradients after unscaling: norm scales all of them together, value clamps each element.</source>
+        <translation>在取消缩放之后限制梯度：按范数整体缩小，按值逐个截断。</translation>
     </message>
     <message>
         <source>Clip at</source>
         <translation>裁剪阈值</translation>
     </message>
     <message>
-        <source>The largest norm, or the largest magnitude of one number, that gradients keep.</source>
+        <source>Largest norm, or largest magnitude of an element, that the gradients may have.</source>
         <translation>梯度允许的最大范数，或单个数的最大绝对值。</translation>
     </message>
     <message>
@@ -441,31 +441,31 @@
         <translation>梯度惩罚</translation>
     </message>
     <message>
-        <source>Adds so many times the norm of the loss's gradient to the loss, so that training prefers flat places; takes a second derivative in every step, for MLP and LeNet; 0 is off.</source>
-        <translation>把损失梯度的范数乘以该倍数加到损失上，使训练偏向平坦处；每一步都要求二阶导数，适用于 MLP 和 LeNet；0 表示关闭。</translation>
+        <source>Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs second derivatives in every step; for MLP and LeNet (0 = off).</source>
+        <translation>把梯度范数乘以该倍数加到损失上，使训练偏向平坦的极小值。每一步都要求二阶导数；适用于 MLP 和 LeNet（0 = 关闭）。</translation>
     </message>
     <message>
         <source>Hysteresis</source>
         <translation>滞后次数</translation>
     </message>
     <message>
-        <source>So many overflows until the scale backs off: 1 backs off at once, more lets single outliers pass with nothing but their step skipped.</source>
-        <translation>溢出达到该次数后缩放因子才回退：1 表示立即回退，更大的值使偶发溢出只跳过那一步。</translation>
+        <source>Overflows before the scale backs off. 1 backs off at once; a higher value only skips the step of a single outlier.</source>
+        <translation>溢出达到该次数后缩放因子才回退。1 表示立即回退；更大的值使偶发溢出只跳过那一步。</translation>
     </message>
     <message>
         <source>Batch size</source>
         <translation>批量大小</translation>
     </message>
     <message>
-        <source>How many samples one gradient is the mean of: larger is smoother and faster by the sample, but takes more memory.</source>
-        <translation>一次梯度是多少个样本的平均：越大越平滑、单个样本越快，但占用更多内存。</translation>
+        <source>Samples per gradient. Larger batches give smoother gradients and higher throughput, but need more memory.</source>
+        <translation>每个梯度所用的样本数。批量越大，梯度越平滑、吞吐越高，但占用更多内存。</translation>
     </message>
     <message>
         <source>Accumulate</source>
         <translation>梯度累积</translation>
     </message>
     <message>
-        <source>Adds up the gradients of so many batches before one step, to act like a larger batch in the same memory.</source>
+        <source>Batches whose gradients are added up before one step: the effect of a larger batch in the same memory.</source>
         <translation>累加多个批次的梯度后再更新一步，用同样的内存达到更大批量的效果。</translation>
     </message>
     <message>
@@ -477,7 +477,7 @@
         <translation>轮数</translation>
     </message>
     <message>
-        <source>How often training goes through the whole training set.</source>
+        <source>Number of passes over the whole training set.</source>
         <translation>训练遍历整个训练集的次数。</translation>
     </message>
     <message>
@@ -489,32 +489,32 @@
         <translation>步数上限</translation>
     </message>
     <message>
-        <source>Ends the run after so many steps; 0 means no limit.</source>
-        <translation>达到这么多步后结束；0 表示不限。</translation>
+        <source>Ends the run after this many steps (0 = no limit).</source>
+        <translation>达到这么多步后结束（0 = 不限）。</translation>
     </message>
     <message>
         <source>Seed</source>
         <translation>随机种子</translation>
     </message>
     <message>
-        <source>The number that all randomness is drawn from: the same seed gives the same weights, order and noise again.</source>
-        <translation>所有随机性的来源：相同的种子得到相同的初始权重、顺序和噪声。</translation>
+        <source>Seed of all randomness: the same seed gives the same weights, order and noise.</source>
+        <translation>所有随机性的种子：相同的种子得到相同的初始权重、顺序和噪声。</translation>
     </message>
     <message>
         <source>Device</source>
         <translation>设备</translation>
     </message>
     <message>
-        <source>Where the model computes; auto takes the first GPU, else the CPU.</source>
-        <translation>在哪里计算；auto 选第一块 GPU，没有则用 CPU。</translation>
+        <source>Device that computes. Auto takes the first GPU, else the CPU.</source>
+        <translation>用于计算的设备。自动选第一块 GPU，没有则用 CPU。</translation>
     </message>
     <message>
         <source>Threads</source>
         <translation>线程数</translation>
     </message>
     <message>
-        <source>How many CPU cores compute; 0 takes all, and results repeat bit for bit only with the same number.</source>
-        <translation>使用多少个 CPU 核心；0 表示全部。只有线程数相同，结果才逐位一致。</translation>
+        <source>CPU threads (0 = all cores). Results repeat bit for bit only with the same number.</source>
+        <translation>CPU 线程数（0 = 全部核心）。只有线程数相同，结果才逐位一致。</translation>
     </message>
     <message>
         <source>threads</source>
@@ -525,7 +525,7 @@
         <translation>确定性</translation>
     </message>
     <message>
-        <source>Uses only methods that give the same bits in every run, even where a faster one exists.</source>
+        <source>Uses only algorithms that give the same bits in every run, even where a faster one exists.</source>
         <translation>只使用每次运行逐位一致的算法，即使有更快的算法。</translation>
     </message>
     <message>
@@ -757,20 +757,20 @@
         <translation>没有这个字段；是否想写 {}？</translation>
     </message>
     <message>
-        <source>must be an object with fields</source>
-        <translation>必须是带字段的对象</translation>
+        <source>use an object with fields</source>
+        <translation>请使用带字段的对象</translation>
     </message>
     <message>
-        <source>must be a whole number that fits into 64 bits</source>
-        <translation>必须是 64 位能表示的整数</translation>
+        <source>use a whole number that fits into 64 bits</source>
+        <translation>请使用 64 位能表示的整数</translation>
     </message>
     <message>
-        <source>must be a number that fits into 64 bits</source>
-        <translation>必须是 64 位浮点数能表示的数</translation>
+        <source>use a number that fits into 64 bits</source>
+        <translation>请使用 64 位浮点数能表示的数</translation>
     </message>
     <message>
-        <source>must be a number, 0 or more, that fits into fp32</source>
-        <translation>必须是 fp32 能表示的不小于 0 的数</translation>
+        <source>use a number, 0 or more, that fits into fp32</source>
+        <translation>请使用 fp32 能表示的不小于 0 的数</translation>
     </message>
     <message>
         <source>Make the layers smaller.</source>
@@ -797,36 +797,36 @@
         <translation>对 {} 个样本执行一步至少需要 {} MiB；本机有 {} MiB。</translation>
     </message>
     <message>
-        <source>must be path=value, such as optimizer.lr=0.01</source>
-        <translation>必须是 路径=值，例如 optimizer.lr=0.01</translation>
+        <source>use path=value, such as optimizer.lr=0.01</source>
+        <translation>请使用 路径=值，例如 optimizer.lr=0.01</translation>
     </message>
     <message>
-        <source>must be true or false</source>
-        <translation>必须是 true 或 false</translation>
+        <source>use true or false</source>
+        <translation>请使用 true 或 false</translation>
     </message>
     <message>
-        <source>must be a whole number</source>
-        <translation>必须是整数</translation>
+        <source>use a whole number</source>
+        <translation>请使用整数</translation>
     </message>
     <message>
-        <source>must be a number</source>
-        <translation>必须是数</translation>
+        <source>use a number</source>
+        <translation>请使用数</translation>
     </message>
     <message>
-        <source>must be a text in quotes</source>
-        <translation>必须是带引号的文本</translation>
+        <source>use a text in quotes</source>
+        <translation>请使用带引号的文本</translation>
     </message>
     <message>
-        <source>must be a path in quotes, or a list of them</source>
-        <translation>必须是带引号的路径，或其列表</translation>
+        <source>use a path in quotes, or a list of them</source>
+        <translation>请使用带引号的路径，或其列表</translation>
     </message>
     <message>
-        <source>must be an object of options</source>
-        <translation>必须是选项对象</translation>
+        <source>use an object of options</source>
+        <translation>请使用选项对象</translation>
     </message>
     <message>
-        <source>must be true or false, a number, a text or a list of whole numbers</source>
-        <translation>必须是 true 或 false、数、文本或整数列表</translation>
+        <source>use true or false, a number, a text or a list of whole numbers</source>
+        <translation>请使用 true 或 false、数、文本或整数列表</translation>
     </message>
     <message>
         <source>{}: the run history cannot be read or written: {}</source>
@@ -873,116 +873,112 @@
         <translation>设置不会嵌套这么深</translation>
     </message>
     <message>
-        <source>must be an object of settings in braces</source>
-        <translation>必须是花括号中的设置对象</translation>
+        <source>use an object of settings in braces</source>
+        <translation>请使用花括号中的设置对象</translation>
     </message>
     <message>
         <source>not JSON: {}</source>
         <translation>不是 JSON：{}</translation>
     </message>
     <message>
-        <source>not available in this version; allowed: {}</source>
-        <translation>此版本不支持；允许：{}</translation>
+        <source>not available in this version; use {} or {}</source>
+        <translation>此版本不支持；请使用 {} 或 {}</translation>
     </message>
     <message>
-        <source>must be 0 with {}; a gradient penalty is for mlp and lenet</source>
-        <translation>与 {} 一起使用时必须为 0；梯度惩罚只适用于 mlp 和 lenet</translation>
+        <source>use 0 with {}: a gradient penalty needs mlp or lenet</source>
+        <translation>{} 请使用 0：梯度惩罚只适用于 mlp 或 lenet</translation>
     </message>
     <message>
-        <source>must be one of {}</source>
-        <translation>必须是 {} 之一</translation>
+        <source>use {} or {}</source>
+        <translation>请使用 {} 或 {}</translation>
     </message>
     <message>
-        <source>must be one of {}; did you mean {}?</source>
-        <translation>必须是 {} 之一；是否想写 {}？</translation>
+        <source>use {} or {}; did you mean {}?</source>
+        <translation>请使用 {} 或 {}；是否想写 {}？</translation>
     </message>
     <message>
-        <source>must be a whole number from {} to {}</source>
-        <translation>必须是 {} 到 {} 之间的整数</translation>
+        <source>use a whole number from {} to {}</source>
+        <translation>请使用 {} 到 {} 之间的整数</translation>
     </message>
     <message>
-        <source>must be a whole number, {} or more</source>
-        <translation>必须是不小于 {} 的整数</translation>
+        <source>use a whole number, {} or more</source>
+        <translation>请使用不小于 {} 的整数</translation>
     </message>
     <message>
-        <source>must be a number above 0</source>
-        <translation>必须是大于 0 的数</translation>
+        <source>use a number above 0</source>
+        <translation>请使用大于 0 的数</translation>
     </message>
     <message>
-        <source>must be a number, 0 or more</source>
-        <translation>必须是不小于 0 的数</translation>
+        <source>use a number, 0 or more</source>
+        <translation>请使用不小于 0 的数</translation>
     </message>
     <message>
-        <source>must be a number from 0 to below 1</source>
-        <translation>必须是 0 到 1（不含 1）之间的数</translation>
+        <source>use a number from 0 to below 1</source>
+        <translation>请使用 0 到 1（不含 1）之间的数</translation>
     </message>
     <message>
-        <source>a path in a list must not be empty</source>
-        <translation>列表中的路径不能为空</translation>
+        <source>remove the empty path from the list</source>
+        <translation>请去掉列表中的空路径</translation>
     </message>
     <message>
-        <source>must be UTF-8 text without zero bytes</source>
-        <translation>必须是不含零字节的 UTF-8 文本</translation>
+        <source>use UTF-8 text without zero bytes</source>
+        <translation>请使用不含零字节的 UTF-8 文本</translation>
     </message>
     <message>
-        <source>{} needs the folder or the files that hold it</source>
-        <translation>{} 需要存放它的文件夹或文件</translation>
+        <source>choose the folder or the files of {}</source>
+        <translation>请选择 {} 的文件夹或文件</translation>
     </message>
     <message>
-        <source>must be false: {} holds points, and only images can be cropped and flipped</source>
-        <translation>必须为 false：{} 的数据是点，只有图片才能裁剪和翻转</translation>
+        <source>use false: {} holds points, and only images can be augmented</source>
+        <translation>请使用 false：{} 的数据是点，只有图片才能增强</translation>
     </message>
     <message>
-        <source>does not take the data set {}; allowed with it: {}</source>
-        <translation>不能用于数据集 {}；可用的有：{}</translation>
+        <source>use {} with the data set {}</source>
+        <translation>数据集 {1} 请使用 {0}</translation>
     </message>
     <message>
-        <source>is arithmetic of NVIDIA GPUs that the CPU does not have; allowed: {}</source>
-        <translation>是 NVIDIA GPU 的运算方式，CPU 没有；允许：{}</translation>
+        <source>TF32 needs an NVIDIA Ampere or newer GPU</source>
+        <translation>TF32 需要 Ampere 或更新的 NVIDIA GPU</translation>
     </message>
     <message>
-        <source>must be fp32 where precision.weights is fp32</source>
-        <translation>precision.weights 为 fp32 时必须是 fp32</translation>
+        <source>use fp32, as precision.weights is fp32</source>
+        <translation>请使用 fp32，因为 precision.weights 是 fp32</translation>
     </message>
     <message>
-        <source>must be off or static where precision.weights is fp16 without master weights: the unscaled gradients would be fp16 as well and underflow again</source>
-        <translation>precision.weights 为 fp16 且没有主权重时必须是 off 或 static：反缩放后的梯度也会是 fp16，又会下溢</translation>
+        <source>use off or static: without master weights the unscaled gradients are fp16 too and underflow again</source>
+        <translation>请使用 off 或 static：没有主权重时，反缩放后的梯度也是 fp16，会再次下溢</translation>
     </message>
     <message>
-        <source>must be a number above 0 that fits into fp32</source>
-        <translation>必须是大于 0 且 fp32 能表示的数</translation>
+        <source>use a number above 0 that fits into fp32</source>
+        <translation>请使用大于 0 且 fp32 能表示的数</translation>
     </message>
     <message>
-        <source>must be a number above 1</source>
-        <translation>必须是大于 1 的数</translation>
+        <source>use a number above 1</source>
+        <translation>请使用大于 1 的数</translation>
     </message>
     <message>
-        <source>must be a number above 0 and below 1</source>
-        <translation>必须是大于 0 且小于 1 的数</translation>
+        <source>use a number above 0 and below 1</source>
+        <translation>请使用大于 0 且小于 1 的数</translation>
     </message>
     <message>
-        <source>must be a number, 0 (no floor) or more, that fits into fp32</source>
-        <translation>必须是不小于 0（0 表示没有下限）且 fp32 能表示的数</translation>
+        <source>use 0 (no limit) or a positive number that fits into fp32</source>
+        <translation>请使用 0（不限）或 fp32 能表示的正数</translation>
     </message>
     <message>
-        <source>must be a number, 0 (no ceiling) or more, that fits into fp32</source>
-        <translation>必须是不小于 0（0 表示没有上限）且 fp32 能表示的数</translation>
+        <source>use a number up to scaler.max_scale, {}</source>
+        <translation>请使用不大于 scaler.max_scale（{}）的数</translation>
     </message>
     <message>
-        <source>must not be above scaler.max_scale, {}</source>
-        <translation>不能大于 scaler.max_scale({})</translation>
+        <source>use a number from scaler.min_scale, {}, to scaler.max_scale, {} (0 = no limit)</source>
+        <translation>请使用 scaler.min_scale（{}）到 scaler.max_scale（{}）之间的数（0 = 不限）</translation>
     </message>
     <message>
-        <source>must lie between scaler.min_scale, {}, and scaler.max_scale, {} (0: none)</source>
-        <translation>必须在 scaler.min_scale（{}）与 scaler.max_scale（{}）之间（0 表示没有）</translation>
+        <source>use false, as optimizer.momentum is 0</source>
+        <translation>请使用 false，因为 optimizer.momentum 为 0</translation>
     </message>
     <message>
-        <source>must be false where optimizer.momentum is 0</source>
-        <translation>optimizer.momentum 为 0 时必须为 false</translation>
-    </message>
-    <message>
-        <source>must be auto, cpu, cuda or cuda:N, the number of the GPU</source>
-        <translation>必须是 auto、cpu、cuda 或 cuda:N（GPU 编号）</translation>
+        <source>use auto, cpu, cuda or cuda:N, the number of the GPU</source>
+        <translation>请使用 auto、cpu、cuda 或 cuda:N（GPU 编号）</translation>
     </message>
     <message>
         <source>{}: the folder for the run is not empty</source>
@@ -1429,8 +1425,8 @@
         <translation>请检查文件名和读取权限。</translation>
     </message>
     <message>
-        <source>{}: the setting {} is {}.</source>
-        <translation>{}：设置 {} 为 {}。</translation>
+        <source>{}: {} = {} is not valid.</source>
+        <translation>{}：{} = {} 无效。</translation>
     </message>
     <message>
         <source>{}: cannot be written.</source>
@@ -1449,12 +1445,12 @@
         <translation>{}：这里没有 {} 的测试集</translation>
     </message>
     <message>
-        <source>must be a value such as {}</source>
-        <translation>必须是类似 {} 的值</translation>
+        <source>use a value such as {}</source>
+        <translation>请使用类似 {} 的值</translation>
     </message>
     <message>
-        <source>must be sizes of layers, from 1 to {}</source>
-        <translation>必须是各层的大小，取值 1 到 {}</translation>
+        <source>use sizes of layers, from 1 to {}</source>
+        <translation>请使用各层的大小，取值 1 到 {}</translation>
     </message>
     <message>
         <source>{} has no options</source>
@@ -1477,12 +1473,12 @@
         <translation>TF32</translation>
     </message>
     <message>
-        <source>Matrix products of 32-bit floats in TensorFloat-32: the range of fp32 with 10 bits of precision, on NVIDIA GPUs from Ampere on.</source>
-        <translation>32 位浮点的矩阵乘法用 TensorFloat-32 计算：范围与 fp32 相同，精度为 10 位；需要 Ampere 或更新的 NVIDIA GPU。</translation>
+        <source>fp32 with matrix products in TensorFloat-32: the range of fp32 and 10 fraction bits. Needs an NVIDIA Ampere or newer GPU.</source>
+        <translation>fp32，其中矩阵乘法用 TensorFloat-32 计算：范围与 fp32 相同，尾数 10 位。需要 Ampere 或更新的 NVIDIA GPU。</translation>
     </message>
     <message>
-        <source>TF32 is arithmetic of NVIDIA GPUs from Ampere on, which {} does not have.</source>
-        <translation>TF32 是 Ampere 及更新的 NVIDIA GPU 的运算方式，{} 没有。</translation>
+        <source>TF32 needs an NVIDIA Ampere or newer GPU.</source>
+        <translation>TF32 需要 Ampere 或更新的 NVIDIA GPU。</translation>
     </message>
     <message>
         <source>Set the precision to fp32, amp-fp16 or amp-bf16.</source>
@@ -1981,39 +1977,39 @@
         <translation>AMSGrad</translation>
     </message>
     <message>
-        <source>Lets Adam divide by the largest running mean so far, so that its steps never grow back.</source>
-        <translation>让 Adam 除以迄今最大的滑动平均，使步长不会再变大。</translation>
+        <source>Divides by the largest running mean so far, so that step sizes never grow again.</source>
+        <translation>除以迄今最大的滑动平均，使步长不会再变大。</translation>
     </message>
     <message>
-        <source>Rate decay</source>
+        <source>LR decay</source>
         <translation>学习率衰减</translation>
     </message>
     <message>
-        <source>Lets Adagrad's learning rate fall with the number of updates: 0 leaves it.</source>
-        <translation>让 Adagrad 的学习率随更新次数下降：0 表示不变。</translation>
+        <source>Decay of Adagrad's learning rate with the number of updates (0 = none).</source>
+        <translation>Adagrad 的学习率随更新次数衰减（0 = 不衰减）。</translation>
     </message>
     <message>
-        <source>Initial sum</source>
+        <source>Initial accumulator</source>
         <translation>初始累加值</translation>
     </message>
     <message>
-        <source>What Adagrad's sums of squared gradients start from; above 0 the first steps are shorter.</source>
+        <source>Initial value of Adagrad's sums of squared gradients. Above 0, the first steps are shorter.</source>
         <translation>Adagrad 梯度平方和的起始值；大于 0 时最初几步更短。</translation>
     </message>
     <message>
-        <source>Largest norm</source>
-        <translation>最大范数</translation>
+        <source>Max grad norm</source>
+        <translation>最大梯度范数</translation>
     </message>
     <message>
-        <source>LAMB shortens all gradients together to this norm before it uses them; 0 means no limit.</source>
-        <translation>LAMB 使用梯度前，把全部梯度一起缩短到这个范数；0 表示不限制。</translation>
+        <source>LAMB clips the norm of all gradients together to this value (0 = no limit).</source>
+        <translation>LAMB 把全部梯度的整体范数裁剪到该值（0 = 不限）。</translation>
     </message>
     <message>
         <source>NVLAMB</source>
         <translation>NVLAMB</translation>
     </message>
     <message>
-        <source>Gives LAMB's layer-wise rate also to weights without decay.</source>
+        <source>Applies LAMB's layer-wise rate to weights without decay too.</source>
         <translation>没有权重衰减的权重也采用 LAMB 的逐层步长。</translation>
     </message>
     <message>
@@ -2021,63 +2017,63 @@
         <translation>范数</translation>
     </message>
     <message>
-        <source>By which size of a layer's gradient NovoGrad divides it: l2 is the root of the squares' sum, largest the largest magnitude.</source>
-        <translation>NovoGrad 用哪种大小来除一层的梯度：l2 是平方和的平方根，largest 是最大绝对值。</translation>
+        <source>Norm of a layer's gradient that NovoGrad divides by: L2, or the largest magnitude.</source>
+        <translation>NovoGrad 用来除一层梯度的范数：L2，或最大绝对值。</translation>
     </message>
     <message>
         <source>LARC</source>
         <translation>LARC</translation>
     </message>
     <message>
-        <source>Gives each layer a rate that follows the size of its weights beside its gradients, around any optimizer.</source>
-        <translation>给每一层一个随权重与梯度大小之比变化的步长，可与任何优化器一起使用。</translation>
+        <source>Scales each layer's rate by the ratio of its weight norm to its gradient norm. Works with any optimizer.</source>
+        <translation>按每层权重范数与梯度范数之比调整该层的步长，可与任何优化器一起使用。</translation>
     </message>
     <message>
         <source>LARC trust</source>
         <translation>LARC 信任系数</translation>
     </message>
     <message>
-        <source>How large a share of a layer's weights LARC lets one step change.</source>
-        <translation>LARC 允许一步改变一层权重的多大比例。</translation>
+        <source>Trust coefficient: the share of a layer's weights that LARC lets one step change.</source>
+        <translation>信任系数：LARC 允许一步改变一层权重的比例。</translation>
     </message>
     <message>
         <source>LARC clip</source>
         <translation>LARC 裁剪</translation>
     </message>
     <message>
-        <source>LARC only shortens steps; off, its rate multiplies the learning rate whatever comes of it.</source>
-        <translation>LARC 只缩短步长；关闭时无论结果如何都用它乘以学习率。</translation>
+        <source>On: LARC only shortens steps. Off: its rate always multiplies the learning rate.</source>
+        <translation>开：LARC 只缩短步长。关：始终用它的比率乘以学习率。</translation>
     </message>
     <message>
         <source>Adam</source>
         <translation>Adam</translation>
     </message>
     <message>
-        <source>Gives every weight its own step size from the history of its gradients; decay acts through the gradient.</source>
-        <translation>根据梯度历史为每个权重确定步长；衰减通过梯度起作用。</translation>
+        <source>Adapts the step size of every weight to its gradient history. Weight decay acts through the gradient.</source>
+        <translation>根据梯度历史调整每个权重的步长；权重衰减通过梯度起作用。</translation>
     </message>
     <message>
         <source>LAMB</source>
         <translation>LAMB</translation>
     </message>
     <message>
-        <source>Adam's direction at a rate that follows the size of each layer's weights: for very large batches.</source>
-        <translation>沿 Adam 的方向前进，步长随每层权重的大小变化：适合非常大的批量。</translation>
+        <source>Adam's direction with a layer-wise rate that follows the weight norm. For very large batches.</source>
+        <translation>沿 Adam 的方向前进，逐层步长随权重范数变化。适合非常大的批量。</translation>
     </message>
     <message>
         <source>NovoGrad</source>
         <translation>NovoGrad</translation>
     </message>
     <message>
-        <source>Divides each layer's gradient by the running size of it: Adam with one number a layer in place of one a weight.</source>
-        <translation>用每层梯度大小的滑动平均来除该层的梯度：每层一个数而不是每个权重一个数的 Adam。</translation>
+        <source>Divides each layer's gradient by its running norm: Adam with one number per layer instead of one per weight.</source>
+        <translation>用每层梯度范数的滑动平均来除该层的梯度：每层一个数而不是每个权重一个数的 Adam。</translation>
     </message>
     <message>
         <source>Adagrad</source>
         <translation>Adagrad</translation>
     </message>
     <message>
-        <source>Lets every weight's rate fall with the sum of its squared gradients: good for rare features.</source>
+        <source>Lowers every weight's rate with the sum of its squared gradients. Good for rare features.</source>
         <translation>每个权重的步长随其梯度平方和下降：适合稀疏特征。</translation>
     </message>
     <message>
@@ -2085,12 +2081,12 @@
         <translation>O2 FP16</translation>
     </message>
     <message>
-        <source>The model itself in 16-bit floats, with batch norm and a master copy of the weights in fp32, and the loss scaled: nearly everything is half the size.</source>
-        <translation>模型本身用 16 位浮点数，批归一化和权重的主副本保持 fp32，并缩放损失：几乎一切都减半。</translation>
+        <source>The whole model in fp16, with batch norm and master weights in fp32 and a scaled loss. Nearly everything takes half the memory.</source>
+        <translation>整个模型用 fp16，批归一化和主权重保持 fp32，并缩放损失。几乎一切都只占一半内存。</translation>
     </message>
     <message>
-        <source>must be false where precision.weights is fp32: those are their own masters</source>
-        <translation>precision.weights 为 fp32 时必须是 false：它们自己就是主权重</translation>
+        <source>use false: fp32 weights need no master copy</source>
+        <translation>请使用 false：fp32 权重不需要主权重</translation>
     </message>
     <message>
         <source>No time saved on a CPU: products are computed in fp32. Weights and activations take half the memory, beside the fp32 masters.</source>
@@ -2189,8 +2185,76 @@
         <translation>遇 NaN 停止</translation>
     </message>
     <message>
-        <source>Ends the run as diverged after this many steps in a row with a loss that is NaN or infinite; 0 never does.</source>
-        <translation>损失连续这么多步为 NaN 或无穷大后，运行以发散结束；0 表示从不。</translation>
+        <source>Ends the run as diverged after this many consecutive steps with a NaN or infinite loss (0 = never).</source>
+        <translation>损失连续这么多步为 NaN 或无穷大后，运行以发散结束（0 = 从不）。</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>开启</translation>
+    </message>
+    <message>
+        <source>Static</source>
+        <translation>静态</translation>
+    </message>
+    <message>
+        <source>Dynamic</source>
+        <translation>动态</translation>
+    </message>
+    <message>
+        <source>L2</source>
+        <translation>L2</translation>
+    </message>
+    <message>
+        <source>Largest magnitude</source>
+        <translation>最大绝对值</translation>
+    </message>
+    <message>
+        <source>Constant</source>
+        <translation>恒定</translation>
+    </message>
+    <message>
+        <source>Cosine</source>
+        <translation>余弦</translation>
+    </message>
+    <message>
+        <source>None</source>
+        <translation>无</translation>
+    </message>
+    <message>
+        <source>By norm</source>
+        <translation>按范数</translation>
+    </message>
+    <message>
+        <source>By value</source>
+        <translation>按值</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>CPU</source>
+        <translation>CPU</translation>
+    </message>
+    <message>
+        <source>CUDA</source>
+        <translation>CUDA</translation>
+    </message>
+    <message>
+        <source>FP16</source>
+        <translation>FP16</translation>
+    </message>
+    <message>
+        <source>BF16</source>
+        <translation>BF16</translation>
+    </message>
+    <message>
+        <source>use a list of presets from {}</source>
+        <translation>请使用由下列预设组成的列表：{}</translation>
     </message>
     <message>
         <source>{} diverged ({} at step {}).</source>

@@ -87,7 +87,7 @@ TEST(BadInput, SettingsThatAreNoRegularFileAreRefused) {
         Program program({"train", file});
         program.finish();
         EXPECT_EQ(program.exit_code(), 2) << file;
-        EXPECT_THAT(program.errors(), HasSubstr(file + ": must be a JSON file")) << file;
+        EXPECT_THAT(program.errors(), HasSubstr(file + ": use a JSON file")) << file;
     }
 }
 
@@ -146,7 +146,7 @@ TEST(BadInput, SeedsBeyondTheLargestAreRefusedBeforeAnythingRuns) {
     Program program(spirals("compare", {"--seeds", "3", "--set", "seed=9223372036854775806"}));
     program.finish();
     EXPECT_EQ(program.exit_code(), 2);
-    EXPECT_THAT(program.errors(), StartsWith("seed: 9223372036854775806: must be a whole number"));
+    EXPECT_THAT(program.errors(), StartsWith("seed: 9223372036854775806: use a whole number"));
     EXPECT_THAT(program.output(), IsEmpty());
 }
 

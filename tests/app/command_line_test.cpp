@@ -64,10 +64,10 @@ TEST(CommandLine, BadSettingsAreAllNamedAndNothingIsWritten) {
     EXPECT_EQ(program.exit_code(), 2);
     EXPECT_THAT(program.output(), IsEmpty());
     const std::string errors = program.errors();
-    EXPECT_THAT(errors, HasSubstr("batch_size: 0: must be a whole number"));
-    EXPECT_THAT(errors, HasSubstr("optimizer.lr: nan: must be a number above 0\n"));
+    EXPECT_THAT(errors, HasSubstr("batch_size: 0: use a whole number"));
+    EXPECT_THAT(errors, HasSubstr("optimizer.lr: nan: use a number above 0\n"));
     EXPECT_THAT(errors, HasSubstr("did you mean optimizer.lr?\n"));
-    EXPECT_THAT(errors, HasSubstr("scaler.growth_factor: 1.0: must be a number above 1\n"));
+    EXPECT_THAT(errors, HasSubstr("scaler.growth_factor: 1.0: use a number above 1\n"));
     EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 4);
     EXPECT_FALSE(fs::exists(program.runs()));
 }

@@ -75,7 +75,10 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     for (const auto& i : engine::precisions()) texts.insert(texts.end(), {i.title, i.summary});
     for (const auto& i : engine::scaler_presets()) texts.insert(texts.end(), {i.title, i.summary});
     for (const auto& i : engine::optimizers()) texts.insert(texts.end(), {i.title, i.summary});
-    for (const auto& i : engine::fields()) texts.insert(texts.end(), {i.label, i.help, i.unit});
+    for (const auto& i : engine::fields()) {
+        texts.insert(texts.end(), {i.label, i.help, i.unit});
+        for (const auto& choice : i.choices) texts.push_back(choice.title);
+    }
     for (const auto& i : engine::ops()) texts.push_back(i.why);
     ASSERT_FALSE(texts.empty());
     for (const auto& text : texts) EXPECT_TRUE(zh.knows(text)) << text;

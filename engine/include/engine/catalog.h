@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/message.h"
@@ -64,14 +65,27 @@ struct OptimizerInfo {
 };
 std::span<const OptimizerInfo> optimizers();
 
+/// One value of a field that takes few.
+struct FieldChoice {
+    std::string value;         ///< as in JSON: "cosine", "true"
+    std::string title;         ///< "Cosine"
+    std::string summary = {};  ///< one sentence, or empty
+};
+
 /// One field of RunConfig: how to show and explain it.
 struct FieldInfo {
     std::string path;   ///< "scaler.growth_interval"
     std::string label;  ///< "Growth interval"
-    std::string help;   ///< one sentence
+    std::string help;   ///< one or two sentences
     std::string unit;   ///< "steps", or empty
+    /// The values it takes; empty: any text or number. Validation refuses all others (but for
+    /// `device`, which also takes cuda:N).
+    std::vector<FieldChoice> choices = {};
+    bool optional = false;  ///< may be left out and then follows precision.preset
 };
 std::span<const FieldInfo> fields();
+/// Null if there is no such field.
+const FieldInfo* find_field(std::string_view path);
 
 /// One op of the catalog.
 struct OpSummary {

@@ -44,6 +44,7 @@ struct StateChanged {
     RunState state;
 };
 
+/// The test set was evaluated: at an epoch's end, or in between.
 struct EpochDone {
     std::string run;
     std::int64_t epoch;  ///< from 1: completed epochs
@@ -53,6 +54,9 @@ struct EpochDone {
     double test_loss;       ///< NaN without a test set
     double test_accuracy;
     double seconds;  ///< this run's own time for it
+    /// False: an evaluation between epochs, on request or at the step limit; the training figures
+    /// are those of the epoch so far.
+    bool epoch_ended = true;
 };
 
 /// The loss scale moved, or a step was skipped (then to <= from).

@@ -134,7 +134,10 @@ struct SettingError {
 };
 
 struct ParsedConfig {
-    RunConfig config;                  ///< defaults where a field was refused
+    RunConfig config;  ///< defaults where a field was refused
+    /// Of "compare": {"precisions": [...]}, which a file may hold beside the settings of a run: the
+    /// presets to compare, the baseline first. Empty if the file has none.
+    std::vector<std::string> compared;
     std::vector<SettingError> errors;  ///< all of them; empty if the settings can run
 };
 
@@ -156,8 +159,9 @@ ParsedConfig parse_run_config(std::string_view json,
 /// Everything wrong with these settings; empty if they can run. Does not open files.
 std::vector<SettingError> validate(const RunConfig& config);
 
-/// The JSON form with every field, two-space indent.
-std::string to_json(const RunConfig& config);
+/// The JSON form with every field, two-space indent; with `compared` presets also the "compare"
+/// section.
+std::string to_json(const RunConfig& config, const std::vector<std::string>& compared = {});
 
 /// The preset's five settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);

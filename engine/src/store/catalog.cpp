@@ -7,33 +7,32 @@ std::span<const PrecisionInfo> precisions() {
     static const std::vector<PrecisionInfo> infos = {
         {"fp32",
          "FP32",
-         "Everything in 32-bit floats: the baseline that the other precisions are judged by.",
+         "Everything in fp32: the baseline for the other precisions.",
          {"fp32", "off", "fp32", false, "off"}},
         {"tf32",
          "TF32",
-         "Matrix products of 32-bit floats in TensorFloat-32: the range of fp32 with 10 bits of "
-         "precision, on NVIDIA GPUs from Ampere on.",
+         "fp32 with matrix products in TensorFloat-32: the range of fp32 and 10 fraction bits. "
+         "Needs an NVIDIA Ampere or newer GPU.",
          {"fp32", "off", "fp32", false, "off", true}},
         {"amp-fp16",
          "AMP FP16",
-         "Matrix products and convolutions run in 16-bit floats, weights stay in fp32, and the "
-         "loss is "
-         "scaled so that small gradients survive.",
+         "Matrix products and convolutions in fp16, weights in fp32. The loss is scaled so that "
+         "small gradients survive.",
          {"fp32", "fp16", "fp32", false, "dynamic"}},
         {"amp-bf16",
          "AMP BF16",
-         "As AMP FP16, but in bfloat16: the range of fp32 with 8 bits of precision, so no loss "
-         "scaling is needed.",
+         "As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss scaling "
+         "is needed.",
          {"fp32", "bf16", "fp32", false, "off"}},
         {"o2-fp16",
          "O2 FP16",
-         "The model itself in 16-bit floats, with batch norm and a master copy of the weights in "
-         "fp32, and the loss scaled: nearly everything is half the size.",
+         "The whole model in fp16, with batch norm and master weights in fp32 and a scaled loss. "
+         "Nearly everything takes half the memory.",
          {"fp16", "off", "fp32", true, "dynamic"}},
         {"pure-fp16",
          "Pure FP16",
-         "Weights, batch norm and updates in fp16 as well, without loss scaling: shows what breaks "
-         "without mixed precision.",
+         "Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks without "
+         "mixed precision.",
          {"fp16", "off", "fp16", false, "off"}},
     };
     return infos;
@@ -46,12 +45,11 @@ std::span<const ScalerPresetInfo> scaler_presets() {
         classroom.growth_interval = 25;
         return std::vector<ScalerPresetInfo>{
             {"production", "Production",
-             "The values of PyTorch: the scale doubles after 2000 steps in a row without overflow.",
+             "PyTorch's values: the scale doubles after 2,000 overflow-free steps.",
              ScalerConfig{}},
             {"classroom", "Classroom",
-             "The scale doubles after only 25 clean steps, so that growth and overflow can be "
-             "watched "
-             "in a short run; not for production, where it would skip too many steps.",
+             "The scale doubles after only 25 overflow-free steps, so that growth and overflow "
+             "show in a short run. Not for production: it skips too many steps.",
              classroom},
         };
     }();
@@ -78,35 +76,35 @@ std::span<const OptimizerInfo> optimizers() {
              OptimizerConfig{}},
             {"adam",
              "Adam",
-             "Gives every weight its own step size from the history of its gradients; decay acts "
+             "Adapts the step size of every weight to its gradient history. Weight decay acts "
              "through the gradient.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad", "larc", "larc_trust",
               "larc_clip"},
              with(0.001, 0, 1e-8)},
             {"adamw",
              "AdamW",
-             "Gives every weight its own step size from the history of its gradients, with decay "
-             "apart from the gradient: good without much tuning.",
+             "Adapts the step size of every weight to its gradient history, with decoupled weight "
+             "decay. Works well with little tuning.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad", "larc", "larc_trust",
               "larc_clip"},
              with(0.001, 0.01, 1e-8)},
             {"lamb",
              "LAMB",
-             "Adam's direction at a rate that follows the size of each layer's weights: for very "
-             "large batches.",
+             "Adam's direction with a layer-wise rate that follows the weight norm. For very large "
+             "batches.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "max_grad_norm", "nvlamb", "larc",
               "larc_trust", "larc_clip"},
              with(0.01, 0.01, 1e-6)},
             {"novograd",
              "NovoGrad",
-             "Divides each layer's gradient by the running size of it: Adam with one number a "
-             "layer in place of one a weight.",
+             "Divides each layer's gradient by its running norm: Adam with one number per layer "
+             "instead of one per weight.",
              {"lr", "beta1", "beta2", "eps", "weight_decay", "norm", "larc", "larc_trust",
               "larc_clip"},
              with(0.1, 0, 1e-8, 0.95, 0.98)},
             {"adagrad",
              "Adagrad",
-             "Lets every weight's rate fall with the sum of its squared gradients: good for rare "
+             "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
              "features.",
              {"lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value", "larc",
               "larc_trust", "larc_clip"},

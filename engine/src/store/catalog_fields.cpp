@@ -1,180 +1,158 @@
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
 #include "engine/catalog.h"
+#include "store/config_fields.h"
 
 namespace engine {
 namespace {
 
+using Choices = std::vector<FieldChoice>;
+
 std::vector<FieldInfo> data_and_model_fields() {
     return {
         {"dataset.kind", "Data set",
-         "What the model learns from; spirals and glyphs are made here, the others are read from "
-         "files on your disk.",
+         "The data to train on. Spirals and glyphs are generated; the others are read from files "
+         "on disk.",
          ""},
         {"dataset.path", "Path",
-         "The folder or file that holds the data set, packed or not; several parts can be given as "
-         "a "
-         "list.",
-         ""},
+         "Folder or file of the data set, compressed or not. Give several parts as a list.", ""},
         {"dataset.augment", "Augment",
-         "Shows each training image shifted by a few pixels and mirrored at random, so that the "
-         "model "
-         "learns the object and not its place.",
+         "Shifts each training image by a few pixels and mirrors it, both at random (data "
+         "augmentation).",
          ""},
         {"dataset.normalize", "Normalize",
-         "Brings the inputs to mean 0 and spread 1, which keeps gradients in a healthy range.", ""},
+         "Scales the inputs to mean 0 and standard deviation 1, which keeps gradients in range.",
+         ""},
         {"dataset.train_limit", "Training limit",
-         "Uses only the first so many training samples, for a quick try; 0 uses all.", "samples"},
-        {"dataset.test_limit", "Test limit",
-         "Evaluates only on the first so many test samples; 0 uses all.", "samples"},
+         "Use only the first N training samples, for a quick try (0 = all).", "samples"},
+        {"dataset.test_limit", "Test limit", "Use only the first N test samples (0 = all).",
+         "samples"},
         {"dataset.order", "Order file",
-         "A file with the sample numbers of one batch a line, to replay exactly the batches of "
-         "another program; empty shuffles by the seed.",
+         "File with the sample indices of one batch per line, to replay another program's batches "
+         "exactly. Empty: shuffled by the seed.",
          ""},
         {"model.kind", "Model",
-         "The network to train; a small one shows the same effects as a big one, only sooner.", ""},
+         "The network to train. Small networks show the same effects as large ones, sooner.", ""},
         {"model.options", "Model options",
-         "Settings of the model's own, such as the sizes of its hidden layers.", ""},
+         "Options of this model, such as the sizes of its hidden layers.", ""},
         {"model.init_from", "Start from",
-         "A safetensors file with the weights to start from; empty starts from random weights "
-         "drawn "
-         "by the seed.",
-         ""},
+         "Safetensors file with the initial weights. Empty: random weights from the seed.", ""},
     };
 }
 
 std::vector<FieldInfo> precision_fields() {
     return {
         {"precision.preset", "Precision",
-         "In which number formats the model computes and keeps its weights; the five settings "
-         "below "
-         "open it up.",
+         "Number formats for computing and for storing the weights. The five settings below "
+         "override its parts.",
          ""},
         {"precision.weights", "Weights",
-         "The format the model's weights are kept in; in fp16 an update smaller than half a step "
-         "of "
-         "the weight is lost.",
+         "Storage format of the weights. In fp16, an update below half a unit in the last place of "
+         "its weight is lost.",
          ""},
         {"precision.autocast", "Autocast",
-         "The format that matrix products and convolutions are computed in, while delicate "
-         "operations "
-         "stay in fp32.",
+         "Format of matrix products and convolutions. Operations that need range or precision stay "
+         "in fp32.",
          ""},
         {"precision.batch_norm", "Batch norm",
-         "The format of the batch norm's statistics and parameters, which lose accuracy first in "
-         "fp16.",
+         "Format of batch norm's parameters and statistics, the first to lose accuracy in fp16.",
          ""},
         {"precision.master_weights", "Master weights",
-         "Keeps an fp32 copy of fp16 weights, so that small updates add up instead of being lost.",
+         "Keeps an fp32 copy of fp16 weights, so that small updates accumulate instead of being "
+         "lost.",
          ""},
         {"precision.scaler", "Loss scaling",
-         "Multiplies the loss before the backward pass so that small fp16 gradients do not become "
-         "0: "
-         "dynamic adapts the scale, static keeps it and never skips a step.",
+         "Multiplies the loss before the backward pass so that small fp16 gradients do not "
+         "underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.",
          ""},
         {"scaler.preset", "Scaler preset",
-         "production is what real training uses; classroom moves the scale often enough to watch "
-         "in "
-         "a short run.",
+         "Production: values for real training. Classroom: the scale moves often enough to watch "
+         "in a short run.",
          ""},
         {"scaler.init_scale", "Initial scale",
-         "The loss scale of the first step; too high only costs a few skipped steps until it has "
-         "come "
-         "down.",
+         "Loss scale of the first step. A value that is too high costs only a few skipped steps.",
          ""},
         {"scaler.growth_factor", "Growth factor",
-         "The scale is multiplied by this after a full interval of steps without overflow.", ""},
-        {"scaler.backoff_factor", "Back-off factor",
-         "The scale is multiplied by this after a step whose gradients overflowed; that step is "
-         "skipped.",
-         ""},
-        {"scaler.growth_interval", "Growth interval",
-         "So many steps in a row without overflow until the scale grows again.", "steps"},
-        {"scaler.min_scale", "Floor",
-         "Training fails with an explanation if the scale would fall below this; 0 means no floor.",
-         ""},
-        {"scaler.max_scale", "Ceiling", "The scale never grows above this; 0 means no ceiling.",
-         ""},
+         "The scale is multiplied by this after a full growth interval without overflow.", ""},
+        {"scaler.backoff_factor", "Backoff factor",
+         "The scale is multiplied by this after a gradient overflow. That step is skipped.", ""},
+        {"scaler.growth_interval", "Growth interval", "Overflow-free steps before the scale grows.",
+         "steps"},
+        {"scaler.min_scale", "Min scale",
+         "Training fails with an explanation if the scale falls below this (0 = no limit).", ""},
+        {"scaler.max_scale", "Max scale", "The scale never grows above this (0 = no limit).", ""},
         {"scaler.hysteresis", "Hysteresis",
-         "So many overflows until the scale backs off: 1 backs off at once, more lets single "
-         "outliers pass with nothing but their step skipped.",
+         "Overflows before the scale backs off. 1 backs off at once; a higher value only skips the "
+         "step of a single outlier.",
          "steps"},
     };
 }
 
 std::vector<FieldInfo> optimizer_fields() {
     return {
-        {"optimizer.kind", "Optimizer",
-         "The rule that turns gradients into changes of the weights.", ""},
+        {"optimizer.kind", "Optimizer", "The rule that turns gradients into weight updates.", ""},
         {"optimizer.lr", "Learning rate",
-         "How far each step goes: too high and the loss jumps or becomes NaN, too low and nothing "
-         "happens; 0.05 unless given, 0.1 with novograd, 0.01 with lamb and adagrad, 0.001 with "
-         "adam and adamw.",
+         "Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls. Default: "
+         "0.05 (SGD), 0.1 (NovoGrad), 0.01 (LAMB, Adagrad), 0.001 (Adam, AdamW).",
          ""},
         {"optimizer.momentum", "Momentum",
-         "How much of the previous direction is kept at each step of SGD: 0 is none, 0.9 is usual.",
+         "Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is usual.",
          ""},
         {"optimizer.nesterov", "Nesterov",
-         "Looks ahead along the momentum before it steps, which often converges a little faster.",
+         "Nesterov momentum: looks ahead along the momentum before the step, which often converges "
+         "slightly faster.",
          ""},
         {"optimizer.weight_decay", "Weight decay",
-         "Pulls every weight a little towards 0 at each step, against overfitting; unless "
-         "given 0.0005 with sgd, 0.01 with adamw and lamb, else 0.",
+         "Pulls every weight towards 0 in each step, against overfitting. Default: 0.0005 (SGD), "
+         "0.01 (AdamW, LAMB), 0 (others).",
          ""},
         {"optimizer.beta1", "Beta 1",
-         "How slowly the running mean of the gradients forgets, in Adam and its kin: 0.9 "
-         "looks back about 10 steps.",
-         ""},
+         "Decay rate of the running mean of gradients. 0.9 averages over about 10 steps.", ""},
         {"optimizer.beta2", "Beta 2",
-         "How slowly the running mean of the squared gradients forgets, in Adam and its kin: "
-         "0.999 looks back about 1000 steps.",
+         "Decay rate of the running mean of squared gradients. 0.999 averages over about 1,000 "
+         "steps.",
          ""},
         {"optimizer.eps", "Epsilon",
-         "A small number added to the divisor of Adam, its kin and Adagrad, so that a weight "
-         "without gradient does not leap.",
+         "Small number added to the divisor, so that a weight with tiny gradients does not get a "
+         "huge update.",
          ""},
         {"optimizer.amsgrad", "AMSGrad",
-         "Lets Adam divide by the largest running mean so far, so that its steps never grow "
-         "back.",
-         ""},
-        {"optimizer.lr_decay", "Rate decay",
-         "Lets Adagrad's learning rate fall with the number of updates: 0 leaves it.", ""},
-        {"optimizer.initial_accumulator_value", "Initial sum",
-         "What Adagrad's sums of squared gradients start from; above 0 the first steps are "
+         "Divides by the largest running mean so far, so that step sizes never grow again.", ""},
+        {"optimizer.lr_decay", "LR decay",
+         "Decay of Adagrad's learning rate with the number of updates (0 = none).", ""},
+        {"optimizer.initial_accumulator_value", "Initial accumulator",
+         "Initial value of Adagrad's sums of squared gradients. Above 0, the first steps are "
          "shorter.",
          ""},
-        {"optimizer.max_grad_norm", "Largest norm",
-         "LAMB shortens all gradients together to this norm before it uses them; 0 means no "
-         "limit.",
-         ""},
+        {"optimizer.max_grad_norm", "Max grad norm",
+         "LAMB clips the norm of all gradients together to this value (0 = no limit).", ""},
         {"optimizer.nvlamb", "NVLAMB",
-         "Gives LAMB's layer-wise rate also to weights without decay.", ""},
+         "Applies LAMB's layer-wise rate to weights without decay too.", ""},
         {"optimizer.norm", "Norm",
-         "By which size of a layer's gradient NovoGrad divides it: l2 is the root of the "
-         "squares' sum, largest the largest magnitude.",
-         ""},
+         "Norm of a layer's gradient that NovoGrad divides by: L2, or the largest magnitude.", ""},
         {"optimizer.larc", "LARC",
-         "Gives each layer a rate that follows the size of its weights beside its gradients, "
-         "around any optimizer.",
+         "Scales each layer's rate by the ratio of its weight norm to its gradient norm. Works "
+         "with any optimizer.",
          ""},
         {"optimizer.larc_trust", "LARC trust",
-         "How large a share of a layer's weights LARC lets one step change.", ""},
+         "Trust coefficient: the share of a layer's weights that LARC lets one step change.", ""},
         {"optimizer.larc_clip", "LARC clip",
-         "LARC only shortens steps; off, its rate multiplies the learning rate whatever comes "
-         "of it.",
-         ""},
+         "On: LARC only shortens steps. Off: its rate always multiplies the learning rate.", ""},
         {"schedule.kind", "Schedule",
-         "How the learning rate moves over the run: constant keeps it, cosine lets it fall to 0 in "
-         "a "
-         "smooth curve; only applied updates count, skipped steps do not.",
+         "Learning rate over the run: constant, or cosine decay to 0. Only applied updates count, "
+         "not skipped steps.",
          ""},
         {"clip.kind", "Clip gradients",
-         "Limits the gradients after unscaling: norm shortens all of them together, value cuts off "
-         "each number by itself.",
+         "Limits the gradients after unscaling: norm scales all of them together, value clamps "
+         "each element.",
          ""},
         {"clip.value", "Clip at",
-         "The largest norm, or the largest magnitude of one number, that gradients keep.", ""},
+         "Largest norm, or largest magnitude of an element, that the gradients may have.", ""},
         {"gradient_penalty", "Gradient penalty",
-         "Adds so many times the norm of the loss's gradient to the loss, so that training prefers "
-         "flat places; takes a second derivative in every step, for MLP and LeNet; 0 is off.",
+         "Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs "
+         "second derivatives in every step; for MLP and LeNet (0 = off).",
          ""},
     };
 }
@@ -182,37 +160,75 @@ std::vector<FieldInfo> optimizer_fields() {
 std::vector<FieldInfo> run_fields() {
     return {
         {"batch_size", "Batch size",
-         "How many samples one gradient is the mean of: larger is smoother and faster by the "
-         "sample, "
-         "but takes more memory.",
+         "Samples per gradient. Larger batches give smoother gradients and higher throughput, but "
+         "need more memory.",
          "samples"},
         {"accumulate", "Accumulate",
-         "Adds up the gradients of so many batches before one step, to act like a larger batch in "
-         "the "
-         "same memory.",
+         "Batches whose gradients are added up before one step: the effect of a larger batch in "
+         "the same memory.",
          "batches"},
-        {"epochs", "Epochs", "How often training goes through the whole training set.", "epochs"},
-        {"max_steps", "Step limit", "Ends the run after so many steps; 0 means no limit.", "steps"},
+        {"epochs", "Epochs", "Number of passes over the whole training set.", "epochs"},
+        {"max_steps", "Step limit", "Ends the run after this many steps (0 = no limit).", "steps"},
         {"stop_on_nan", "Stop on NaN",
-         "Ends the run as diverged after this many steps in a row with a loss that is NaN or "
-         "infinite; 0 never does.",
+         "Ends the run as diverged after this many consecutive steps with a NaN or infinite loss "
+         "(0 = never).",
          "steps"},
         {"seed", "Seed",
-         "The number that all randomness is drawn from: the same seed gives the same weights, "
-         "order "
-         "and noise again.",
-         ""},
-        {"device", "Device", "Where the model computes; auto takes the first GPU, else the CPU.",
-         ""},
+         "Seed of all randomness: the same seed gives the same weights, order and noise.", ""},
+        {"device", "Device", "Device that computes. Auto takes the first GPU, else the CPU.", ""},
         {"threads", "Threads",
-         "How many CPU cores compute; 0 takes all, and results repeat bit for bit only with the "
-         "same "
-         "number.",
+         "CPU threads (0 = all cores). Results repeat bit for bit only with the same number.",
          "threads"},
         {"deterministic", "Deterministic",
-         "Uses only methods that give the same bits in every run, even where a faster one exists.",
+         "Uses only algorithms that give the same bits in every run, even where a faster one "
+         "exists.",
          ""},
     };
+}
+
+template <typename Info>
+Choices kinds_of(std::span<const Info> infos) {
+    Choices choices;
+    for (const auto& info : infos) choices.push_back({info.kind, info.title, info.summary});
+    return choices;
+}
+
+template <typename Info>
+Choices presets_of(std::span<const Info> infos) {
+    Choices choices;
+    for (const auto& info : infos) choices.push_back({info.preset, info.title, info.summary});
+    return choices;
+}
+
+/// The values of the fields that take words.
+Choices word_choices(std::string_view path) {
+    if (path == "dataset.kind") return kinds_of(datasets());
+    if (path == "model.kind") return kinds_of(models());
+    if (path == "precision.preset") return presets_of(precisions());
+    if (path == "precision.weights") return {{"fp32", "FP32"}, {"fp16", "FP16"}};
+    if (path == "precision.autocast") return {{"off", "Off"}, {"fp16", "FP16"}, {"bf16", "BF16"}};
+    if (path == "precision.batch_norm") return {{"fp32", "FP32"}, {"fp16", "FP16"}};
+    if (path == "precision.scaler")
+        return {{"off", "Off"}, {"static", "Static"}, {"dynamic", "Dynamic"}};
+    if (path == "scaler.preset") return presets_of(scaler_presets());
+    if (path == "optimizer.kind") return kinds_of(optimizers());
+    if (path == "optimizer.norm") return {{"l2", "L2"}, {"largest", "Largest magnitude"}};
+    if (path == "schedule.kind") return {{"constant", "Constant"}, {"cosine", "Cosine"}};
+    if (path == "clip.kind") return {{"none", "None"}, {"norm", "By norm"}, {"value", "By value"}};
+    if (path == "device") return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}};
+    return {};
+}
+
+/// What follows from the type of the field in RunConfig.
+template <typename Field>
+void add_type(FieldInfo& info, const Field&) {
+    info.optional = std::is_same_v<Field, std::optional<std::string>> ||
+                    std::is_same_v<Field, std::optional<bool>>;
+    if constexpr (std::is_same_v<Field, bool> || std::is_same_v<Field, std::optional<bool>>) {
+        info.choices = {{"true", "On"}, {"false", "Off"}};
+    } else {
+        info.choices = word_choices(info.path);
+    }
 }
 
 }  // namespace
@@ -223,9 +239,21 @@ std::span<const FieldInfo> fields() {
         for (auto part : {data_and_model_fields, precision_fields, optimizer_fields, run_fields}) {
             for (auto& info : part()) all.push_back(std::move(info));
         }
+        for_each_setting(RunConfig{}, [&all](std::string_view path, const auto& field) {
+            for (FieldInfo& info : all) {
+                if (info.path == path) add_type(info, field);
+            }
+        });
         return all;
     }();
     return infos;
+}
+
+const FieldInfo* find_field(std::string_view path) {
+    const auto all = fields();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [path](const FieldInfo& info) { return info.path == path; });
+    return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace engine

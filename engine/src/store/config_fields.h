@@ -10,7 +10,7 @@ namespace engine {
 /// Calls f(path, member) for every field of the settings, in the order of their JSON form. The only
 /// list of field names: reading, writing, comparing and the catalog all go through it.
 template <typename Config, typename F>
-void for_each_setting(Config& c, F&& f) {
+void for_each_setting(Config&& c, F&& f) {
     f("dataset.kind", c.dataset.kind);
     f("dataset.path", c.dataset.path);
     f("dataset.augment", c.dataset.augment);

@@ -61,7 +61,7 @@ struct KnownNames {
 void refuse_unknown_of_section(const std::string& section, const json& value,
                                const KnownNames& known, Refusals& refusals) {
     if (!value.is_object()) {
-        refusals.add(section, shown_json(value), msg("must be an object with fields"));
+        refusals.add(section, shown_json(value), msg("use an object with fields"));
         return;
     }
     for (const auto& [name, field] : value.items()) {
@@ -113,8 +113,7 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
     for (const auto& text : overrides) {
         const auto equals = text.find('=');
         if (equals == std::string::npos || equals == 0) {
-            refusals.add("--set", shown(text),
-                         msg("must be path=value, such as optimizer.lr=0.01"));
+            refusals.add("--set", shown(text), msg("use path=value, such as optimizer.lr=0.01"));
             continue;
         }
         const std::string path = text.substr(0, equals);

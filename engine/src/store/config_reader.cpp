@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/catalog.h"
 #include "store/config_fields.h"
 
 namespace engine {
@@ -95,6 +96,25 @@ std::string shown_json(const json& value) {
     return text.substr(0, end) + "...";
 }
 
+std::vector<std::string> take_compared(json& document, Refusals& refusals) {
+    const auto section = document.find("compare");
+    if (section == document.end()) return {};
+    constexpr std::string_view field = "compare.precisions";
+    const json value = section->is_object() && section->size() == 1
+                           ? section->value("precisions", json())
+                           : json();
+    document.erase(section);
+    std::vector<std::string> known;
+    for (const auto& info : precisions()) known.push_back(info.preset);
+    const auto is_known = [&known](const json& item) {
+        return item.is_string() && std::find(known.begin(), known.end(), item) != known.end();
+    };
+    if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_known))
+        return value.get<std::vector<std::string>>();
+    refusals.add(field, shown_json(value), msg("use a list of presets from {}", join(known)));
+    return {};
+}
+
 const json* ConfigReader::find(std::string_view path) const {
     const auto [section, name] = split_path(path);
     const json* object = &document_;
@@ -112,16 +132,16 @@ void ConfigReader::refuse(std::string_view path, const json& value, Message allo
 }
 
 void ConfigReader::read(std::string_view path, const json& value, bool& field) {
-    if (!value.is_boolean()) return refuse(path, value, msg("must be true or false"));
+    if (!value.is_boolean()) return refuse(path, value, msg("use true or false"));
     field = value.get<bool>();
 }
 
 void ConfigReader::read(std::string_view path, const json& value, std::int64_t& field) {
     const auto number = whole_number(value);
     if (!number && is_whole(value)) {
-        return refuse(path, value, msg("must be a whole number that fits into 64 bits"));
+        return refuse(path, value, msg("use a whole number that fits into 64 bits"));
     }
-    if (!number) return refuse(path, value, msg("must be a whole number"));
+    if (!number) return refuse(path, value, msg("use a whole number"));
     field = *number;
 }
 
@@ -131,12 +151,12 @@ void ConfigReader::read(std::string_view path, const json& value, double& field)
     } else if (value.is_number()) {
         field = value.get<double>();
     } else {
-        refuse(path, value, msg("must be a number"));
+        refuse(path, value, msg("use a number"));
     }
 }
 
 void ConfigReader::read(std::string_view path, const json& value, std::string& field) {
-    if (!value.is_string()) return refuse(path, value, msg("must be a text in quotes"));
+    if (!value.is_string()) return refuse(path, value, msg("use a text in quotes"));
     field = value.get<std::string>();
 }
 
@@ -148,19 +168,19 @@ void ConfigReader::read(std::string_view path, const json& value, std::vector<st
     } else if (value.is_array() && std::all_of(value.begin(), value.end(), is_string)) {
         field = value.get<std::vector<std::string>>();
     } else {
-        refuse(path, value, msg("must be a path in quotes, or a list of them"));
+        refuse(path, value, msg("use a path in quotes, or a list of them"));
     }
 }
 
 void ConfigReader::read(std::string_view path, const json& value,
                         std::map<std::string, OptionValue>& field) {
-    if (!value.is_object()) return refuse(path, value, msg("must be an object of options"));
+    if (!value.is_object()) return refuse(path, value, msg("use an object of options"));
     for (const auto& [option, option_json] : value.items()) {
         if (auto option_read = option_value(option_json)) {
             field[option] = std::move(*option_read);
         } else {
             refuse(std::string(path) + "." + option, option_json,
-                   msg("must be true or false, a number, a text or a list of whole numbers"));
+                   msg("use true or false, a number, a text or a list of whole numbers"));
         }
     }
 }

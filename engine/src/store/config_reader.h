@@ -64,6 +64,9 @@ private:
 /// A JSON value as it stands in an error line.
 std::string shown_json(const nlohmann::json& value);
 
+/// Takes the "compare" section out of the document: the presets to compare, the baseline first.
+std::vector<std::string> take_compared(nlohmann::json& document, Refusals& refusals);
+
 /// Refuses every field of the document that settings do not have, with the nearest one that they
 /// have.
 void refuse_unknown_fields(const nlohmann::json& document, Refusals& refusals);

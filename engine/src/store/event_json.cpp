@@ -64,6 +64,7 @@ ordered_json to_object(const EpochDone& e) {
     put_measured(object, "train_accuracy", e.train_accuracy);
     put_test_figures(object, e.test_loss, e.test_accuracy);
     object["seconds"] = json_number(e.seconds);
+    if (!e.epoch_ended) object["epoch_ended"] = false;
     return object;
 }
 

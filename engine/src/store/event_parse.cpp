@@ -66,6 +66,7 @@ Event epoch_done(const json& o) {
     e.test_loss = number(o, "test_loss");
     e.test_accuracy = number(o, "test_accuracy");
     e.seconds = number(o, "seconds");
+    e.epoch_ended = o.value("epoch_ended", true);
     return e;
 }
 

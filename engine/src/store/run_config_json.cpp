@@ -89,12 +89,12 @@ json parse_document(std::string_view text, Refusals& refusals) {
             return document;
         } else {
             refusals.add("(file)", shown_json(document),
-                         msg("must be an object of settings in braces"));
+                         msg("use an object of settings in braces"));
         }
     } catch (const json::parse_error& error) {
         refusals.add("(file)", place_of(text, error.byte), msg("not JSON: {}", reason_of(error)));
     } catch (const json::out_of_range& error) {  // a number such as 1e400
-        refusals.add("(file)", number_of(error), msg("must be a number that fits into 64 bits"));
+        refusals.add("(file)", number_of(error), msg("use a number that fits into 64 bits"));
     }
     return json(json::value_t::discarded);
 }
@@ -163,6 +163,7 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
         parsed.errors = refusals.take();
         return parsed;
     }
+    parsed.compared = take_compared(document, refusals);
     apply_overrides(document, overrides, refusals);
     refuse_unknown_fields(document, refusals);
     Refusals scratch;  // a bad preset is refused once, by the full reading below
@@ -187,8 +188,10 @@ ordered_json to_ordered_json(const RunConfig& config) {
     return document;
 }
 
-std::string to_json(const RunConfig& config) {
-    return to_ordered_json(config).dump(2, ' ', false, json::error_handler_t::replace);
+std::string to_json(const RunConfig& config, const std::vector<std::string>& compared) {
+    ordered_json document = to_ordered_json(config);
+    if (!compared.empty()) document["compare"]["precisions"] = compared;
+    return document.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b) {

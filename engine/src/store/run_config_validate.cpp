@@ -25,11 +25,18 @@ bool has(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-template <typename Info>
-Names kinds_of(std::span<const Info> infos) {
+/// The values that the catalog lists for a field.
+Names choices_of(std::string_view field) {
     Names names;
-    for (const auto& info : infos) names.push_back(info.kind);
+    for (const auto& choice : find_field(field)->choices) names.push_back(choice.value);
     return names;
+}
+
+/// "a, b" and "c" of a, b and c, for "use a, b or c"; at least two names.
+std::pair<std::string, std::string> alternatives(Names names) {
+    std::string last = std::move(names.back());
+    names.pop_back();
+    return {join(names), std::move(last)};
 }
 
 template <typename Info>
@@ -97,52 +104,53 @@ private:
         if (!ok && !refused(field)) refusals_.add(field, shown(value), std::move(allowed));
     }
 
-    void check_name(std::string_view field, const std::string& value, const Names& names) {
+    /// Refuses a value that the catalog does not list.
+    void check_name(std::string_view field, const std::string& value) {
+        const Names names = choices_of(field);
         if (has(names, value) || refused(field)) return;
+        const auto [first, last] = alternatives(names);
+        const std::string near_one = nearest_name(value, names);
         if (has(known_elsewhere(), value)) {
             refusals_.add(field, shown(value),
-                          msg("not available in this version; allowed: {}", join(names)));
-            return;
+                          msg("not available in this version; use {} or {}", first, last));
+        } else if (near_one.empty()) {
+            refusals_.add(field, shown(value), msg("use {} or {}", first, last));
+        } else {
+            refusals_.add(field, shown(value),
+                          msg("use {} or {}; did you mean {}?", first, last, near_one));
         }
-        const std::string near_one = nearest_name(value, names);
-        refusals_.add(field, shown(value),
-                      near_one.empty()
-                          ? msg("must be one of {}", join(names))
-                          : msg("must be one of {}; did you mean {}?", join(names), near_one));
     }
 
-    void check_name(std::string_view field, const std::optional<std::string>& value,
-                    const Names& names) {
-        if (value) check_name(field, *value, names);
+    void check_name(std::string_view field, const std::optional<std::string>& value) {
+        if (value) check_name(field, *value);
     }
 
     void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,
                      std::int64_t highest) {
         require(value >= lowest && value <= highest, field, value,
-                msg("must be a whole number from {} to {}", lowest, highest));
+                msg("use a whole number from {} to {}", lowest, highest));
     }
 
     /// Not above the largest of 64 bits, which is no limit worth naming.
     void check_count(std::string_view field, std::int64_t value, std::int64_t lowest) {
-        require(value >= lowest, field, value, msg("must be a whole number, {} or more", lowest));
+        require(value >= lowest, field, value, msg("use a whole number, {} or more", lowest));
     }
 
     /// Steps compute in f32: what is 0 or infinite there would do something else than it says.
     void check_above_zero(std::string_view field, double value) {
-        require(std::isfinite(value) && value > 0, field, value, msg("must be a number above 0"));
+        require(std::isfinite(value) && value > 0, field, value, msg("use a number above 0"));
         require(value >= smallest_float && value <= largest_float, field, value,
-                msg("must be a number above 0 that fits into fp32"));
+                msg("use a number above 0 that fits into fp32"));
     }
 
     void check_not_negative(std::string_view field, double value) {
-        require(std::isfinite(value) && value >= 0, field, value,
-                msg("must be a number, 0 or more"));
+        require(std::isfinite(value) && value >= 0, field, value, msg("use a number, 0 or more"));
         require(value <= largest_float, field, value,
-                msg("must be a number, 0 or more, that fits into fp32"));
+                msg("use a number, 0 or more, that fits into fp32"));
     }
 
     void check_below_one(std::string_view field, double value) {
-        require(value >= 0 && value < 1, field, value, msg("must be a number from 0 to below 1"));
+        require(value >= 0 && value < 1, field, value, msg("use a number from 0 to below 1"));
     }
 
     /// Text that is not UTF-8 could not be written back as JSON.
@@ -154,7 +162,8 @@ private:
         });
         for (const auto& path : c_.dataset.path) {
             check_text("dataset.path", path);
-            require(!path.empty(), "dataset.path", path, msg("a path in a list must not be empty"));
+            require(!path.empty(), "dataset.path", path,
+                    msg("remove the empty path from the list"));
         }
     }
 
@@ -165,32 +174,30 @@ private:
         } catch (const nlohmann::json::type_error&) {
             valid = false;
         }
-        require(valid, field, text, msg("must be UTF-8 text without zero bytes"));
+        require(valid, field, text, msg("use UTF-8 text without zero bytes"));
     }
 
     void check_dataset() {
-        check_name("dataset.kind", c_.dataset.kind, kinds_of(datasets()));
+        check_name("dataset.kind", c_.dataset.kind);
         check_count("dataset.train_limit", c_.dataset.train_limit, 0);
         check_count("dataset.test_limit", c_.dataset.test_limit, 0);
         if (refused("dataset.kind")) return;
         const DatasetInfo& info = info_of(datasets(), c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
-                msg("{} needs the folder or the files that hold it", info.kind));
+                msg("choose the folder or the files of {}", info.kind));
         const bool images = info.sample_shape.size() == 3;
         require(images || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
-                msg("must be false: {} holds points, and only images can be cropped and flipped",
-                    info.kind));
+                msg("use false: {} holds points, and only images can be augmented", info.kind));
     }
 
     void check_model() {
-        check_name("model.kind", c_.model.kind, kinds_of(models()));
+        check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
         check_options(info_of(models(), c_.model.kind));
         if (refused("dataset.kind")) return;
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
-                msg("does not take the data set {}; allowed with it: {}", c_.dataset.kind,
-                    join(allowed)));
+                msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
     }
 
     void check_options(const ModelInfo& model) {
@@ -204,9 +211,9 @@ private:
                 continue;
             }
             require(takes(found->default_value, value), field, value,
-                    msg("must be a value such as {}", shown(found->default_value)));
+                    msg("use a value such as {}", shown(found->default_value)));
             require(sizes_are_sound(value), field, value,
-                    msg("must be sizes of layers, from 1 to {}", largest_layer));
+                    msg("use sizes of layers, from 1 to {}", largest_layer));
         }
     }
 
@@ -221,45 +228,39 @@ private:
 
     void check_precision() {
         const auto& p = c_.precision;
-        Names presets;
-        for (const auto& info : precisions()) presets.push_back(info.preset);
         if (p.preset == "tf32" && c_.device == "cpu") {
             require(false, "precision.preset", p.preset,
-                    msg("is arithmetic of NVIDIA GPUs that the CPU does not have; allowed: {}",
-                        join(presets)));
+                    msg("TF32 needs an NVIDIA Ampere or newer GPU"));
         }
-        check_name("precision.preset", p.preset, presets);
-        check_name("precision.weights", p.weights, {"fp32", "fp16"});
-        check_name("precision.autocast", p.autocast, {"off", "fp16", "bf16"});
-        check_name("precision.batch_norm", p.batch_norm, {"fp32", "fp16"});
-        check_name("precision.scaler", p.scaler, {"off", "static", "dynamic"});
+        check_name("precision.preset", p.preset);
+        check_name("precision.weights", p.weights);
+        check_name("precision.autocast", p.autocast);
+        check_name("precision.batch_norm", p.batch_norm);
+        check_name("precision.scaler", p.scaler);
         if (!refused("precision.preset")) check_precision_together(resolve(p));
     }
 
     void check_precision_together(const ResolvedPrecision& r) {
         require(!r.master_weights || r.weights == "fp16", "precision.master_weights", true,
-                msg("must be false where precision.weights is fp32: those are their own masters"));
+                msg("use false: fp32 weights need no master copy"));
         require(r.batch_norm != "fp16" || r.weights == "fp16", "precision.batch_norm", r.batch_norm,
-                msg("must be fp32 where precision.weights is fp32"));
+                msg("use fp32, as precision.weights is fp32"));
         require(r.scaler != "dynamic" || r.weights != "fp16" || r.master_weights,
                 "precision.scaler", r.scaler,
-                msg("must be off or static where precision.weights is fp16 without master weights: "
-                    "the unscaled gradients would be fp16 as well and underflow again"));
+                msg("use off or static: without master weights the unscaled gradients are fp16 too "
+                    "and underflow again"));
     }
 
     void check_scaler_numbers() {
-        Names presets;
-        for (const auto& info : scaler_presets()) presets.push_back(info.preset);
         const auto& s = c_.scaler;
-        check_name("scaler.preset", s.preset, presets);
+        check_name("scaler.preset", s.preset);
         // The scale lives in f32.
         require(s.init_scale >= smallest_float && s.init_scale <= largest_float,
-                "scaler.init_scale", s.init_scale,
-                msg("must be a number above 0 that fits into fp32"));
+                "scaler.init_scale", s.init_scale, msg("use a number above 0 that fits into fp32"));
         require(s.growth_factor > 1 && s.growth_factor <= largest_float, "scaler.growth_factor",
-                s.growth_factor, msg("must be a number above 1"));
+                s.growth_factor, msg("use a number above 1"));
         require(s.backoff_factor >= smallest_float && s.backoff_factor < 1, "scaler.backoff_factor",
-                s.backoff_factor, msg("must be a number above 0 and below 1"));
+                s.backoff_factor, msg("use a number above 0 and below 1"));
         check_count("scaler.growth_interval", s.growth_interval, 1,
                     std::numeric_limits<std::int32_t>::max());
         check_count("scaler.hysteresis", s.hysteresis, 1, most_hysteresis);
@@ -268,23 +269,24 @@ private:
     void check_scaler_limits() {
         const auto& s = c_.scaler;
         require(s.min_scale >= 0 && s.min_scale <= largest_float, "scaler.min_scale", s.min_scale,
-                msg("must be a number, 0 (no floor) or more, that fits into fp32"));
+                msg("use 0 (no limit) or a positive number that fits into fp32"));
         require(s.max_scale >= 0 && s.max_scale <= largest_float, "scaler.max_scale", s.max_scale,
-                msg("must be a number, 0 (no ceiling) or more, that fits into fp32"));
+                msg("use 0 (no limit) or a positive number that fits into fp32"));
         if (refused("scaler.min_scale") || refused("scaler.max_scale")) return;
         const bool ceiling = s.max_scale > 0;
         require(!ceiling || s.min_scale <= s.max_scale, "scaler.min_scale", s.min_scale,
-                msg("must not be above scaler.max_scale, {}", shown(s.max_scale)));
+                msg("use a number up to scaler.max_scale, {}", shown(s.max_scale)));
         if (refused("scaler.init_scale") || refused("scaler.min_scale")) return;
-        require(s.init_scale >= s.min_scale && (!ceiling || s.init_scale <= s.max_scale),
-                "scaler.init_scale", s.init_scale,
-                msg("must lie between scaler.min_scale, {}, and scaler.max_scale, {} (0: none)",
-                    shown(s.min_scale), shown(s.max_scale)));
+        require(
+            s.init_scale >= s.min_scale && (!ceiling || s.init_scale <= s.max_scale),
+            "scaler.init_scale", s.init_scale,
+            msg("use a number from scaler.min_scale, {}, to scaler.max_scale, {} (0 = no limit)",
+                shown(s.min_scale), shown(s.max_scale)));
     }
 
     void check_optimizer() {
         const auto& o = c_.optimizer;
-        check_name("optimizer.kind", o.kind, kinds_of(optimizers()));
+        check_name("optimizer.kind", o.kind);
         check_above_zero("optimizer.lr", o.lr);
         check_below_one("optimizer.momentum", o.momentum);
         check_not_negative("optimizer.weight_decay", o.weight_decay);
@@ -294,16 +296,16 @@ private:
         check_not_negative("optimizer.lr_decay", o.lr_decay);
         check_not_negative("optimizer.initial_accumulator_value", o.initial_accumulator_value);
         check_not_negative("optimizer.max_grad_norm", o.max_grad_norm);
-        check_name("optimizer.norm", o.norm, {"l2", "largest"});
+        check_name("optimizer.norm", o.norm);
         check_above_zero("optimizer.larc_trust", o.larc_trust);
         if (refused("optimizer.kind") || refused("optimizer.momentum") || o.kind != "sgd") return;
         require(!o.nesterov || o.momentum > 0, "optimizer.nesterov", o.nesterov,
-                msg("must be false where optimizer.momentum is 0"));
+                msg("use false, as optimizer.momentum is 0"));
     }
 
     void check_schedule_and_clip() {
-        check_name("schedule.kind", c_.schedule.kind, {"constant", "cosine"});
-        check_name("clip.kind", c_.clip.kind, {"none", "norm", "value"});
+        check_name("schedule.kind", c_.schedule.kind);
+        check_name("clip.kind", c_.clip.kind);
         check_above_zero("clip.value", c_.clip.value);
     }
 
@@ -312,7 +314,7 @@ private:
         if (refused("model.kind")) return;
         require(c_.gradient_penalty == 0 || has({"mlp", "lenet"}, c_.model.kind),
                 "gradient_penalty", c_.gradient_penalty,
-                msg("must be 0 with {}; a gradient penalty is for mlp and lenet", c_.model.kind));
+                msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }
 
     void check_length() {
@@ -333,7 +335,7 @@ private:
                             std::all_of(d.begin() + numbered.size(), d.end(),
                                         [](char ch) { return ch >= '0' && ch <= '9'; });
         require(d == "auto" || d == "cpu" || d == "cuda" || number, "device", d,
-                msg("must be auto, cpu, cuda or cuda:N, the number of the GPU"));
+                msg("use auto, cpu, cuda or cuda:N, the number of the GPU"));
     }
 
     const RunConfig& c_;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/resolve_device.h"
 #include "engine/error.h"
@@ -296,10 +297,12 @@ bool RunLoop::evaluate_some() {
 
 void RunLoop::finish_epoch() {
     const bool any = epoch_tally_.samples > 0;
+    // An epoch ends once: an evaluation later on belongs to none.
+    const bool ended = std::exchange(epoch_ended_, false);
     post_(EpochDone{run_, epoch_, trainer_->steps(), any ? epoch_tally_.loss() : none,
                     any ? epoch_tally_.accuracy() : none, test_loss_, test_accuracy_,
-                    elapsed_s_ - epoch_start_s_});
-    if (!epoch_ended_) return;
+                    elapsed_s_ - epoch_start_s_, ended});
+    if (!ended) return;
     epoch_tally_ = {};
     epoch_start_s_ = elapsed_s_;
 }

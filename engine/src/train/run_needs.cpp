@@ -67,9 +67,7 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
     const bool has =
         device.kind == Device::Kind::cuda && kernels::cuda::device_info(device.index).major >= 8;
     if (has) return;
-    throw Error(ErrorCode::device,
-                msg("TF32 is arithmetic of NVIDIA GPUs from Ampere on, which {} does not have.",
-                    to_string(device)),
+    throw Error(ErrorCode::device, msg("TF32 needs an NVIDIA Ampere or newer GPU."),
                 msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
 }
 

@@ -28,6 +28,19 @@ TEST(Catalog, EveryFieldOfTheSettingsIsExplainedInTheirOrder) {
     EXPECT_THAT(paths, ElementsAreArray(setting_paths()));
 }
 
+TEST(Catalog, FieldsThatTakeFewValuesListThem) {
+    for (const char* path : {"schedule.kind", "precision.autocast", "precision.batch_norm",
+                             "precision.weights", "precision.scaler", "clip.kind", "device",
+                             "deterministic", "precision.master_weights", "optimizer.norm"}) {
+        ASSERT_NE(find_field(path), nullptr) << path;
+        EXPECT_GE(find_field(path)->choices.size(), 2u) << path;
+    }
+    EXPECT_TRUE(find_field("precision.master_weights")->optional);
+    EXPECT_FALSE(find_field("deterministic")->optional);
+    EXPECT_TRUE(find_field("optimizer.lr")->choices.empty());
+    EXPECT_EQ(find_field("optimizer.colour"), nullptr);
+}
+
 TEST(Catalog, EveryPrecisionPassesValidation) {
     for (const auto& info : precisions()) {
         EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.preset}).errors.empty())

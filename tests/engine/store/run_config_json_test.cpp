@@ -30,13 +30,12 @@ TEST(RunConfigJson, ReportsEverythingWrongAtOnceInTheOrderOfTheFields) {
     const auto parsed = parse_run_config(R"({
         "epochs": 0, "batch_size": "many", "colour": 1,
         "optimizer": {"lr": -1, "momentun": 0.5}, "dataset": {"kind": "cifar1O"}})");
-    EXPECT_THAT(
-        lines(parsed),
-        ElementsAre("colour: 1: there is no such field",
-                    "optimizer.momentun: 0.5: there is no such field; did you mean "
-                    "optimizer.momentum?",
-                    HasSubstr("dataset.kind: cifar1O: "), HasSubstr("optimizer.lr: -1.0: "),
-                    "batch_size: \"many\": must be a whole number", StartsWith("epochs: 0: ")));
+    EXPECT_THAT(lines(parsed),
+                ElementsAre("colour: 1: there is no such field",
+                            "optimizer.momentun: 0.5: there is no such field; did you mean "
+                            "optimizer.momentum?",
+                            HasSubstr("dataset.kind: cifar1O: "), HasSubstr("optimizer.lr: -1.0: "),
+                            "batch_size: \"many\": use a whole number", StartsWith("epochs: 0: ")));
 }
 
 TEST(RunConfigJson, FindsAFieldThatStandsInTheWrongPlace) {
@@ -49,6 +48,24 @@ TEST(RunConfigJson, FindsAFieldThatStandsInTheWrongPlace) {
 TEST(RunConfigJson, ADottedNameIsNoFieldInAFile) {
     EXPECT_THAT(lines(parse_run_config(R"({"optimizer.lr": 0.1})")),
                 ElementsAre(HasSubstr("there is no such field")));
+}
+
+TEST(RunConfigJson, ReadsThePrecisionsToCompareBesideTheSettings) {
+    const auto parsed =
+        parse_run_config(R"({"epochs": 3, "compare": {"precisions": ["fp32", "amp-bf16"]}})");
+    EXPECT_THAT(parsed.errors, IsEmpty());
+    EXPECT_THAT(parsed.compared, ElementsAre("fp32", "amp-bf16"));
+    EXPECT_EQ(parsed.config.epochs, 3);
+    EXPECT_THAT(parse_run_config(to_json(parsed.config, parsed.compared)).compared,
+                ElementsAre("fp32", "amp-bf16"));
+    EXPECT_EQ(to_json(parsed.config).find("compare"), std::string::npos);
+    for (const char* wrong :
+         {R"({"compare": {"precisions": ["fp64"]}})", R"({"compare": {"precisions": []}})",
+          R"({"compare": 3})", R"({"compare": {"precisions": ["fp32"], "seeds": 2}})"}) {
+        const auto refused = parse_run_config(wrong);
+        ASSERT_EQ(refused.errors.size(), 1u) << wrong;
+        EXPECT_EQ(refused.errors[0].field, "compare.precisions");
+    }
 }
 
 struct WrongType {
@@ -64,22 +81,21 @@ TEST_P(RefusedType, IsNamed) {
 INSTANTIATE_TEST_SUITE_P(
     EveryKind, RefusedType,
     testing::Values(
-        WrongType{R"({"deterministic": 1})", "deterministic: 1: must be true or false"},
-        WrongType{R"({"epochs": 1.5})", "epochs: 1.5: must be a whole number"},
-        WrongType{R"({"epochs": true})", "epochs: true: must be a whole number"},
-        WrongType{R"({"seed": 1e300})",
-                  "seed: 1e+300: must be a whole number that fits into 64 bits"},
-        WrongType{R"({"optimizer": {"lr": "0.1"}})", "optimizer.lr: \"0.1\": must be a number"},
-        WrongType{R"({"optimizer": {"lr": null}})", "optimizer.lr: null: must be a number"},
-        WrongType{R"({"device": 3})", "device: 3: must be a text in quotes"},
+        WrongType{R"({"deterministic": 1})", "deterministic: 1: use true or false"},
+        WrongType{R"({"epochs": 1.5})", "epochs: 1.5: use a whole number"},
+        WrongType{R"({"epochs": true})", "epochs: true: use a whole number"},
+        WrongType{R"({"seed": 1e300})", "seed: 1e+300: use a whole number that fits into 64 bits"},
+        WrongType{R"({"optimizer": {"lr": "0.1"}})", "optimizer.lr: \"0.1\": use a number"},
+        WrongType{R"({"optimizer": {"lr": null}})", "optimizer.lr: null: use a number"},
+        WrongType{R"({"device": 3})", "device: 3: use a text in quotes"},
         WrongType{R"({"dataset": {"path": 3}})",
-                  "dataset.path: 3: must be a path in quotes, or a list of them"},
+                  "dataset.path: 3: use a path in quotes, or a list of them"},
         WrongType{R"({"dataset": {"path": ["a", 3]}})",
-                  "dataset.path: [\"a\",3]: must be a path in quotes, or a list of them"},
-        WrongType{R"({"optimizer": []})", "optimizer: []: must be an object with fields"},
-        WrongType{R"({"model": {"options": 1}})", "model.options: 1: must be an object of options"},
+                  "dataset.path: [\"a\",3]: use a path in quotes, or a list of them"},
+        WrongType{R"({"optimizer": []})", "optimizer: []: use an object with fields"},
+        WrongType{R"({"model": {"options": 1}})", "model.options: 1: use an object of options"},
         WrongType{R"({"precision": {"weights": 16}})",
-                  "precision.weights: 16: must be a text in quotes"}));
+                  "precision.weights: 16: use a text in quotes"}));
 
 TEST(RunConfigJson, TakesWholeNumbersWrittenAsFloats) {
     const auto parsed =
@@ -110,7 +126,7 @@ TEST(RunConfigJson, MalformedTextIsOneErrorWithLineAndColumn) {
 TEST(RunConfigJson, ANumberThatNoTypeHoldsIsNamed) {
     const auto parsed = parse_run_config(R"({"optimizer": {"lr": 1e400}})");
     ASSERT_EQ(parsed.errors.size(), 1u);
-    EXPECT_EQ(parsed.errors[0].str(), "(file): '1e400': must be a number that fits into 64 bits");
+    EXPECT_EQ(parsed.errors[0].str(), "(file): '1e400': use a number that fits into 64 bits");
     const auto long_one = parse_run_config("{\"seed\": " + std::string(400, '9') + "}");
     ASSERT_EQ(long_one.errors.size(), 1u);
     EXPECT_LT(long_one.errors[0].str().size(), 150u);
@@ -206,7 +222,7 @@ TEST(RunConfigJson, RefusesBadOverrides) {
                                       "model.options.=1", "epochs=two"})),
         ElementsAre(StartsWith("--set: seed: "), StartsWith("--set: =3: "),
                     StartsWith("optimizer.rate: 1: "), StartsWith("optimizer.lr.x: 1: "),
-                    StartsWith("model.options.: 1: "), "epochs: \"two\": must be a whole number"));
+                    StartsWith("model.options.: 1: "), "epochs: \"two\": use a whole number"));
 }
 
 TEST(RunConfigJson, AnOverrideWithTextThatIsNotUtf8IsRefused) {

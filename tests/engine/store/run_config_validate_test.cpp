@@ -32,7 +32,7 @@ TEST(RunConfigValidate, NamesFieldValueAndWhatIsAllowed) {
     RunConfig config;
     config.batch_size = 0;
     EXPECT_THAT(lines(validate(config)),
-                ElementsAre("batch_size: 0: must be a whole number from 1 to 1000000"));
+                ElementsAre("batch_size: 0: use a whole number from 1 to 1000000"));
 }
 
 struct RefusedCase {
@@ -142,6 +142,22 @@ INSTANTIATE_TEST_SUITE_P(
                                              "precision.scaler=static"},
                     std::vector<std::string>{"precision.weights=null"}));
 
+TEST(RunConfigValidate, TakesExactlyTheChoicesOfTheCatalog) {
+    for (const auto& field : fields()) {
+        if (field.choices.empty() || field.choices.front().value == "true") continue;
+        const std::string& path = field.path;
+        for (const auto& choice : field.choices) {
+            const auto errors = parse_run_config("{}", {path + "=" + choice.value}).errors;
+            for (const auto& error : errors)
+                EXPECT_THAT(error.allowed.text, testing::Not(HasSubstr("use {} or {}"))) << path;
+        }
+        EXPECT_THAT(lines_with({path + "=foo"}),
+                    testing::Contains(testing::StartsWith(path + ": foo: use ")));
+    }
+    EXPECT_THAT(lines_with({"precision.scaler=foo"}),
+                ElementsAre("precision.scaler: foo: use off, static or dynamic"));
+}
+
 TEST(RunConfigValidate, SuggestsTheNearestKind) {
     EXPECT_THAT(lines_with({"dataset.kind=cifar11", "dataset.path=x"}),
                 ElementsAre(HasSubstr("did you mean cifar10?")));
@@ -150,13 +166,13 @@ TEST(RunConfigValidate, SuggestsTheNearestKind) {
 TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
     EXPECT_THAT(
         lines_with({"model.kind=resnet50"}),
-        ElementsAre("model.kind: resnet50: not available in this version; allowed: mlp, lenet, "
+        ElementsAre("model.kind: resnet50: not available in this version; use mlp, lenet or "
                     "resnet18"));
 }
 
 TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {
     EXPECT_THAT(lines_with({"precision.preset=tf32", "device=cpu"}),
-                ElementsAre(HasSubstr("is arithmetic of NVIDIA GPUs that the CPU does not have")));
+                ElementsAre(HasSubstr("TF32 needs an NVIDIA Ampere or newer GPU")));
 }
 
 TEST(RunConfigValidate, DoesNotBlameACombinationOnAFieldRefusedAlready) {
@@ -181,8 +197,8 @@ TEST(RunConfigValidate, ChecksTheOptionsOfTheModel) {
         mlp("hiden=[8]"),
         ElementsAre("model.options.hiden: [8]: there is no such option of mlp; it has hidden"));
     EXPECT_THAT(mlp("hidden=true"),
-                ElementsAre("model.options.hidden: true: must be a value such as [64,64]"));
-    EXPECT_THAT(mlp("hidden=[8,0]"), ElementsAre(HasSubstr("must be sizes of layers")));
+                ElementsAre("model.options.hidden: true: use a value such as [64,64]"));
+    EXPECT_THAT(mlp("hidden=[8,0]"), ElementsAre(HasSubstr("use sizes of layers")));
     EXPECT_THAT(lines_with({"model.options.hidden=[8]"}),
                 ElementsAre("model.options.hidden: [8]: lenet has no options"));
 }
@@ -211,7 +227,7 @@ TEST(RunConfigValidate, FindsNumbersThatOnlyCodeCanSet) {
     RunConfig config;
     config.scaler.growth_factor = std::numeric_limits<double>::infinity();
     EXPECT_THAT(lines(validate(config)),
-                ElementsAre("scaler.growth_factor: inf: must be a number above 1"));
+                ElementsAre("scaler.growth_factor: inf: use a number above 1"));
 }
 
 }  // namespace

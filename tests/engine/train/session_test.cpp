@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "store/event_json.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -264,6 +265,27 @@ TEST_F(SessionTest, AccumulationOfTwoHalvesSeesTheSamplesOfOneWhole) {
     session->post(Command::start);
     ASSERT_TRUE(session->wait(patience_s));
     EXPECT_EQ(session->record().row(9).samples, 10 * 64);
+}
+
+TEST_F(SessionTest, TellsAnEvaluationOnRequestFromAnEpochsEnd) {
+    const auto session = make(spirals(1'000'000));
+    session->post(Command::step);
+    wait_for(*session, RunState::paused);
+    session->post(Command::validate_now);
+    std::vector<EpochDone> seen;
+    for (int i = 0; i < patience_s * 1000 && seen.empty(); ++i) {
+        for (const auto& event : session->drain()) {
+            if (const auto* done = std::get_if<EpochDone>(&event)) seen.push_back(*done);
+        }
+        std::this_thread::sleep_for(1ms);
+    }
+    ASSERT_EQ(seen.size(), 1u);
+    EXPECT_FALSE(seen[0].epoch_ended);
+    EXPECT_EQ(seen[0].step, 1);
+    EXPECT_FALSE(std::isnan(seen[0].test_accuracy));
+    const auto back = parse_event(to_json_line(seen[0]));
+    ASSERT_TRUE(back.has_value());
+    EXPECT_FALSE(std::get<EpochDone>(*back).epoch_ended);
 }
 
 TEST_F(SessionTest, ValidatesOnRequestWhilePaused) {
