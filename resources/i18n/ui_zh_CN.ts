@@ -4,14 +4,6 @@
     <context>
         <name>ButtonStates</name>
         <message>
-            <source>A run is under way. Stop it first.</source>
-            <translation>正在训练，请先停止。</translation>
-        </message>
-        <message>
-            <source>A setting is refused. See the findings under the settings.</source>
-            <translation>有设置不被接受，请看设置下方的检查结果。</translation>
-        </message>
-        <message>
             <source>Nothing is running.</source>
             <translation>当前没有训练。</translation>
         </message>
@@ -22,6 +14,14 @@
         <message>
             <source>Pause first, then go step by step.</source>
             <translation>先暂停，再单步执行。</translation>
+        </message>
+        <message>
+            <source>A run is in progress. Stop it first.</source>
+            <translation>正在训练，请先停止。</translation>
+        </message>
+        <message>
+            <source>The runs on screen have ended. Compare or Start begins new ones.</source>
+            <translation>屏幕上的运行已结束。请用“对比”或“开始”启动新的运行。</translation>
         </message>
     </context>
     <context>
@@ -67,16 +67,16 @@
             <translation>算子</translation>
         </message>
         <message>
-            <source>In a region</source>
-            <translation>在区域内</translation>
-        </message>
-        <message>
             <source>Gradients</source>
             <translation>梯度</translation>
         </message>
         <message>
             <source>Why</source>
             <translation>原因</translation>
+        </message>
+        <message>
+            <source>Under autocast</source>
+            <translation>自动混合精度下</translation>
         </message>
     </context>
     <context>
@@ -86,20 +86,20 @@
             <translation>算子</translation>
         </message>
         <message>
-            <source>Operations and their types</source>
-            <translation>算子与数据类型</translation>
-        </message>
-        <message>
-            <source>What each operation of the engine does inside an autocast region: computes in 16 bits, in fp32, in the widest type of its inputs, or in whatever type they have. Hover over a name for its arguments.</source>
-            <translation>每个算子在自动混合精度区域内如何计算：用 16 位、用 fp32、用输入中最宽的类型，或与输入类型相同。将鼠标停在名称上可查看参数。</translation>
-        </message>
-        <message>
             <source>Search names and reasons</source>
             <translation>搜索名称和原因</translation>
         </message>
         <message>
             <source>%1 operations</source>
             <translation>%1 个算子</translation>
+        </message>
+        <message>
+            <source>Autocast op rules</source>
+            <translation>自动混合精度的算子规则</translation>
+        </message>
+        <message>
+            <source>What each operation of the engine does under autocast: it computes in 16 bits, in fp32, in the widest type of its inputs, or in the type that they have. Hover over a name for its arguments.</source>
+            <translation>每个算子在自动混合精度下如何计算：用 16 位、用 fp32、用输入中最宽的类型，或与输入类型相同。将鼠标停在名称上可查看参数。</translation>
         </message>
     </context>
     <context>
@@ -312,24 +312,9 @@
             <source>Loss scaling keeps small gradients in range.</source>
             <translation>损失缩放能让小梯度留在可表示范围内。</translation>
         </message>
-    </context>
-    <context>
-        <name>HelpPage</name>
         <message>
-            <source>FP16 has 5 exponent bits: numbers below 2⁻²⁴ become 0 and above 65,504 infinite. BF16 has the 8 exponent bits of FP32 and only 7 fraction bits. AMP keeps the weights in FP32 and runs matrix products and convolutions in the short format.</source>
-            <translation>FP16 有 5 位指数：小于 2⁻²⁴ 的数变为 0，大于 65,504 的数变为无穷。BF16 与 FP32 同为 8 位指数，但只有 7 位尾数。混合精度（AMP）用 FP32 保存权重，用短格式计算矩阵乘法和卷积。</translation>
-        </message>
-        <message>
-            <source>Small gradients would become 0 in FP16. The loss is therefore multiplied by a scale before the backward pass and the gradients divided by it afterwards. If a gradient overflows, the step is skipped and the scale backs off; after a growth interval of clean steps it grows. A skipped step now and then is healthy.</source>
-            <translation>很小的梯度在 FP16 中会变为 0。因此在反向传播前把损失乘以缩放因子，之后再把梯度除以它。如果梯度溢出，就跳过这一步并减小缩放因子；连续若干步（增长间隔）无溢出后再增大。偶尔跳过一步是健康的。</translation>
-        </message>
-        <message>
-            <source>A schedule advances on applied updates: a skipped step does not use it up.</source>
-            <translation>学习率计划按已生效的更新推进：跳过的步不计入。</translation>
-        </message>
-        <message>
-            <source>Default: %1. On the command line:</source>
-            <translation>默认值：%1。命令行写法：</translation>
+            <source>Tested at step %1.</source>
+            <translation>第 %1 步的测试结果。</translation>
         </message>
     </context>
     <context>
@@ -609,15 +594,19 @@
             <source>%1, %2 cores, %3 of memory</source>
             <translation>%1，%2 个核心，%3 内存</translation>
         </message>
+        <message>
+            <source>Start the comparison with one step, then pause</source>
+            <translation>开始对比，走一步后暂停</translation>
+        </message>
     </context>
     <context>
         <name>ui::Commands</name>
         <message>
-            <source>%1 is nothing that Halftone can open.</source>
-            <translation>Halftone 无法打开 %1。</translation>
+            <source>Halftone cannot open this file: %1.</source>
+            <translation>Halftone 无法打开此文件：%1。</translation>
         </message>
         <message>
-            <source>It takes a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file in JSON, or the folder of a run.</source>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file in JSON, or the folder of a run.</source>
             <translation>可以打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、JSON 设置文件或一次运行的文件夹。</translation>
         </message>
     </context>
@@ -693,13 +682,6 @@
         <message>
             <source>Skipped steps, growths of the scale and finished epochs will be told here.</source>
             <translation>跳过的步、缩放值的增长和完成的轮次会记录在这里。</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::FieldLabel</name>
-        <message>
-            <source>Help on %1</source>
-            <translation>关于“%1”的说明</translation>
         </message>
     </context>
     <context>
@@ -824,10 +806,6 @@ above</source>
             <translation>默认对比</translation>
         </message>
         <message>
-            <source>Path of the data set…</source>
-            <translation>数据集路径…</translation>
-        </message>
-        <message>
             <source>Export steps as CSV…</source>
             <translation>将各步导出为 CSV…</translation>
         </message>
@@ -876,10 +854,6 @@ above</source>
             <translation>切换损失的对数坐标</translation>
         </message>
         <message>
-            <source>Show all steps</source>
-            <translation>显示全部步</translation>
-        </message>
-        <message>
             <source>Panels</source>
             <translation>面板</translation>
         </message>
@@ -914,10 +888,6 @@ above</source>
         <message>
             <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
-        </message>
-        <message>
-            <source>Operations and their types…</source>
-            <translation>算子与数据类型…</translation>
         </message>
         <message>
             <source>About Halftone</source>
@@ -960,64 +930,28 @@ above</source>
             <translation>CSV 文件 (*.csv)</translation>
         </message>
         <message>
-            <source>Start one run</source>
-            <translation>开始一次运行</translation>
-        </message>
-        <message>
-            <source>Space</source>
-            <translation>空格</translation>
-        </message>
-        <message>
-            <source>Pause, go on</source>
-            <translation>暂停、继续</translation>
-        </message>
-        <message>
-            <source>One step</source>
-            <translation>单步</translation>
-        </message>
-        <message>
-            <source>Open, save settings</source>
-            <translation>打开、保存设置</translation>
-        </message>
-        <message>
-            <source>Back from a plot that fills the centre</source>
-            <translation>从铺满中央的图返回</translation>
-        </message>
-        <message>
-            <source>On a plot: ← →</source>
-            <translation>图上：← →</translation>
-        </message>
-        <message>
-            <source>Select the step before or after; with Shift in larger strides</source>
-            <translation>选择前一步或后一步；按住 Shift 跨度更大</translation>
-        </message>
-        <message>
-            <source>On a plot: + − 0</source>
-            <translation>图上：+ − 0</translation>
-        </message>
-        <message>
-            <source>Zoom in, out, show all</source>
-            <translation>放大、缩小、显示全部</translation>
-        </message>
-        <message>
-            <source>This list</source>
-            <translation>本列表</translation>
-        </message>
-        <message>
-            <source>Trains neural networks in mixed precision and shows what the loss scale does.</source>
-            <translation>用混合精度训练神经网络，并展示损失缩放的作用。</translation>
-        </message>
-        <message>
-            <source>Everything is computed on this machine; nothing is sent anywhere.</source>
-            <translation>一切都在本机计算，不会向外发送任何数据。</translation>
-        </message>
-        <message>
             <source>Why scale the loss?</source>
             <translation>为什么要做损失缩放？</translation>
         </message>
         <message>
             <source>Trains a network in FP32, in FP16 and in FP16 without loss scaling.</source>
             <translation>分别用 FP32、FP16 和不做损失缩放的 FP16 训练同一个网络。</translation>
+        </message>
+        <message>
+            <source>Open data set…</source>
+            <translation>打开数据集…</translation>
+        </message>
+        <message>
+            <source>Reset zoom</source>
+            <translation>重置缩放</translation>
+        </message>
+        <message>
+            <source>Autocast op rules…</source>
+            <translation>自动混合精度的算子规则…</translation>
+        </message>
+        <message>
+            <source>Help…</source>
+            <translation>帮助…</translation>
         </message>
     </context>
     <context>
@@ -1134,6 +1068,10 @@ above</source>
             <source>Add a precision to the comparison</source>
             <translation>为对比添加一种精度</translation>
         </message>
+        <message>
+            <source>%1 – %2</source>
+            <translation>%1 – %2</translation>
+        </message>
     </context>
     <context>
         <name>ui::RunCards</name>
@@ -1228,12 +1166,20 @@ started %6</source>
     <context>
         <name>ui::SettingsField</name>
         <message>
-            <source>%1: allowed is %2</source>
-            <translation>%1：允许的值为 %2</translation>
-        </message>
-        <message>
             <source>Back to default (%1)</source>
             <translation>恢复默认值（%1）</translation>
+        </message>
+        <message>
+            <source>Back to default</source>
+            <translation>恢复默认值</translation>
+        </message>
+        <message>
+            <source>Preset: %1</source>
+            <translation>预设：%1</translation>
+        </message>
+        <message>
+            <source>Changed from %1.</source>
+            <translation>默认值为 %1，已修改。</translation>
         </message>
     </context>
     <context>
@@ -1279,10 +1225,6 @@ started %6</source>
             <translation>预设</translation>
         </message>
         <message>
-            <source>Grow · back off</source>
-            <translation>增长 · 回退</translation>
-        </message>
-        <message>
             <source>Training</source>
             <translation>训练</translation>
         </message>
@@ -1315,24 +1257,20 @@ started %6</source>
             <translation>%1 个参数 · %2</translation>
         </message>
         <message>
-            <source>&lt;b&gt;%1&lt;/b&gt; is %2; allowed is %3.</source>
-            <translation>&lt;b&gt;%1&lt;/b&gt; 为 %2；允许的值：%3。</translation>
-        </message>
-        <message>
-            <source>Show</source>
-            <translation>查看</translation>
-        </message>
-        <message>
-            <source>Back to default</source>
-            <translation>恢复默认值</translation>
-        </message>
-        <message>
             <source>what is this?</source>
             <translation>这是什么？</translation>
         </message>
         <message>
             <source>The classroom preset grows the scale often, to show it at work.</source>
             <translation>教学预设让缩放因子频繁增长，便于观察它的变化。</translation>
+        </message>
+        <message>
+            <source>Growth · backoff factor</source>
+            <translation>增长 · 回退系数</translation>
+        </message>
+        <message>
+            <source>Not valid: %1</source>
+            <translation>无效的设置：%1</translation>
         </message>
     </context>
     <context>
@@ -1543,6 +1481,320 @@ started %6</source>
         <message>
             <source>%1, dynamic scale</source>
             <translation>%1，动态缩放</translation>
+        </message>
+    </context>
+    <context>
+        <name>HelpPage</name>
+        <message>
+            <source>FP16 has 5 exponent bits and 10 fraction bits. It rounds magnitudes up to 2⁻²⁵ to 0 and magnitudes from 65,520 on to infinity; its largest finite number is 65,504. Below 2⁻¹⁴ numbers are subnormal, with fewer and fewer digits, down to 2⁻²⁴. BF16 has the 8 exponent bits of FP32 and only 7 fraction bits. AMP keeps the weights in FP32 and computes matrix products and convolutions in 16 bits.</source>
+            <translation>FP16 有 5 位指数和 10 位尾数。绝对值不超过 2⁻²⁵ 的数舍入为 0，绝对值不小于 65,520 的数舍入为无穷大；最大的有限数是 65,504。小于 2⁻¹⁴ 的数是次正规数，有效位逐渐减少，最小到 2⁻²⁴。BF16 与 FP32 同为 8 位指数，但只有 7 位尾数。自动混合精度（AMP）用 FP32 保存权重，用 16 位计算矩阵乘法和卷积。</translation>
+        </message>
+        <message>
+            <source>Small gradients would underflow to 0 in FP16. The loss is therefore multiplied by a scale before the backward pass, and the gradients are divided by it afterwards. If a gradient overflows, the step is skipped and the scale backs off. After a growth interval without overflow the scale grows. An occasional skipped step is healthy.</source>
+            <translation>很小的梯度在 FP16 中会下溢为 0。因此在反向传播前把损失乘以缩放因子，之后再把梯度除以它。如果梯度溢出，就跳过这一步并减小缩放因子；在一个增长间隔内没有溢出，缩放因子再增大。偶尔跳过一步是正常的。</translation>
+        </message>
+        <message>
+            <source>The schedule counts applied updates: a skipped step does not advance it.</source>
+            <translation>学习率计划按已生效的更新推进：跳过的步不计入。</translation>
+        </message>
+        <message>
+            <source>Default: %1.</source>
+            <translation>默认值：%1。</translation>
+        </message>
+        <message>
+            <source>On the command line:</source>
+            <translation>命令行写法：</translation>
+        </message>
+        <message>
+            <source>VALUE</source>
+            <translation>值</translation>
+        </message>
+    </context>
+    <context>
+        <name>HelpTopics</name>
+        <message>
+            <source>Number formats</source>
+            <translation>数值格式</translation>
+        </message>
+        <message>
+            <source>Loss scaling</source>
+            <translation>损失缩放</translation>
+        </message>
+        <message>
+            <source>Skipped steps</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>When a gradient is infinite or NaN, the scaler skips the step: the weights stay as they are and the scale backs off. Skips in the first steps are calibration. Skip after skip, whatever the scale, means that the forward pass itself is NaN or infinite: lowering the scale cannot fix that.</source>
+            <translation>梯度为无穷大或 NaN 时，缩放器跳过这一步：权重保持不变，缩放因子回退。最初几步的跳过是在校准。无论缩放因子多大都接连跳过，说明前向传播本身就是 NaN 或无穷大：降低缩放因子解决不了。</translation>
+        </message>
+        <message>
+            <source>Master weights</source>
+            <translation>主权重</translation>
+        </message>
+        <message>
+            <source>An update below half a unit in the last place of its weight is rounded away. In FP16 that is one part in 2,048 to 4,096 of the weight, so late in training most updates vanish. AMP and O2 therefore keep the weights in FP32.</source>
+            <translation>小于权重最低位一半（0.5 ulp）的更新会被舍入掉。在 FP16 中，这相当于权重的 1/2,048 到 1/4,096，因此训练后期大多数更新都会消失。所以 AMP 和 O2 用 FP32 保存权重。</translation>
+        </message>
+        <message>
+            <source>Comparing precisions</source>
+            <translation>对比不同精度</translation>
+        </message>
+        <message>
+            <source>Compare trains the same network with the same data order and initial weights once in each precision. The first one is the baseline. A difference counts only if it is larger than the noise between seeds or, with one seed, between steps.</source>
+            <translation>“对比”用相同的数据顺序和初始权重，在每种精度下各训练一次同一网络，第一个为基准。差异只有超过种子间的噪声（只有一个种子时为步间噪声）才算数。</translation>
+        </message>
+        <message>
+            <source>AMP</source>
+            <translation>AMP</translation>
+        </message>
+        <message>
+            <source>automatic mixed precision: autocast and loss scaling together</source>
+            <translation>自动混合精度：自动转换加损失缩放</translation>
+        </message>
+        <message>
+            <source>Autocast</source>
+            <translation>自动转换</translation>
+        </message>
+        <message>
+            <source>chooses for each operation to compute in 16 bits or in FP32</source>
+            <translation>为每个算子选择用 16 位还是 FP32 计算</translation>
+        </message>
+        <message>
+            <source>Baseline</source>
+            <translation>基准</translation>
+        </message>
+        <message>
+            <source>the run that the others are compared with</source>
+            <translation>其他运行与之比较的运行</translation>
+        </message>
+        <message>
+            <source>Headroom</source>
+            <translation>余量</translation>
+        </message>
+        <message>
+            <source>bits between the largest scaled gradient and the largest finite FP16 number</source>
+            <translation>最大的缩放后梯度与 FP16 最大有限数之间相差的位数</translation>
+        </message>
+        <message>
+            <source>Max safe scale</source>
+            <translation>最大安全缩放因子</translation>
+        </message>
+        <message>
+            <source>largest loss scale at which no gradient overflows</source>
+            <translation>没有梯度溢出的最大缩放因子</translation>
+        </message>
+        <message>
+            <source>Overflow</source>
+            <translation>上溢</translation>
+        </message>
+        <message>
+            <source>a result too large for its format; it becomes infinite</source>
+            <translation>结果超出格式的范围，变为无穷大</translation>
+        </message>
+        <message>
+            <source>Subnormal</source>
+            <translation>次正规数</translation>
+        </message>
+        <message>
+            <source>smaller than the smallest normal number, with fewer digits</source>
+            <translation>比最小的正规数还小，有效位更少</translation>
+        </message>
+        <message>
+            <source>Underflow</source>
+            <translation>下溢</translation>
+        </message>
+        <message>
+            <source>a result too small for its format; it becomes 0</source>
+            <translation>结果太小，格式无法表示，变为 0</translation>
+        </message>
+        <message>
+            <source>Update</source>
+            <translation>更新</translation>
+        </message>
+        <message>
+            <source>a step that changed the weights; a skipped step is none</source>
+            <translation>改变了权重的一步；跳过的步不算</translation>
+        </message>
+        <message>
+            <source>Compare</source>
+            <translation>对比</translation>
+        </message>
+        <message>
+            <source>Start one run</source>
+            <translation>开始一次运行</translation>
+        </message>
+        <message>
+            <source>Space</source>
+            <translation>空格</translation>
+        </message>
+        <message>
+            <source>Pause or resume; on a focused button, press it</source>
+            <translation>暂停或继续；焦点在按钮上时按下该按钮</translation>
+        </message>
+        <message>
+            <source>One step, when paused or with nothing on screen</source>
+            <translation>单步（暂停时，或屏幕上没有运行时）</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>Evaluate the test set now</source>
+            <translation>立即评估测试集</translation>
+        </message>
+        <message>
+            <source>Logarithmic loss axis on or off</source>
+            <translation>切换损失的对数坐标</translation>
+        </message>
+        <message>
+            <source>Reset zoom</source>
+            <translation>重置缩放</translation>
+        </message>
+        <message>
+            <source>Open, save settings</source>
+            <translation>打开、保存设置</translation>
+        </message>
+        <message>
+            <source>Back from a plot that fills the centre</source>
+            <translation>从铺满中央的图返回</translation>
+        </message>
+        <message>
+            <source>Tab, Shift+Tab</source>
+            <translation>Tab、Shift+Tab</translation>
+        </message>
+        <message>
+            <source>Next or previous control</source>
+            <translation>下一个或上一个控件</translation>
+        </message>
+        <message>
+            <source>On a plot: ← →</source>
+            <translation>图上：← →</translation>
+        </message>
+        <message>
+            <source>Select a step to the left or right; with Shift further</source>
+            <translation>选择左侧或右侧的步；按住 Shift 跨度更大</translation>
+        </message>
+        <message>
+            <source>On a plot: + − 0</source>
+            <translation>图上：+ − 0</translation>
+        </message>
+        <message>
+            <source>Zoom in, zoom out, reset zoom</source>
+            <translation>放大、缩小、重置缩放</translation>
+        </message>
+        <message>
+            <source>Help, on the focused setting if there is one</source>
+            <translation>帮助；焦点在设置项上时显示该项</translation>
+        </message>
+        <message>
+            <source>Ideas</source>
+            <translation>概念</translation>
+        </message>
+        <message>
+            <source>Reference</source>
+            <translation>参考</translation>
+        </message>
+        <message>
+            <source>Keyboard shortcuts</source>
+            <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <source>Words</source>
+            <translation>术语</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::HelpWindow</name>
+        <message>
+            <source>Help</source>
+            <translation>帮助</translation>
+        </message>
+        <message>
+            <source>Search the help</source>
+            <translation>搜索帮助</translation>
+        </message>
+        <message>
+            <source>Pages</source>
+            <translation>页面列表</translation>
+        </message>
+        <message>
+            <source>Page</source>
+            <translation>页面</translation>
+        </message>
+        <message>
+            <source>No page has these words.</source>
+            <translation>没有包含这些词的页面。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::AboutDialog</name>
+        <message>
+            <source>About Halftone</source>
+            <translation>关于 Halftone</translation>
+        </message>
+        <message>
+            <source>Trains neural networks in mixed precision and shows what the loss scale does.</source>
+            <translation>用混合精度训练神经网络，并展示损失缩放的作用。</translation>
+        </message>
+        <message>
+            <source>Everything is computed on this machine; nothing is sent anywhere.</source>
+            <translation>一切都在本机计算，不会向外发送任何数据。</translation>
+        </message>
+        <message>
+            <source>Licences</source>
+            <translation>许可证</translation>
+        </message>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Copy the versions and licences</source>
+            <translation>复制版本和许可证信息</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::QuitDialog</name>
+        <message>
+            <source>Quit while training?</source>
+            <translation>训练中，确定退出？</translation>
+        </message>
+        <message>
+            <source>The run stops after its step in flight and stays in the history as stopped. Kept: the record of every step, the settings and the events. Lost: the weights, so training cannot go on from here.</source>
+            <translation>运行在当前这一步结束后停止，并以“已停止”保留在历史中。保留：每一步的记录、设置和事件。丢失：权重，因此无法从这里继续训练。</translation>
+        </message>
+        <message>
+            <source>Keep training</source>
+            <translation>继续训练</translation>
+        </message>
+        <message>
+            <source>Save and quit</source>
+            <translation>保存并退出</translation>
+        </message>
+        <message>
+            <source>Stopping: the step in flight ends first.</source>
+            <translation>正在停止：先完成当前这一步。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Refusal</name>
+        <message>
+            <source>"%1" is not valid. %2</source>
+            <translation>“%1”无效。%2</translation>
+        </message>
+        <message>
+            <source>%1: %2</source>
+            <translation>%1：%2</translation>
         </message>
     </context>
 </TS>

@@ -10,6 +10,7 @@
 #include "engine/run_store.h"
 #include "feed/run_track.h"
 #include "main_window.h"
+#include "models/settings_memory.h"
 #include "models/settings_model.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
@@ -71,6 +72,7 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
     link_ = std::make_unique<PlotLink>();
     scheduler_ = std::make_unique<PaintScheduler>();
     settings_ = std::make_unique<SettingsModel>();
+    memory_ = std::make_unique<SettingsMemory>(settings_.get());
     feed_ = std::make_unique<EventFeed>();
     commands_ = std::make_unique<Commands>(feed_.get(), settings_.get());
     join();

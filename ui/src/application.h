@@ -11,6 +11,7 @@ namespace ui {
 
 class MainWindow;
 class View;
+class SettingsMemory;
 
 /// Times the turns of the event loop: stretches of work without a pause. With
 /// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
@@ -51,6 +52,7 @@ private:
     std::unique_ptr<Language> language_;
     std::unique_ptr<EventFeed> feed_;
     std::unique_ptr<SettingsModel> settings_;
+    std::unique_ptr<SettingsMemory> memory_;
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<PlotLink> link_;
     std::unique_ptr<PaintScheduler> scheduler_;

@@ -10,37 +10,30 @@ namespace {
 
 ButtonState yes() { return {true, {}}; }
 ButtonState no(const QString& why) { return {false, why}; }
+ButtonState unless(const QString& why) { return why.isEmpty() ? yes() : no(why); }
 
-}  // namespace
-
-ButtonStates buttonStates(RunState state, bool live, bool settingsGood, Asked asked) {
-    const bool over =
-        !live || state == RunState::idle || state == RunState::done || state == RunState::failed;
-    const bool stopping = !over && (state == RunState::stopping || asked == Asked::stop);
-    const bool paused =
-        asked == Asked::pause || (state == RunState::paused && asked != Asked::resume);
-    const QString running =
-        QCoreApplication::translate("ButtonStates", "A run is under way. Stop it first.");
-    const QString refused = QCoreApplication::translate(
-        "ButtonStates", "A setting is refused. See the findings under the settings.");
+ButtonStates overStates(const Situation& now) {
     const QString nothing = QCoreApplication::translate("ButtonStates", "Nothing is running.");
-    const QString ending =
-        QCoreApplication::translate("ButtonStates", "Stopping: the step in flight ends first.");
-
     ButtonStates out;
-    if (stopping) {
-        out = {no(ending), no(ending), no(ending), no(ending), no(ending), false, no(ending)};
-        return out;
-    }
-    if (over) {
-        out.compare = settingsGood ? yes() : no(refused);
-        out.start = settingsGood ? yes() : no(refused);
-        out.step = settingsGood ? yes() : no(refused);
-        out.pause = no(nothing);
-        out.stop = no(nothing);
-        out.demonstrate = yes();  // it has settings of its own
-        return out;
-    }
+    out.compare = unless(now.comparison);
+    out.start = unless(now.settings);
+    // A step would take the results off the screen for a new comparison that nobody asked for.
+    out.step = now.shown ? no(QCoreApplication::translate(
+                               "ButtonStates",
+                               "The runs on screen have ended. Compare or Start begins new ones."))
+                         : out.compare;
+    out.pause = no(nothing);
+    out.stop = no(nothing);
+    out.demonstrate = yes();  // it has settings of its own
+    return out;
+}
+
+ButtonStates runningStates(const Situation& now) {
+    const QString running =
+        QCoreApplication::translate("ButtonStates", "A run is in progress. Stop it first.");
+    const bool paused =
+        now.asked == Asked::pause || (now.state == RunState::paused && now.asked != Asked::resume);
+    ButtonStates out;
     out.compare = no(running);
     out.start = no(running);
     out.demonstrate = no(running);
@@ -52,6 +45,20 @@ ButtonStates buttonStates(RunState state, bool live, bool settingsGood, Asked as
             : no(QCoreApplication::translate("ButtonStates", "Pause first, then go step by step."));
     out.stop = yes();
     return out;
+}
+
+}  // namespace
+
+ButtonStates buttonStates(const Situation& now) {
+    const bool over = !now.live || now.state == RunState::idle || now.state == RunState::done ||
+                      now.state == RunState::failed;
+    const bool stopping = !over && (now.state == RunState::stopping || now.asked == Asked::stop);
+    if (stopping) {
+        const ButtonState ending = no(QCoreApplication::translate(
+            "ButtonStates", "Stopping: the step in flight ends first."));
+        return {ending, ending, ending, ending, ending, false, ending};
+    }
+    return over ? overStates(now) : runningStates(now);
 }
 
 }  // namespace ui

@@ -30,8 +30,15 @@ struct ButtonStates {
 /// What the user last asked for and the engine has not confirmed yet: the buttons change at once.
 enum class Asked { nothing, pause, resume, stop };
 
-/// The buttons from the state of the experiment, whether one exists, whether the settings can run,
-/// and what was asked.
-ButtonStates buttonStates(engine::RunState state, bool live, bool settingsGood, Asked asked);
+/// What the buttons follow from.
+struct Situation {
+    engine::RunState state = engine::RunState::idle;
+    bool live = false;   ///< there is an experiment, under way or ended
+    bool shown = false;  ///< runs are on screen, of the experiment or from the history
+    QString settings;    ///< why the settings cannot run; empty if they can
+    QString comparison;  ///< the same for what Compare would run
+    Asked asked = Asked::nothing;
+};
+ButtonStates buttonStates(const Situation& now);
 
 }  // namespace ui

@@ -5,6 +5,7 @@
 #include "engine/session.h"
 #include "models/settings_model.h"
 #include "text/language.h"
+#include "text/refusal_text.h"
 #include "ui/event_feed.h"
 
 namespace ui {
@@ -21,7 +22,21 @@ Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
 }
 
 ButtonStates Commands::buttons() const {
-    return buttonStates(feed_->state(), feed_->live(), settings_->errors().empty(), asked_);
+    Situation now;
+    now.state = feed_->state();
+    now.live = feed_->live();
+    now.shown = !feed_->tracks().empty();
+    now.asked = asked_;
+    const auto& errors = settings_->errors();
+    if (!errors.empty()) now.settings = refusalText(errors.front(), true);
+    // The precision of the single run plays no part in a comparison.
+    const auto blocks = [](const engine::SettingError& error) {
+        return !QString::fromStdString(error.field).startsWith(u"precision."_s);
+    };
+    const auto first = std::find_if(errors.begin(), errors.end(), blocks);
+    now.comparison =
+        first == errors.end() ? settings_->comparisonProblem() : refusalText(*first, true);
+    return buttonStates(now);
 }
 
 void Commands::stateChanged() {
@@ -80,6 +95,10 @@ void Commands::step() {
     }
 }
 
+void Commands::validate() {
+    if (buttons().pause.enabled) feed_->post(Command::validate_now);
+}
+
 void Commands::stop() {
     if (!buttons().stop.enabled) return;
     asked_ = Asked::stop;
@@ -103,9 +122,9 @@ void Commands::openPath(const QString& path) {
             settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));
         } else {
             emit failed(
-                {tr("%1 is nothing that Halftone can open.").arg(path),
-                 tr("It takes a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings "
-                    "file in JSON, or the folder of a run."),
+                {tr("Halftone cannot open this file: %1.").arg(path),
+                 tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file "
+                    "in JSON, or the folder of a run."),
                  engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {
@@ -114,7 +133,8 @@ void Commands::openPath(const QString& path) {
 }
 
 void Commands::report(const engine::Error& error) {
-    emit failed({engineText(error.message()), engineText(error.hint()), error.code(), false});
+    emit failed(
+        {engineText(error.message()), capitalised(engineText(error.hint())), error.code(), false});
 }
 
 }  // namespace ui

@@ -33,6 +33,8 @@ public:
     void stop();
     /// Starts the runs that show what loss scaling is for.
     void demonstrate();
+    /// Tests on the test set after the step in flight.
+    void validate();
     /// Opens a dropped or named path: data, settings or a run's folder.
     void openPath(const QString& path);
 

@@ -3,6 +3,7 @@
 #include <QAbstractButton>
 #include <QActionGroup>
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QLabel>
@@ -20,7 +21,8 @@
 #include "text/language.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
-#include "widgets/help_page.h"
+#include "widgets/about_dialog.h"
+#include "widgets/help_window.h"
 #include "widgets/op_window.h"
 #include "widgets/panel.h"
 
@@ -55,7 +57,7 @@ void MainMenu::addFile() {
         context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
     });
     menu->addSeparator();
-    add(tr("Path of the data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
+    add(tr("Open data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
     add(tr("Export steps as CSV…"), {}, [this] { exportRun(); });
     menu->addSeparator();
     add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
@@ -79,7 +81,7 @@ void MainMenu::addRun() {
     stop_ =
         add(tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [commands] { commands->stop(); });
     evaluate_ = add(tr("Evaluate the test set now"), QKeySequence(Qt::Key_E),
-                    [this] { context_.feed->post(engine::Command::validate_now); });
+                    [commands] { commands->validate(); });
     menu->addSeparator();
     add(tr("Rebuild the run history"), {}, [this] {
         try {
@@ -96,7 +98,7 @@ void MainMenu::addView() {
     auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
     log->setShortcut(QKeySequence(Qt::Key_L));
     connect(log, &QAction::triggered, panels_.lossBody, &PlotPanel::toggleLog);
-    auto* fit = menu->addAction(tr("Show all steps"));
+    auto* fit = menu->addAction(tr("Reset zoom"));
     fit->setShortcut(QKeySequence(Qt::Key_F));
     connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
     menu->addSeparator();
@@ -150,12 +152,15 @@ void MainMenu::addHelp() {
     demonstrate_ = menu->addAction(tr("Why scale the loss?"));
     connect(demonstrate_, &QAction::triggered, context_.commands, &Commands::demonstrate);
     menu->addSeparator();
-    auto* keys = menu->addAction(tr("Keyboard shortcuts"));
-    keys->setShortcut(QKeySequence::HelpContents);
-    connect(keys, &QAction::triggered, this, &MainMenu::showShortcuts);
-    connect(menu->addAction(tr("Operations and their types…")), &QAction::triggered, window_,
+    auto* help = menu->addAction(tr("Help…"));
+    help->setShortcut(QKeySequence::HelpContents);
+    connect(help, &QAction::triggered, this, [this] { showHelpWindow(focusedSetting()); });
+    connect(menu->addAction(tr("Keyboard shortcuts")), &QAction::triggered, this,
+            [this] { showHelpWindow(shortcutsTopic()); });
+    connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
             [this] { showOperations(window_); });
-    connect(menu->addAction(tr("About Halftone")), &QAction::triggered, this, &MainMenu::showAbout);
+    connect(menu->addAction(tr("About Halftone")), &QAction::triggered, window_,
+            [this] { (new AboutDialog(window_))->show(); });
 }
 
 void MainMenu::refreshRun() {
@@ -163,6 +168,7 @@ void MainMenu::refreshRun() {
     compare_->setEnabled(now.compare.enabled);
     start_->setEnabled(now.start.enabled);
     pause_->setText(now.pauseResumes ? tr("Resume") : tr("Pause"));
+    pause_->setEnabled(now.pause.enabled);
     step_->setEnabled(now.step.enabled);
     stop_->setEnabled(now.stop.enabled);
     evaluate_->setEnabled(now.pause.enabled);
@@ -178,6 +184,8 @@ void MainMenu::spacePressed() {
     if (button != nullptr && button->isEnabled()) {
         // Not animateClick(): the button would be down when the key goes up, and click again.
         button->click();
+    } else if (auto* list = qobject_cast<QComboBox*>(QApplication::focusWidget())) {
+        list->showPopup();
     } else {
         context_.commands->togglePause();
     }
@@ -231,36 +239,17 @@ void MainMenu::exportRun() {
     }
 }
 
-void MainMenu::showShortcuts() {
-    const std::pair<QString, QString> keys[] = {
-        {u"Ctrl+Return"_s, tr("Compare")},
-        {u"Ctrl+R"_s, tr("Start one run")},
-        {tr("Space"), tr("Pause, go on")},
-        {u"S"_s, tr("One step")},
-        {u"Ctrl+."_s, tr("Stop")},
-        {u"E"_s, tr("Evaluate the test set now")},
-        {u"L"_s, tr("Logarithmic loss axis on or off")},
-        {u"F"_s, tr("Show all steps")},
-        {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
-        {u"Esc"_s, tr("Back from a plot that fills the centre")},
-        {tr("On a plot: ← →"), tr("Select the step before or after; with Shift in larger strides")},
-        {tr("On a plot: + − 0"), tr("Zoom in, out, show all")},
-        {u"F1"_s, tr("This list")}};
-    QString html = u"<p><b>"_s + tr("Keyboard shortcuts") + u"</b></p><table cellspacing='4'>"_s;
-    for (const auto& [key, does] : keys) {
-        html += u"<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>"_s.arg(key.toHtmlEscaped(),
-                                                                            does.toHtmlEscaped());
+QString MainMenu::focusedSetting() const {
+    for (auto* widget = QApplication::focusWidget(); widget != nullptr;
+         widget = widget->parentWidget()) {
+        if (const auto* field = qobject_cast<SettingsField*>(widget)) return field->path();
     }
-    showHelp(window_->menuBar(), html + u"</table>"_s);
+    return {};
 }
 
-void MainMenu::showAbout() {
-    showHelp(
-        window_->menuBar(),
-        u"<p><b>Halftone</b></p><p>"_s +
-            tr("Trains neural networks in mixed precision and shows what the loss scale does.") +
-            u"</p><p>"_s + tr("Everything is computed on this machine; nothing is sent anywhere.") +
-            u"</p>"_s);
+void MainMenu::showHelpWindow(const QString& topic) {
+    if (!help_) help_ = new HelpWindow(*context_.settings, window_);
+    help_->open(topic);
 }
 
 }  // namespace ui

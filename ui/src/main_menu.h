@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 
 #include "context.h"
 #include "panels/registry.h"
@@ -10,6 +11,8 @@ class QMainWindow;
 class QMenu;
 
 namespace ui {
+
+class HelpWindow;
 
 /// The menu bar: fills it and keeps its actions up to date. Owned by the window.
 class MainMenu final : public QObject {
@@ -31,8 +34,9 @@ private:
     void openSettings();
     void saveSettings();
     void exportRun();
-    void showShortcuts();
-    void showAbout();
+    /// Path of the setting that has the focus; empty if none has.
+    QString focusedSetting() const;
+    void showHelpWindow(const QString& topic);
     /// Space presses a focused button; anywhere else it pauses.
     void spacePressed();
 
@@ -46,6 +50,7 @@ private:
     QAction* stop_ = nullptr;
     QAction* evaluate_ = nullptr;
     QAction* demonstrate_ = nullptr;
+    QPointer<HelpWindow> help_;
 };
 
 }  // namespace ui

@@ -21,8 +21,11 @@
 #include "panels/status_line.h"
 #include "panels/verdict_bar.h"
 #include "theme/theme.h"
+#include "ui/event_feed.h"
+#include "widgets/focus_order.h"
 #include "widgets/message_bar.h"
 #include "widgets/panel.h"
+#include "widgets/quit_dialog.h"
 
 namespace ui {
 
@@ -277,7 +280,46 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
     fold(width() < size::foldBelow);
 }
 
+bool MainWindow::focusNextPrevChild(bool next) {
+    QList<QWidget*> groups{bar_, panels_.settings, message_, cards_, verdict_};
+    for (auto* panel : panels_.plots) groups << panel;
+    for (auto* panel : panels_.side) groups << panel;
+    QWidget* stop = neighbour(readingOrder(groups), focusWidget(), next);
+    if (stop == nullptr) return false;
+    stop->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+    return true;
+}
+
+bool MainWindow::running() const {
+    using engine::RunState;
+    const RunState state = context_.feed->state();
+    return context_.feed->live() && state != RunState::idle && state != RunState::done &&
+           state != RunState::failed;
+}
+
+void MainWindow::askToQuit() {
+    if (quit_) {
+        quit_->raise();
+        return;
+    }
+    quit_ = new QuitDialog(this);
+    connect(quit_, &QuitDialog::quitWanted, this, [this] {
+        context_.commands->stop();
+        connect(context_.feed, &EventFeed::stateChanged, this, [this] {
+            if (!running()) close();
+        });
+        if (!running()) close();
+    });
+    quit_->open();
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
+    if (running()) {
+        event->ignore();
+        askToQuit();
+        return;
+    }
+    if (quit_) quit_->close();
     saveLayout();
     QMainWindow::closeEvent(event);
 }

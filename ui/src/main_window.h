@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include "commands.h"
 #include "context.h"
@@ -11,6 +12,7 @@ namespace ui {
 class CommandBar;
 class MessageBar;
 class Panel;
+class QuitDialog;
 class RunCards;
 class VerdictBar;
 
@@ -35,6 +37,8 @@ protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    /// Tab goes through the window as one reads it, whatever order its widgets were made in.
+    bool focusNextPrevChild(bool next) override;
 
 private:
     void addMargin(Qt::ToolBarArea area);
@@ -50,6 +54,9 @@ private:
     void fold(bool folded);
     void expand(Panel* panel);
     void collapse();
+    bool running() const;
+    /// Asks whether to quit while training; closes the window once the runs have stopped.
+    void askToQuit();
 
     Context context_;
     PanelSet panels_;
@@ -64,6 +71,7 @@ private:
     bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;
     bool folded_ = false;
+    QPointer<QuitDialog> quit_;
 };
 
 }  // namespace ui

@@ -85,6 +85,54 @@ TEST(SettingsModel, MakesTheComparisonsRunsDifferInPrecisionAlone) {
               std::vector<std::string>{"precision.preset"});
 }
 
+TEST(SettingsModel, EveryFieldGoesBackToADefaultThatIsTaken) {
+    for (const char* optimizer : {"sgd", "adam", "novograd"}) {
+        SettingsModel model;
+        model.set(u"optimizer.kind"_s, QString::fromLatin1(optimizer));
+        for (const auto& field : engine::fields()) {
+            if (field.path == "optimizer.kind") continue;
+            const QString path = QString::fromStdString(field.path);
+            const QString other =
+                field.choices.empty() ? u"3"_s : QString::fromStdString(field.choices.back().value);
+            model.set(path, other);
+            model.reset(path);
+            EXPECT_FALSE(model.isChanged(path)) << field.path;
+            EXPECT_TRUE(model.errorAt(path).isEmpty()) << field.path;
+            if (path == u"dataset.kind"_s || path == u"model.kind"_s) continue;
+            EXPECT_TRUE(model.errors().empty()) << field.path;
+        }
+    }
+}
+
+TEST(SettingsModel, ClearsTheOptionsOfTheModel) {
+    SettingsModel model;
+    model.set(u"dataset.kind"_s, u"spirals"_s);
+    model.set(u"model.kind"_s, u"mlp"_s);
+    model.set(u"model.options"_s, u"{\"hidden\":[8]}"_s);
+    EXPECT_TRUE(model.isChanged(u"model.options"_s));
+    model.reset(u"model.options"_s);
+    EXPECT_TRUE(model.config().model.options.empty());
+}
+
+TEST(SettingsModel, TakesTheDefaultsOfAnotherOptimizer) {
+    SettingsModel model;
+    model.set(u"optimizer.kind"_s, u"adam"_s);
+    EXPECT_EQ(model.config().optimizer.lr, 0.001);
+    EXPECT_FALSE(model.isChanged(u"optimizer.lr"_s));
+    EXPECT_EQ(model.defaultText(u"optimizer.lr"_s), u"0.001"_s);
+}
+
+TEST(SettingsModel, SavesAndOpensTheComparedPrecisionsToo) {
+    QTemporaryDir folder;
+    const QString file = folder.filePath(u"s.json"_s);
+    SettingsModel model;
+    model.setComparison({u"fp32"_s, u"pure-fp16"_s});
+    model.saveFile(file);
+    SettingsModel other;
+    other.loadFile(file);
+    EXPECT_EQ(other.comparison(), model.comparison());
+}
+
 TEST(SettingsModel, ReadsBackWhatItWrote) {
     QTemporaryDir folder;
     const QString file = folder.filePath(u"s.json"_s);

@@ -53,7 +53,7 @@ QVariant OpModel::headerData(int section, Qt::Orientation orientation, int role)
         case Name:
             return tr("Operation");
         case Region:
-            return tr("In a region");
+            return tr("Under autocast");
         case Gradients:
             return tr("Gradients");
         default:

@@ -5,8 +5,11 @@
 #include <QJsonDocument>
 #include <QSaveFile>
 
+#include "engine/catalog.h"
 #include "engine/error.h"
+#include "text/event_text.h"
 #include "text/language.h"
+#include "text/refusal_text.h"
 
 namespace ui {
 
@@ -52,7 +55,7 @@ SettingsModel::SettingsModel(QObject* parent)
     : QObject(parent),
       config_(engine::default_comparison()),
       json_(toObject(config_)),
-      defaults_(toObject(engine::RunConfig{})),
+      defaults_(json_),
       comparison_({u"fp32"_s, u"amp-fp16"_s}) {
     judge();
 }
@@ -62,10 +65,13 @@ QString SettingsModel::text(const QString& path) const {
 }
 
 QString SettingsModel::defaultText(const QString& path) const {
-    // The scaler's own fields follow its preset, so their default is the preset's value.
-    if (path.startsWith(u"scaler."_s) && path != u"scaler.preset"_s) {
-        const auto parsed = engine::parse_run_config(
-            "{}", {"scaler.preset=" + text(u"scaler.preset"_s).toStdString()});
+    // These follow a choice, so their default is the value that it brings.
+    for (const QString& chosen : {u"scaler.preset"_s, u"optimizer.kind"_s}) {
+        const QString section = chosen.section(u'.', 0, 0) + u'.';
+        if (!path.startsWith(section) || path == chosen) continue;
+        const QString choice = toText(at(json_, chosen));
+        const auto parsed =
+            engine::parse_run_config("{}", {(chosen + u'=' + choice).toStdString()});
         return toText(at(toObject(parsed.config), path));
     }
     return toText(at(defaults_, path));
@@ -76,19 +82,9 @@ bool SettingsModel::isChanged(const QString& path) const { return text(path) != 
 void SettingsModel::set(const QString& path, const QString& text) {
     if (text == this->text(path)) return;
     const QString trimmed = text.trimmed();
-    std::string base = engine::to_json(config_);
-    if (path == u"scaler.preset"_s) {
-        // A preset brings its own values: drop the fields that stand beside it.
-        QJsonObject root = json_;
-        root[u"scaler"_s] = QJsonObject{{u"preset"_s, trimmed}};
-        base = QJsonDocument(root).toJson().toStdString();
-    }
-    if (path == u"model.kind"_s) {
-        QJsonObject root = json_;
-        root[u"model"_s] = QJsonObject{{u"kind"_s, trimmed}};  // options belong to the old model
-        base = QJsonDocument(root).toJson().toStdString();
-    }
-    const auto parsed = engine::parse_run_config(base, {(path + u'=' + trimmed).toStdString()});
+    std::vector<std::string> overrides;
+    const std::string base = edited(path, trimmed, overrides);
+    const auto parsed = engine::parse_run_config(base, overrides);
     bool taken = true;
     for (const auto& error : parsed.errors) {
         if (QString::fromStdString(error.field) == path) taken = false;
@@ -104,18 +100,88 @@ void SettingsModel::set(const QString& path, const QString& text) {
     emit changed();
 }
 
+std::string SettingsModel::edited(const QString& path, const QString& text,
+                                  std::vector<std::string>& overrides) const {
+    QJsonObject root = json_;
+    const QString section = path.section(u'.', 0, 0);
+    QJsonObject inside = root.value(section).toObject();
+    const auto* info = engine::find_field(path.toStdString());
+    if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s) {
+        // It brings its own values: those of the old choice do not stay beside it.
+        inside = QJsonObject{{path.section(u'.', 1), text}};
+    } else if (info != nullptr && info->optional && text.isEmpty()) {
+        inside.remove(path.section(u'.', 1));
+    } else {
+        if (path == u"model.options"_s) inside.remove(u"options"_s);  // else old options stay
+        overrides.push_back((path + u'=' + text).toStdString());
+    }
+    if (path.contains(u'.')) root[section] = inside;
+    return QJsonDocument(root).toJson().toStdString();
+}
+
 void SettingsModel::judge() {
     errors_ = engine::validate(config_);
     std::vector<std::string> overrides;
     for (auto it = refused_.cbegin(); it != refused_.cend(); ++it) {
         overrides.push_back((it.key() + u'=' + it.value()).toStdString());
     }
-    if (overrides.empty()) return;
-    for (auto& error : engine::parse_run_config(engine::to_json(config_), overrides).errors) {
+    const auto add = [this](engine::SettingError error) {
         const bool known = std::any_of(errors_.begin(), errors_.end(),
                                        [&](const auto& e) { return e.field == error.field; });
         if (!known) errors_.push_back(std::move(error));
+    };
+    if (!overrides.empty()) {
+        for (auto& error : engine::parse_run_config(engine::to_json(config_), overrides).errors)
+            add(std::move(error));
     }
+    if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
+    const auto lacking =
+        limits_.precisions.constFind(QString::fromStdString(config_.precision.preset));
+    if (lacking != limits_.precisions.cend())
+        add({"precision.preset", config_.precision.preset, lacking.value()});
+}
+
+bool SettingsModel::applies(const QString& path) const {
+    const auto name = path.section(u'.', 1).toStdString();
+    if (path.startsWith(u"optimizer."_s) && path != u"optimizer.kind"_s) {
+        if (name.starts_with("larc_") && !config_.optimizer.larc) return false;
+        for (const auto& info : engine::optimizers()) {
+            if (info.kind != config_.optimizer.kind) continue;
+            return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
+        }
+    }
+    if (path == u"clip.value"_s) return config_.clip.kind != "none";
+    if (path.startsWith(u"scaler."_s)) return usesScaler();
+    if (path == u"dataset.path"_s || path == u"dataset.augment"_s) {
+        for (const auto& info : engine::datasets()) {
+            if (info.kind != config_.dataset.kind) continue;
+            return path == u"dataset.path"_s ? !info.needs.empty() : info.augments;
+        }
+    }
+    if (path == u"model.options"_s) {
+        for (const auto& info : engine::models()) {
+            if (info.kind == config_.model.kind) return !info.options.empty();
+        }
+    }
+    return true;
+}
+
+void SettingsModel::setLimits(const DeviceLimits& limits) {
+    limits_ = limits;
+    judge();
+    emit changed();
+}
+
+QString SettingsModel::lacking(const QString& preset) const {
+    const auto found = limits_.precisions.constFind(preset);
+    return found == limits_.precisions.cend() ? QString() : sentence(engineText(*found));
+}
+
+QString SettingsModel::comparisonProblem() const {
+    for (const QString& preset : comparison_) {
+        if (limits_.precisions.contains(preset)) return lacking(preset);
+    }
+    return {};
 }
 
 void SettingsModel::load(const engine::RunConfig& config, const QStringList& comparison) {
@@ -139,17 +205,17 @@ void SettingsModel::loadFile(const QString& file) {
         const auto& first = parsed.errors.front();
         throw engine::Error(
             engine::ErrorCode::settings,
-            engine::msg("{}: the setting {} is {}.", file.toStdString(), first.field, first.value),
+            engine::msg("{}: {} = {} is not valid.", file.toStdString(), first.field, first.value),
             first.allowed);
     }
-    load(parsed.config);
+    QStringList compared;
+    for (const auto& preset : parsed.compared) compared << QString::fromStdString(preset);
+    load(parsed.config, compared);
 }
 
 void SettingsModel::saveFile(const QString& file) const {
     QSaveFile out(file);
-    const bool written = out.open(QIODevice::WriteOnly) &&
-                         out.write(QByteArray::fromStdString(engine::to_json(config_))) >= 0 &&
-                         out.commit();
+    const bool written = out.open(QIODevice::WriteOnly) && out.write(toJson()) >= 0 && out.commit();
     if (!written) {
         throw engine::Error(engine::ErrorCode::io,
                             engine::msg("{}: cannot be written.", file.toStdString()),
@@ -157,9 +223,26 @@ void SettingsModel::saveFile(const QString& file) const {
     }
 }
 
+QByteArray SettingsModel::toJson() const {
+    std::vector<std::string> compared;
+    for (const QString& preset : comparison_) compared.push_back(preset.toStdString());
+    return QByteArray::fromStdString(engine::to_json(config_, compared));
+}
+
+bool SettingsModel::fromJson(const QByteArray& json) {
+    const auto parsed = engine::parse_run_config(json.toStdString());
+    if (!parsed.errors.empty()) return false;
+    QStringList compared;
+    for (const auto& preset : parsed.compared) compared << QString::fromStdString(preset);
+    load(parsed.config, compared);
+    return true;
+}
+
 QString SettingsModel::errorAt(const QString& path) const {
     for (const auto& error : errors_) {
-        if (QString::fromStdString(error.field) == path) return engineText(error.allowed);
+        const QString field = QString::fromStdString(error.field);
+        const bool option = field.startsWith(path + u'.');  // of model.options
+        if (field == path || option) return refusalText(error);
     }
     return {};
 }

@@ -10,6 +10,12 @@
 
 namespace ui {
 
+/// What stands against training on the chosen device.
+struct DeviceLimits {
+    engine::Message device;                     ///< why it cannot be used; empty if it can
+    QMap<QString, engine::Message> precisions;  ///< presets that cannot run on it, and why
+};
+
 /// The settings being edited: every field by its path, as text, so that a new field needs no code
 /// here. The engine's parser reads and judges them; refused texts are kept so that they can be
 /// mended.
@@ -21,10 +27,15 @@ public:
     /// The text of a field as it stands ("0.05", "sgd"), refused or not.
     QString text(const QString& path) const;
     void set(const QString& path, const QString& text);
-    /// Differs from the value that a run without settings has.
+    /// Differs from its default.
     bool isChanged(const QString& path) const;
+    /// The text of a field in the default comparison; of the scaler's and the optimizer's own
+    /// fields, their value in the chosen preset and optimizer. Empty for a field that is left out.
     QString defaultText(const QString& path) const;
     void reset(const QString& path) { set(path, defaultText(path)); }
+    /// The settings in force leave the field a part to play: a momentum belongs to SGD, a floor to
+    /// a dynamic scaler.
+    bool applies(const QString& path) const;
     /// Replaces everything; `comparison` are the precisions to compare, unchanged if empty.
     void load(const engine::RunConfig& config, const QStringList& comparison = {});
     /// Reads a settings file. Throws engine::Error(io) if it cannot be read, (settings) with the
@@ -32,11 +43,22 @@ public:
     void loadFile(const QString& file);
     /// Throws engine::Error(io).
     void saveFile(const QString& file) const;
+    /// The settings and the precisions to compare, as in a settings file.
+    QByteArray toJson() const;
+    /// Takes what toJson() wrote; false, with nothing changed, if it cannot be used.
+    bool fromJson(const QByteArray& json);
 
     const engine::RunConfig& config() const { return config_; }
     const std::vector<engine::SettingError>& errors() const { return errors_; }
-    /// What is wrong with a field; empty if nothing.
+    /// What is wrong with a field, in one sentence; empty if nothing.
     QString errorAt(const QString& path) const;
+
+    /// What the machine lacks is refused like a wrong value.
+    void setLimits(const DeviceLimits& limits);
+    /// Why a precision cannot run on the chosen device; empty if it can.
+    QString lacking(const QString& preset) const;
+    /// Why the comparison cannot run although each setting is good; empty if it can.
+    QString comparisonProblem() const;
 
     /// Precision presets of Compare, in order; the first is the baseline.
     const QStringList& comparison() const { return comparison_; }
@@ -51,11 +73,15 @@ signals:
 
 private:
     void judge();
+    /// The settings as JSON with the field set to the text; what depends on it starts anew.
+    std::string edited(const QString& path, const QString& text,
+                       std::vector<std::string>& overrides) const;
 
     engine::RunConfig config_;
     QJsonObject json_;  ///< of config_
     QJsonObject defaults_;
     QMap<QString, QString> refused_;  ///< texts that the parser did not take
+    DeviceLimits limits_;
     std::vector<engine::SettingError> errors_;
     QStringList comparison_;
 };

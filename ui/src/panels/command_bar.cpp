@@ -183,13 +183,16 @@ void CommandBar::refreshButtons() {
     const ButtonStates states = context_.commands->buttons();
     compare_->setText(compareText());
     pause_->setText(states.pauseResumes ? tr("Resume") : tr("Pause"));
+    const QString stepHelp = states.compare.enabled
+                                 ? tr("Start the comparison with one step, then pause")
+                                 : tr("One step, then pause");
     const std::tuple<KeyButton*, const ButtonState*, QString> all[] = {
         {compare_, &states.compare,
          tr("Train the same network in each of these precisions, side by side")},
         {start_, &states.start, tr("Train one run with the settings")},
         {pause_, &states.pause,
          states.pauseResumes ? tr("Go on") : tr("Pause after the step in flight")},
-        {step_, &states.step, tr("One step, then pause")},
+        {step_, &states.step, stepHelp},
         {stop_, &states.stop, tr("Stop after the step in flight; the run is kept")}};
     // First what opens, then what closes: the focus stays within these buttons.
     for (const auto& [made, state, help] : all) {

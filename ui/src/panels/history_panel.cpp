@@ -109,6 +109,7 @@ void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
                                  QItemSelectionModel::Select | QItemSelectionModel::Rows);
     }
     filling_ = false;
+    if (!wanted_.isEmpty()) openFolder(std::exchange(wanted_, {}));
 }
 
 std::vector<engine::RunSummary> HistoryPanel::chosen() const {
@@ -137,6 +138,10 @@ void HistoryPanel::showChosen() {
 }
 
 void HistoryPanel::openFolder(const QString& folder) {
+    if (reloading_ || !context_.feed->store()) {
+        wanted_ = folder;  // until the list is there
+        return;
+    }
     const QString name = QFileInfo(folder).canonicalFilePath();
     for (int row = 0; row < model_->rowCount(); ++row) {
         const auto path = QString::fromStdString(model_->run(row).folder.string());

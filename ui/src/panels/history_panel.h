@@ -35,6 +35,7 @@ private:
     bool reloading_ = false;
     bool trained_ = false;  ///< when the state last changed
     bool again_ = false;
+    QString wanted_;  ///< a folder to open once the runs are listed
     bool filling_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "panels/precision_section.h"
 
+#include <QApplication>
 #include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -34,12 +35,23 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     legend->setFont(Theme::caption());
     legend->setWordWrap(true);
     column->addWidget(legend);
-    connect(context_.settings, &SettingsModel::changed, this, &PrecisionSection::refresh);
+    connect(context_.settings, &SettingsModel::changed, this, &PrecisionSection::refreshIfOther);
     connect(context_.theme, &Theme::changed, this, &PrecisionSection::refresh);
     refresh();
 }
 
+void PrecisionSection::refreshIfOther() {
+    QStringList now = context_.settings->comparison();
+    now << context_.settings->text(u"precision.preset"_s);
+    for (const auto& info : engine::precisions())
+        now << context_.settings->lacking(QString::fromStdString(info.preset));
+    if (now == shown_) return;
+    shown_ = now;
+    refresh();
+}
+
 void PrecisionSection::refresh() {
+    const bool focused = row_->isAncestorOf(QApplication::focusWidget());
     while (auto* item = row_->layout()->takeAt(0)) {
         item->widget()->deleteLater();
         delete item;
@@ -47,6 +59,8 @@ void PrecisionSection::refresh() {
     const QStringList presets = context_.settings->comparison();
     for (const QString& preset : presets) addChip(preset);
     addPlus();
+    // A chip that had the focus is gone: its place in the row keeps it.
+    if (focused) row_->findChildren<QToolButton*>().constLast()->setFocus(Qt::OtherFocusReason);
     bf16_->setVisible(presets.contains(u"amp-bf16"_s) ||
                       context_.settings->text(u"precision.preset"_s) == u"amp-bf16"_s);
 }
@@ -62,6 +76,12 @@ void PrecisionSection::addChip(const QString& preset) {
         if (QString::fromStdString(info.preset) != preset) continue;
         chip->setText(engineText(info.title));
         chip->setToolTip(u"<p>"_s + engineText(info.summary).toHtmlEscaped() + u"</p>"_s);
+    }
+    const QString why = context_.settings->lacking(preset);
+    chip->setProperty("refused", !why.isEmpty());
+    if (!why.isEmpty()) {
+        chip->setToolTip(why);
+        chip->setAccessibleDescription(why);
     }
     chip->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(chip);
@@ -100,8 +120,13 @@ void PrecisionSection::addPlus() {
     plus->setToolTip(plus->accessibleName());
     plus->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(plus);
+    menu->setToolTipsVisible(true);
     for (const auto& [preset, title] : missing) {
-        connect(menu->addAction(title), &QAction::triggered, this, [this, preset = preset] {
+        const QString why = context_.settings->lacking(preset);
+        auto* add = menu->addAction(why.isEmpty() ? title : tr("%1 – %2").arg(title, why));
+        add->setToolTip(why);
+        add->setEnabled(why.isEmpty());
+        connect(add, &QAction::triggered, this, [this, preset = preset] {
             context_.settings->setComparison(QStringList(context_.settings->comparison())
                                              << preset);
         });

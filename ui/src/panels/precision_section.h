@@ -14,6 +14,7 @@ public:
     explicit PrecisionSection(const Context& context, QWidget* parent = nullptr);
 
 private:
+    void refreshIfOther();
     void refresh();
     void addChip(const QString& preset);
     void addPlus();
@@ -21,6 +22,7 @@ private:
     Context context_;
     QWidget* row_;
     QWidget* bf16_;
+    QStringList shown_;  ///< presets and what stands against them, as on the chips
 };
 
 }  // namespace ui

@@ -3,9 +3,9 @@
 #include <QAbstractItemView>
 #include <QContextMenuEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QMenu>
 #include <QPainter>
+#include <QStandardItemModel>
 
 #include "engine/catalog.h"
 #include "text/language.h"
@@ -19,13 +19,6 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-const engine::FieldInfo* fieldInfo(const QString& path) {
-    for (const auto& field : engine::fields()) {
-        if (QString::fromStdString(field.path) == path) return &field;
-    }
-    return nullptr;
-}
 
 /// A list whose arrow has the theme's colour, which a style sheet's picture cannot have.
 class ChoiceBox final : public QComboBox {
@@ -41,9 +34,62 @@ protected:
                            iconPixmap(u"down"_s, palette().color(QPalette::PlaceholderText), arrow,
                                       devicePixelRatioF()));
     }
+    /// Turning the wheel scrolls the panel and never changes a setting on the way.
+    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
 };
 
+/// Marks a changed field, inside its left edge.
+class ChangedDot final : public QWidget {
+public:
+    explicit ChangedDot(QWidget* parent) : QWidget(parent) {
+        setAttribute(Qt::WA_TransparentForMouseEvents);
+        setFixedSize(diameter, diameter);
+        hide();
+    }
+    static constexpr int diameter = 5;
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(palette().color(QPalette::Link));
+        painter.drawEllipse(rect());
+    }
+};
+
+bool isFlag(const engine::FieldInfo* info) {
+    return info != nullptr && !info->optional && !info->choices.empty() &&
+           info->choices.front().value == "true";
+}
+
+/// The value that an optional field has when it is left out: its preset's.
+QString presetValue(const SettingsModel& model, const QString& path) {
+    engine::PrecisionConfig preset;
+    preset.preset = model.config().precision.preset;
+    const auto resolved = engine::resolve(preset);
+    if (path == u"precision.weights"_s) return QString::fromStdString(resolved.weights);
+    if (path == u"precision.autocast"_s) return QString::fromStdString(resolved.autocast);
+    if (path == u"precision.batch_norm"_s) return QString::fromStdString(resolved.batch_norm);
+    if (path == u"precision.scaler"_s) return QString::fromStdString(resolved.scaler);
+    return resolved.master_weights ? u"true"_s : u"false"_s;
+}
+
 }  // namespace
+
+std::vector<Choice> catalogChoices(const QString& path) {
+    std::vector<Choice> choices;
+    const auto* info = engine::find_field(path.toStdString());
+    if (info == nullptr) return choices;
+    if (info->optional) choices.push_back({{}, {}, {}});
+    for (const auto& choice : info->choices) {
+        const QString summary = engineText(choice.summary);
+        choices.push_back(
+            {QString::fromStdString(choice.value), engineText(choice.title),
+             summary.isEmpty() ? QString() : u"<p>"_s + summary.toHtmlEscaped() + u"</p>"_s});
+    }
+    return choices;
+}
 
 SettingsField::SettingsField(SettingsModel* model, const QString& path, QWidget* parent)
     : QWidget(parent), model_(model), path_(path) {
@@ -75,7 +121,8 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
     combo_ = new ChoiceBox(this);
     combo_->setProperty("role", u"choice"_s);
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo_->setMinimumContentsLength(6);
+    combo_->setMinimumContentsLength(5);
+    combo_->setFocusPolicy(Qt::StrongFocus);  // the wheel would take the focus, too
     setChoices(std::move(choices));
     connect(combo_, &QComboBox::activated, this,
             [this](int index) { model_->set(path_, combo_->itemData(index).toString()); });
@@ -84,9 +131,11 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
 
 SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path,
                                        const QString& unit, QWidget* parent) {
-    const QString value = model->defaultText(path);
-    if (value != u"true"_s && value != u"false"_s) {
-        return new SettingsField(model, path, unit, parent);
+    const auto* info = engine::find_field(path.toStdString());
+    if (!isFlag(info)) {
+        auto choices = catalogChoices(path);
+        return choices.empty() ? new SettingsField(model, path, unit, parent)
+                               : new SettingsField(model, path, std::move(choices), parent);
     }
     auto* field = new SettingsField(model, path, parent);
     field->check_ = new QCheckBox(field);
@@ -99,12 +148,13 @@ SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path
 void SettingsField::take(QWidget* editor) {
     editor_ = editor;
     setFocusProxy(editor);
-    const auto* info = fieldInfo(path_);
+    const auto* info = engine::find_field(path_.toStdString());
     editor->setAccessibleName(info != nullptr ? engineText(info->label) : path_);
-    if (info != nullptr) editor->setAccessibleDescription(engineText(info->help));
     // The list that drops down takes the focus, so it is announced as well.
     if (combo_ != nullptr) combo_->view()->setAccessibleName(editor->accessibleName());
     layout()->addWidget(editor);
+    dot_ = new ChangedDot(this);
+    dot_->setObjectName(u"changed"_s);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(editor, &QWidget::customContextMenuRequested, this, &SettingsField::openMenu);
     refresh();
@@ -113,16 +163,32 @@ void SettingsField::take(QWidget* editor) {
 void SettingsField::setChoices(std::vector<Choice> choices) {
     QSignalBlocker quiet(combo_);
     combo_->clear();
+    auto* items = qobject_cast<QStandardItemModel*>(combo_->model());
     for (const Choice& choice : choices) {
         combo_->addItem(choice.title, choice.value);
-        combo_->setItemData(combo_->count() - 1, choice.help, Qt::ToolTipRole);
+        const int at = combo_->count() - 1;
+        combo_->setItemData(at, choice.why.isEmpty() ? choice.help : choice.why, Qt::ToolTipRole);
+        if (!choice.why.isEmpty()) items->item(at)->setEnabled(false);
     }
+    listed_ = combo_->count();
     refresh();
 }
 
 void SettingsField::setUnit(const QString& unit) {
     unit_->setText(unit);
     edit_->setTextMargins(0, 0, unit.isEmpty() ? 0 : unit_->sizeHint().width() + 4, 0);
+}
+
+void SettingsField::refreshChoice(const QString& text) {
+    QSignalBlocker quiet(combo_);
+    while (combo_->count() > listed_) combo_->removeItem(listed_);
+    if (listed_ > 0 && combo_->itemData(0).toString().isEmpty()) {
+        const int preset = combo_->findData(presetValue(*model_, path_));
+        combo_->setItemText(0, tr("Preset: %1").arg(combo_->itemText(preset)));
+    }
+    // A value from a file that is none of the choices stays in sight until another is chosen.
+    if (combo_->findData(text) < 0 && listed_ > 0) combo_->addItem(text, text);
+    combo_->setCurrentIndex(combo_->findData(text));
 }
 
 void SettingsField::refresh() {
@@ -133,21 +199,44 @@ void SettingsField::refresh() {
         edit_->setCursorPosition(0);
     }
     if (edit_ != nullptr) edit_->setModified(false);
-    if (combo_ != nullptr) combo_->setCurrentIndex(combo_->findData(text));
+    if (combo_ != nullptr) refreshChoice(text);
     if (check_ != nullptr) check_->setChecked(text == u"true"_s);
+    describe();
+}
+
+void SettingsField::describe() {
     const QString error = model_->errorAt(path_);
     restyle(editor_, "refused", !error.isEmpty());
-    restyle(editor_, "changed", error.isEmpty() && model_->isChanged(path_));
+    const bool changed = model_->isChanged(path_);
+    dot_->setVisible(changed && error.isEmpty());
     const QString help =
         combo_ != nullptr ? combo_->currentData(Qt::ToolTipRole).toString() : QString();
-    editor_->setToolTip(error.isEmpty() ? help : tr("%1: allowed is %2").arg(text, error));
+    editor_->setToolTip(error.isEmpty() ? help : error);
+    const auto* info = engine::find_field(path_.toStdString());
+    QStringList words;
+    if (!error.isEmpty()) words << error;
+    if (changed) words << tr("Changed from %1.").arg(model_->defaultText(path_));
+    if (info != nullptr) words << engineText(info->help);
+    editor_->setAccessibleDescription(words.join(u' '));
+}
+
+void SettingsField::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (dot_ == nullptr) return;
+    const int left = check_ != nullptr ? check_->sizeHint().width() + 2 : 3;
+    dot_->move(left, (height() - ChangedDot::diameter) / 2);
+    dot_->raise();
 }
 
 void SettingsField::openMenu(const QPoint& at) {
     auto* menu = edit_ != nullptr ? edit_->createStandardContextMenu() : new QMenu(editor_);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     if (!menu->isEmpty()) menu->addSeparator();
-    auto* back = menu->addAction(tr("Back to default (%1)").arg(model_->defaultText(path_)));
+    const QString value = model_->defaultText(path_);
+    const int item = combo_ != nullptr ? combo_->findData(value) : -1;
+    const QString shown = item >= 0 ? combo_->itemText(item) : value;
+    auto* back = menu->addAction(shown.isEmpty() ? tr("Back to default")
+                                                 : tr("Back to default (%1)").arg(shown));
     back->setEnabled(model_->isChanged(path_));
     connect(back, &QAction::triggered, this, [this] {
         if (edit_ != nullptr) edit_->setModified(false);
@@ -158,17 +247,19 @@ void SettingsField::openMenu(const QPoint& at) {
 
 FieldLabel::FieldLabel(SettingsModel* model, const QString& path, const QString& text,
                        QWidget* parent)
-    : QPushButton(parent) {
-    const auto* info = fieldInfo(path);
+    : QLabel(parent), model_(model), path_(path) {
+    const auto* info = engine::find_field(path.toStdString());
     setText(!text.isEmpty() || info == nullptr ? text : engineText(info->label));
     setProperty("role", u"label"_s);
-    setFlat(true);
-    setFocusPolicy(Qt::TabFocus);
+    setWordWrap(true);
     setCursor(Qt::WhatsThisCursor);
     if (info != nullptr) setToolTip(u"<p>"_s + engineText(info->help).toHtmlEscaped() + u"</p>"_s);
-    setAccessibleName(tr("Help on %1").arg(this->text()));
-    connect(this, &QPushButton::clicked, this,
-            [this, model, path] { showHelp(this, helpPage(path, model->defaultText(path))); });
+}
+
+void FieldLabel::mouseReleaseEvent(QMouseEvent* event) {
+    QLabel::mouseReleaseEvent(event);
+    if (event->button() == Qt::LeftButton && rect().contains(event->pos()))
+        showHelp(this, helpPage(path_, model_->defaultText(path_)));
 }
 
 }  // namespace ui

@@ -4,7 +4,6 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QWidget>
 #include <vector>
 
@@ -17,11 +16,14 @@ struct Choice {
     QString value;
     QString title;
     QString help;
+    QString why = {};  ///< why it cannot be chosen; empty if it can
 };
 
+/// The values that the catalog lists for a field.
+std::vector<Choice> catalogChoices(const QString& path);
+
 /// Editor of one field by its path: shows the model's text, hands edits back, marks a changed field
-/// with an accent border and a refused one in red, and offers "back to default" in its context
-/// menu.
+/// with a dot and a refused one in red, and offers "back to default" in its context menu.
 class SettingsField final : public QWidget {
     Q_OBJECT
 public:
@@ -31,7 +33,7 @@ public:
     /// A list to choose from.
     SettingsField(SettingsModel* model, const QString& path, std::vector<Choice> choices,
                   QWidget* parent = nullptr);
-    /// A check box where the field is true or false, else a line edit.
+    /// What fits the field: a check box, a list of the catalog's choices or a line edit.
     static SettingsField* forValue(SettingsModel* model, const QString& path, const QString& unit,
                                    QWidget* parent);
 
@@ -41,10 +43,15 @@ public:
     void setUnit(const QString& unit);
     QWidget* editor() const { return editor_; }
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     SettingsField(SettingsModel* model, const QString& path, QWidget* parent);
     void take(QWidget* editor);
     void refresh();
+    void refreshChoice(const QString& text);
+    void describe();
     void openMenu(const QPoint& at);
 
     SettingsModel* model_;
@@ -54,15 +61,25 @@ private:
     QComboBox* combo_ = nullptr;
     QCheckBox* check_ = nullptr;
     QLabel* unit_ = nullptr;
+    QWidget* dot_ = nullptr;  ///< shown where the value is not the default
+    int listed_ = 0;          ///< entries of combo_ that are choices; one more is a refused text
 };
 
 /// The label of a field, which is its help: hover for a sentence, click for the page. `text`
-/// replaces the catalog's label where two fields share a row.
-class FieldLabel final : public QPushButton {
+/// replaces the catalog's label where two fields share a row. Never takes the focus: with the
+/// keyboard, F1 in the field opens the page.
+class FieldLabel final : public QLabel {
     Q_OBJECT
 public:
     FieldLabel(SettingsModel* model, const QString& path, const QString& text = {},
                QWidget* parent = nullptr);
+
+protected:
+    void mouseReleaseEvent(QMouseEvent* event) override;
+
+private:
+    SettingsModel* model_;
+    QString path_;
 };
 
 }  // namespace ui

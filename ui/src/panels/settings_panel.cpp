@@ -5,9 +5,9 @@
 #include <QScrollBar>
 
 #include "engine/catalog.h"
-#include "engine/error.h"
 #include "panels/data_preview.h"
 #include "panels/precision_section.h"
+#include "panels/settings_row.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/icons.h"
@@ -19,18 +19,6 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-constexpr int labelWidth = 96;
-
-template <typename Info>
-Choice choiceOf(const Info& info, const std::string& value) {
-    return {QString::fromStdString(value), engineText(info.title),
-            u"<p>"_s + engineText(info.summary).toHtmlEscaped() + u"</p>"_s};
-}
-
-}  // namespace
 
 SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     : QScrollArea(parent), context_(context) {
@@ -55,6 +43,8 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     connect(context_.settings, &SettingsModel::changed, this, &SettingsPanel::refresh);
     connect(context_.feed, &EventFeed::stateChanged, this, &SettingsPanel::lock);
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
+    auto* machine = new DeviceCheck(context_.settings, this);
+    connect(machine, &DeviceCheck::devicesFound, this, &SettingsPanel::listDevices);
     refresh();
     lock();
 }
@@ -77,6 +67,8 @@ void SettingsPanel::chooseDataPath() { preview_->choosePath(); }
 void SettingsPanel::focusField(const QString& path) {
     for (auto* field : fields_) {
         if (field->path() != path) continue;
+        if (more_->isAncestorOf(field)) showMore(true);
+        widget()->layout()->activate();  // it may have been hidden until now
         ensureWidgetVisible(field);
         field->setFocus();
         return;
@@ -115,26 +107,14 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     return rows;
 }
 
-void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<QWidget*> editors) {
-    auto* line = new QHBoxLayout;
-    line->setSpacing(size::grid + 2);
-    label->setFixedWidth(labelWidth);
-    line->addWidget(label);
-    for (auto* editor : editors) line->addWidget(editor, 1);
-    section->addLayout(line);
+void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields) {
+    section->addWidget(new SettingsRow(context_.settings, label, std::move(fields), this));
 }
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
-    QString unit;
-    for (const auto& field : engine::fields()) {
-        if (withUnit && QString::fromStdString(field.path) == path) unit = engineText(field.unit);
-    }
+    const auto* info = engine::find_field(path.toStdString());
+    const QString unit = withUnit && info != nullptr ? engineText(info->unit) : QString();
     fields_.push_back(SettingsField::forValue(context_.settings, path, unit, this));
-    return fields_.back();
-}
-
-SettingsField* SettingsPanel::choose(const QString& path, std::vector<Choice> choices) {
-    fields_.push_back(new SettingsField(context_.settings, path, std::move(choices), this));
     return fields_.back();
 }
 
@@ -144,20 +124,18 @@ QWidget* SettingsPanel::label(const QString& path, const QString& text) {
 
 void SettingsPanel::addData() {
     auto* rows = section(tr("Data"));
-    std::vector<Choice> sets;
-    for (const auto& info : engine::datasets()) sets.push_back(choiceOf(info, info.kind));
-    row(rows, label(u"dataset.kind"_s), {choose(u"dataset.kind"_s, sets)});
+    row(rows, label(u"dataset.kind"_s), {edit(u"dataset.kind"_s)});
     preview_ = new DataPreview(context_, this);
     rows->addWidget(preview_);
 }
 
 void SettingsPanel::addModel() {
     auto* rows = section(tr("Model"));
-    model_ = choose(u"model.kind"_s, {});
+    model_ = edit(u"model.kind"_s);
     row(rows, label(u"model.kind"_s), {model_});
     modelNote_ = makeLabel({}, "dim", this);
     modelNote_->setFont(Theme::caption());
-    modelNote_->setIndent(labelWidth + size::grid + 2);
+    modelNote_->setIndent(size::labelColumn + size::grid + 2);
     rows->addWidget(modelNote_);
 }
 
@@ -168,10 +146,8 @@ void SettingsPanel::addPrecision() {
         showHelp(what, helpPage(path, context_.settings->defaultText(path)));
     });
     auto* rows = section(tr("Precision"), what);
-    std::vector<Choice> presets;
-    for (const auto& info : engine::precisions()) presets.push_back(choiceOf(info, info.preset));
-    row(rows, label(u"precision.preset"_s, tr("Single run")),
-        {choose(u"precision.preset"_s, presets)});
+    single_ = edit(u"precision.preset"_s);
+    row(rows, label(u"precision.preset"_s, tr("Single run")), {single_});
     auto* compared = makeLabel(tr("Compared"), "dim", this);
     compared->setToolTip(tr("The runs that Compare starts together; the first is the baseline."));
     auto* chips = new PrecisionSection(context_, this);
@@ -185,33 +161,30 @@ void SettingsPanel::addScaler() {
     classroom_->setToolTip(tr("The classroom preset grows the scale often, to show it at work."));
     auto* rows = section(tr("Loss scaler"), classroom_);
     scalerBox_ = rows->parentWidget();
-    std::vector<Choice> presets;
-    for (const auto& info : engine::scaler_presets())
-        presets.push_back(choiceOf(info, info.preset));
-    row(rows, label(u"scaler.preset"_s, tr("Preset")), {choose(u"scaler.preset"_s, presets)});
+    row(rows, label(u"scaler.preset"_s, tr("Preset")), {edit(u"scaler.preset"_s)});
     initScale_ = edit(u"scaler.init_scale"_s);
     row(rows, label(u"scaler.init_scale"_s), {initScale_});
-    row(rows, label(u"scaler.growth_factor"_s, tr("Grow · back off")),
+    row(rows, label(u"scaler.growth_factor"_s, tr("Growth · backoff factor")),
         {edit(u"scaler.growth_factor"_s), edit(u"scaler.backoff_factor"_s)});
     row(rows, label(u"scaler.growth_interval"_s), {edit(u"scaler.growth_interval"_s)});
 }
 
 void SettingsPanel::addTraining() {
     auto* rows = section(tr("Training"));
-    std::vector<Choice> kinds;
-    for (const auto& info : engine::optimizers()) kinds.push_back(choiceOf(info, info.kind));
-    row(rows, label(u"optimizer.kind"_s), {choose(u"optimizer.kind"_s, kinds)});
+    row(rows, label(u"optimizer.kind"_s), {edit(u"optimizer.kind"_s)});
     row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)});
     row(rows, label(u"batch_size"_s, tr("Batch · epochs")),
         {edit(u"batch_size"_s, false), edit(u"epochs"_s, false)});
-    row(rows, label(u"seed"_s, tr("Seed · device")), {edit(u"seed"_s), edit(u"device"_s)});
+    device_ = edit(u"device"_s);
+    row(rows, label(u"seed"_s, tr("Seed · device")), {edit(u"seed"_s), device_});
 }
 
 void SettingsPanel::addMore() {
-    auto* open = makeLink(tr("show"), this);
-    auto* rows = section(tr("All other settings"), open);
-    auto* box = new QWidget(this);
-    auto* inside = new QVBoxLayout(box);
+    open_ = makeLink(tr("show"), this);
+    open_->setAccessibleName(tr("All other settings"));
+    auto* rows = section(tr("All other settings"), open_);
+    more_ = new QWidget(this);
+    auto* inside = new QVBoxLayout(more_);
     inside->setContentsMargins(0, 0, 0, 0);
     inside->setSpacing(size::grid);
     const std::size_t shown = fields_.size();
@@ -222,12 +195,14 @@ void SettingsPanel::addMore() {
                         [&](const auto* field) { return field->path() == path; });
         if (!above) row(inside, label(path), {edit(path)});
     }
-    box->hide();
-    rows->addWidget(box);
-    connect(open, &QToolButton::clicked, this, [box, open] {
-        box->setVisible(!box->isVisible());
-        open->setText(box->isVisible() ? tr("hide") : tr("show"));
-    });
+    more_->hide();
+    rows->addWidget(more_);
+    connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });
+}
+
+void SettingsPanel::showMore(bool shown) {
+    more_->setVisible(shown);
+    open_->setText(shown ? tr("hide") : tr("show"));
 }
 
 void SettingsPanel::addFindings() {
@@ -237,13 +212,7 @@ void SettingsPanel::addFindings() {
     findings_->setWordWrap(true);
     findings_->setTextFormat(Qt::RichText);
     findings_->setAccessibleName(tr("Findings"));
-    connect(findings_, &QLabel::linkActivated, this, [this](const QString& link) {
-        if (link.startsWith(u"reset:"_s)) {
-            context_.settings->reset(link.mid(6));
-        } else {
-            focusField(link);
-        }
-    });
+    connect(findings_, &QLabel::linkActivated, this, &SettingsPanel::focusField);
     rows->addWidget(findings_);
 }
 
@@ -258,42 +227,72 @@ QString SettingsPanel::modelSummary() const {
 
 void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
-    const QString kind = settings.text(u"dataset.kind"_s);
-    if (kind != modelsFor_) {
-        modelsFor_ = kind;
-        std::vector<Choice> models;
-        for (const auto& info : engine::models()) {
-            const bool takes = std::find(info.dataset_kinds.begin(), info.dataset_kinds.end(),
-                                         kind.toStdString()) != info.dataset_kinds.end();
-            if (takes) models.push_back(choiceOf(info, info.kind));
-        }
-        model_->setChoices(models);
-        // A model that does not take the new data would only be refused: pick one that does.
-        const bool fits = std::any_of(models.begin(), models.end(), [&](const Choice& choice) {
-            return choice.value == settings.text(u"model.kind"_s);
-        });
-        if (!fits && !models.empty()) {
-            context_.settings->set(u"model.kind"_s, models.front().value);
-            return;
-        }
-    }
+    refreshModels();
+    refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
     scalerBox_->setVisible(settings.usesScaler());
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
-    QString text;
-    const QString mark = context_.theme->tokens().bad.name();
-    for (const auto& error : settings.errors()) {
+    refreshFindings();
+}
+
+/// One line with a link to each refused field; the reasons stand under the fields.
+void SettingsPanel::refreshFindings() {
+    QStringList links;
+    for (const auto& error : context_.settings->errors()) {
+        const auto* info = engine::find_field(error.field);
         const QString path = QString::fromStdString(error.field);
-        text += u"<p style='margin:0 0 6px 0'><span style='color:%1'>✕</span> "_s.arg(mark) +
-                tr("<b>%1</b> is %2; allowed is %3.")
-                    .arg(path.toHtmlEscaped(), QString::fromStdString(error.value).toHtmlEscaped(),
-                         engineText(error.allowed).toHtmlEscaped()) +
-                u" <a href='%1'>"_s.arg(path) + tr("Show") +
-                u"</a> · <a href='reset:%1'>"_s.arg(path) + tr("Back to default") + u"</a></p>"_s;
+        const QString name = info != nullptr ? engineText(info->label) : path;
+        links << u"<a href='%1'>%2</a>"_s.arg(path.toHtmlEscaped(), name.toHtmlEscaped());
     }
-    findings_->setText(text);
-    findingsBox_->setVisible(!text.isEmpty());
+    const QString mark =
+        u"<span style='color:%1'>✕</span> "_s.arg(context_.theme->tokens().bad.name());
+    findings_->setText(links.isEmpty() ? QString()
+                                       : mark + tr("Not valid: %1").arg(links.join(u" · "_s)));
+    findingsBox_->setVisible(!links.isEmpty());
+}
+
+void SettingsPanel::refreshPresets() {
+    std::vector<Choice> presets = catalogChoices(u"precision.preset"_s);
+    QStringList why;
+    for (Choice& preset : presets) {
+        preset.why = context_.settings->lacking(preset.value);
+        why << preset.why;
+    }
+    if (why == lacking_) return;
+    lacking_ = why;
+    single_->setChoices(std::move(presets));
+}
+
+void SettingsPanel::listDevices(const std::vector<DeviceCheck::Device>& devices) {
+    std::vector<Choice> choices = catalogChoices(u"device"_s);
+    choices.pop_back();  // "cuda": each GPU is listed by its number
+    for (const auto& device : devices)
+        choices.push_back({device.value, device.value.toUpper(), device.name});
+    device_->setChoices(std::move(choices));
+}
+
+/// Models that take the chosen data set.
+void SettingsPanel::refreshModels() {
+    const SettingsModel& settings = *context_.settings;
+    const QString kind = settings.text(u"dataset.kind"_s);
+    if (kind == modelsFor_) return;
+    modelsFor_ = kind;
+    std::vector<Choice> models;
+    for (Choice& choice : catalogChoices(u"model.kind"_s)) {
+        for (const auto& info : engine::models()) {
+            if (info.kind != choice.value.toStdString()) continue;
+            const bool takes = std::find(info.dataset_kinds.begin(), info.dataset_kinds.end(),
+                                         kind.toStdString()) != info.dataset_kinds.end();
+            if (takes) models.push_back(choice);
+        }
+    }
+    model_->setChoices(models);
+    // A model that does not take the new data would only be refused: pick one that does.
+    const bool fits = std::any_of(models.begin(), models.end(), [&](const Choice& choice) {
+        return choice.value == settings.text(u"model.kind"_s);
+    });
+    if (!fits && !models.empty()) context_.settings->set(u"model.kind"_s, models.front().value);
 }
 
 void SettingsPanel::lock() {

@@ -2,9 +2,11 @@
 
 #include <QFormLayout>
 #include <QScrollArea>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "context.h"
+#include "models/device_check.h"
 #include "panels/settings_field.h"
 
 namespace ui {
@@ -27,9 +29,8 @@ protected:
 
 private:
     QVBoxLayout* section(const QString& title, QWidget* beside = nullptr);
-    void row(QVBoxLayout* section, QWidget* label, std::vector<QWidget*> editors);
+    void row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields);
     SettingsField* edit(const QString& path, bool withUnit = true);
-    SettingsField* choose(const QString& path, std::vector<Choice> choices);
     QWidget* label(const QString& path, const QString& text = {});
     void addData();
     void addModel();
@@ -38,7 +39,12 @@ private:
     void addTraining();
     void addMore();
     void addFindings();
+    void showMore(bool shown);
     void refresh();
+    void refreshFindings();
+    void refreshModels();
+    void refreshPresets();
+    void listDevices(const std::vector<DeviceCheck::Device>& devices);
     void lock();
     QString modelSummary() const;
 
@@ -47,6 +53,10 @@ private:
     DataPreview* preview_ = nullptr;
     SettingsField* model_ = nullptr;
     SettingsField* initScale_ = nullptr;
+    SettingsField* single_ = nullptr;
+    SettingsField* device_ = nullptr;
+    QToolButton* open_ = nullptr;
+    QWidget* more_ = nullptr;  ///< all other settings
     QLabel* modelNote_ = nullptr;
     QLabel* classroom_ = nullptr;
     QLabel* findings_ = nullptr;
@@ -55,6 +65,7 @@ private:
     std::vector<SettingsField*> fields_;
     std::vector<QLabel*> locks_;  ///< one a section, shown while training
     QString modelsFor_;
+    QStringList lacking_;  ///< why each precision cannot be chosen, as listed
 };
 
 }  // namespace ui

@@ -62,7 +62,8 @@ EventText EventWords::scale(const ScaleChanged& e) {
 }
 
 EventText EventWords::epoch(const engine::EpochDone& e) {
-    QString what = tr("Epoch %1 done.").arg(e.epoch);
+    QString what = e.epoch_ended ? tr("Epoch %1 done.").arg(e.epoch)
+                                 : tr("Tested at step %1.").arg(count(e.step));
     if (!std::isnan(e.test_accuracy))
         what += u' ' + tr("Test accuracy %1.").arg(percent(e.test_accuracy));
     QString meaning = tr("Training loss %1").arg(significant(e.train_loss));

@@ -11,7 +11,7 @@ namespace {
 
 // @name stands for a token; one source for both themes.
 constexpr auto windowRules = R"(
-QMainWindow, QDialog { background: @window; }
+QMainWindow, QDialog, QWidget#helpWindow { background: @window; }
 QMainWindow::separator { width: @gappx; height: @gappx; background: transparent; }
 QMenuBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 8px; border-radius: @fieldRadiuspx; background: transparent; }
@@ -33,44 +33,45 @@ QPushButton { background: @field; border: 1px solid @line; border-radius: @field
     padding: 4px 10px; color: @text; }
 QPushButton:hover { background: @hover; }
 QPushButton:pressed { background: @pressed; }
-QPushButton:focus { border: 1px solid @accent; }
+QPushButton:focus { border: 2px solid @accent; padding: 3px 9px; }
 QPushButton:disabled { color: @faint; background: @panel; }
 QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 600; }
 QPushButton#primary:hover { background: @accentHover; }
 QPushButton#primary:focus { border: 2px solid @focusRing; padding: 3px 9px; }
 QPushButton#primary:disabled { background: @panel; border-color: @line; color: @faint; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: @fieldRadiuspx;
-    padding: 1px; color: @text; }
+    padding: 2px; color: @text; }
 QToolButton:hover, QToolButton:open { background: @hover; }
-QToolButton:focus { border: 1px solid @accent; }
+QToolButton:focus { border: 2px solid @accent; padding: 1px; }
 QToolButton:checked { background: @selected; }
 QToolButton::menu-indicator { image: none; }
 QToolButton#chip { background: @field; border: 1px solid @line; border-radius: 9px; padding: 1px 7px; }
 QToolButton#chip:hover { background: @hover; }
-QToolButton#chip:focus { border-color: @accent; }
+QToolButton#chip:focus { border: 2px solid @accent; padding: 0 6px; }
+QToolButton#chip[refused="true"] { border-color: @bad; background: @badTint; }
 QLabel#chip { background: @field; border: 1px solid @line; border-radius: 10px; padding: 1px 9px; }
 QLabel#chip[alarm="true"] { border-color: @bad; color: @bad; background: @badTint; }
 QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px solid @line;
     border-radius: @fieldRadiuspx; padding: 2px 8px; min-height: 19px; color: @text;
     selection-background-color: @accent; selection-color: @onAccent; }
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus { border: 1px solid @accent; background: @panel; }
-QLineEdit[changed="true"], QComboBox[changed="true"] { border: 1px solid @accent; }
-QLineEdit[refused="true"], QComboBox[refused="true"] { border: 1px solid @bad; background: @badTint; }
+QLineEdit[refused="true"], QComboBox[refused="true"] { border-color: @bad; background: @badTint; }
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QPlainTextEdit:focus { border: 2px solid @accent;
+    padding: 1px 7px; background: @panel; }
+QLineEdit[refused="true"]:focus, QComboBox[refused="true"]:focus { border-color: @bad; }
 QLineEdit:disabled, QComboBox:disabled { color: @dim; background: @panel; }
 QComboBox::drop-down { border: none; width: 20px; }
 QComboBox::down-arrow { image: url(:/icons/down.svg); width: 10px; height: 10px; }
 QComboBox[role="choice"]::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; padding: 4px;
     selection-background-color: @selected; selection-color: @text; outline: none; }
-QCheckBox { spacing: 6px; }
-QCheckBox:focus { color: @accent; }
+QCheckBox { spacing: 6px; padding: 3px; border: 2px solid transparent; border-radius: @fieldRadiuspx; }
+QCheckBox:focus { border-color: @accent; }
 QProgressBar { background: @line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: @accent; border-radius: 3px; }
 QTabBar { qproperty-drawBase: 0; background: transparent; }
-QTabBar::tab { background: transparent; border: none; padding: 3px 8px; color: @dim;
-    border-bottom: 2px solid transparent; }
+QTabBar::tab { background: transparent; border: 2px solid transparent; padding: 1px 6px; color: @dim; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
-QTabBar::tab:focus { color: @accent; }
+QTabBar::tab:selected:focus { border: 2px solid @accent; border-radius: @fieldRadiuspx; }
 )";
 
 constexpr auto panelRules = R"(
@@ -89,20 +90,25 @@ QLabel[role="dim"], QToolButton[role="dim"] { color: @dim; }
 QLabel[role="caution"] { color: @caution; }
 QLabel[role="good"] { color: @good; }
 QLabel[role="bad"] { color: @bad; }
-QPushButton[role="label"] { border: 1px solid transparent; padding: 2px 0; color: @dim; text-align: left;
-    background: transparent; }
-QPushButton[role="label"]:hover { color: @accent; }
-QPushButton[role="label"]:focus { border: 1px solid @accent; }
-QToolButton[role="link"] { color: @accent; border: 1px solid transparent; padding: 0; }
+QLabel[role="label"] { color: @dim; }
+QLabel[role="label"]:hover { color: @accent; }
+QToolButton[role="link"] { color: @accent; border: 2px solid transparent; padding: 0; }
 QToolButton[role="link"]:hover { text-decoration: underline; background: transparent; }
-QToolButton[role="link"]:focus { border: 1px solid @accent; }
+QToolButton[role="link"]:focus { border: 2px solid @accent; padding: 0; }
 QScrollArea, QScrollArea > QWidget > QWidget#sections { background: transparent; border: none; }
-QListView, QTreeView, QTableView { background: transparent; border: none; outline: none;
+QListView, QTreeView, QTableView { background: transparent; border: 2px solid transparent; outline: none;
     selection-background-color: @selected; selection-color: @text; }
 QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 4px 3px 2px; }
 QTableView#operations::item { padding: 4px 8px 4px 2px; }
 QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
-QTreeView:focus, QListView:focus { border: 1px solid @accent; border-radius: @fieldRadiuspx; }
+QTreeView:focus, QListView:focus, QTableView:focus { border: 2px solid @accent;
+    border-radius: @fieldRadiuspx; }
+QTextBrowser { background: @panel; border: 2px solid @line; border-radius: @fieldRadiuspx; padding: 6px; }
+QTextBrowser:focus { border-color: @accent; }
+QWidget#helpWindow QListView { background: @panel; border-color: @line; border-radius: @fieldRadiuspx; }
+QWidget#helpWindow QListView:focus { border-color: @accent; }
+QListView::item { padding: 3px 6px; }
+QListView::item:selected { background: @selected; color: @text; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
     padding: 3px 6px; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 1px; }

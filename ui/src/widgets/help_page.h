@@ -11,6 +11,10 @@ namespace ui {
 /// HTML.
 QString helpPage(const QString& path, const QString& defaultText);
 
+/// How FP16, BF16 and FP32 differ, and why the loss is scaled: a paragraph each.
+QString formatsIdea();
+QString scalingIdea();
+
 /// Opens a page as a card below a widget; a click elsewhere or Esc closes it.
 void showHelp(QWidget* below, const QString& html);
 

@@ -50,15 +50,15 @@ QTableView* makeTable(QAbstractItemModel* model, QWidget* parent) {
 void showOperations(QWidget* parent) {
     auto* window = new QDialog(parent);
     window->setAttribute(Qt::WA_DeleteOnClose);
-    window->setWindowTitle(OpWindow::tr("Operations and their types"));
+    window->setWindowTitle(OpWindow::tr("Autocast op rules"));
     auto* column = new QVBoxLayout(window);
     column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     column->setSpacing(size::gap);
     auto* words = makeLabel(
         OpWindow::tr(
-            "What each operation of the engine does inside an autocast region: computes in "
-            "16 bits, in fp32, in the widest type of its inputs, or in whatever type they "
-            "have. Hover over a name for its arguments."),
+            "What each operation of the engine does under autocast: it computes in 16 bits, in "
+            "fp32, in the widest type of its inputs, or in the type that they have. Hover over a "
+            "name for its arguments."),
         "dim", window);
     words->setWordWrap(true);
     column->addWidget(words);

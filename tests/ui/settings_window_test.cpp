@@ -1,0 +1,154 @@
+// The settings in the window: their editors, what is refused, and what is remembered.
+#include <QAction>
+#include <QComboBox>
+#include <QMenu>
+#include <QToolButton>
+
+#include "engine/catalog.h"
+#include "models/settings_memory.h"
+#include "panels/settings_field.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct SettingsWindowTest : WindowFixture {
+    SettingsWindowTest() { QThreadPool::globalInstance()->waitForDone(); }
+
+    SettingsField* field(const QString& path) const {
+        for (auto* each : window->findChildren<SettingsField*>()) {
+            if (each->path() == path) return each;
+        }
+        ADD_FAILURE() << "no field " << path.toStdString();
+        return nullptr;
+    }
+    bool offered(const QString& path) const { return !field(path)->parentWidget()->isHidden(); }
+    QLabel* errorOf(const QString& path) const {
+        return field(path)->parentWidget()->findChild<QLabel*>(u"fieldError"_s);
+    }
+    QAbstractButton* button(const QString& text) const {
+        for (auto* each : window->findChildren<QAbstractButton*>()) {
+            if (each->text() == text) return each;
+        }
+        return nullptr;
+    }
+};
+
+TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
+    for (const auto& info : engine::fields()) {
+        const QString path = QString::fromStdString(info.path);
+        const auto* editor = field(path)->editor();
+        const bool flag = !info.choices.empty() && info.choices.front().value == "true";
+        if (info.choices.empty()) {
+            EXPECT_NE(qobject_cast<const QLineEdit*>(editor), nullptr) << info.path;
+        } else if (flag && !info.optional) {
+            EXPECT_NE(qobject_cast<const QCheckBox*>(editor), nullptr) << info.path;
+        } else {
+            const auto* list = qobject_cast<const QComboBox*>(editor);
+            ASSERT_NE(list, nullptr) << info.path;
+            EXPECT_GE(list->count(), 2) << info.path;
+        }
+    }
+}
+
+TEST_F(SettingsWindowTest, ShowOnlyTheOptionsOfTheChosenOptimizer) {
+    EXPECT_TRUE(offered(u"optimizer.momentum"_s));
+    EXPECT_FALSE(offered(u"optimizer.beta1"_s));
+    EXPECT_FALSE(offered(u"optimizer.max_grad_norm"_s));
+    settings.set(u"optimizer.kind"_s, u"lamb"_s);
+    EXPECT_FALSE(offered(u"optimizer.momentum"_s));
+    EXPECT_TRUE(offered(u"optimizer.beta1"_s));
+    EXPECT_TRUE(offered(u"optimizer.max_grad_norm"_s));
+    EXPECT_FALSE(offered(u"clip.value"_s));
+    settings.set(u"clip.kind"_s, u"norm"_s);
+    EXPECT_TRUE(offered(u"clip.value"_s));
+}
+
+TEST_F(SettingsWindowTest, PutAnErrorUnderItsField) {
+    EXPECT_TRUE(errorOf(u"epochs"_s)->isHidden());
+    settings.set(u"epochs"_s, u"0"_s);
+    QTest::qWait(20);
+    auto* error = errorOf(u"epochs"_s);
+    ASSERT_TRUE(error->isVisible());
+    EXPECT_EQ(error->text(), u"\"0\" is not valid. Use a whole number from 1 to 1,000,000,000."_s);
+    const auto bottom = field(u"epochs"_s)->mapToGlobal(QPoint(0, field(u"epochs"_s)->height()));
+    const int gap = error->mapToGlobal(QPoint()).y() - bottom.y();
+    EXPECT_TRUE(gap >= 0 && gap < 8) << gap;
+    settings.reset(u"epochs"_s);
+    EXPECT_TRUE(error->isHidden());
+}
+
+TEST_F(SettingsWindowTest, ShowAWordFromAFileThatIsNoChoice) {
+    settings.set(u"precision.scaler"_s, u"foo"_s);
+    EXPECT_EQ(errorOf(u"precision.scaler"_s)->text(),
+              u"\"foo\" is not valid. Use off, static or dynamic."_s);
+    const auto* list = qobject_cast<QComboBox*>(field(u"precision.scaler"_s)->editor());
+    EXPECT_EQ(list->currentText(), u"foo"_s);
+    EXPECT_TRUE(button(u"Start"_s)->toolTip().startsWith(u"Loss scaling: \"foo\" is not valid."_s));
+    settings.reset(u"precision.scaler"_s);
+    EXPECT_EQ(list->currentText(), u"Preset: Dynamic"_s);
+    EXPECT_EQ(list->findText(u"foo"_s), -1);
+}
+
+TEST_F(SettingsWindowTest, MarkAChangedFieldWithADotThatMovesNothing) {
+    auto* dot = field(u"seed"_s)->findChild<QWidget*>(u"changed"_s);
+    ASSERT_NE(dot, nullptr);
+    EXPECT_TRUE(dot->isHidden());
+    const QSize before = field(u"seed"_s)->sizeHint();
+    settings.set(u"seed"_s, u"7"_s);
+    EXPECT_FALSE(dot->isHidden());
+    EXPECT_EQ(field(u"seed"_s)->sizeHint(), before);
+}
+
+TEST_F(SettingsWindowTest, OfferNoPrecisionThatTheDeviceLacks) {
+    const QString why = u"TF32 needs an NVIDIA Ampere or newer GPU."_s;
+    DeviceLimits limits;
+    limits.precisions[u"tf32"_s] = engine::msg("TF32 needs an NVIDIA Ampere or newer GPU.");
+    settings.setLimits(limits);
+    QAction* add = nullptr;
+    for (auto* action : window->findChildren<QAction*>()) {
+        if (action->toolTip() == why) add = action;
+    }
+    ASSERT_NE(add, nullptr);
+    EXPECT_FALSE(add->isEnabled());
+    const auto* single = qobject_cast<QComboBox*>(field(u"precision.preset"_s)->editor());
+    const auto entry = single->model()->index(single->findData(u"tf32"_s), 0);
+    EXPECT_FALSE(entry.flags() & Qt::ItemIsEnabled);
+    // From a file it may come all the same, and is refused before it starts.
+    settings.setComparison({u"fp32"_s, u"tf32"_s});
+    EXPECT_FALSE(commands.buttons().compare.enabled);
+    EXPECT_EQ(commands.buttons().compare.why, why);
+    EXPECT_TRUE(commands.buttons().start.enabled);
+    settings.set(u"precision.preset"_s, u"tf32"_s);
+    EXPECT_FALSE(commands.buttons().start.enabled);
+    EXPECT_TRUE(errorOf(u"precision.preset"_s)->text().contains(why));
+}
+
+TEST_F(SettingsWindowTest, KnowThatACpuLacksTf32) {
+    settings.set(u"device"_s, u"cpu"_s);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !settings.lacking(u"tf32"_s).isEmpty(); }, 10'000));
+    EXPECT_TRUE(settings.lacking(u"fp32"_s).isEmpty());
+}
+
+TEST(SettingsMemory, KeepsSettingsAndComparedPrecisionsBetweenStarts) {
+    QSettings().remove(u"settings"_s);
+    {
+        SettingsModel settings;
+        const SettingsMemory memory(&settings);
+        EXPECT_EQ(settings.config(), engine::default_comparison());
+        settings.set(u"dataset.path"_s, u"/data/mnist"_s);
+        settings.set(u"epochs"_s, u"9"_s);
+        settings.setComparison({u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s});
+    }
+    SettingsModel next;
+    const SettingsMemory memory(&next);
+    EXPECT_EQ(next.text(u"dataset.path"_s), u"/data/mnist"_s);
+    EXPECT_EQ(next.text(u"epochs"_s), u"9"_s);
+    EXPECT_EQ(next.comparison(), (QStringList{u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s}));
+    QSettings().remove(u"settings"_s);
+}
+
+}  // namespace
+}  // namespace ui

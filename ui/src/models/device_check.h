@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <vector>
+
+namespace ui {
+
+class SettingsModel;
+
+/// Asks the machine, off the GUI thread, which devices it has and which precisions cannot run on
+/// the chosen one, and puts the answer into the settings. GUI thread.
+class DeviceCheck final : public QObject {
+    Q_OBJECT
+public:
+    explicit DeviceCheck(SettingsModel* settings, QObject* parent = nullptr);
+
+    struct Device {
+        QString value;  ///< "cuda:0"
+        QString name;   ///< "NVIDIA H200"
+    };
+
+signals:
+    /// The GPUs that can be used; sent once.
+    void devicesFound(const std::vector<ui::DeviceCheck::Device>& devices);
+
+private:
+    void findDevices();
+    void check();
+
+    SettingsModel* settings_;
+    QString checked_;  ///< the device last asked about
+};
+
+}  // namespace ui

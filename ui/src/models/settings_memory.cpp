@@ -1,0 +1,21 @@
+#include "models/settings_memory.h"
+
+#include <QSettings>
+
+#include "models/settings_model.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+SettingsMemory::SettingsMemory(SettingsModel* settings, QObject* parent)
+    : QObject(parent), settings_(settings) {
+    // Settings that this version refuses, written by another one, are left where they are until
+    // the first change.
+    settings_->fromJson(QSettings().value(u"settings"_s).toByteArray());
+    connect(settings_, &SettingsModel::changed, this, &SettingsMemory::keep);
+}
+
+void SettingsMemory::keep() const { QSettings().setValue(u"settings"_s, settings_->toJson()); }
+
+}  // namespace ui

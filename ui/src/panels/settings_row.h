@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+#include <vector>
+
+#include "panels/settings_field.h"
+
+namespace ui {
+
+/// A label, the fields that it names, and what is wrong with them right below. Hidden while the
+/// chosen optimizer, clipping or data set gives its fields no part to play.
+class SettingsRow final : public QWidget {
+    Q_OBJECT
+public:
+    SettingsRow(SettingsModel* model, QWidget* label, std::vector<SettingsField*> fields,
+                QWidget* parent = nullptr);
+
+private:
+    void refresh();
+
+    SettingsModel* model_;
+    std::vector<SettingsField*> fields_;
+    QLabel* error_;
+};
+
+}  // namespace ui

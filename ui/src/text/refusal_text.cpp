@@ -1,0 +1,57 @@
+#include "text/refusal_text.h"
+
+#include <QCoreApplication>
+#include <QRegularExpression>
+
+#include "engine/catalog.h"
+#include "text/event_text.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Refusal {
+    Q_DECLARE_TR_FUNCTIONS(Refusal)
+};
+
+/// 1,000,000 for 1000000.
+QString grouped(QString text) {
+    static const QRegularExpression digits(u"(?<=\\d)(?=(\\d{3})+(?!\\d))"_s);
+    static const QRegularExpression longNumber(u"(?<![\\d.])\\d{5,}(?![\\d.])"_s);
+    for (auto match = longNumber.match(text); match.hasMatch();
+         match = longNumber.match(text, match.capturedEnd() + 1)) {
+        QString number = match.captured();
+        text.replace(match.capturedStart(), match.capturedLength(), number.replace(digits, u","_s));
+    }
+    return text;
+}
+
+/// The value without the quotes that a text has in JSON.
+QString bare(QString value) {
+    const bool quoted = value.size() > 1 && value.startsWith(u'"') && value.endsWith(u'"');
+    return quoted ? value.mid(1, value.size() - 2) : value;
+}
+
+}  // namespace
+
+QString refusalText(const engine::SettingError& error, bool named) {
+    const QString allowed = grouped(capitalised(sentence(engineText(error.allowed))));
+    const QString value = bare(QString::fromStdString(error.value));
+    const QString text =
+        value.isEmpty() ? allowed : Refusal::tr("\"%1\" is not valid. %2").arg(value, allowed);
+    const auto* info = engine::find_field(error.field);
+    if (!named) return text;
+    const QString label =
+        info != nullptr ? engineText(info->label) : QString::fromStdString(error.field);
+    return Refusal::tr("%1: %2").arg(label, text);
+}
+
+QString capitalised(QString text) {
+    if (!text.isEmpty()) text[0] = text[0].toUpper();
+    return text;
+}
+
+}  // namespace ui

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <QString>
+
+#include "engine/run_config.h"
+
+namespace ui {
+
+/// A refused setting in one line: what is wrong and what is allowed, with the field's label in
+/// front where `named`.
+QString refusalText(const engine::SettingError& error, bool named = false);
+
+/// With a capital letter at its beginning.
+QString capitalised(QString text);
+
+}  // namespace ui

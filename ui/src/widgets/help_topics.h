@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QString>
+#include <vector>
+
+namespace ui {
+
+class SettingsModel;
+
+/// One page of the help window.
+struct HelpTopic {
+    QString id;     ///< of a setting: its path
+    QString group;  ///< "Ideas", "Settings", ...
+    QString title;
+    QString html;
+};
+
+/// All pages, in the order of the help window.
+std::vector<HelpTopic> helpTopics(const SettingsModel& settings);
+
+/// Id of the page with the keyboard shortcuts.
+QString shortcutsTopic();
+
+}  // namespace ui
