@@ -120,6 +120,11 @@ TEST_F(SettingsWindowTest, OfferNoPrecisionThatTheDeviceLacks) {
     settings.setComparison({u"fp32"_s, u"tf32"_s});
     EXPECT_FALSE(commands.buttons().compare.enabled);
     EXPECT_EQ(commands.buttons().compare.why, why);
+    QTest::qWait(20);
+    const auto errors = window->findChildren<QLabel*>(u"fieldError"_s);
+    EXPECT_TRUE(std::any_of(errors.begin(), errors.end(), [&](const auto* label) {
+        return label->isVisible() && label->text() == why;
+    }));
     EXPECT_TRUE(commands.buttons().start.enabled);
     settings.set(u"precision.preset"_s, u"tf32"_s);
     EXPECT_FALSE(commands.buttons().start.enabled);

@@ -26,6 +26,11 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     row_ = new QWidget(this);
     new FlowLayout(row_, size::grid);
     column->addWidget(row_);
+    problem_ = makeLabel({}, "bad", this);
+    problem_->setObjectName(u"fieldError"_s);
+    problem_->setFont(Theme::caption());
+    problem_->setWordWrap(true);
+    column->addWidget(problem_);
     column->addSpacing(size::grid);
     column->addWidget(new BitStrip(context_.theme, u"FP32"_s, 8, 23, this));
     column->addWidget(new BitStrip(context_.theme, u"FP16"_s, 5, 10, this));
@@ -58,6 +63,8 @@ void PrecisionSection::refresh() {
     }
     const QStringList presets = context_.settings->comparison();
     for (const QString& preset : presets) addChip(preset);
+    problem_->setText(context_.settings->comparisonProblem());
+    problem_->setVisible(!problem_->text().isEmpty());
     addPlus();
     // A chip that had the focus is gone: its place in the row keeps it.
     if (focused) row_->findChildren<QToolButton*>().constLast()->setFocus(Qt::OtherFocusReason);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 
 #include "context.h"
@@ -22,6 +23,7 @@ private:
     Context context_;
     QWidget* row_;
     QWidget* bf16_;
+    QLabel* problem_;    ///< why the comparison cannot run
     QStringList shown_;  ///< presets and what stands against them, as on the chips
 };
 

@@ -46,7 +46,7 @@ public:
         setFixedSize(diameter, diameter);
         hide();
     }
-    static constexpr int diameter = 5;
+    static constexpr int diameter = 4;
 
 protected:
     void paintEvent(QPaintEvent*) override {

@@ -20,7 +20,7 @@ struct Refusal {
 /// 1,000,000 for 1000000.
 QString grouped(QString text) {
     static const QRegularExpression digits(u"(?<=\\d)(?=(\\d{3})+(?!\\d))"_s);
-    static const QRegularExpression longNumber(u"(?<![\\d.])\\d{5,}(?![\\d.])"_s);
+    static const QRegularExpression longNumber(u"(?<![\\d.])\\d{5,}(?!\\d|\\.\\d)"_s);
     for (auto match = longNumber.match(text); match.hasMatch();
          match = longNumber.match(text, match.capturedEnd() + 1)) {
         QString number = match.captured();

@@ -103,12 +103,11 @@ QTableView#operations::item { padding: 4px 8px 4px 2px; }
 QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
 QTreeView:focus, QListView:focus, QTableView:focus { border: 2px solid @accent;
     border-radius: @fieldRadiuspx; }
-QTextBrowser { background: @panel; border: 2px solid @line; border-radius: @fieldRadiuspx; padding: 6px; }
-QTextBrowser:focus { border-color: @accent; }
-QWidget#helpWindow QListView { background: @panel; border-color: @line; border-radius: @fieldRadiuspx; }
-QWidget#helpWindow QListView:focus { border-color: @accent; }
-QListView::item { padding: 3px 6px; }
-QListView::item:selected { background: @selected; color: @text; }
+QTextBrowser, QWidget#helpWindow QListView { background: @panel; border: 1px solid @line; margin: 1px;
+    border-radius: @fieldRadiuspx; padding: 4px; }
+QTextBrowser:focus, QWidget#helpWindow QListView:focus { border: 2px solid @accent; margin: 0; }
+QWidget#helpWindow QListView::item { border: 1px solid transparent; padding: 2px 5px; }
+QWidget#helpWindow QListView::item:selected { background: @selected; color: @text; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
     padding: 3px 6px; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 1px; }

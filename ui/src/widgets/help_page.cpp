@@ -36,7 +36,7 @@ QString choiceList(const engine::FieldInfo& info) {
 QString ideaOf(const QString& path) {
     if (path.startsWith(u"precision"_s)) return formatsIdea();
     if (path.startsWith(u"scaler"_s)) return scalingIdea();
-    if (path.startsWith(u"optimizer"_s) || path.startsWith(u"schedule"_s)) {
+    if (path.startsWith(u"optimizer"_s)) {
         return HelpPage::tr(
             "The schedule counts applied updates: a skipped step does not advance it.");
     }
