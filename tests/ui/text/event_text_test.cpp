@@ -19,14 +19,16 @@ ScaleChanged skip(ScaleChanged::Kind kind) {
 }
 
 TEST(EventText, SaysWhatASkipDidToTheScale) {
-    const EventText text = describeEvent(skip(ScaleChanged::Kind::skipped_normal));
+    const EventText text = describeEvent(skip(ScaleChanged::Kind::skipped_normal), {});
     EXPECT_EQ(text.what, u"Skipped: a gradient overflowed. Scale 2¹⁶ → 2¹⁵."_s);
     EXPECT_EQ(text.step, 412);
     EXPECT_EQ(text.kind, EventKind::skipped);
 }
 
 TEST(EventText, TellsCalibratingNormalAndPersistentApart) {
-    const auto meaning = [](ScaleChanged::Kind kind) { return describeEvent(skip(kind)).meaning; };
+    const auto meaning = [](ScaleChanged::Kind kind) {
+        return describeEvent(skip(kind), {}).meaning;
+    };
     EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_calibrating).startsWith(u"Calibrating"_s));
     EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_normal).startsWith(u"Normal"_s));
     EXPECT_TRUE(meaning(ScaleChanged::Kind::skipped_persistent).startsWith(u"Persistent"_s));
@@ -38,13 +40,41 @@ TEST(EventText, CountsTheCleanStepsBeforeAGrowth) {
                                                       .kind = ScaleChanged::Kind::grown,
                                                       .from = 65536,
                                                       .to = 131072,
-                                                      .clean_steps = 100});
+                                                      .clean_steps = 100},
+                                         {});
     EXPECT_EQ(text.what, u"100 clean steps: scale 2¹⁶ → 2¹⁷."_s);
 }
 
 TEST(EventText, LeavesOutChangesOfState) {
     EXPECT_TRUE(
-        describeEvent(engine::StateChanged{"1", engine::RunState::training}).what.isEmpty());
+        describeEvent(engine::StateChanged{"1", engine::RunState::training}, {}).what.isEmpty());
+}
+
+TEST(EventText, DoesNotCallALossThatIsNaNAGradientOverflow) {
+    ScaleChanged event = skip(ScaleChanged::Kind::skipped_persistent);
+    event.loss = nan;
+    EXPECT_EQ(describeEvent(event, {}).what, u"Skipped: the loss is NaN. Scale 2¹⁶ → 2¹⁵."_s);
+    event.loss = std::numeric_limits<float>::infinity();
+    EXPECT_TRUE(describeEvent(event, {}).what.startsWith(u"Skipped: the loss is ∞."_s));
+}
+
+TEST(EventText, SaysHowARunEndedAndFromWhereItsLossWasNaN) {
+    engine::RunConfig config;
+    config.epochs = 2;
+    engine::RunDone done{};
+    done.reason = engine::DoneReason::epochs;
+    EXPECT_EQ(doneText(done, config), u"Finished 2 epochs."_s);
+    done.diverged_at = 23;
+    EXPECT_EQ(doneText(done, config), u"Diverged: the loss is NaN or infinite from step 23 on."_s);
+}
+
+TEST(EventText, ATestLossThatIsNaNIsToldAsWellAsOneThatWasMeasured) {
+    engine::EpochDone epoch{};
+    epoch.test_loss = static_cast<double>(nan);
+    epoch.test_accuracy = 0.05;
+    EXPECT_TRUE(describeEvent(epoch, {}).meaning.contains(u"test loss NaN"_s));
+    epoch.test_accuracy = static_cast<double>(nan);
+    EXPECT_FALSE(describeEvent(epoch, {}).meaning.contains(u"test loss"_s)) << "no test set";
 }
 
 TEST(StepReason, CallsASkipWithAFiniteLossBenign) {

@@ -1,12 +1,23 @@
 #include "models/event_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "feed/run_track.h"
 #include "text/run_title.h"
 #include "ui/event_feed.h"
 
 namespace ui {
+
+namespace {
+
+const engine::ScaleChanged* skipIn(const engine::Event& event) {
+    const auto* scale = std::get_if<engine::ScaleChanged>(&event);
+    const bool skip = scale != nullptr && scale->kind != engine::ScaleChanged::Kind::grown;
+    return skip ? scale : nullptr;
+}
+
+}  // namespace
 
 void EventModel::follow(EventFeed* feed) {
     connect(feed, &EventFeed::tracksChanged, this, [this, feed] { reset(feed->tracks()); });
@@ -18,8 +29,7 @@ void EventModel::follow(EventFeed* feed) {
     reset(feed->tracks());
 }
 
-EventText EventModel::describe(const RunTrack& track, const engine::Event& event) const {
-    EventText text = describeEvent(event);
+EventText EventModel::named(const RunTrack& track, EventText text) const {
     const bool ofScaler = text.kind == EventKind::grown || text.kind == EventKind::skipped;
     const bool ambiguous = ofScaler ? severalScaled_ : several_;
     if (ambiguous && !text.what.isEmpty()) {
@@ -28,19 +38,59 @@ EventText EventModel::describe(const RunTrack& track, const engine::Event& event
     return text;
 }
 
-EventModel::Entry EventModel::entry(const RunTrack& track, EventText text) {
-    return {std::move(text), QString::fromStdString(track.precision()), ++ids_,
-            reinterpret_cast<quintptr>(&track)};
+std::optional<EventModel::Entry> EventModel::entry(const RunTrack& track,
+                                                   const engine::Event& event) {
+    EventText text = named(track, describeEvent(event, track.config()));
+    if (text.what.isEmpty()) return std::nullopt;
+    Entry made{std::move(text), QString::fromStdString(track.precision()), ++ids_,
+               reinterpret_cast<quintptr>(&track)};
+    if (const auto* skip = skipIn(event)) made.first = made.last = *skip;
+    return made;
+}
+
+bool EventModel::fold(Entry& row, const RunTrack& track, const engine::Event& event) {
+    const auto* skip = skipIn(event);
+    const bool follows = skip != nullptr && row.last && skip->step == row.last->step + 1 &&
+                         skip->loss.has_value() == row.last->loss.has_value();
+    if (!follows) return false;
+    row.last = *skip;
+    row.text = named(track, describeSkips(*row.first, *row.last));
+    row.id = ++ids_;
+    row.changed = true;
+    return true;
+}
+
+/// Events of other runs, and others of this one, may have come since.
+EventModel::Entry* EventModel::lastSkip(const RunTrack& track) {
+    const auto run = reinterpret_cast<quintptr>(&track);
+    const auto ofRun = [&](const Entry& e) { return e.last && e.run == run; };
+    const auto waits = std::find_if(waiting_.rbegin(), waiting_.rend(), ofRun);
+    if (waits != waiting_.rend()) return &*waits;
+    const auto shows = std::find_if(shown_.begin(), shown_.end(), ofRun);
+    return shows != shown_.end() ? &*shows : nullptr;
 }
 
 void EventModel::add(const RunTrack& track, const engine::Event& event) {
-    EventText text = describe(track, event);
-    if (text.what.isEmpty()) return;
-    waiting_.push_back(entry(track, std::move(text)));
+    if (skipIn(event) != nullptr) {
+        Entry* before = lastSkip(track);
+        if (before != nullptr && fold(*before, track, event)) return;
+    }
+    auto made = entry(track, event);
+    if (!made) return;
+    waiting_.push_back(std::move(*made));
     if (waiting_.size() > most) waiting_.pop_front();
 }
 
+void EventModel::showChanged() {
+    for (std::size_t i = 0; i < shown_.size(); ++i) {
+        if (!std::exchange(shown_[i].changed, false)) continue;
+        const QModelIndex at = index(static_cast<int>(i), 0);
+        emit dataChanged(at, at);
+    }
+}
+
 void EventModel::flush() {
+    showChanged();
     if (waiting_.empty()) return;
     const int added = static_cast<int>(waiting_.size());
     beginInsertRows({}, 0, added - 1);
@@ -61,10 +111,13 @@ void EventModel::reset(const std::vector<std::shared_ptr<RunTrack>>& tracks) {
     severalScaled_ = std::count_if(tracks.begin(), tracks.end(),
                                    [](const auto& track) { return track->hasScaler(); }) > 1;
     for (const auto& track : tracks) {
+        Entry* before = nullptr;  // a deque that grows at its front leaves it where it is
         for (const auto& event : track->events()) {
-            EventText text = describe(*track, event);
-            if (text.what.isEmpty()) continue;
-            shown_.push_front(entry(*track, std::move(text)));
+            if (before != nullptr && fold(*before, *track, event)) continue;
+            auto made = entry(*track, event);
+            if (!made) continue;
+            shown_.push_front(std::move(*made));
+            if (shown_.front().last) before = &shown_.front();
         }
     }
     // Several runs are told by step; what belongs to no step keeps its place at the start.
@@ -93,6 +146,8 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
             return entry.text.meaning;
         case StepRole:
             return static_cast<qlonglong>(entry.text.step);
+        case LastStepRole:
+            return static_cast<qlonglong>(entry.last ? entry.last->step : entry.text.step);
         case KindRole:
             return static_cast<int>(entry.text.kind);
         case PrecisionRole:

@@ -4,6 +4,7 @@
 #include <QSortFilterProxyModel>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "text/event_text.h"
 
@@ -12,18 +13,20 @@ namespace ui {
 class EventFeed;
 class RunTrack;
 
-/// What happened, newest first, in plain words. Keeps the newest 500, for a list
-/// whose rows differ in height is laid out whole when it grows; all are in the run's folder.
+/// The events, newest first, in plain words. Skips of consecutive steps of a run are one row, which
+/// grows while they go on. Keeps the newest 500, for a list whose rows differ in height is laid out
+/// whole when it grows; all are in the run's folder.
 class EventModel final : public QAbstractListModel {
     Q_OBJECT
 public:
     enum Role {
         WhatRole = Qt::UserRole,
         MeaningRole,
-        StepRole,
+        StepRole,      ///< of several skips the first
+        LastStepRole,  ///< of several skips the last, else as StepRole
         KindRole,
         PrecisionRole,
-        IdRole,
+        IdRole,  ///< another one whenever the words change
         RunRole
     };
     static constexpr std::size_t most = 500;
@@ -46,17 +49,25 @@ private:
         QString precision;
         qint64 id;     ///< of no other entry of this model
         quintptr run;  ///< address of its track, which may be gone
+        std::optional<engine::ScaleChanged> first = {};  ///< skip that this row stands for,
+        std::optional<engine::ScaleChanged> last = {};   ///< and the last one
+        bool changed = false;                            ///< since it was last shown
     };
+    using Entries = std::deque<Entry>;
     /// In words, with the run's name where several are on screen.
-    EventText describe(const RunTrack& track, const engine::Event& event) const;
-
-    Entry entry(const RunTrack& track, EventText text);
+    EventText named(const RunTrack& track, EventText text) const;
+    std::optional<Entry> entry(const RunTrack& track, const engine::Event& event);
+    /// True if the event is a skip that follows on the last one of `row`, which then stands for
+    /// both.
+    bool fold(Entry& row, const RunTrack& track, const engine::Event& event);
+    Entry* lastSkip(const RunTrack& track);
+    void showChanged();
 
     qint64 ids_ = 0;
     bool several_ = false;        ///< runs are on screen
     bool severalScaled_ = false;  ///< runs with a loss scaler are
-    std::deque<Entry> shown_;     ///< newest first
-    std::deque<Entry> waiting_;   ///< oldest first
+    Entries shown_;               ///< newest first
+    Entries waiting_;             ///< oldest first
 };
 
 /// Shows all events or those of some kinds.

@@ -148,14 +148,14 @@ EventPanel::EventPanel(const Context& context, QWidget* parent)
     setResizeMode(Adjust);  // words wrap anew
     setVerticalScrollMode(ScrollPerPixel);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setAccessibleName(tr("What happened"));
+    setAccessibleName(tr("Events"));
     setMinimumHeight(80);
     model_->follow(context_.feed);
     connect(this, &QListView::clicked, this, &EventPanel::choose);
     connect(this, &QListView::activated, this, &EventPanel::choose);
     connect(selectionModel(), &QItemSelectionModel::currentChanged, this,
             [this](const QModelIndex& now) {
-                if (hasFocus()) choose(now);
+                if (hasFocus() && !isSelected(now)) choose(now);
             });
     connect(context_.link, &PlotLink::selectedChanged, this, &EventPanel::follow);
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
@@ -196,8 +196,7 @@ void EventPanel::paintEvent(QPaintEvent* event) {
     paintEmpty(viewport(), *context_.theme,
                model_->rowCount() > 0
                    ? tr("Nothing of this kind has happened yet.")
-                   : tr("Skipped steps, growths of the scale and finished epochs will be told "
-                        "here."));
+                   : tr("Skipped steps, scale growth and finished epochs will be listed here."));
 }
 
 void EventPanel::choose(const QModelIndex& index) {
@@ -214,31 +213,17 @@ quintptr EventPanel::selectedRun() const {
 }
 
 bool EventPanel::isSelected(const QModelIndex& index) const {
-    return index.isValid() &&
-           index.data(EventModel::StepRole).toLongLong() == context_.link->selected() &&
+    const std::int64_t step = context_.link->selected();
+    return index.isValid() && index.data(EventModel::StepRole).toLongLong() <= step &&
+           step <= index.data(EventModel::LastStepRole).toLongLong() &&
            index.data(EventModel::RunRole).value<quintptr>() == selectedRun();
 }
 
 void EventPanel::follow() {
     if (isSelected(currentIndex())) return;
-    const std::int64_t step = context_.link->selected();
-    // Newest first, so steps fall: the row is found by halving.
-    int low = 0;
-    int high = filter_->rowCount();
-    const auto stepOf = [this](int row) {
-        return filter_->index(row, 0).data(EventModel::StepRole).toLongLong();
-    };
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (stepOf(middle) > step) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < filter_->rowCount() && stepOf(low) == step; ++low) {
-        if (!isSelected(filter_->index(low, 0))) continue;
-        setCurrentIndex(filter_->index(low, 0));
+    for (int row = 0; row < filter_->rowCount(); ++row) {
+        if (!isSelected(filter_->index(row, 0))) continue;
+        setCurrentIndex(filter_->index(row, 0));
         return;
     }
     clearSelection();

@@ -9,7 +9,7 @@ namespace ui {
 
 class Panel;
 
-/// What happened, newest first. A click selects the step in all plots.
+/// The events, newest first. A click selects the step in all plots.
 class EventPanel final : public QListView {
     Q_OBJECT
 public:

@@ -107,7 +107,7 @@ QString StatusLine::phase() const {
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
     if (state == RunState::done && track && track->done()) {
-        return text + u' ' + reasonText(track->done()->reason);
+        return text + u' ' + doneText(*track->done(), track->config());
     }
     if (track && state == RunState::evaluating && track->rows() > 0) {
         return text + u' ' + tr("after step %1").arg(count(track->rows()));

@@ -110,7 +110,7 @@ QString ReportPage::scaleEvents(const RunTrack& track) {
             continue;
         }
         ++shown;
-        const EventText text = describeEvent(event);
+        const EventText text = describeEvent(event, track.config());
         out += row({count(text.step), text.what, text.meaning}, "td");
     }
     if (out.isEmpty()) return {};

@@ -17,11 +17,15 @@ struct EventWords {
 public:
     static EventText scale(const ScaleChanged& e);
     static EventText epoch(const engine::EpochDone& e);
-    static EventText done(const engine::RunDone& e);
+    static EventText done(const engine::RunDone& e, const engine::RunConfig& config);
     static EventText started(const engine::RunStarted& e);
+    static EventText skips(const ScaleChanged& first, const ScaleChanged& last);
     static QString health(ScaleChanged::Kind kind);
     static QString state(engine::RunState state);
-    static QString reason(engine::DoneReason reason);
+    static QString reason(const engine::RunDone& done, const engine::RunConfig& config);
+    static QString diverged(std::int64_t step) {
+        return tr("diverged at step %1").arg(count(step));
+    }
     static StepReason skipped(const engine::StepRecord& row, const ScaleChanged* scale,
                               double after);
     static StepReason applied(const engine::StepRecord& row, const ScaleChanged* scale,
@@ -36,7 +40,7 @@ QString EventWords::health(ScaleChanged::Kind kind) {
         case ScaleChanged::Kind::skipped_normal:
             return tr("Normal: the scale touched its upper edge.");
         case ScaleChanged::Kind::skipped_persistent:
-            return tr("Persistent: a lower scale cannot mend a NaN of the forward pass.");
+            return tr("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
             break;
     }
@@ -53,12 +57,28 @@ EventText EventWords::scale(const ScaleChanged& e) {
                     .arg(count(e.clean_steps), powerOfTwo(from), powerOfTwo(to)),
                 {}};
     }
+    const QString cause =
+        e.loss ? tr("Skipped: the loss is %1.").arg(significant(static_cast<double>(*e.loss)))
+               : tr("Skipped: a gradient overflowed.");
+    const QString effect = e.to < e.from
+                               ? tr("Scale %1 → %2.").arg(powerOfTwo(from), powerOfTwo(to))
+                               : tr("The scale stays at %1.").arg(powerOfTwo(from));
+    return {EventKind::skipped, e.step, cause + u' ' + effect, health(e.kind)};
+}
+
+EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last) {
     const QString what =
-        e.to < e.from
-            ? tr("Skipped: a gradient overflowed. Scale %1 → %2.")
-                  .arg(powerOfTwo(from), powerOfTwo(to))
-            : tr("Skipped: a gradient overflowed. The scale stays at %1.").arg(powerOfTwo(from));
-    return {EventKind::skipped, e.step, what, health(e.kind)};
+        tr("Skipped %1–%2, %3 times.")
+            .arg(count(first.step), count(last.step), count(last.step - first.step + 1));
+    const auto from = static_cast<double>(first.from);
+    const auto to = static_cast<double>(last.to);
+    const QString effect = last.to < first.from
+                               ? tr("Scale %1 → %2.").arg(powerOfTwo(from), powerOfTwo(to))
+                               : tr("The scale stays at %1.").arg(powerOfTwo(from));
+    const QString cause =
+        last.loss ? tr("The loss is %1.").arg(significant(static_cast<double>(*last.loss))) + u' '
+                  : QString();
+    return {EventKind::skipped, first.step, what + u' ' + effect, cause + health(last.kind)};
 }
 
 EventText EventWords::epoch(const engine::EpochDone& e) {
@@ -80,19 +100,25 @@ EventText EventWords::started(const engine::RunStarted& e) {
         tr("%1 parameters, %2 training samples.").arg(count(e.parameters), count(e.train_samples))};
 }
 
-EventText EventWords::done(const engine::RunDone& e) {
+EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
     QString meaning = tr("%1 steps, %2 skipped").arg(count(e.steps), count(e.skipped));
     if (!std::isnan(e.test_accuracy))
         meaning += tr(", test accuracy %1").arg(percent(e.test_accuracy));
-    return {EventKind::done, e.steps, reason(e.reason), meaning + tr(".")};
+    return {EventKind::done, e.steps, reason(e, config), meaning + tr(".")};
 }
 
-QString EventWords::reason(engine::DoneReason reason) {
-    switch (reason) {
+QString EventWords::reason(const engine::RunDone& done, const engine::RunConfig& config) {
+    const bool failed = done.reason == engine::DoneReason::failed;
+    if (done.diverged_at != 0 && !failed) {
+        return tr("Diverged: the loss is NaN or infinite from step %1 on.")
+            .arg(count(done.diverged_at));
+    }
+    switch (done.reason) {
         case engine::DoneReason::epochs:
-            return tr("Finished: all epochs are done.");
+            return config.epochs == 1 ? tr("Finished 1 epoch.")
+                                      : tr("Finished %1 epochs.").arg(count(config.epochs));
         case engine::DoneReason::max_steps:
-            return tr("Finished: the step limit is reached.");
+            return tr("Finished %1 steps, the limit.").arg(count(done.steps));
         case engine::DoneReason::stopped:
             return tr("Stopped on request. The run is kept.");
         case engine::DoneReason::diverged:
@@ -133,15 +159,15 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
     const bool persistent =
         scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_persistent;
     if (forward) {
-        out = {StepReason::Tone::bad, tr("The forward pass already broke."),
-               tr("The loss itself is %1, so no loss scale can mend it. Look for too large inputs, "
-                  "weights or learning rate.")
-                   .arg(significant(static_cast<double>(row.loss)))};
-    } else if (persistent) {
         out = {
-            StepReason::Tone::bad, tr("Skip after skip: not the scale."),
-            tr("Several steps in a row broke although the scale fell. A lower scale cannot mend a "
-               "NaN of the forward pass.")};
+            StepReason::Tone::bad, tr("The forward pass already broke."),
+            tr("The loss itself is %1, so no loss scale can fix it. Look for inputs, weights or a "
+               "learning rate that are too large.")
+                .arg(significant(static_cast<double>(row.loss)))};
+    } else if (persistent) {
+        out = {StepReason::Tone::bad, tr("Skip after skip: not the scale."),
+               tr("Several steps in a row were skipped although the scale fell. Lowering the scale "
+                  "cannot fix a NaN in the forward pass.")};
     } else {
         const bool early =
             scale != nullptr && scale->kind == ScaleChanged::Kind::skipped_calibrating;
@@ -197,13 +223,14 @@ StepReason EventWords::unscaled(const engine::StepRecord& row) {
 
 }  // namespace
 
-EventText describeEvent(const engine::Event& event) {
+EventText describeEvent(const engine::Event& event, const engine::RunConfig& config) {
     if (const auto* scale = std::get_if<ScaleChanged>(&event)) return EventWords::scale(*scale);
     if (const auto* epoch = std::get_if<engine::EpochDone>(&event))
         return EventWords::epoch(*epoch);
     if (const auto* start = std::get_if<engine::RunStarted>(&event))
         return EventWords::started(*start);
-    if (const auto* done = std::get_if<engine::RunDone>(&event)) return EventWords::done(*done);
+    if (const auto* done = std::get_if<engine::RunDone>(&event))
+        return EventWords::done(*done, config);
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {
         return {EventKind::warning, warning->step, sentence(engineText(warning->message)), {}};
     }
@@ -212,6 +239,10 @@ EventText describeEvent(const engine::Event& event) {
                 engineText(failed->hint)};
     }
     return {};
+}
+
+EventText describeSkips(const ScaleChanged& first, const ScaleChanged& last) {
+    return EventWords::skips(first, last);
 }
 
 StepReason explainStep(const engine::StepRecord& row, const ScaleChanged* scale, double after,
@@ -230,6 +261,9 @@ QString sentence(const QString& text) {
 }
 
 QString stateText(engine::RunState state) { return EventWords::state(state); }
-QString reasonText(engine::DoneReason reason) { return EventWords::reason(reason); }
+QString doneText(const engine::RunDone& done, const engine::RunConfig& config) {
+    return EventWords::reason(done, config);
+}
+QString divergedText(std::int64_t step) { return EventWords::diverged(step); }
 
 }  // namespace ui

@@ -18,8 +18,12 @@ struct EventText {
     QString meaning;
 };
 
-/// Words for an event; an empty `what` for events that the list does not show (changes of state).
-EventText describeEvent(const engine::Event& event);
+/// Words for an event of a run with these settings; an empty `what` for events that the list does
+/// not show (changes of state).
+EventText describeEvent(const engine::Event& event, const engine::RunConfig& config);
+
+/// Words for the skips of consecutive steps, from `first` to `last`: one row in the list.
+EventText describeSkips(const engine::ScaleChanged& first, const engine::ScaleChanged& last);
 
 /// Why a step went as it did, for the panel of the selected step.
 struct StepReason {
@@ -36,6 +40,9 @@ StepReason explainStep(const engine::StepRecord& row, const engine::ScaleChanged
 /// With the full stop that messages of the engine may lack where another sentence follows.
 QString sentence(const QString& text);
 QString stateText(engine::RunState state);
-QString reasonText(engine::DoneReason reason);
+/// How a run with these settings ended.
+QString doneText(const engine::RunDone& done, const engine::RunConfig& config);
+/// "diverged at step 23".
+QString divergedText(std::int64_t step);
 
 }  // namespace ui
