@@ -687,6 +687,10 @@
     <context>
         <name>ui::GuideCard</name>
         <message>
+            <source>Select its last step</source>
+            <translation>选中其最后一步</translation>
+        </message>
+        <message>
             <source>Close this guide</source>
             <translation>关闭此说明</translation>
         </message>
@@ -719,8 +723,8 @@
             <translation>选中的步：</translation>
         </message>
         <message>
-            <source>click a step of %1 to see how many of its gradients are 0.</source>
-            <translation>点击 %1 的某一步，查看有多少梯度为 0。</translation>
+            <source>how many gradients of %1 are 0.</source>
+            <translation>%1 中有多少梯度为 0。</translation>
         </message>
         <message>
             <source>Why scale the loss?</source>

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "demonstration.h"
+#include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/run_title.h"
 #include "theme/icons.h"
@@ -53,7 +54,13 @@ GuideCard::GuideCard(const Context& context, QWidget* parent) : QFrame(parent), 
     connect(context_.feed, &EventFeed::tracksChanged, this, &GuideCard::refresh);
     connect(context_.feed, &EventFeed::stateChanged, this, &GuideCard::refresh);
     connect(context_.feed, &EventFeed::figuresDue, this, &GuideCard::refresh);
+    select_ = new QPushButton(tr("Select its last step"), this);
+    connect(select_, &QPushButton::clicked, this, [this] {
+        const auto third = context_.feed->tracks()[2];
+        context_.link->select(third->rows(), third);
+    });
     row->addWidget(text_, 1);
+    row->addWidget(select_, 0, Qt::AlignBottom);
     row->addWidget(close, 0, Qt::AlignTop);
     refresh();
 }
@@ -81,13 +88,14 @@ void GuideCard::refresh() {
     const bool shown = !closed_ && isLossScalingDemonstration(context_.feed->tracks());
     setVisible(shown);
     if (!shown) return;
-    const QString third = trackTitle(*context_.feed->tracks()[2]);
+    const RunTrack& last = *context_.feed->tracks()[2];
+    select_->setEnabled(last.rows() > 0);
+    const QString third = trackTitle(last);
     const std::pair<QString, QString> looks[] = {
         {tr("Loss:"), tr("FP32 and AMP FP16 fall, %1 stays flat.").arg(third)},
         {tr("Loss scale:"), tr("AMP FP16 multiplies the loss by it, which lifts small gradients "
                                "above 2⁻²⁵, where FP16 rounds to 0.")},
-        {tr("Selected step:"),
-         tr("click a step of %1 to see how many of its gradients are 0.").arg(third)}};
+        {tr("Selected step:"), tr("how many gradients of %1 are 0.").arg(third)}};
     QString html =
         u"<b>%1</b> %2"_s.arg(tr("Why scale the loss?").toHtmlEscaped(), outcome().toHtmlEscaped());
     for (const auto& [where, what] : looks) {

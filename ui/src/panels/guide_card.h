@@ -2,6 +2,7 @@
 
 #include <QFrame>
 #include <QLabel>
+#include <QPushButton>
 
 #include "context.h"
 
@@ -21,6 +22,7 @@ private:
 
     Context context_;
     QLabel* text_;
+    QPushButton* select_;  ///< a step of the third run
     bool closed_ = false;
 };
 
