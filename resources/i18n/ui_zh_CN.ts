@@ -758,14 +758,6 @@
             <translation>打开所在文件夹</translation>
         </message>
         <message>
-            <source>Export steps as CSV</source>
-            <translation>将各步导出为 CSV</translation>
-        </message>
-        <message>
-            <source>CSV files (*.csv)</source>
-            <translation>CSV 文件 (*.csv)</translation>
-        </message>
-        <message>
             <source>Every run is kept and listed here. Select some to lay them over one another.</source>
             <translation>每次运行都会保存并列在这里。选中多个即可叠加对比。</translation>
         </message>
@@ -924,14 +916,6 @@ above</source>
         <message>
             <source>Start one, or select one under Runs.</source>
             <translation>请先开始训练，或在运行历史中选择一个。</translation>
-        </message>
-        <message>
-            <source>Export steps as CSV</source>
-            <translation>将各步导出为 CSV</translation>
-        </message>
-        <message>
-            <source>CSV files (*.csv)</source>
-            <translation>CSV 文件 (*.csv)</translation>
         </message>
         <message>
             <source>Why scale the loss?</source>
@@ -1799,6 +1783,17 @@ started %6</source>
         <message>
             <source>%1: %2</source>
             <translation>%1：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>CsvExport</name>
+        <message>
+            <source>Export steps as CSV</source>
+            <translation>将各步导出为 CSV</translation>
+        </message>
+        <message>
+            <source>CSV files (*.csv)</source>
+            <translation>CSV 文件 (*.csv)</translation>
         </message>
     </context>
 </TS>

@@ -22,6 +22,7 @@
 #include "theme/theme.h"
 #include "ui/event_feed.h"
 #include "widgets/about_dialog.h"
+#include "widgets/csv_export.h"
 #include "widgets/help_window.h"
 #include "widgets/op_window.h"
 #include "widgets/panel.h"
@@ -58,7 +59,7 @@ void MainMenu::addFile() {
     });
     menu->addSeparator();
     add(tr("Open data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
-    add(tr("Export steps as CSV…"), {}, [this] { exportRun(); });
+    add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
     menu->addSeparator();
     add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
 }
@@ -213,30 +214,25 @@ void MainMenu::saveSettings() {
     }
 }
 
-void MainMenu::exportRun() {
-    const auto track = selectedTrack(context_);
-    std::optional<engine::RunSummary> summary;
+void MainMenu::exportRuns() {
+    std::vector<engine::RunSummary> runs;
     try {
-        if (track && context_.feed->store()) summary = context_.feed->store()->find(track->run());
+        for (const auto& track : context_.feed->tracks()) {
+            const auto& store = context_.feed->store();
+            const auto summary = store ? store->find(track->run()) : std::nullopt;
+            if (summary) runs.push_back(*summary);
+        }
     } catch (const engine::Error& error) {
         context_.commands->report(error);
         return;
     }
-    if (!summary) {
+    if (runs.empty()) {
         context_.commands->report({tr("There is no run to export yet."),
                                    tr("Start one, or select one under Runs."),
                                    engine::ErrorCode::io, true});
         return;
     }
-    const QString file = QFileDialog::getSaveFileName(
-        window_, tr("Export steps as CSV"), QString::fromStdString(summary->run) + u".csv"_s,
-        tr("CSV files (*.csv)"));
-    if (file.isEmpty()) return;
-    try {
-        engine::export_csv(summary->folder, file.toStdString());
-    } catch (const engine::Error& error) {
-        context_.commands->report(error);
-    }
+    exportCsv(window_, context_.commands, runs);
 }
 
 QString MainMenu::focusedSetting() const {

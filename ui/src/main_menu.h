@@ -33,7 +33,7 @@ private:
     void refreshRun();
     void openSettings();
     void saveSettings();
-    void exportRun();
+    void exportRuns();
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
     void showHelpWindow(const QString& topic);

@@ -104,4 +104,13 @@ private:
 /// for_each_field. Throws Error(io) or Error(data).
 void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 
+/// A run in a CSV file that holds several.
+struct CsvRun {
+    std::string name;  ///< for its cells in the column `run`
+    std::filesystem::path folder;
+};
+/// Writes the records of several runs one after another under one header line. The first column,
+/// `run`, holds the run's name. Throws Error(io) or Error(data); nothing is written then.
+void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file);
+
 }  // namespace engine

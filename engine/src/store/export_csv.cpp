@@ -38,20 +38,50 @@ void append_row(std::string& out, const StepRecord& row) {
     out += '\n';
 }
 
-}  // namespace
+/// A cell of text, quoted where CSV asks for it (RFC 4180).
+std::string text_cell(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
+}
 
-void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file) {
-    const auto reader = StepRecordReader::open(run_folder);
-    AtomicFile out(file);
-    out.write(header_line());
+/// Writes all rows of a record, each behind `prefix`.
+void write_rows(AtomicFile& out, const StepRecordReader& reader, const std::string& prefix) {
     const std::int64_t size = reader.size();
     std::vector<StepRecord> rows;
     for (std::int64_t first = 0; first < size; first += rows_at_once) {
         rows.resize(static_cast<std::size_t>(std::min(rows_at_once, size - first)));
         reader.rows(first, rows);
         std::string text;
-        for (const auto& row : rows) append_row(text, row);
+        for (const auto& row : rows) {
+            text += prefix;
+            append_row(text, row);
+        }
         out.write(text);
+    }
+}
+
+}  // namespace
+
+void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file) {
+    const auto reader = StepRecordReader::open(run_folder);
+    AtomicFile out(file);
+    out.write(header_line());
+    write_rows(out, reader, {});
+    out.commit();
+}
+
+void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file) {
+    std::vector<StepRecordReader> readers;
+    for (const auto& run : runs) readers.push_back(StepRecordReader::open(run.folder));
+    AtomicFile out(file);
+    out.write("run," + header_line());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        write_rows(out, readers[i], text_cell(runs[i].name) + ",");
     }
     out.commit();
 }

@@ -410,6 +410,30 @@ TEST(ExportCsv, WritesAHeaderAndALineAStep) {
     EXPECT_EQ(lines, 5001);
 }
 
+TEST(ExportCsv, NamesTheRunOfEveryLineWhereThereAreSeveral) {
+    test_support::TempFolder dir;
+    for (const char* name : {"a", "b"}) {
+        fs::create_directories(dir / name);
+        auto record = StepRecordWriter::create(dir / name);
+        for (std::int64_t i = 1; i <= 2; ++i) {
+            StepRecord step{};
+            step.step = i;
+            record.append(step);
+        }
+    }
+    export_csv({{"12 fp32", dir / "a"}, {"12, \"mine\"", dir / "b"}}, dir / "steps.csv");
+    std::ifstream file(dir / "steps.csv");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    ASSERT_EQ(lines.size(), 5u);
+    EXPECT_THAT(lines[0], testing::StartsWith("run,step,epoch"));
+    EXPECT_THAT(lines[1], testing::StartsWith("12 fp32,1,0,"));
+    EXPECT_THAT(lines[2], testing::StartsWith("12 fp32,2,0,"));
+    EXPECT_THAT(lines[3], testing::StartsWith("\"12, \"\"mine\"\"\",1,0,"));
+    EXPECT_THROW(export_csv({{"a", dir / "a"}, {"c", dir / "c"}}, dir / "more.csv"), Error);
+    EXPECT_FALSE(fs::exists(dir / "more.csv"));
+}
+
 TEST(ExportCsv, AMissingRecordOrAFolderThatIsNotThereIsAnError) {
     test_support::TempFolder dir;
     EXPECT_THROW(export_csv(dir.path(), dir / "steps.csv"), Error);

@@ -1,7 +1,6 @@
 #include "panels/history_panel.h"
 
 #include <QDesktopServices>
-#include <QFileDialog>
 #include <QHeaderView>
 #include <QMenu>
 #include <QUrl>
@@ -13,6 +12,7 @@
 #include "models/settings_model.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
+#include "widgets/csv_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -166,23 +166,11 @@ void HistoryPanel::openMenu(const QPoint& at) {
     connect(menu->addAction(tr("Use its settings")), &QAction::triggered, this,
             [this, run] { context_.settings->load(run.config); });
     connect(menu->addAction(tr("Export steps as CSV…")), &QAction::triggered, this,
-            [this, run] { exportRun(run); });
+            [this] { exportCsv(this, context_.commands, chosen()); });
     connect(menu->addAction(tr("Open its folder")), &QAction::triggered, this, [run] {
         QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
     });
     menu->popup(viewport()->mapToGlobal(at));
-}
-
-void HistoryPanel::exportRun(const engine::RunSummary& run) {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Export steps as CSV"),
-                                                      QString::fromStdString(run.run) + u".csv"_s,
-                                                      tr("CSV files (*.csv)"));
-    if (file.isEmpty()) return;
-    try {
-        engine::export_csv(run.folder, file.toStdString());
-    } catch (const engine::Error& error) {
-        context_.commands->report(error);
-    }
 }
 
 }  // namespace ui

@@ -28,7 +28,6 @@ private:
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
     void openMenu(const QPoint& at);
-    void exportRun(const engine::RunSummary& run);
 
     Context context_;
     RunListModel* model_;

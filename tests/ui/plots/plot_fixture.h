@@ -1,0 +1,104 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <QTest>
+#include <chrono>
+#include <thread>
+
+#include "commands.h"
+#include "engine/compute_thread.h"
+#include "engine/session.h"
+#include "feed/run_track.h"
+#include "main_window.h"
+#include "models/settings_model.h"
+#include "plots/line_plot.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+/// The main window over stored runs of a small net.
+struct PlotWindowTest : testing::Test {
+    PlotWindowTest() { feed.setStore(store); }
+    ~PlotWindowTest() override {
+        window.reset();
+        QThreadPool::globalInstance()->waitForDone();
+    }
+
+    /// Trains a run of each precision, shows them all and opens the window.
+    void show(const std::vector<std::string>& precisions, std::int64_t steps = 30) {
+        for (const auto& precision : precisions) train(precision, steps);
+        auto runs = store->list();
+        std::sort(runs.begin(), runs.end(),
+                  [](const auto& a, const auto& b) { return std::stoi(a.run) < std::stoi(b.run); });
+        window = std::make_unique<MainWindow>(context);
+        window->resize(1440, 900);
+        window->QWidget::show();
+        feed.showStored(runs);
+        for (const auto& track : feed.tracks()) {
+            while (track->catchUp(QDeadlineTimer(1000))) continue;
+        }
+        link.setEnd(static_cast<double>(steps));
+        QTest::qWait(100);
+    }
+
+    void train(const std::string& precision, std::int64_t steps) {
+        engine::RunConfig config;
+        config.dataset.kind = "spirals";
+        config.model.kind = "mlp";
+        config.precision.preset = precision;
+        config.scaler.preset = "classroom";
+        config.scaler.growth_interval = 5;
+        config.max_steps = steps;
+        engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
+        session.post(engine::Command::start);
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (session.state() != engine::RunState::done &&
+               std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        EXPECT_EQ(session.state(), engine::RunState::done);
+    }
+
+    LinePlot* plot(const QString& panel) const {
+        return window->findChild<QDockWidget*>(panel)->findChild<LinePlot*>();
+    }
+
+    QTemporaryDir folder;
+    std::shared_ptr<engine::RunStore> store =
+        std::make_shared<engine::RunStore>(folder.path().toStdString() + "/runs");
+    Theme theme;
+    Language language;
+    EventFeed feed;
+    SettingsModel settings;
+    Commands commands{&feed, &settings};
+    PlotLink link;
+    PaintScheduler scheduler;
+    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
+    std::unique_ptr<MainWindow> window;
+};
+
+/// Runs `open`, which shows a file dialog and waits for it; answers with `file`. False if none
+/// came.
+template <typename F>
+bool answerFileDialog(const QString& file, F&& open) {
+    bool answered = false;
+    QTimer::singleShot(0, qApp, [&] {
+        for (auto* widget : QApplication::topLevelWidgets()) {
+            auto* dialog = qobject_cast<QFileDialog*>(widget);
+            if (dialog == nullptr || !dialog->isVisible()) continue;
+            dialog->findChild<QLineEdit*>()->setText(file);
+            answered = true;
+            QMetaObject::invokeMethod(dialog, "accept");
+        }
+    });
+    open();
+    return answered;
+}
+
+}  // namespace ui
