@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/catalog.h"
+#include "widgets/bit_strip.h"
 
 namespace ui {
 namespace {
@@ -110,6 +111,21 @@ TEST(Tokens, TellSkippedFromGoodForTheColourBlind) {
     for (const Tokens& t : {lightTokens(), darkTokens()}) {
         for (const auto& [kind, matrix] : deficiencies) {
             EXPECT_GE(distance(t.bad, t.good, matrix), 10.0) << kind;
+        }
+    }
+}
+
+TEST(Tokens, DrawTheBitsOfEveryFormatInThreeDistinctColours) {
+    const std::pair<int, int> formats[] = {{8, 23}, {8, 10}, {8, 7}, {5, 10}};
+    for (const Tokens& t : {lightTokens(), darkTokens()}) {
+        for (const auto& [kind, matrix] : deficiencies) {
+            for (const auto& [exponent, fraction] : formats) {
+                const BitColors bits = bitColors(t, exponent, fraction);
+                const auto what = std::string(kind) + " " + std::to_string(fraction);
+                EXPECT_GE(distance(bits.sign, bits.exponent, matrix), 10.0) << what;
+                EXPECT_GE(distance(bits.exponent, bits.fraction, matrix), 10.0) << what;
+                EXPECT_NE(bits.sign, bits.fraction) << what;
+            }
         }
     }
 }

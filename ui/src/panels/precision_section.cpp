@@ -34,6 +34,8 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     column->addSpacing(size::grid);
     column->addWidget(new BitStrip(context_.theme, u"FP32"_s, 8, 23, this));
     column->addWidget(new BitStrip(context_.theme, u"FP16"_s, 5, 10, this));
+    tf32_ = new BitStrip(context_.theme, u"TF32"_s, 8, 10, this);
+    column->addWidget(tf32_);
     bf16_ = new BitStrip(context_.theme, u"BF16"_s, 8, 7, this);
     column->addWidget(bf16_);
     auto* legend = makeLabel(tr("sign · exponent (range) · fraction (precision)"), "dim", this);
@@ -68,8 +70,9 @@ void PrecisionSection::refresh() {
     addPlus();
     // A chip that had the focus is gone: its place in the row keeps it.
     if (focused) row_->findChildren<QToolButton*>().constLast()->setFocus(Qt::OtherFocusReason);
-    bf16_->setVisible(presets.contains(u"amp-bf16"_s) ||
-                      context_.settings->text(u"precision.preset"_s) == u"amp-bf16"_s);
+    const QString single = context_.settings->text(u"precision.preset"_s);
+    tf32_->setVisible(presets.contains(u"tf32"_s) || single == u"tf32"_s);
+    bf16_->setVisible(presets.contains(u"amp-bf16"_s) || single == u"amp-bf16"_s);
 }
 
 void PrecisionSection::addChip(const QString& preset) {

@@ -22,6 +22,7 @@ private:
 
     Context context_;
     QWidget* row_;
+    QWidget* tf32_;
     QWidget* bf16_;
     QLabel* problem_;    ///< why the comparison cannot run
     QStringList shown_;  ///< presets and what stands against them, as on the chips

@@ -14,6 +14,13 @@ constexpr int bitHeight = 10;
 
 }  // namespace
 
+BitColors bitColors(const Tokens& t, int exponentBits, int fractionBits) {
+    if (exponentBits == 5) return {t.bad, t.good, t.ampFp16};
+    if (fractionBits == 10) return {t.bad, t.good, t.tf32};
+    // BF16's own colour is a green that could not be told from the exponent's.
+    return {t.bad, t.good, t.fp32};
+}
+
 BitStrip::BitStrip(Theme* theme, const QString& name, int exponentBits, int fractionBits,
                    QWidget* parent)
     : QWidget(parent),
@@ -38,12 +45,12 @@ void BitStrip::paintEvent(QPaintEvent*) {
     painter.setFont(Theme::caption());
     painter.setPen(t.dim);
     painter.drawText(QRect(0, 0, nameWidth, height()), Qt::AlignLeft | Qt::AlignVCenter, name_);
-    const QColor fraction = exponent_ == 8 && fraction_ == 23 ? t.fp32
-                            : exponent_ == 8                  ? t.ampBf16
-                                                              : t.ampFp16;
+    const BitColors colors = bitColors(t, exponent_, fraction_);
     const int top = (height() - bitHeight) / 2;
     for (int bit = 0; bit < 1 + exponent_ + fraction_; ++bit) {
-        const QColor color = bit == 0 ? t.bad : bit <= exponent_ ? t.good : fraction;
+        const QColor color = bit == 0           ? colors.sign
+                             : bit <= exponent_ ? colors.exponent
+                                                : colors.fraction;
         painter.fillRect(QRect(nameWidth + bit * bitWidth, top, bitWidth - 1, bitHeight),
                          blend(t.panel, color, 0.8));
     }

@@ -2,9 +2,19 @@
 
 #include <QWidget>
 
+#include "theme/tokens.h"
+
 namespace ui {
 
 class Theme;
+
+/// Colours of a format's bits; three that differ clearly in both themes.
+struct BitColors {
+    QColor sign;
+    QColor exponent;
+    QColor fraction;
+};
+BitColors bitColors(const Tokens& tokens, int exponentBits, int fractionBits);
 
 /// The bits of a number format side by side: sign, exponent, fraction, in three colours.
 class BitStrip final : public QWidget {
