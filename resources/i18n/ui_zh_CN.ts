@@ -347,10 +347,6 @@
             <translation>损失</translation>
         </message>
         <message>
-            <source>The loss of every step will appear here, one curve a run.</source>
-            <translation>这里将显示每一步的损失，每次运行一条曲线。</translation>
-        </message>
-        <message>
             <source>Accuracy</source>
             <translation>准确率</translation>
         </message>
@@ -367,28 +363,12 @@
             <translation>损失缩放</translation>
         </message>
         <message>
-            <source>The loss scale will climb here in steps; a skipped step is a red tick below.</source>
-            <translation>缩放因子将在这里逐级上升；下方的红色刻度是跳过的步。</translation>
-        </message>
-        <message>
-            <source>the band is where it may be</source>
-            <translation>色带为可用范围</translation>
-        </message>
-        <message>
             <source>Gradient norm</source>
             <translation>梯度范数</translation>
         </message>
         <message>
-            <source>The unscaled norm of all gradients will appear here.</source>
-            <translation>这里将显示全部梯度（未缩放）的范数。</translation>
-        </message>
-        <message>
             <source>Samples/s</source>
             <translation>样本/秒</translation>
-        </message>
-        <message>
-            <source>Each run's own speed will appear here, without its neighbour's turns.</source>
-            <translation>这里将显示每次运行自身的速度，不含另一运行占用的时间。</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -397,6 +377,66 @@
         <message>
             <source>Memory in use after each step will appear here.</source>
             <translation>这里将显示每一步之后占用的内存。</translation>
+        </message>
+        <message>
+            <source>The loss of each step will appear here, one curve per run.</source>
+            <translation>这里将显示每一步的损失，每次运行一条曲线。</translation>
+        </message>
+        <message>
+            <source>loss, unscaled mean over the batch</source>
+            <translation>损失（未缩放，批内均值）</translation>
+        </message>
+        <message>
+            <source>accuracy (%)</source>
+            <translation>准确率（%）</translation>
+        </message>
+        <message>
+            <source>The loss scale will appear here as a staircase, skipped steps as red ticks.</source>
+            <translation>这里将以阶梯线显示损失缩放因子，红色刻度为跳过的步。</translation>
+        </message>
+        <message>
+            <source>loss scale</source>
+            <translation>损失缩放因子</translation>
+        </message>
+        <message>
+            <source>shaded: safe range</source>
+            <translation>阴影：安全范围</translation>
+        </message>
+        <message>
+            <source>The norm of the unscaled gradients will appear here.</source>
+            <translation>这里将显示未缩放梯度的范数。</translation>
+        </message>
+        <message>
+            <source>gradient norm (L2, unscaled)</source>
+            <translation>梯度范数（L2，未缩放）</translation>
+        </message>
+        <message>
+            <source>The throughput of each run will appear here, without the time that other runs take.</source>
+            <translation>这里将显示每次运行自身的吞吐量，不含其他运行占用的时间。</translation>
+        </message>
+        <message>
+            <source>throughput (samples/s)</source>
+            <translation>吞吐量（样本/秒）</translation>
+        </message>
+        <message>
+            <source>memory in use</source>
+            <translation>占用内存</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>The learning rate of each step will appear here.</source>
+            <translation>这里将显示每一步的学习率。</translation>
+        </message>
+        <message>
+            <source>LR</source>
+            <translation>学习率</translation>
         </message>
     </context>
     <context>
@@ -782,6 +822,22 @@ above</source>
             <translation>其上
 会溢出</translation>
         </message>
+        <message>
+            <source>update %1</source>
+            <translation>第 %1 次更新</translation>
+        </message>
+        <message>
+            <source>epoch %1</source>
+            <translation>轮次 %1</translation>
+        </message>
+        <message>
+            <source>%1 samples</source>
+            <translation>%1 个样本</translation>
+        </message>
+        <message>
+            <source>%1 s</source>
+            <translation>%1 秒</translation>
+        </message>
     </context>
     <context>
         <name>ui::MainMenu</name>
@@ -941,6 +997,22 @@ above</source>
             <source>Help…</source>
             <translation>帮助…</translation>
         </message>
+        <message>
+            <source>Select the step a pixel further; ten pixels with Shift, one step with Ctrl</source>
+            <translation>选中相隔一个像素的步；按 Shift 为十个像素，按 Ctrl 为一步</translation>
+        </message>
+        <message>
+            <source>On a plot: Home, End</source>
+            <translation>在图上：Home、End</translation>
+        </message>
+        <message>
+            <source>Select the first or the last step</source>
+            <translation>选中第一步或最后一步</translation>
+        </message>
+        <message>
+            <source>Less or more smoothing</source>
+            <translation>减弱或增强平滑</translation>
+        </message>
     </context>
     <context>
         <name>ui::MainWindow</name>
@@ -990,10 +1062,6 @@ above</source>
             <translation>对数坐标</translation>
         </message>
         <message>
-            <source>Show all steps</source>
-            <translation>显示全部步</translation>
-        </message>
-        <message>
             <source>log</source>
             <translation>对数</translation>
         </message>
@@ -1014,28 +1082,40 @@ above</source>
             <translation>缩放因子 %1 → %2</translation>
         </message>
         <message>
-            <source>could bear: unknown</source>
-            <translation>可承受：未知</translation>
-        </message>
-        <message>
-            <source>could bear %1</source>
-            <translation>可承受 %1</translation>
-        </message>
-        <message>
-            <source>Export picture</source>
-            <translation>导出图片</translation>
-        </message>
-        <message>
-            <source>Pictures (*.png *.svg *.pdf)</source>
-            <translation>图片 (*.png *.svg *.pdf)</translation>
-        </message>
-        <message>
             <source>%1 cannot be written.</source>
             <translation>无法写入 %1。</translation>
         </message>
         <message>
             <source>Choose a folder that you may write to, and a name ending in .png, .svg or .pdf.</source>
             <translation>请选择可写的文件夹，文件名以 .png、.svg 或 .pdf 结尾。</translation>
+        </message>
+        <message>
+            <source>Reset zoom</source>
+            <translation>重置缩放</translation>
+        </message>
+        <message>
+            <source>max safe scale unknown</source>
+            <translation>最大安全缩放因子未知</translation>
+        </message>
+        <message>
+            <source>max safe scale %1</source>
+            <translation>最大安全缩放因子 %1</translation>
+        </message>
+        <message>
+            <source>Copy as image</source>
+            <translation>复制为图片</translation>
+        </message>
+        <message>
+            <source>Copy as data</source>
+            <translation>复制为数据</translation>
+        </message>
+        <message>
+            <source>Float</source>
+            <translation>浮动</translation>
+        </message>
+        <message>
+            <source>Hide</source>
+            <translation>隐藏</translation>
         </message>
     </context>
     <context>
@@ -1794,6 +1874,95 @@ started %6</source>
         <message>
             <source>CSV files (*.csv)</source>
             <translation>CSV 文件 (*.csv)</translation>
+        </message>
+    </context>
+    <context>
+        <name>AxisNames</name>
+        <message>
+            <source>step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>update</source>
+            <translation>更新次数</translation>
+        </message>
+        <message>
+            <source>epoch</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>samples seen</source>
+            <translation>已训练样本数</translation>
+        </message>
+        <message>
+            <source>training time (s)</source>
+            <translation>训练用时（秒）</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlotData</name>
+        <message>
+            <source>%1 (mean of %2 steps)</source>
+            <translation>%1（%2 步均值）</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlotMenu</name>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Update (applied steps)</source>
+            <translation>更新（已应用的步）</translation>
+        </message>
+        <message>
+            <source>Epoch</source>
+            <translation>轮次</translation>
+        </message>
+        <message>
+            <source>Sample</source>
+            <translation>样本</translation>
+        </message>
+        <message>
+            <source>Training time</source>
+            <translation>训练用时</translation>
+        </message>
+        <message>
+            <source>X axis</source>
+            <translation>横轴</translation>
+        </message>
+        <message>
+            <source>Smoothing</source>
+            <translation>平滑</translation>
+        </message>
+        <message>
+            <source>More smoothing</source>
+            <translation>增强平滑</translation>
+        </message>
+        <message>
+            <source>Less smoothing</source>
+            <translation>减弱平滑</translation>
+        </message>
+        <message>
+            <source>raw</source>
+            <translation>原始</translation>
+        </message>
+        <message>
+            <source>Export picture</source>
+            <translation>导出图片</translation>
+        </message>
+        <message>
+            <source>PNG picture (*.png)</source>
+            <translation>PNG 图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>SVG drawing (*.svg)</source>
+            <translation>SVG 矢量图 (*.svg)</translation>
+        </message>
+        <message>
+            <source>PDF document (*.pdf)</source>
+            <translation>PDF 文档 (*.pdf)</translation>
         </message>
     </context>
 </TS>

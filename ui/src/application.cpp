@@ -14,6 +14,7 @@
 #include "models/settings_model.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
+#include "plots/plot_options.h"
 #include "resources.h"
 #include "text/language.h"
 #include "theme/icons.h"
@@ -70,6 +71,7 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
     theme_ = std::make_unique<Theme>();
     language_ = std::make_unique<Language>();
     link_ = std::make_unique<PlotLink>();
+    link_->options()->remember();
     scheduler_ = std::make_unique<PaintScheduler>();
     settings_ = std::make_unique<SettingsModel>();
     memory_ = std::make_unique<SettingsMemory>(settings_.get());

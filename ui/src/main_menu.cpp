@@ -15,6 +15,7 @@
 #include "feed/selection.h"
 #include "models/settings_model.h"
 #include "panels/history_panel.h"
+#include "panels/plot_menu.h"
 #include "panels/plot_panels.h"
 #include "panels/settings_panel.h"
 #include "plots/plot_link.h"
@@ -102,6 +103,8 @@ void MainMenu::addView() {
     auto* fit = menu->addAction(tr("Reset zoom"));
     fit->setShortcut(QKeySequence(Qt::Key_F));
     connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
+    addXAxisMenu(menu, context_.link->options());
+    addSmoothingSteps(menu, context_.link->options());
     menu->addSeparator();
     auto* shown = menu->addMenu(tr("Panels"));
     shown->addAction(panels_.settings->toggleViewAction());

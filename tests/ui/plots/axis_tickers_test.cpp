@@ -5,8 +5,63 @@
 #include <cmath>
 #include <limits>
 
+#include "text/format.h"
+
 namespace ui {
 namespace {
+
+using namespace Qt::StringLiterals;
+
+QVector<QString> labelsOf(QCPAxisTicker& ticker, const QCPRange& range) {
+    QVector<double> ticks;
+    QVector<QString> labels;
+    ticker.generate(range, QLocale::c(), u'g', 6, ticks, nullptr, &labels);
+    // QCustomPlot keeps one tick beyond each end of the range.
+    QVector<QString> inside;
+    for (qsizetype i = 0; i < ticks.size(); ++i) {
+        if (range.contains(ticks[i])) inside << labels[i];
+    }
+    return inside;
+}
+
+TEST(Ticker, DrawsFewLabelsOnAnyRange) {
+    for (const int most : {2, 3, 4, 7}) {
+        for (int low = -40; low < 30; low += 3) {
+            for (int decades = 1; decades < 60; decades += 2) {
+                const QCPRange range(std::pow(10.0, low), std::pow(10.0, low + decades));
+                const auto ticker = makeTicker(AxisKind::log);
+                ticker->setMostLabels(most);
+                const auto labels = labelsOf(*ticker, range);
+                EXPECT_LE(labels.size(), most) << low << " " << decades;
+                EXPECT_GE(labels.size(), decades > 2 * most ? 1 : 2) << low << " " << decades;
+            }
+        }
+        for (int low = -24; low < 20; low += 5) {
+            for (int powers = 2; powers < 150; powers += 3) {
+                const auto ticker = makeTicker(AxisKind::log2);
+                ticker->setMostLabels(most);
+                const QCPRange range(std::ldexp(1.0, low), std::ldexp(1.0, low + powers));
+                EXPECT_LE(labelsOf(*ticker, range).size(), most) << low << " " << powers;
+            }
+        }
+    }
+}
+
+TEST(Ticker, WritesPowersOfTenBeyondFourDecades) {
+    const auto ticker = makeTicker(AxisKind::log);
+    const auto labels = labelsOf(*ticker, {1e-10, 1e2});
+    EXPECT_TRUE(labels.contains(u"10⁻⁸"_s)) << labels.toList().join(u' ').toStdString();
+    for (const auto& label : labels) EXPECT_TRUE(label.startsWith(u"10"_s));
+    EXPECT_EQ(labelsOf(*ticker, {0.2, 5}),
+              (QVector<QString>{u"0.2"_s, u"0.5"_s, u"1"_s, u"2"_s, u"5"_s}));
+}
+
+TEST(Ticker, CountsTimeInRoundStridesOfTheClock) {
+    const auto ticker = makeXTicker(XKind::time);
+    EXPECT_EQ(labelsOf(*ticker, {0, 1}).back(), u"1\u202fs"_s);
+    EXPECT_TRUE(labelsOf(*ticker, {0, 125}).contains(u"1:00"_s));
+    EXPECT_LE(labelsOf(*ticker, {0, 400'000}).size(), 8);
+}
 
 TEST(RoundRange, HoldsTheDataOnEveryKindOfAxis) {
     const std::pair<double, double> data[] = {

@@ -1,6 +1,7 @@
 #include "feed/run_track.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/error.h"
@@ -27,6 +28,9 @@ public:
     void column(Figure figure, std::int64_t first, std::span<double> out) const override {
         if (!read([&] { readColumn(figure, first, out); }))
             std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+    }
+    void xColumn(XKind kind, std::int64_t first, std::span<double> out) const override {
+        if (!read([&] { readX(kind, first, out); })) std::fill(out.begin(), out.end(), 0.0);
     }
     engine::Message problem() const override { return problem_; }
     engine::StepRecordReader reader() const override { return reader_; }
@@ -63,7 +67,15 @@ private:
                 return reader_.column(&StepRecord::samples_per_s, first, out);
             case Figure::memory:
                 return reader_.column(&StepRecord::memory_bytes, first, out);
+            case Figure::learningRate:
+                return reader_.column(&StepRecord::lr, first, out);
         }
+    }
+
+    void readX(XKind kind, std::int64_t first, std::span<double> out) const {
+        if (kind == XKind::update) return reader_.column(&StepRecord::updates, first, out);
+        if (kind == XKind::sample) return reader_.column(&StepRecord::samples, first, out);
+        return reader_.column(&StepRecord::elapsed_s, first, out);
     }
 
     engine::StepRecordReader reader_;
@@ -80,6 +92,14 @@ public:
     void column(Figure figure, std::int64_t first, std::span<double> out) const override {
         for (std::size_t i = 0; i < out.size(); ++i) {
             out[i] = value(figure, rows_.at(static_cast<std::size_t>(first) + i));
+        }
+    }
+    void xColumn(XKind kind, std::int64_t first, std::span<double> out) const override {
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            const auto& row = rows_.at(static_cast<std::size_t>(first) + i);
+            out[i] = kind == XKind::update   ? static_cast<double>(row.updates)
+                     : kind == XKind::sample ? static_cast<double>(row.samples)
+                                             : row.elapsed_s;
         }
     }
 
@@ -102,6 +122,8 @@ private:
                 return static_cast<double>(row.samples_per_s);
             case Figure::memory:
                 return static_cast<double>(row.memory_bytes);
+            case Figure::learningRate:
+                return static_cast<double>(row.lr);
         }
         return 0;
     }
@@ -129,6 +151,11 @@ void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     source_ = std::move(source);
     series_.clear();
     rows_ = 0;
+    axis_ = std::make_unique<RowAxis>(
+        [rows = source_](XKind kind, std::int64_t first, std::span<double> out) {
+            rows->xColumn(kind, first, out);
+        });
+    updateStepsPerEpoch();
     problemTaken_ = false;
     speed_ = {};
     for (int i = 0; i < figureCount; ++i) {
@@ -151,6 +178,7 @@ bool RunTrack::catchUp(const QDeadlineTimer& deadline, std::int64_t limit) {
             series_[static_cast<std::size_t>(i)]->append(scratch_);
         }
         rows_ += std::ssize(scratch_);
+        axis_->grow(rows_);
     }
     return false;
 }
@@ -182,16 +210,32 @@ void RunTrack::apply(const engine::Event& event) {
         started_ = *e;
         run_ = e->run;
         config_ = e->config;
+        updateStepsPerEpoch();
     } else if (const auto* s = std::get_if<engine::StateChanged>(&event)) {
         state_ = s->state;
         events_.pop_back();  // the state is kept above; nobody reads its history
     } else if (const auto* d = std::get_if<engine::EpochDone>(&event)) {
         addEpoch(*d);
+        updateStepsPerEpoch();
     } else if (const auto* f = std::get_if<engine::RunFailed>(&event)) {
         failed_ = *f;
     } else if (const auto* r = std::get_if<engine::RunDone>(&event)) {
         done_ = *r;
     }
+}
+
+void RunTrack::updateStepsPerEpoch() {
+    double steps = 0;
+    if (!epochs_.empty()) {
+        steps = static_cast<double>(epochs_.back().step) /
+                static_cast<double>(std::max<std::int64_t>(1, epochs_.back().epoch));
+    } else if (started_ && config_.batch_size > 0) {
+        const std::int64_t perStep =
+            config_.batch_size * std::max<std::int64_t>(1, config_.accumulate);
+        steps =
+            std::ceil(static_cast<double>(started_->train_samples) / static_cast<double>(perStep));
+    }
+    axis_->setStepsPerEpoch(steps);
 }
 
 void RunTrack::addEpoch(const engine::EpochDone& epoch) {

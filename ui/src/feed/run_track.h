@@ -15,12 +15,23 @@
 #include "engine/speed.h"
 #include "engine/step_record.h"
 #include "plots/series_pyramid.h"
+#include "plots/x_axis.h"
 
 namespace ui {
 
 /// What is plotted of the step record.
-enum class Figure { loss, accuracy, lossScale, skipped, ceiling, gradNorm, samplesPerS, memory };
-inline constexpr int figureCount = 8;
+enum class Figure {
+    loss,
+    accuracy,
+    lossScale,
+    skipped,
+    ceiling,
+    gradNorm,
+    samplesPerS,
+    memory,
+    learningRate
+};
+inline constexpr int figureCount = 9;
 
 /// Where rows come from: a run's record, or a list in a test. Rows below size() never change.
 /// Nothing here throws: rows that cannot be read are NaN in a column and zeros in a row, and
@@ -31,6 +42,8 @@ public:
     virtual std::int64_t size() const = 0;
     virtual engine::StepRecord row(std::int64_t index) const = 0;
     virtual void column(Figure figure, std::int64_t first, std::span<double> out) const = 0;
+    /// Updates, samples or seconds of rows, for an x axis of this kind.
+    virtual void xColumn(XKind kind, std::int64_t first, std::span<double> out) const = 0;
     /// A reader of the same rows for another thread; empty for rows that are in no record.
     virtual engine::StepRecordReader reader() const { return {}; }
     /// Why rows could not be read; empty while all could.
@@ -68,6 +81,8 @@ public:
     engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
     const SeriesPyramid& series(Figure figure) const;
+    /// Where its steps lie on x axes that do not count steps.
+    const RowAxis& axis() const { return *axis_; }
     /// Row of a step (from 1) that was read.
     engine::StepRecord at(std::int64_t step) const;
     engine::StepRecord latest() const { return at(rows_); }
@@ -90,11 +105,13 @@ public:
 
 private:
     void addEpoch(const engine::EpochDone& epoch);
+    void updateStepsPerEpoch();
 
     std::string run_;
     engine::RunConfig config_;
     std::shared_ptr<RowSource> source_;
     std::vector<std::unique_ptr<SeriesPyramid>> series_;
+    std::unique_ptr<RowAxis> axis_;
     std::int64_t rows_ = 0;
     bool problemTaken_ = false;
     engine::Speed speed_;

@@ -1,14 +1,20 @@
 #include "panels/plot_panels.h"
 
+#include <QClipboard>
 #include <QFileDialog>
+#include <QGuiApplication>
 #include <QSettings>
 #include <QVBoxLayout>
 #include <cmath>
 
 #include "commands.h"
 #include "feed/selection.h"
-#include "panels/run_cards.h"
+#include "panels/plot_menu.h"
+#include "plots/plot_data.h"
+#include "plots/plot_options.h"
+#include "plots/plot_picture.h"
 #include "text/format.h"
+#include "text/run_title.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
 #include "widgets/panel.h"
@@ -21,74 +27,7 @@ namespace {
 
 constexpr std::size_t mostLines = 60;
 
-struct PlotSpecs {
-    Q_DECLARE_TR_FUNCTIONS(PlotSpecs)
-public:
-    static PlotSpec make(const QString& title, Figure figure, AxisKind axis, const QString& empty) {
-        PlotSpec spec;
-        spec.title = title;
-        spec.figure = figure;
-        spec.look.title = title;
-        spec.look.axis = axis;
-        spec.look.emptyText = empty;
-        return spec;
-    }
-    static PlotSpec loss();
-    static PlotSpec accuracy();
-    static PlotSpec scale();
-    static std::vector<PlotSpec> fourth();
-};
-
-PlotSpec PlotSpecs::loss() {
-    PlotSpec spec = make(tr("Loss"), Figure::loss, AxisKind::log,
-                         tr("The loss of every step will appear here, one curve a run."));
-    spec.look.smooth = true;
-    spec.logToggle = true;
-    return spec;
-}
-
-PlotSpec PlotSpecs::accuracy() {
-    PlotSpec spec =
-        make(tr("Accuracy"), Figure::accuracy, AxisKind::share,
-             tr("Training accuracy will appear here as a line, test accuracy as dots."));
-    spec.look.smooth = true;
-    spec.look.figure = [](double value) { return measured(value, percent); };
-    spec.note = tr("train line · test dots");
-    spec.evaluations = true;
-    return spec;
-}
-
-PlotSpec PlotSpecs::scale() {
-    PlotSpec spec =
-        make(tr("Loss scale"), Figure::lossScale, AxisKind::log2,
-             tr("The loss scale will climb here in steps; a skipped step is a red tick below."));
-    spec.look.stairs = true;
-    spec.look.figure = [](double value) { return powerOfTwo(value); };
-    spec.note = tr("the band is where it may be");
-    spec.scaledOnly = true;
-    return spec;
-}
-
-std::vector<PlotSpec> PlotSpecs::fourth() {
-    PlotSpec norm = make(tr("Gradient norm"), Figure::gradNorm, AxisKind::log,
-                         tr("The unscaled norm of all gradients will appear here."));
-    norm.look.smooth = true;
-    PlotSpec speed =
-        make(tr("Samples/s"), Figure::samplesPerS, AxisKind::linear,
-             tr("Each run's own speed will appear here, without its neighbour's turns."));
-    speed.look.smooth = true;
-    PlotSpec memory = make(tr("Memory"), Figure::memory, AxisKind::bytes,
-                           tr("Memory in use after each step will appear here."));
-    memory.look.figure = [](double value) { return bytes(std::llround(value)); };
-    return {norm, speed, memory};
-}
-
 }  // namespace
-
-PlotSpec lossSpec() { return PlotSpecs::loss(); }
-PlotSpec accuracySpec() { return PlotSpecs::accuracy(); }
-PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
-std::vector<PlotSpec> fourthPlaceSpecs() { return PlotSpecs::fourth(); }
 
 PlotPanel::PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidget* parent)
     : QWidget(parent), context_(context), specs_(std::move(specs)) {
@@ -119,25 +58,52 @@ void PlotPanel::furnish(Panel* panel) {
         tabs_ = new QTabBar(panel);
         tabs_->setExpanding(false);
         tabs_->setAccessibleName(tr("What the fourth plot shows"));
-        for (const auto& each : specs_) tabs_->addTab(each.title);
+        for (const auto& each : specs_) {
+            const int tab = tabs_->addTab(each.tab.isEmpty() ? each.title : each.tab);
+            tabs_->setTabToolTip(tab, each.title);
+        }
         connect(tabs_, &QTabBar::currentChanged, this,
                 [this](int index) { choose(static_cast<std::size_t>(index)); });
         panel->fillHead(tabs_);
     }
     panel->makeExpandable();
-    connect(panel->menu()->addAction(tr("Export picture…")), &QAction::triggered, this,
-            &PlotPanel::exportPlot);
+    fillMenu(panel);
+    plot_->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(plot_, &QWidget::customContextMenuRequested, panel->menu(),
+            [this](const QPoint& at) { panel_->menu()->popup(plot_->mapToGlobal(at)); });
+    writeNote(window_);
+}
+
+void PlotPanel::fillMenu(Panel* panel) {
+    QMenu* menu = panel->menu();
+    const auto add = [&](const QString& text, auto slot) {
+        auto* action = menu->addAction(text);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    add(tr("Reset zoom"), [this] { context_.link->fit(); });
+    addXAxisMenu(menu, context_.link->options());
+    const bool smooth = std::ranges::any_of(specs_, [](const auto& s) { return s.look.smooth; });
+    if (smooth) addSmoothingSlider(menu, context_.link->options());
     if (specs_.front().logToggle) {
-        auto* log = panel->menu()->addAction(tr("Logarithmic axis"));
+        auto* log = add(tr("Logarithmic axis"), [this] { toggleLog(); });
         log->setCheckable(true);
-        log->setChecked(spec().look.axis == AxisKind::log);
-        connect(log, &QAction::triggered, this, &PlotPanel::toggleLog);
-        connect(panel->menu(), &QMenu::aboutToShow, log,
+        connect(menu, &QMenu::aboutToShow, log,
                 [this, log] { log->setChecked(spec().look.axis == AxisKind::log); });
     }
-    connect(panel->menu()->addAction(tr("Show all steps")), &QAction::triggered, context_.link,
-            &PlotLink::fit);
-    writeNote(window_);
+    menu->addSeparator();
+    add(tr("Copy as image"), [this] {
+        Theme light(Theme::Choice::light);
+        QGuiApplication::clipboard()->setPixmap(drawPicture(picture(&light)));
+    });
+    add(tr("Copy as data"), [this] { QGuiApplication::clipboard()->setText(visibleData(*plot_)); });
+    add(tr("Export picture…"), [this] { exportPicture(); });
+    menu->addSeparator();
+    auto* floating = add(tr("Float"), [panel] { panel->setFloating(!panel->isFloating()); });
+    floating->setCheckable(true);
+    connect(menu, &QMenu::aboutToShow, floating,
+            [panel, floating] { floating->setChecked(panel->isFloating()); });
+    add(tr("Hide"), [panel] { panel->close(); });
 }
 
 void PlotPanel::toggleLog() {
@@ -153,57 +119,67 @@ void PlotPanel::choose(std::size_t index) {
     current_ = index;
     plot_->setLook(spec().look);
     if (spec().scaledOnly) {
-        plot_->setReadout([this](std::int64_t step) { return scaleReadout(step); });
+        plot_->setReadout([this](double x) { return scaleReadout(x); });
     }
     rebuild();
     context_.scheduler->touch();
 }
 
 void PlotPanel::rebuild() {
+    std::vector<std::shared_ptr<const RowAxis>> axes;
+    for (const auto& track : context_.feed->tracks()) axes.emplace_back(track, &track->axis());
+    context_.link->options()->setRuns(std::move(axes));
+    plot_->setContent(makeContent(*context_.theme));
+}
+
+PlotContent PlotPanel::makeContent(const Theme& theme) const {
     PlotContent content;
     for (const auto& track : context_.feed->tracks()) {
         if (spec().scaledOnly && !track->hasScaler()) continue;
-        const QColor color = context_.theme->precision(track->precision());
-        Curve curve{trackTitle(*track), color, track->dashed, &track->series(spec().figure), track};
+        const QColor color = theme.precision(track->precision());
+        const Curve curve{trackTitle(*track), color, track->dashed, &track->series(spec().figure),
+                          &track->axis(),     track};
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
             content.ceilings.back().data = &track->series(Figure::ceiling);
-            content.rug.push_back(&track->series(Figure::skipped));
+            content.skips.push_back(curve);
+            content.skips.back().data = &track->series(Figure::skipped);
         }
-        content.curves.push_back(std::move(curve));
+        content.curves.push_back(curve);
     }
-    addEvaluations(content);
-    plot_->setContent(std::move(content));
+    addEvaluations(content, theme);
+    return content;
 }
 
-void PlotPanel::addEvaluations(PlotContent& content) const {
+void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
     for (const auto& track : context_.feed->tracks()) {
         for (const auto& epoch : track->epochs()) {
-            const auto step = static_cast<double>(epoch.step);
+            const RunStep at{static_cast<double>(epoch.step), &track->axis()};
             // Many lines would be a grey wall and tell nothing.
-            if (track->epochs().size() <= mostLines) content.epochs.push_back(step);
+            if (track->epochs().size() <= mostLines) content.epochs.push_back(at);
             if (!spec().evaluations || std::isnan(epoch.test_accuracy)) continue;
-            content.dots.push_back(
-                {step, epoch.test_accuracy, context_.theme->precision(track->precision())});
+            content.dots.push_back({at, epoch.test_accuracy, theme.precision(track->precision())});
         }
     }
+}
+
+QString PlotPanel::note() const {
+    if (!spec().logToggle) return spec().note;
+    const QString axis = spec().look.axis == AxisKind::log ? tr("log") : tr("linear");
+    return window_ > 0 ? tr("%1 · raw behind, mean of %2 in front").arg(axis, count(window_))
+                       : axis;
 }
 
 void PlotPanel::writeNote(qint64 window) {
     window_ = window;
-    if (panel_ == nullptr) return;
-    QString note = spec().note;
-    if (spec().logToggle) {
-        const QString axis = spec().look.axis == AxisKind::log ? tr("log") : tr("linear");
-        note =
-            window > 0 ? tr("%1 · raw behind, mean of %2 in front").arg(axis, count(window)) : axis;
-    }
-    panel_->setNote(note);
+    if (panel_ != nullptr) panel_->setNote(note());
 }
 
-QList<QPair<QString, QColor>> PlotPanel::scaleReadout(std::int64_t step) const {
+QList<QPair<QString, QColor>> PlotPanel::scaleReadout(double x) const {
     const auto track = selectedTrack(context_);
-    if (!track || step > track->rows()) return {};
+    if (!track) return {};
+    const std::int64_t step = plot_->stepOf(&track->axis(), x);
+    if (step < 1 || step > track->rows()) return {};
     const Tokens& t = context_.theme->tokens();
     const auto row = track->at(step);
     QList<QPair<QString, QColor>> lines;
@@ -217,18 +193,29 @@ QList<QPair<QString, QColor>> PlotPanel::scaleReadout(std::int64_t step) const {
                                t.text);
         }
     }
-    const QString bear =
+    const QString most =
         std::isnan(row.scale_ceiling)
-            ? tr("could bear: unknown")
-            : tr("could bear %1").arg(significant(static_cast<double>(row.scale_ceiling), 4));
-    lines << qMakePair(bear, t.dim);
+            ? tr("max safe scale unknown")
+            : tr("max safe scale %1").arg(significant(static_cast<double>(row.scale_ceiling), 4));
+    lines << qMakePair(most, t.dim);
     return lines;
 }
 
-void PlotPanel::exportPlot() {
-    const QString file = QFileDialog::getSaveFileName(
-        this, tr("Export picture"), spec().title + u".png"_s, tr("Pictures (*.png *.svg *.pdf)"));
-    if (file.isEmpty() || plot_->exportTo(file)) return;
+PlotPicture PlotPanel::picture(Theme* theme) const {
+    PlotPicture picture;
+    picture.theme = theme;
+    picture.view = context_.link;
+    picture.look = spec().look;
+    picture.content = makeContent(*theme);
+    picture.note = note();
+    return picture;
+}
+
+void PlotPanel::exportPicture() {
+    // On paper a dark plot would be a waste of ink, so pictures are light.
+    Theme light(Theme::Choice::light);
+    const QString file = askForPicture(this, spec().title);
+    if (file.isEmpty() || writePicture(picture(&light), file)) return;
     context_.commands->report(
         {tr("%1 cannot be written.").arg(file),
          tr("Choose a folder that you may write to, and a name ending in .png, .svg or .pdf."),

@@ -5,27 +5,12 @@
 #include <vector>
 
 #include "context.h"
-#include "feed/run_track.h"
-#include "plots/line_plot.h"
+#include "panels/plot_specs.h"
+#include "plots/plot_picture.h"
 
 namespace ui {
 
 class Panel;
-
-/// What one plot shows of the runs on screen.
-struct PlotSpec {
-    QString title;
-    QString note;
-    Figure figure = Figure::loss;
-    PlotLook look;
-    bool scaledOnly = false;   ///< only runs with a loss scaler, with their band and skips
-    bool evaluations = false;  ///< the test set's results as dots
-    bool logToggle = false;    ///< L switches between log and linear
-};
-PlotSpec lossSpec();
-PlotSpec accuracySpec();
-PlotSpec lossScaleSpec();
-std::vector<PlotSpec> fourthPlaceSpecs();
 
 /// A plot over the runs on screen; with several specs, tabs in the head choose between them.
 class PlotPanel final : public QWidget {
@@ -35,15 +20,20 @@ public:
     void furnish(Panel* panel);
     void toggleLog();
     LinePlot* plot() const { return plot_; }
+    /// What is shown now, in a theme's colours.
+    PlotPicture picture(Theme* theme) const;
 
 private:
     const PlotSpec& spec() const { return specs_[current_]; }
     void choose(std::size_t index);
     void rebuild();
-    void addEvaluations(PlotContent& content) const;
+    void fillMenu(Panel* panel);
+    PlotContent makeContent(const Theme& theme) const;
+    void addEvaluations(PlotContent& content, const Theme& theme) const;
+    QString note() const;
     void writeNote(qint64 window);
-    QList<QPair<QString, QColor>> scaleReadout(std::int64_t step) const;
-    void exportPlot();
+    QList<QPair<QString, QColor>> scaleReadout(double x) const;
+    void exportPicture();
 
     Context context_;
     std::vector<PlotSpec> specs_;

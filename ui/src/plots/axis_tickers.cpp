@@ -22,23 +22,29 @@ double roundTo125(double value, bool up) {
     return below;
 }
 
-/// Without the zeros that significant() writes: 5 and not 5.00.
-QString tickText(double tick) {
-    if (std::abs(tick) < 1e-12) return u"0"_s;
-    if (std::abs(tick) >= 1000 && std::abs(tick) < 1e9) return significant(tick);
-    return QString::number(tick, 'g', 3);
+/// 10⁻⁸, 2·10⁻⁸
+QString powerOfTen(double value) {
+    int exponent = static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+    const double mantissa = value / std::pow(10.0, exponent);
+    const QString power = u"10"_s + superscript(exponent);
+    if (std::abs(mantissa - 1) < 1e-6) return power;
+    return QString::number(mantissa, 'g', 3) + u'\u00b7' + power;
 }
 
-class StepTicker final : public QCPAxisTicker {
-public:
-    StepTicker() { setTickCount(5); }
+/// Without the zeros that significant() writes: 5 and not 5.00.
+QString tickText(double tick) {
+    if (tick == 0) return u"0"_s;
+    const double size = std::abs(tick);
+    if (size < 0.999e-4 || size >= 1e6) return powerOfTen(tick);
+    return size >= 1000 ? significant(tick) : QString::number(tick, 'g', 3);
+}
 
+class StepTicker final : public RoomTicker {
 protected:
     double getTickStep(const QCPRange& range) override {
         step_ = std::max(1.0, QCPAxisTicker::getTickStep(range));
         return step_;
     }
-    int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
         // In millions where the neighbours' labels would otherwise touch.
         if (step_ >= 1e5 && tick != 0) return QString::number(tick / 1e6, 'g', 9) + u"\u2009M"_s;
@@ -49,13 +55,43 @@ private:
     double step_ = 1;
 };
 
-class ValueTicker final : public QCPAxisTicker {
+/// Seconds, from a minute on as 1:30 and from an hour on as 1:30:00.
+class TimeTicker final : public RoomTicker {
+protected:
+    double getTickStep(const QCPRange& range) override {
+        const double wanted = range.size() / std::max(1, most() - 1);
+        const double steps[] = {10,  15,   20,   30,   60,   120,   300,   600,
+                                900, 1200, 1800, 3600, 7200, 14400, 28800, 86400};
+        step_ = wanted <= 5 ? roundTo125(std::max(wanted, 1e-6), true)
+                            : std::ceil(wanted / 86400) * 86400;
+        for (const double step : steps) {
+            if (wanted > 5 && step >= wanted) {
+                step_ = step;
+                break;
+            }
+        }
+        return step_;
+    }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        if (step_ < 10) return QString::number(tick, 'g', 6) + u"\u202fs"_s;
+        return duration(tick);
+    }
+
+private:
+    double step_ = 1;
+};
+
+class ValueTicker final : public RoomTicker {
 public:
-    explicit ValueTicker(AxisKind kind) : kind_(kind) { setTickCount(5); }
+    explicit ValueTicker(AxisKind kind) : kind_(kind) {}
 
 protected:
-    int getSubTickCount(double) override { return 0; }
+    double getTickStep(const QCPRange& range) override {
+        step_ = QCPAxisTicker::getTickStep(range);
+        return step_;
+    }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        if (std::abs(tick) < step_ * 1e-6) tick = 0;  // what adding up steps leaves
         if (kind_ == AxisKind::share) return QString::number(std::lround(tick * 100)) + u'%';
         if (kind_ == AxisKind::bytes) return bytes(std::llround(tick));
         return tickText(tick);
@@ -63,42 +99,70 @@ protected:
 
 private:
     AxisKind kind_;
+    double step_ = 1;
 };
 
-class LogTicker final : public QCPAxisTicker {
+class LogTicker final : public RoomTicker {
 protected:
     QVector<double> createTickVector(double, const QCPRange& range) override {
+        wide_ = range.lower > 0 && std::log10(range.upper / range.lower) > 4;
+        if (!(range.lower > 0)) return {};
+        if (!wide_) {
+            for (const QVector<double>& digits : {QVector<double>{1, 2, 5}, {1, 3}, {1}}) {
+                const auto ticks = multiples(range, digits);
+                if (ticks.size() >= 2 && ticks.size() <= most()) return ticks;
+            }
+        }
+        const auto tens = powersOfTen(range);
+        if (tens.size() >= 2) return tens;
+        const auto fine = multiples(range, {1, 2, 5});
+        return fine.size() < 2 ? fine : QVector<double>{fine.front(), fine.back()};
+    }
+    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
+        return wide_ ? powerOfTen(tick) : tickText(tick);
+    }
+
+private:
+    static QVector<double> multiples(const QCPRange& range, const QVector<double>& digits) {
         QVector<double> ticks;
-        if (range.lower <= 0) return ticks;
-        const double decades = std::log10(range.upper / range.lower);
         double power = std::pow(10.0, std::floor(std::log10(range.lower)));
         for (; power <= range.upper; power *= 10) {
-            ticks << power;
-            if (decades < 4) ticks << 2 * power << 5 * power;
+            for (const double digit : digits) {
+                const double tick = digit * power;
+                if (tick > range.lower * (1 - 1e-9) && tick < range.upper * (1 + 1e-9)) {
+                    ticks << tick;
+                }
+            }
         }
         return ticks;
     }
-    int getSubTickCount(double) override { return 0; }
-    QString getTickLabel(double tick, const QLocale&, QChar, int) override {
-        return tickText(tick);
+    QVector<double> powersOfTen(const QCPRange& range) const {
+        const int low = static_cast<int>(std::ceil(std::log10(range.lower) - 1e-9));
+        const int high = static_cast<int>(std::floor(std::log10(range.upper) + 1e-9));
+        int stride = 1;
+        while ((high - low) / stride + 1 > most()) ++stride;
+        QVector<double> ticks;
+        // Multiples of the stride: they stay where they are while the range grows.
+        const int first = static_cast<int>(std::ceil(static_cast<double>(low) / stride)) * stride;
+        for (int e = first; e <= high; e += stride) ticks << std::pow(10.0, e);
+        return ticks;
     }
+    bool wide_ = false;
 };
 
-class PowerOfTwoTicker final : public QCPAxisTicker {
+class PowerOfTwoTicker final : public RoomTicker {
 protected:
     QVector<double> createTickVector(double, const QCPRange& range) override {
         QVector<double> ticks;
-        if (range.lower <= 0) return ticks;
+        if (!(range.lower > 0)) return ticks;
         const int low = static_cast<int>(std::ceil(std::log2(range.lower)));
         const int high = static_cast<int>(std::floor(std::log2(range.upper)));
-        int step = 1;
-        while ((high - low) / step > 6) step *= 2;
-        for (int e = low + ((step - low % step) % step); e <= high; e += step) {
-            ticks << std::ldexp(1.0, e);
-        }
+        int stride = 1;
+        while ((high - low) / stride + 1 > most()) stride *= 2;
+        const int first = static_cast<int>(std::ceil(static_cast<double>(low) / stride)) * stride;
+        for (int e = first; e <= high; e += stride) ticks << std::ldexp(1.0, e);
         return ticks;
     }
-    int getSubTickCount(double) override { return 0; }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
         return powerOfTwo(tick);
     }
@@ -106,13 +170,22 @@ protected:
 
 }  // namespace
 
-QSharedPointer<QCPAxisTicker> makeTicker(AxisKind kind) {
+void RoomTicker::setMostLabels(int most) {
+    most_ = std::clamp(most, 2, 7);
+    setTickCount(std::clamp(most_ - 1, 1, 5));  // which QCustomPlot may exceed by one or two
+}
+
+QSharedPointer<RoomTicker> makeTicker(AxisKind kind) {
     if (kind == AxisKind::log) return QSharedPointer<LogTicker>::create();
     if (kind == AxisKind::log2) return QSharedPointer<PowerOfTwoTicker>::create();
     return QSharedPointer<ValueTicker>::create(kind);
 }
 
-QSharedPointer<QCPAxisTicker> makeStepTicker() { return QSharedPointer<StepTicker>::create(); }
+QSharedPointer<RoomTicker> makeXTicker(XKind kind) {
+    if (kind == XKind::time) return QSharedPointer<TimeTicker>::create();
+    if (kind == XKind::epoch) return QSharedPointer<ValueTicker>::create(AxisKind::linear);
+    return QSharedPointer<StepTicker>::create();
+}
 
 QCPRange roundRange(double low, double high, AxisKind kind) {
     switch (kind) {

@@ -2,21 +2,38 @@
 
 #include <qcustomplot.h>
 
+#include "plots/x_axis.h"
+
 namespace ui {
 
 /// How the y axis counts.
 enum class AxisKind {
     linear,
-    log,    ///< 0.2, 0.5, 1, 2, 5
+    log,    ///< 0.2, 0.5, 1, 2, 5; 10⁻⁸ where it spans more than four decades
     log2,   ///< powers of two: 2¹⁶
     share,  ///< 0 to 1 as percent
     bytes,
 };
 
-/// Ticks and labels for an axis of this kind.
-QSharedPointer<QCPAxisTicker> makeTicker(AxisKind kind);
-/// Ticks at whole steps: 1,200.
-QSharedPointer<QCPAxisTicker> makeStepTicker();
+/// A ticker that draws no more labels than there is room for.
+class RoomTicker : public QCPAxisTicker {
+public:
+    RoomTicker() { setMostLabels(7); }
+    /// The labels that fit side by side; at least 2.
+    void setMostLabels(int most);
+
+protected:
+    int getSubTickCount(double) override { return 0; }
+    int most() const { return most_; }
+
+private:
+    int most_ = 7;
+};
+
+/// Ticks and labels for a y axis of this kind.
+QSharedPointer<RoomTicker> makeTicker(AxisKind kind);
+/// Ticks and labels for an x axis of this kind: 1,200; 0:30.
+QSharedPointer<RoomTicker> makeXTicker(XKind kind);
 
 /// The smallest round range that holds [low, high] on an axis of this kind; a default one if they
 /// are not usable (NaN, or nothing positive on a log axis).

@@ -22,16 +22,30 @@ struct Curve {
     QColor color;
     bool dashed = false;
     const SeriesPyramid* data = nullptr;
-    std::shared_ptr<const void> owner;  ///< the run: keeps data alive
+    const RowAxis* x = nullptr;         ///< where its steps lie; null: at the steps themselves
+    std::shared_ptr<const void> owner;  ///< the run: keeps data and x alive
+};
+
+/// A step of one run at which something is drawn.
+struct RunStep {
+    double step = 0;
+    const RowAxis* x = nullptr;
+};
+
+/// A value that is no part of a curve.
+struct RunDot {
+    RunStep at;
+    double value = 0;
+    QColor color;
 };
 
 /// All that a plot shows.
 struct PlotContent {
     std::vector<Curve> curves;
-    std::vector<Curve> ceilings;            ///< upper edge of the band, NaN where unknown
-    std::vector<const SeriesPyramid*> rug;  ///< > 0 where a tick belongs
-    std::vector<PlotScene::Dot> dots;
-    std::vector<double> epochs;
+    std::vector<Curve> ceilings;  ///< upper edge of the band, NaN where unknown
+    std::vector<Curve> skips;     ///< > 0 where a tick belongs; a lane for each
+    std::vector<RunDot> dots;
+    std::vector<RunStep> epochs;  ///< their last steps
 };
 
 /// How it shows them.
@@ -39,17 +53,23 @@ struct PlotLook {
     AxisKind axis = AxisKind::linear;
     bool stairs = false;  ///< level between values, never smoothed
     bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
-    QString title;        ///< for screen readers
+    QString title;        ///< for screen readers and pictures
+    QString axisName;     ///< with the unit, for pictures and copied data
     QString emptyText;
     std::function<QString(double)> figure;  ///< how a value is written
 };
 
-/// Curves against the step, drawn from pyramids. Shares range and crosshair with its neighbours;
-/// drag zooms all, the wheel zooms x, a double click fits, a click selects the step. GUI thread.
+/// Name of an x axis with its unit, for pictures and copied data.
+QString xName(XKind kind);
+
+/// Curves against the step, drawn from pyramids. Shares range, crosshair, kind of x axis and
+/// margins with its neighbours; drag zooms all, the wheel zooms x, a double click fits, a click
+/// selects the step. GUI thread.
 class LinePlot final : public QCustomPlot, public Paintable {
     Q_OBJECT
 public:
-    using Readout = std::function<QList<QPair<QString, QColor>>(std::int64_t step)>;
+    /// Lines for the crosshair at x, which is in the axis' unit.
+    using Readout = std::function<QList<QPair<QString, QColor>>(double x)>;
 
     LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWidget* parent = nullptr);
     ~LinePlot() override;
@@ -57,13 +77,20 @@ public:
     void setLook(PlotLook look);
     const PlotLook& look() const { return look_; }
     void setContent(PlotContent content);
+    const PlotContent& content() const { return content_; }
+    XKind xKind() const { return x_; }
     /// Further lines of the read-out, after the curves' values.
     void setReadout(Readout readout) { extra_ = std::move(readout); }
     /// The series have more rows: paint when there is time.
     void dataGrew();
-    /// Writes what is shown: PNG, SVG or PDF by the name's ending. False if the file cannot be
-    /// written.
-    bool exportTo(const QString& file);
+    /// For a picture: under a title, with names of the axes, laid out for a size in pixels.
+    void layOutForPicture(const QString& title, const QSize& size);
+    /// What is drawn beside the curves, as of the last paint.
+    const PlotScene& scene() const { return scene_; }
+    /// Step of a run at x; the nearest one.
+    std::int64_t stepOf(const RowAxis* run, double x) const;
+    /// Rows [first, last) of a run that are in view.
+    std::pair<std::int64_t, std::int64_t> rowsInView(const RowAxis* run) const;
 
     bool visible() const override;
     void paintNow() override;
@@ -85,6 +112,7 @@ protected:
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
@@ -92,22 +120,36 @@ protected:
 private:
     void dress();
     void showFocus();
+    void applyXAxis();
     void makeGraphs();
+    bool smooths() const;
     void refresh();
-    void refreshCurve(std::size_t index, std::int64_t first, std::int64_t last);
-    void refreshBand(std::int64_t first, std::int64_t last);
-    void refreshRug(std::int64_t first, std::int64_t last);
+    void refreshCurve(std::size_t index);
+    void refreshMean(std::size_t index, std::int64_t wanted, std::int64_t width);
+    void refreshBand();
+    void refreshLanes();
+    void refreshMarks();
     void refreshLabel(const Curve& curve, std::int64_t last);
     void refreshBandLabel(const Curve& ceiling, std::int64_t last);
-    /// Keeps a margin on the right in which the names at the curves' ends find room.
+    /// Keeps margins in which the ticks' labels and the names at the curves' ends find room.
     void makeRoomForNames();
-    void fitY(std::int64_t first, std::int64_t last);
+    void fitTickers();
+    void fitY();
     void updateCrosshair();
+    double crosshairX() const;
+    QPair<QString, QColor> xReadout(double x) const;
     void describe();
+    void moveSelection(int key, Qt::KeyboardModifiers modifiers);
     std::int64_t longest() const;
-    std::int64_t stepAt(double pixel) const;
     /// The run whose curve is nearest, or null where none is near.
     std::shared_ptr<const void> runAt(const QPointF& pixel) const;
+    /// The run that a click at a place selects.
+    std::shared_ptr<const void> runForClick(const QPointF& pixel) const;
+    std::int64_t columnsFor(const Curve& curve) const;
+    double xOf(const RowAxis* run, double step) const;
+    QVector<double> placed(const RowAxis* run, QVector<double> steps) const;
+    /// Where the steps of a run lie; of the reference for null or a run that is gone.
+    const RowAxis* axisOf(const std::shared_ptr<const void>& run) const;
 
     Theme* theme_;
     PlotLink* link_;
@@ -116,6 +158,9 @@ private:
     PlotContent content_;
     Readout extra_;
     PlotScene scene_;
+    XKind x_ = XKind::step;
+    QSharedPointer<RoomTicker> xTicker_;
+    QSharedPointer<RoomTicker> yTicker_;
     std::vector<QCPGraph*> raw_;
     std::vector<QCPGraph*> front_;
     std::vector<QCPGraph*> bands_;
@@ -123,8 +168,12 @@ private:
     bool holding_ = false;
     qint64 window_ = 0;
     std::int64_t painted_ = 0;
+    bool picture_ = false;
     QPointF pressed_;
     bool dragging_ = false;
+    bool doubled_ = false;             ///< the press that is to be released ended a double click
+    std::int64_t selectedBefore_ = 0;  ///< before the first click of a double click
+    std::weak_ptr<const void> runBefore_;
 };
 
 }  // namespace ui

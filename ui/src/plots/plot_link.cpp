@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plots/plot_options.h"
+
 namespace ui {
 
 namespace {
@@ -9,6 +11,8 @@ namespace {
 constexpr double narrowest = 8;  // steps
 
 }  // namespace
+
+PlotLink::PlotLink(QObject* parent) : QObject(parent), options_(new PlotOptions(this)) {}
 
 void PlotLink::setEnd(double end) {
     if (end == end_) return;

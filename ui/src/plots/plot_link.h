@@ -6,12 +6,17 @@
 
 namespace ui {
 
+class PlotOptions;
+
 /// What all plots share: the visible steps, the crosshair, and the selected step and run. GUI
 /// thread.
 class PlotLink final : public QObject {
     Q_OBJECT
 public:
-    explicit PlotLink(QObject* parent = nullptr) : QObject(parent) {}
+    explicit PlotLink(QObject* parent = nullptr);
+
+    /// How the plots on this link draw.
+    PlotOptions* options() const { return options_; }
 
     /// Visible steps [low, high].
     double low() const { return fitted_ ? 0 : low_; }
@@ -47,6 +52,7 @@ signals:
     void selectedChanged();
 
 private:
+    PlotOptions* options_;
     double low_ = 0;
     double high_ = 0;
     double end_ = 100;

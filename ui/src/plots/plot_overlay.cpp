@@ -3,6 +3,7 @@
 #include <QHash>
 #include <cmath>
 
+#include "plots/end_labels.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -11,13 +12,37 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rugHeight = 9;
+constexpr int bareLane = 8;  // pixels: without a name
 constexpr int labelGap = 8;
+constexpr double haloWidth = 3;
 
 double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
 double py(const QCustomPlot* plot, double y) { return plot->yAxis->coordToPixel(y); }
 
+bool lanesHaveNames(const PlotScene& scene, int height) {
+    const int full = QFontMetrics(Theme::caption()).height() * static_cast<int>(scene.lanes.size());
+    return full <= std::max(height / 3, bareLane);
+}
+
+/// Text with an outline in the panel's colour, so that curves behind it do not disturb it.
+void drawWithHalo(QCPPainter* painter, const QRectF& box, const QString& text, const QColor& color,
+                  const QColor& paper) {
+    const QFontMetricsF metrics(painter->font());
+    const QPointF base(box.left(), box.center().y() + (metrics.ascent() - metrics.descent()) / 2);
+    QPainterPath path;
+    path.addText(base, painter->font(), text);
+    painter->strokePath(path, QPen(paper, haloWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    painter->setPen(color);
+    painter->drawText(base, text);
+}
+
 }  // namespace
+
+int lanesHeight(const PlotScene& scene, int height) {
+    const int each =
+        lanesHaveNames(scene, height) ? QFontMetrics(Theme::caption()).height() : bareLane;
+    return each * static_cast<int>(scene.lanes.size());
+}
 
 SceneBack::SceneBack(QCustomPlot* plot, const PlotScene* scene)
     : QCPLayerable(plot, u"grid"_s), scene_(scene) {}
@@ -60,12 +85,12 @@ void SceneFront::draw(QCPPainter* painter) {
     }
     // A mark at the very edge is shown whole.
     painter->setClipRect(area.adjusted(-6, -2, 6, 2));
-    drawRug(painter, area);
+    drawLanes(painter, area);
     drawDots(painter, area);
     drawFlaws(painter, area);
     painter->setClipRect(mParentPlot->rect());
     drawLabels(painter, area);
-    drawRugName(painter, area);
+    drawLaneNames(painter, area);
 }
 
 void SceneFront::drawDots(QCPPainter* painter, const QRect& area) const {
@@ -86,32 +111,55 @@ void SceneFront::drawDots(QCPPainter* painter, const QRect& area) const {
     }
 }
 
-void SceneFront::drawRug(QCPPainter* painter, const QRect& area) const {
-    if (scene_->rug.empty()) return;
-    painter->setAntialiasing(false);
-    QList<QLineF> ticks;
-    for (const double step : scene_->rug) {
-        const double x = std::floor(px(mParentPlot, step));
-        ticks << QLineF(x, area.bottom() - rugHeight, x, area.bottom() - 1);
-    }
-    painter->setPen(QPen(scene_->tokens.bad, 2));
-    painter->drawLines(ticks);
-    painter->setAntialiasing(true);
-    if (scene_->circled > 0) {
-        painter->setPen(QPen(scene_->tokens.bad, 1.5));
-        painter->setBrush(Qt::NoBrush);
-        painter->drawEllipse(
-            QPointF(px(mParentPlot, scene_->circled), area.bottom() - rugHeight / 2.0), 6, 6);
+void SceneFront::drawLanes(QCPPainter* painter, const QRect& area) const {
+    if (scene_->lanes.empty()) return;
+    const int count = static_cast<int>(scene_->lanes.size());
+    const int each = lanesHeight(*scene_, area.height()) / count;
+    int top = area.bottom() - each * count;
+    for (const auto& lane : scene_->lanes) {
+        painter->setAntialiasing(false);
+        if (count > 1) {
+            painter->setPen(QPen(blend(scene_->tokens.panel, lane.color, 0.4), 1));
+            painter->drawLine(QLineF(area.left(), top + each - 1, area.right(), top + each - 1));
+        }
+        QList<QLineF> ticks;
+        for (const double step : lane.ticks) {
+            const double x = std::floor(px(mParentPlot, step));
+            ticks << QLineF(x, top + 1, x, top + each - 2);
+        }
+        painter->setPen(QPen(scene_->tokens.bad, 2));
+        painter->drawLines(ticks);
+        painter->setAntialiasing(true);
+        if (lane.circled > 0) {
+            painter->setPen(QPen(scene_->tokens.bad, 1.5));
+            painter->setBrush(Qt::NoBrush);
+            painter->drawEllipse(QPointF(px(mParentPlot, lane.circled), top + each / 2.0), 6, 6);
+        }
+        top += each;
     }
 }
 
-void SceneFront::drawRugName(QCPPainter* painter, const QRect& area) const {
-    if (scene_->rug.empty()) return;
+void SceneFront::drawLaneNames(QCPPainter* painter, const QRect& area) const {
+    if (scene_->lanes.empty()) return;
     const QFontMetrics metrics(painter->font());
-    painter->setPen(scene_->tokens.bad);
-    painter->drawText(QRect(area.right() + labelGap, area.bottom() - metrics.height() + 2,
-                            mParentPlot->width() - area.right() - labelGap, metrics.height()),
-                      Qt::AlignLeft | Qt::AlignVCenter, scene_->rugName);
+    const int count = static_cast<int>(scene_->lanes.size());
+    const int each = lanesHeight(*scene_, area.height()) / count;
+    const bool names = lanesHaveNames(*scene_, area.height());
+    const int left = area.right() + labelGap;
+    const int width = mParentPlot->width() - left;
+    int top = area.bottom() - each * count;
+    for (const auto& lane : scene_->lanes) {
+        if (names) {
+            painter->setPen(lane.color);
+            painter->drawText(QRect(left, top, width, each), Qt::AlignLeft | Qt::AlignVCenter,
+                              metrics.elidedText(lane.name, Qt::ElideRight, width));
+        } else {
+            painter->setPen(Qt::NoPen);
+            painter->setBrush(lane.color);
+            painter->drawEllipse(QRectF(left, top + (each - 6) / 2.0, 6, 6));
+        }
+        top += each;
+    }
 }
 
 void SceneFront::drawFlaws(QCPPainter* painter, const QRect& area) const {
@@ -138,22 +186,23 @@ void SceneFront::drawFlaws(QCPPainter* painter, const QRect& area) const {
 
 void SceneFront::drawLabels(QCPPainter* painter, const QRect& area) const {
     const QFontMetrics metrics(painter->font());
-    std::vector<double> wanted;
-    for (const auto& label : scene_->labels) wanted.push_back(py(mParentPlot, label.y));
-    // The name of the rug has the lowest place.
-    const int low = area.bottom() - (scene_->rug.empty() ? 0 : metrics.height());
-    const auto placed = spreadLabels(wanted, metrics.height(), area.top(), low);
-    for (std::size_t i = 0; i < placed.size(); ++i) {
-        const auto& label = scene_->labels[i];
+    std::vector<EndLabel> labels;
+    for (const auto& label : scene_->labels) {
         const double end = std::min(px(mParentPlot, label.x), double(area.right()));
-        // The margin is as wide as the widest name, but no wider than a third of the plot.
-        const int width = std::min(metrics.horizontalAdvance(label.text),
-                                   mParentPlot->width() - area.right() - labelGap);
-        const QRectF box(end + labelGap, placed[i] - metrics.height() / 2.0, width + 1,
-                         metrics.height());
-        painter->setPen(label.color);
-        painter->drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
-                          metrics.elidedText(label.text, Qt::ElideRight, width + 1));
+        labels.push_back(
+            {label.text, label.color, end + labelGap, py(mParentPlot, label.y), label.optional});
+    }
+    const double bottom = area.bottom() - lanesHeight(*scene_, area.height());
+    const auto placed =
+        placeLabels(std::move(labels), metrics, area.top(), bottom, mParentPlot->width());
+    for (const auto& label : placed) {
+        if (label.text.isEmpty()) {
+            painter->setPen(QPen(scene_->tokens.panel, haloWidth / 2));
+            painter->setBrush(label.color);
+            painter->drawEllipse(label.box);
+        } else {
+            drawWithHalo(painter, label.box, label.text, label.color, scene_->tokens.panel);
+        }
     }
 }
 
@@ -191,7 +240,9 @@ void SceneCrosshair::drawReadout(QCPPainter* painter, const QRect& area, double 
     }
     const int line = metrics.height() + 1;
     const int height = line * static_cast<int>(scene_->readout.size()) + 10;
-    const int top = scene_->readoutBelow ? area.bottom() - height - 2 * rugHeight : area.top() + 6;
+    const int top = scene_->readoutBelow
+                        ? area.bottom() - height - lanesHeight(*scene_, area.height()) - 6
+                        : area.top() + 6;
     QRectF box(x + 8, top, width + 16, height);
     if (box.right() > area.right()) box.moveRight(x - 8);
     if (box.left() < area.left()) box.moveLeft(area.left() + 2);

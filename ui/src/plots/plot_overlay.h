@@ -16,6 +16,13 @@ struct PlotScene {
         QColor color;
         double x;
         double y;
+        bool optional = false;  ///< the first to go where room is short
+    };
+    struct Lane {  ///< skips of one run
+        QString name;
+        QColor color;
+        std::vector<double> ticks;
+        double circled = 0;  ///< the skip that is selected; 0: none
     };
     struct Dot {
         double x;
@@ -27,20 +34,21 @@ struct PlotScene {
         QColor color;
     };
     Tokens tokens;
-    std::vector<double> epochs;   ///< last steps of epochs
-    std::vector<double> rug;      ///< skipped steps
+    std::vector<double> epochs;  ///< last steps of epochs
+    std::vector<Lane> lanes;
     std::vector<double> unknown;  ///< pairs: from, to where the band is not known
     std::vector<Dot> dots;
     std::vector<Flaw> flaws;
     std::vector<Label> labels;
-    QString rugName;
     QString emptyText;
-    double circled = 0;  ///< skipped step that is selected; 0: none
     double crosshair = 0;
     QList<QPair<QString, QColor>> readout;
     bool readoutBelow = false;
     QRectF dragged;  ///< pixels
 };
+
+/// Height that the lanes of skips take at the bottom of an area that is `height` high, in pixels.
+int lanesHeight(const PlotScene& scene, int height);
 
 /// Vertical lines at the epochs' ends and the hatch where the band is unknown; behind the curves.
 class SceneBack final : public QCPLayerable {
@@ -53,7 +61,8 @@ private:
     const PlotScene* scene_;
 };
 
-/// Dots, marks, rug, names at the curves' ends, the sentence of an empty plot; before the curves.
+/// Dots, marks, lanes of skips, names at the curves' ends, the sentence of an empty plot; before
+/// the curves.
 class SceneFront final : public QCPLayerable {
 public:
     SceneFront(QCustomPlot* plot, const PlotScene* scene);
@@ -62,8 +71,8 @@ private:
     void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
     void draw(QCPPainter* painter) override;
     void drawDots(QCPPainter* painter, const QRect& area) const;
-    void drawRug(QCPPainter* painter, const QRect& area) const;
-    void drawRugName(QCPPainter* painter, const QRect& area) const;
+    void drawLanes(QCPPainter* painter, const QRect& area) const;
+    void drawLaneNames(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
     void drawLabels(QCPPainter* painter, const QRect& area) const;
     const PlotScene* scene_;

@@ -16,6 +16,43 @@ void push(Polyline& line, double x, double y) {
     line.y.push_back(y);
 }
 
+/// Sums over stretches of columns, by blocks of them. Summed anew for each stretch: what a running
+/// sum loses to one huge value stays lost.
+class BlockSums {
+public:
+    struct Sum {
+        double sum = 0;
+        double weight = 0;
+        void add(const Sum& other) {
+            sum += other.sum;
+            weight += other.weight;
+        }
+    };
+
+    explicit BlockSums(const std::vector<Bucket>& buckets) {
+        for (const Bucket& b : buckets) {
+            if (columns_.size() % block == 0) blocks_.emplace_back();
+            columns_.push_back({b.finite == 0 ? 0 : static_cast<double>(b.mean) * b.finite,
+                                static_cast<double>(b.finite)});
+            blocks_.back().add(columns_.back());
+        }
+    }
+    Sum over(std::int64_t from, std::int64_t to) const {
+        Sum all;
+        for (auto at = static_cast<std::size_t>(from); at < static_cast<std::size_t>(to);) {
+            const bool whole = at % block == 0 && at + block <= static_cast<std::size_t>(to);
+            all.add(whole ? blocks_[at / block] : columns_[at]);
+            at += whole ? block : 1;
+        }
+        return all;
+    }
+
+private:
+    static constexpr std::size_t block = 32;
+    std::vector<Sum> columns_;
+    std::vector<Sum> blocks_;
+};
+
 }  // namespace
 
 double columnX(const SeriesPyramid::Columns& columns, std::size_t index) {
@@ -78,27 +115,21 @@ Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window,
     const auto all = std::ssize(columns.buckets);
     const auto span = std::max<std::int64_t>(1, window / columns.width);
     const std::int64_t ahead = (span - 1) / 2;
+    const BlockSums sums(columns.buckets);
     for (std::int64_t i = 0; i < all; ++i) {
         const double x = columnX(columns, static_cast<std::size_t>(i));
         if (x < fromX || x > toX) continue;
-        // Summed anew for each point: what a running sum loses to one huge value stays lost.
-        double sum = 0;
-        double weight = 0;
         const std::int64_t from = std::max<std::int64_t>(0, i + ahead + 1 - span);
-        for (std::int64_t at = from; at < std::min(all, i + ahead + 1); ++at) {
-            const Bucket& b = columns.buckets[static_cast<std::size_t>(at)];
-            sum += static_cast<double>(b.mean) * b.finite;
-            weight += b.finite;
-        }
+        const auto [sum, weight] = sums.over(from, std::min(all, i + ahead + 1));
         const bool gap = columns.buckets[static_cast<std::size_t>(i)].finite == 0;
         push(line, x, gap ? nan : sum / weight);
     }
     return line;
 }
 
-std::int64_t smoothingWindow(std::int64_t width) {
-    const std::int64_t wanted = 4 * width;
-    if (wanted <= 20) return 20;
+std::int64_t smoothingWindow(std::int64_t width, std::int64_t strength) {
+    const std::int64_t wanted = strength * width / 5;
+    if (wanted <= strength) return strength;
     for (std::int64_t power = 10;; power *= 10) {
         for (const std::int64_t digit : {1, 2, 5}) {
             if (digit * power >= wanted) return digit * power;

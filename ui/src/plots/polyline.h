@@ -29,9 +29,9 @@ Polyline stairs(const SeriesPyramid::Columns& columns);
 Polyline centredMean(const SeriesPyramid::Columns& columns, std::int64_t window, double fromX,
                      double toX);
 
-/// Rows averaged in front when a column holds `width` rows: 20, or four columns where that is more,
-/// rounded up to 1, 2 or 5 times a power of ten.
-std::int64_t smoothingWindow(std::int64_t width);
+/// Rows averaged in front when a column holds `width` rows: `strength` rows, or a column for every
+/// five of them where that is more, rounded up to 1, 2 or 5 times a power of ten. 0 for strength 0.
+std::int64_t smoothingWindow(std::int64_t width, std::int64_t strength = 20);
 
 /// A column that holds values that cannot be drawn as points.
 struct NonFinite {

@@ -20,7 +20,7 @@ using engine::msg;
 
 namespace {
 
-constexpr QSize plotSize{1000, 340};
+constexpr QSize plotSize{1000, 400};
 
 /// Qt draws text only where an application is; one without a screen will do.
 std::unique_ptr<QApplication> applicationWithoutScreen() {
@@ -72,12 +72,10 @@ public:
         context.link = &link_;
         context.scheduler = &scheduler_;
         PlotPanel panel(context, {spec});
-        panel.resize(plotSize);
-        panel.plot()->resize(plotSize);
-        panel.plot()->setViewport(QRect({0, 0}, plotSize));  // unseen widgets get no resize event
-        panel.plot()->replot();
+        PlotPicture picture = panel.picture(&theme_);
+        picture.size = plotSize;
         const auto file = folder / name.toStdString();
-        if (!panel.plot()->exportTo(QString::fromStdString(file.string()))) refuse(file);
+        if (!writePicture(picture, QString::fromStdString(file.string()))) refuse(file);
         return {name, spec.title, spec.note};
     }
 

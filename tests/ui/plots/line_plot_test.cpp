@@ -1,0 +1,242 @@
+// Plots over runs that a test lists row by row, and what hands and keys do on them.
+#include "plots/line_plot.h"
+
+#include <gtest/gtest.h>
+
+#include <QTest>
+
+#include "feed/run_track.h"
+#include "plots/plot_data.h"
+#include "plots/plot_options.h"
+#include "plots/plot_picture.h"
+#include "theme/theme.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+std::shared_ptr<RunTrack> trackOf(std::int64_t rows, double secondsPerStep,
+                                  std::int64_t skippedStep = 0) {
+    std::vector<engine::StepRecord> list;
+    for (std::int64_t step = 1; step <= rows; ++step) {
+        engine::StepRecord row{};
+        row.step = step;
+        row.updates = step - (skippedStep > 0 && step >= skippedStep ? 1 : 0);
+        row.samples = 32 * step;
+        row.elapsed_s = secondsPerStep * static_cast<double>(step);
+        row.loss = 1.f / static_cast<float>(step);
+        row.loss_scale = 1024;
+        row.scale_ceiling = 65536;
+        row.found_inf = step == skippedStep ? 1 : 0;
+        list.push_back(row);
+    }
+    auto track = std::make_shared<RunTrack>("1", engine::RunConfig{});
+    track->setSource(listSource(std::move(list)));
+    while (track->catchUp(QDeadlineTimer(1000))) continue;
+    return track;
+}
+
+struct LinePlotTest : testing::Test {
+    Curve curve(const QString& name, const std::shared_ptr<RunTrack>& track,
+                Figure figure = Figure::loss) {
+        return {name, Qt::blue, false, &track->series(figure), &track->axis(), track};
+    }
+    void addRun(const QString& name, const std::shared_ptr<RunTrack>& track) {
+        content.curves.push_back(curve(name, track));
+        content.skips.push_back(curve(name, track, Figure::skipped));
+        axes.emplace_back(track, &track->axis());
+        link.options()->setRuns(axes);
+        link.setEnd(std::max(link.end(), static_cast<double>(track->rows())));
+    }
+    std::unique_ptr<LinePlot> show(PlotLook look = {}, QSize size = {600, 300}) {
+        auto plot = std::make_unique<LinePlot>(&theme, &link, &scheduler);
+        plot->setLook(std::move(look));
+        plot->setContent(content);
+        plot->resize(size);
+        plot->show();
+        EXPECT_TRUE(QTest::qWaitForWindowExposed(plot.get()));
+        for (int i = 0; i < 3; ++i) plot->paintNow();
+        return plot;
+    }
+    static QPoint pixel(const LinePlot& plot, double x) {
+        return {static_cast<int>(plot.xAxis->coordToPixel(x)), plot.axisRect()->center().y()};
+    }
+
+    Theme theme{Theme::Choice::light};
+    PlotLink link;
+    PaintScheduler scheduler;
+    PlotContent content;
+    std::vector<std::shared_ptr<const RowAxis>> axes;
+};
+
+TEST_F(LinePlotTest, ArrowsMoveTheStepByWhatAPixelShows) {
+    addRun(u"FP32"_s, trackOf(100'000, 0.01));
+    const auto plot = show();
+    link.select(50'000);
+    const auto pixel = std::llround(100'000.0 / plot->axisRect()->width());
+    ASSERT_GT(pixel, 100);
+    QTest::keyClick(plot.get(), Qt::Key_Right);
+    EXPECT_EQ(link.selected(), 50'000 + pixel);
+    QTest::keyClick(plot.get(), Qt::Key_Left);
+    EXPECT_EQ(link.selected(), 50'000);
+    QTest::keyClick(plot.get(), Qt::Key_Right, Qt::ShiftModifier);
+    EXPECT_NEAR(static_cast<double>(link.selected()), 50'000.0 + 10 * static_cast<double>(pixel),
+                10);
+    link.select(50'000);
+    QTest::keyClick(plot.get(), Qt::Key_Left, Qt::ControlModifier);
+    EXPECT_EQ(link.selected(), 49'999);
+    QTest::keyClick(plot.get(), Qt::Key_End);
+    EXPECT_EQ(link.selected(), 100'000);
+    QTest::keyClick(plot.get(), Qt::Key_Home);
+    EXPECT_EQ(link.selected(), 1);
+}
+
+TEST_F(LinePlotTest, DoubleClickFitsAndLeavesTheSelectionAsItWas) {
+    addRun(u"FP32"_s, trackOf(1000, 0.01));
+    const auto plot = show();
+    link.select(7);
+    link.zoom(100, 500);
+    plot->paintNow();
+    const QPoint at = pixel(*plot, 300);
+    QTest::mouseClick(plot.get(), Qt::LeftButton, {}, at);
+    EXPECT_EQ(link.selected(), 300);
+    link.select(7);
+    // As the system sends it: press, release, double click, release.
+    QTest::mousePress(plot.get(), Qt::LeftButton, {}, at);
+    QTest::mouseRelease(plot.get(), Qt::LeftButton, {}, at);
+    QTest::mouseDClick(plot.get(), Qt::LeftButton, {}, at);
+    EXPECT_TRUE(link.fitted());
+    EXPECT_EQ(link.selected(), 7);
+}
+
+TEST_F(LinePlotTest, PutsEachRunAtItsOwnTime) {
+    addRun(u"fast"_s, trackOf(100, 0.01));
+    addRun(u"slow"_s, trackOf(100, 0.04));
+    link.options()->setX(XKind::time);
+    const auto plot = show();
+    ASSERT_EQ(plot->graphCount(), 4);  // raw and smoothed ones
+    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 1.0, 1e-9);
+    EXPECT_NEAR((plot->graph(1)->data()->constEnd() - 1)->key, 4.0, 1e-9);
+    EXPECT_GE(plot->xAxis->range().upper, 4.0);
+    EXPECT_LE(plot->xAxis->range().upper, 4.5);
+    // At 2 s the fast run has ended, and the slow one is at its 50th step.
+    QTest::mouseMove(plot.get(), pixel(*plot, 2.0));
+    EXPECT_NEAR(static_cast<double>(link.hovered()), 50, 1);
+    EXPECT_NEAR(plot->scene().crosshair, 2.0, 0.05);
+    ASSERT_EQ(plot->scene().readout.size(), 2);
+    EXPECT_TRUE(plot->scene().readout[1].first.startsWith(u"slow"_s));
+}
+
+TEST_F(LinePlotTest, ZoomsTheTimeAxisToWhatWasDragged) {
+    addRun(u"fast"_s, trackOf(1000, 0.01));
+    addRun(u"slow"_s, trackOf(1000, 0.04));
+    link.options()->setX(XKind::time);
+    const auto plot = show();
+    QTest::mousePress(plot.get(), Qt::LeftButton, {}, pixel(*plot, 20));
+    QMouseEvent move(QEvent::MouseMove, pixel(*plot, 30), plot->mapToGlobal(pixel(*plot, 30)),
+                     Qt::NoButton, Qt::LeftButton, {});
+    QCoreApplication::sendEvent(plot.get(), &move);
+    QTest::mouseRelease(plot.get(), Qt::LeftButton, {}, pixel(*plot, 30));
+    plot->paintNow();
+    EXPECT_NEAR(plot->xAxis->range().lower, 20, 0.2);
+    EXPECT_NEAR(plot->xAxis->range().upper, 30, 0.2);
+}
+
+TEST_F(LinePlotTest, GivesEachRunALaneForItsSkips) {
+    addRun(u"AMP FP16"_s, trackOf(100, 0.01, 20));
+    addRun(u"O2 FP16"_s, trackOf(100, 0.01, 60));
+    const auto plot = show();
+    const auto& lanes = plot->scene().lanes;
+    ASSERT_EQ(lanes.size(), 2u);
+    EXPECT_EQ(lanes[0].name, u"AMP FP16"_s);
+    EXPECT_EQ(lanes[0].ticks, std::vector<double>{20});
+    EXPECT_EQ(lanes[1].ticks, std::vector<double>{60});
+    EXPECT_EQ(lanesHeight(plot->scene(), 300), 2 * QFontMetrics(Theme::caption()).height());
+    EXPECT_LT(lanesHeight(plot->scene(), 60), 20) << "dots where names have no room";
+}
+
+TEST_F(LinePlotTest, ShareMarginsWhateverTheirLabels) {
+    addRun(u"A run with a long name"_s, trackOf(100, 0.01));
+    PlotLook look;
+    look.axis = AxisKind::bytes;
+    const auto wide = show(look);
+    content = {};
+    const auto narrow = show();
+    wide->paintNow();
+    narrow->paintNow();
+    wide->paintNow();
+    EXPECT_EQ(wide->axisRect()->left(), narrow->axisRect()->left());
+    EXPECT_EQ(wide->axisRect()->right(), narrow->axisRect()->right());
+    EXPECT_GT(wide->width() - wide->axisRect()->right(), 100);
+}
+
+TEST_F(LinePlotTest, ShowsTheRawCurveAloneWithoutSmoothing) {
+    addRun(u"FP32"_s, trackOf(1000, 0.01));
+    PlotLook look;
+    look.smooth = true;
+    const auto plot = show(look);
+    EXPECT_FALSE(plot->graph(1)->data()->isEmpty());
+    const double faint = plot->graph(0)->pen().color().alphaF();
+    link.options()->setSmoothing(0);
+    plot->paintNow();
+    EXPECT_TRUE(plot->graph(1)->data()->isEmpty());
+    EXPECT_GT(plot->graph(0)->pen().color().alphaF(), faint);
+}
+
+TEST_F(LinePlotTest, SmoothsMoreWithAGreaterStrength) {
+    addRun(u"FP32"_s, trackOf(1000, 0.01));
+    PlotLook look;
+    look.smooth = true;
+    const auto plot = show(look);
+    const double before = plot->graph(1)->data()->constBegin()->value;
+    link.options()->setSmoothing(200);
+    plot->paintNow();
+    EXPECT_LT(plot->graph(1)->data()->constBegin()->value, before / 2);
+}
+
+TEST_F(LinePlotTest, CopiesWhatIsVisibleAsColumns) {
+    addRun(u"FP32"_s, trackOf(1000, 0.01));
+    addRun(u"AMP FP16"_s, trackOf(500, 0.02));
+    link.zoom(100, 109);
+    const auto plot = show();
+    const QStringList lines = visibleData(*plot).trimmed().split(u'\n');
+    EXPECT_EQ(lines[0], u"step\tFP32\tAMP FP16"_s);
+    EXPECT_TRUE(lines.contains(u"105\t0.00952380989\t0.00952380989"_s));
+    EXPECT_LE(lines.size(), 14);
+    EXPECT_GE(lines.size(), 11);
+    link.options()->setX(XKind::time);
+    plot->paintNow();
+    EXPECT_TRUE(visibleData(*plot).startsWith(
+        u"step\tFP32 training time (s)\tFP32\tAMP FP16 training time (s)\tAMP FP16\n"_s));
+}
+
+TEST_F(LinePlotTest, APictureHasItsOwnSizeWithTitleAndNamesOfTheAxes) {
+    addRun(u"FP32"_s, trackOf(100, 0.01));
+    Theme light(Theme::Choice::light);
+    PlotLook look;
+    look.title = u"Loss"_s;
+    look.axisName = u"loss, unscaled"_s;
+    PlotPicture picture{&light, &link, look, content, {}};
+    QTemporaryDir folder;
+    const QString png = folder.path() + u"/loss.png"_s;
+    ASSERT_TRUE(writePicture(picture, png));
+    const QImage image(png);
+    EXPECT_EQ(image.size(), QSize(2000, 1200));
+    EXPECT_EQ(image.pixelColor(3, 3), light.tokens().panel);
+    const QString svg = folder.path() + u"/loss.svg"_s;
+    ASSERT_TRUE(writePicture(picture, svg));
+    QFile file(svg);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(file.readAll());
+    for (const QString& words : {u">Loss<"_s, u">loss, unscaled<"_s, u">step<"_s}) {
+        EXPECT_TRUE(text.contains(words)) << words.toStdString();
+    }
+    ASSERT_TRUE(writePicture(picture, folder.path() + u"/loss.pdf"_s));
+    EXPECT_GT(QFileInfo(folder.path() + u"/loss.pdf"_s).size(), 1000);
+    EXPECT_FALSE(writePicture(picture, folder.path() + u"/absent/loss.png"_s));
+    EXPECT_FALSE(writePicture(picture, folder.path() + u"/loss.txt"_s));
+}
+
+}  // namespace
+}  // namespace ui

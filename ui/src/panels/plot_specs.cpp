@@ -1,0 +1,99 @@
+#include "panels/plot_specs.h"
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "text/format.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct PlotSpecs {
+    Q_DECLARE_TR_FUNCTIONS(PlotSpecs)
+public:
+    static PlotSpec make(const QString& title, Figure figure, AxisKind axis, const QString& empty) {
+        PlotSpec spec;
+        spec.title = title;
+        spec.figure = figure;
+        spec.look.title = title;
+        spec.look.axisName = title;
+        spec.look.axis = axis;
+        spec.look.emptyText = empty;
+        return spec;
+    }
+    static PlotSpec loss();
+    static PlotSpec accuracy();
+    static PlotSpec scale();
+    static PlotSpec learningRate();
+    static std::vector<PlotSpec> fourth();
+};
+
+PlotSpec PlotSpecs::loss() {
+    PlotSpec spec = make(tr("Loss"), Figure::loss, AxisKind::log,
+                         tr("The loss of each step will appear here, one curve per run."));
+    spec.look.smooth = true;
+    spec.look.axisName = tr("loss, unscaled mean over the batch");
+    spec.logToggle = true;
+    return spec;
+}
+
+PlotSpec PlotSpecs::accuracy() {
+    PlotSpec spec =
+        make(tr("Accuracy"), Figure::accuracy, AxisKind::share,
+             tr("Training accuracy will appear here as a line, test accuracy as dots."));
+    spec.look.smooth = true;
+    spec.look.figure = [](double value) { return measured(value, percent); };
+    spec.look.axisName = tr("accuracy (%)");
+    spec.note = tr("train line · test dots");
+    spec.evaluations = true;
+    return spec;
+}
+
+PlotSpec PlotSpecs::scale() {
+    PlotSpec spec =
+        make(tr("Loss scale"), Figure::lossScale, AxisKind::log2,
+             tr("The loss scale will appear here as a staircase, skipped steps as red ticks."));
+    spec.look.stairs = true;
+    spec.look.figure = [](double value) { return powerOfTwo(value); };
+    spec.look.axisName = tr("loss scale");
+    spec.note = tr("shaded: safe range");
+    spec.scaledOnly = true;
+    return spec;
+}
+
+PlotSpec PlotSpecs::learningRate() {
+    PlotSpec spec = make(tr("Learning rate"), Figure::learningRate, AxisKind::linear,
+                         tr("The learning rate of each step will appear here."));
+    spec.tab = tr("LR");
+    spec.look.axisName = tr("learning rate");
+    return spec;
+}
+
+std::vector<PlotSpec> PlotSpecs::fourth() {
+    PlotSpec norm = make(tr("Gradient norm"), Figure::gradNorm, AxisKind::log,
+                         tr("The norm of the unscaled gradients will appear here."));
+    norm.look.smooth = true;
+    norm.look.axisName = tr("gradient norm (L2, unscaled)");
+    PlotSpec speed = make(tr("Samples/s"), Figure::samplesPerS, AxisKind::linear,
+                          tr("The throughput of each run will appear here, without the time that "
+                             "other runs take."));
+    speed.look.smooth = true;
+    speed.look.axisName = tr("throughput (samples/s)");
+    PlotSpec memory = make(tr("Memory"), Figure::memory, AxisKind::bytes,
+                           tr("Memory in use after each step will appear here."));
+    memory.look.figure = [](double value) { return bytes(std::llround(value)); };
+    memory.look.axisName = tr("memory in use");
+    return {norm, speed, memory, learningRate()};
+}
+
+}  // namespace
+
+PlotSpec lossSpec() { return PlotSpecs::loss(); }
+PlotSpec accuracySpec() { return PlotSpecs::accuracy(); }
+PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
+std::vector<PlotSpec> fourthPlaceSpecs() { return PlotSpecs::fourth(); }
+
+}  // namespace ui

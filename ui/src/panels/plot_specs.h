@@ -1,0 +1,28 @@
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "feed/run_track.h"
+#include "plots/line_plot.h"
+
+namespace ui {
+
+/// What one plot shows of the runs on screen.
+struct PlotSpec {
+    QString title;
+    QString tab;  ///< shorter, for a tab; empty: the title
+    QString note;
+    Figure figure = Figure::loss;
+    PlotLook look;
+    bool scaledOnly = false;   ///< only runs with a loss scaler, with their band and skips
+    bool evaluations = false;  ///< the test set's results as dots
+    bool logToggle = false;    ///< L switches between log and linear
+};
+PlotSpec lossSpec();
+PlotSpec accuracySpec();
+PlotSpec lossScaleSpec();
+/// Those between which tabs choose.
+std::vector<PlotSpec> fourthPlaceSpecs();
+
+}  // namespace ui

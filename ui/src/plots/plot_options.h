@@ -1,0 +1,72 @@
+#pragma once
+
+#include <QObject>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "plots/x_axis.h"
+
+namespace ui {
+
+class PlotLink;
+
+/// What all plots of a window show alike: the kind of x axis, the smoothing and the margins, so
+/// that a step stands at the same column in plots above one another. GUI thread.
+class PlotOptions final : public QObject {
+    Q_OBJECT
+public:
+    /// Of a link, which owns it. Steps as they are, the default smoothing.
+    explicit PlotOptions(PlotLink* link);
+
+    /// Takes the choices of the last start, and keeps later ones for the next.
+    void remember();
+
+    XKind x() const { return x_; }
+    void setX(XKind kind);
+    /// Strengths to choose from, ascending; 0 shows raw curves alone.
+    static std::span<const int> smoothings();
+    /// Rows averaged where a row is a column of pixels; see smoothingWindow().
+    int smoothing() const { return smoothing_; }
+    void setSmoothing(int strength);
+
+    /// The runs on screen, which keep their own x of each step.
+    void setRuns(std::vector<std::shared_ptr<const RowAxis>> runs);
+    const std::vector<std::shared_ptr<const RowAxis>>& runs() const { return runs_; }
+    /// The run whose x goes furthest. Zoom and crosshair, which are kept in steps, are in its
+    /// steps. Null for none.
+    const RowAxis* reference() const;
+    double xOf(double step) const;
+    double stepOf(double x) const;
+    /// The x axis: [first, last]. The end of a time axis that shows all is an estimate, rounded up.
+    std::pair<double, double> visible();
+
+    struct Margins {
+        int left = 0;
+        int right = 0;
+    };
+    /// The margins that a plot needs; those of all are common.
+    void need(const void* plot, Margins margins);
+    void drop(const void* plot);
+    Margins common() const { return common_; }
+
+signals:
+    /// Paint anew.
+    void changed();
+
+private:
+    void updateMargins();
+
+    PlotLink* link_;
+    XKind x_ = XKind::step;
+    int smoothing_ = 20;
+    bool remembers_ = false;
+    std::vector<std::shared_ptr<const RowAxis>> runs_;
+    double timeEnd_ = 0;
+    std::map<const void*, Margins> needs_;
+    Margins common_;
+};
+
+}  // namespace ui

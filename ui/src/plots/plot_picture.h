@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QPixmap>
+#include <QSize>
+
+#include "plots/line_plot.h"
+
+namespace ui {
+
+/// A plot as it goes into a file or onto the clipboard: with title and names of the axes, in a size
+/// that does not depend on the window.
+struct PlotPicture {
+    Theme* theme = nullptr;          ///< of the picture; the content has its colours
+    const PlotLink* view = nullptr;  ///< visible steps, x axis and smoothing are taken from here
+    PlotLook look;
+    PlotContent content;
+    QString note;           ///< behind the title; may be empty
+    QSize size{1000, 600};  ///< in points; bitmaps have twice as many pixels
+};
+
+QPixmap drawPicture(const PlotPicture& picture);
+/// PNG, SVG or PDF by the name's ending. False if the file cannot be written or the ending is none
+/// of these.
+bool writePicture(const PlotPicture& picture, const QString& file);
+
+}  // namespace ui
