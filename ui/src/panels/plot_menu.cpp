@@ -76,7 +76,8 @@ void addXAxisMenu(QMenu* menu, PlotOptions* options) {
 void addSmoothingSlider(QMenu* menu, PlotOptions* options) {
     auto* row = new QWidget(menu);
     auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    // In line with the texts of the menu, which leave room for check marks.
+    line->setContentsMargins(2 * size::inside + size::gap, size::grid, size::inside, size::grid);
     auto* slider = new QSlider(Qt::Horizontal, row);
     slider->setAccessibleName(PlotMenu::smoothing());
     slider->setRange(0, static_cast<int>(PlotOptions::smoothings().size()) - 1);

@@ -106,6 +106,12 @@ void PlotPanel::fillMenu(Panel* panel) {
     add(tr("Hide"), [panel] { panel->close(); });
 }
 
+void PlotPanel::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    // A plot paints at once; what it leaves when it shrinks would stay on the panel's lower edge.
+    if (parentWidget() != nullptr) parentWidget()->update();
+}
+
 void PlotPanel::toggleLog() {
     auto& look = specs_[current_].look;
     look.axis = look.axis == AxisKind::log ? AxisKind::linear : AxisKind::log;

@@ -23,6 +23,9 @@ public:
     /// What is shown now, in a theme's colours.
     PlotPicture picture(Theme* theme) const;
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     const PlotSpec& spec() const { return specs_[current_]; }
     void choose(std::size_t index);
