@@ -1741,10 +1741,6 @@ started %6</source>
             <translation>图上：← →</translation>
         </message>
         <message>
-            <source>Select a step to the left or right; with Shift further</source>
-            <translation>选择左侧或右侧的步；按住 Shift 跨度更大</translation>
-        </message>
-        <message>
             <source>On a plot: + − 0</source>
             <translation>图上：+ − 0</translation>
         </message>
@@ -1775,6 +1771,22 @@ started %6</source>
         <message>
             <source>Settings</source>
             <translation>设置</translation>
+        </message>
+        <message>
+            <source>Select the step a pixel further; ten pixels with Shift, one step with Ctrl</source>
+            <translation>选择相隔一个像素的步；按住 Shift 跨十个像素，按住 Ctrl 走一步</translation>
+        </message>
+        <message>
+            <source>On a plot: Home, End</source>
+            <translation>图上：Home、End</translation>
+        </message>
+        <message>
+            <source>Select the first or the last step</source>
+            <translation>选择第一步或最后一步</translation>
+        </message>
+        <message>
+            <source>Less or more smoothing</source>
+            <translation>减弱或加强平滑</translation>
         </message>
     </context>
     <context>

@@ -122,7 +122,7 @@ TEST(BadInput, CompareRefusesAPrecisionThatTheDeviceLacksBeforeAnythingTrains) {
                     {"", [] { ::setenv("CUDA_VISIBLE_DEVICES", "", 1); }});
     program.finish();
     EXPECT_EQ(program.exit_code(), 4);
-    EXPECT_THAT(program.errors(), HasSubstr("TF32 is arithmetic of NVIDIA GPUs"));
+    EXPECT_THAT(program.errors(), HasSubstr("TF32 needs an NVIDIA Ampere or newer GPU"));
     EXPECT_THAT(program.output(), IsEmpty());
     EXPECT_FALSE(fs::exists(program.runs()));
 }

@@ -20,6 +20,7 @@ using nlohmann::json;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 /// The smallest run: points and an MLP.
@@ -218,6 +219,22 @@ TEST(CommandLine, CompareRunsEachPrecisionOnTheSameDataAndEndsWithATable) {
     EXPECT_THAT(lines, Contains(StartsWith("fp32 ")));
     EXPECT_THAT(lines, Contains(StartsWith("amp-bf16 ")));
     EXPECT_THAT(lines, Contains(StartsWith("amp-bf16 against fp32: ")));
+}
+
+TEST(CommandLine, CompareTakesThePrecisionsOfTheFileUnlessOthersAreGiven) {
+    const test_support::TempFolder folder;
+    std::ofstream(folder / "c.json") << R"({"compare": {"precisions": ["amp-bf16", "fp32"]}})";
+    const std::string file = (folder / "c.json").string();
+    Program own(small("compare", {file, "--set", "max_steps=2"}));
+    own.finish();
+    EXPECT_EQ(own.exit_code(), 0) << own.errors();
+    EXPECT_THAT(own.output(), Contains(StartsWith("fp32 against amp-bf16: ")));
+    Program given(small("compare", {file, "--precision", "fp32", "--set", "max_steps=2"}));
+    given.finish();
+    EXPECT_THAT(given.output(), Not(Contains(StartsWith("amp-bf16 "))));
+    Program train(small("train", {file, "--set", "max_steps=2"}));
+    train.finish();
+    EXPECT_EQ(train.exit_code(), 0) << train.errors();
 }
 
 TEST(CommandLine, APrecisionNamedTwiceHasAFolderForEachRun) {

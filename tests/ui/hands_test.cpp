@@ -14,8 +14,11 @@
 #include "feed/run_track.h"
 #include "panels/history_panel.h"
 #include "panels/settings_field.h"
+#include "plots/line_plot.h"
 #include "widgets/about_dialog.h"
+#include "widgets/focus_ring.h"
 #include "widgets/help_window.h"
+#include "widgets/message_bar.h"
 #include "widgets/quit_dialog.h"
 #include "window_fixture.h"
 
@@ -109,6 +112,22 @@ TEST_F(HandsTest, FocusMovesNothing) {
         EXPECT_EQ(widget->sizeHint(), before)
             << widget->metaObject()->className() << ' ' << widget->accessibleName().toStdString();
     }
+}
+
+TEST_F(HandsTest, ThePlotThatHasTheFocusHasARing) {
+    auto* ring = window->findChild<FocusRing*>();
+    ASSERT_NE(ring, nullptr);
+    window->activateWindow();
+    auto* plot = window->findChild<LinePlot*>();
+    window->findChild<QPushButton*>(u"primary"_s)->setFocus();
+    EXPECT_FALSE(ring->isVisible());
+    plot->setFocus();
+    EXPECT_TRUE(ring->isVisible());
+    EXPECT_EQ(ring->parentWidget(), plot);
+    EXPECT_EQ(ring->geometry(), plot->rect());
+    EXPECT_FALSE(ring->mask().contains(plot->rect().center()));
+    window->findChild<QPushButton*>(u"primary"_s)->setFocus();
+    EXPECT_FALSE(ring->isVisible());
 }
 
 TEST_F(HandsTest, F1OpensTheHelpAtTheFocusedSetting) {
@@ -225,7 +244,7 @@ TEST_F(HandsTest, AFolderThatIsOpenedBeforeTheHistoryIsThereIsSelected) {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return window->findChild<HistoryPanel*>()->selectionModel()->hasSelection(); },
         10'000));
-    EXPECT_FALSE(window->findChild<QFrame*>(u"message"_s)->isVisible());
+    EXPECT_FALSE(window->findChild<MessageBar*>()->isVisible());
 }
 
 }  // namespace

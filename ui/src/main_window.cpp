@@ -23,6 +23,7 @@
 #include "theme/theme.h"
 #include "ui/event_feed.h"
 #include "widgets/focus_order.h"
+#include "widgets/focus_ring.h"
 #include "widgets/message_bar.h"
 #include "widgets/panel.h"
 #include "widgets/quit_dialog.h"
@@ -67,6 +68,7 @@ MainWindow::MainWindow(const Context& context, QWidget* parent)
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restoreLayout();
+    new FocusRing(this);
     bar_->focusPrimary();
 }
 
@@ -281,7 +283,11 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 }
 
 bool MainWindow::focusNextPrevChild(bool next) {
-    QList<QWidget*> groups{bar_, panels_.settings, message_, cards_, verdict_};
+    QList<QWidget*> groups{bar_, panels_.settings, message_};
+    const auto* centre = centralWidget()->layout();
+    for (int i = 0; i < centre->count(); ++i) {
+        if (centre->itemAt(i)->widget() != plots_) groups << centre->itemAt(i)->widget();
+    }
     for (auto* panel : panels_.plots) groups << panel;
     for (auto* panel : panels_.side) groups << panel;
     QWidget* stop = neighbour(readingOrder(groups), focusWidget(), next);

@@ -121,7 +121,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
     combo_ = new ChoiceBox(this);
     combo_->setProperty("role", u"choice"_s);
     combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo_->setMinimumContentsLength(5);
+    combo_->setMinimumContentsLength(4);
     combo_->setFocusPolicy(Qt::StrongFocus);  // the wheel would take the focus, too
     setChoices(std::move(choices));
     connect(combo_, &QComboBox::activated, this,

@@ -79,7 +79,10 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
             {u"Esc"_s, tr("Back from a plot that fills the centre")},
             {tr("Tab, Shift+Tab"), tr("Next or previous control")},
-            {tr("On a plot: ← →"), tr("Select a step to the left or right; with Shift further")},
+            {tr("On a plot: ← →"),
+             tr("Select the step a pixel further; ten pixels with Shift, one step with Ctrl")},
+            {tr("On a plot: Home, End"), tr("Select the first or the last step")},
+            {u"[ ]"_s, tr("Less or more smoothing")},
             {tr("On a plot: + − 0"), tr("Zoom in, zoom out, reset zoom")},
             {u"F1"_s, tr("Help, on the focused setting if there is one")}};
 }

@@ -1,0 +1,62 @@
+// Which settings play a part, and what the machine lacks for them.
+#include "engine/catalog.h"
+#include "models/settings_model.h"
+#include "text/event_text.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+bool SettingsModel::applies(const QString& path) const {
+    const auto name = path.section(u'.', 1).toStdString();
+    if (path.startsWith(u"optimizer."_s) && path != u"optimizer.kind"_s) {
+        if (name.starts_with("larc_") && !config_.optimizer.larc) return false;
+        for (const auto& info : engine::optimizers()) {
+            if (info.kind != config_.optimizer.kind) continue;
+            return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
+        }
+    }
+    if (path == u"clip.value"_s) return config_.clip.kind != "none";
+    if (path.startsWith(u"scaler."_s)) return usesScaler();
+    if (path == u"dataset.path"_s || path == u"dataset.augment"_s) {
+        for (const auto& info : engine::datasets()) {
+            if (info.kind != config_.dataset.kind) continue;
+            return path == u"dataset.path"_s ? !info.needs.empty() : info.augments;
+        }
+    }
+    if (path == u"model.options"_s) {
+        for (const auto& info : engine::models()) {
+            if (info.kind == config_.model.kind) return !info.options.empty();
+        }
+    }
+    return true;
+}
+
+void SettingsModel::setLimits(const DeviceLimits& limits) {
+    limits_ = limits;
+    judge();
+    emit changed();
+}
+
+QString SettingsModel::lacking(const QString& preset) const {
+    const auto found = limits_.precisions.constFind(preset);
+    return found == limits_.precisions.cend() ? QString() : sentence(engineText(*found));
+}
+
+QString SettingsModel::comparisonProblem() const {
+    for (const QString& preset : comparison_) {
+        if (limits_.precisions.contains(preset)) return lacking(preset);
+    }
+    return {};
+}
+
+bool SettingsModel::usesScaler() const {
+    const auto scaled = [](const engine::RunConfig& config) {
+        return engine::resolve(config.precision).scaler != "off";
+    };
+    const auto configs = comparisonConfigs();
+    return std::any_of(configs.begin(), configs.end(), scaled) || scaled(config_);
+}
+
+}  // namespace ui

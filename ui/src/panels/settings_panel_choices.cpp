@@ -1,0 +1,70 @@
+// What the settings panel lists for the data, the device and the findings of the moment.
+#include "engine/catalog.h"
+#include "panels/settings_panel.h"
+#include "text/language.h"
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+/// One line with a link to each refused field; the reasons stand under the fields.
+void SettingsPanel::refreshFindings() {
+    QStringList links;
+    for (const auto& error : context_.settings->errors()) {
+        const auto* info = engine::find_field(error.field);
+        const QString path = QString::fromStdString(error.field);
+        const QString name = info != nullptr ? engineText(info->label) : path;
+        links << u"<a href='%1'>%2</a>"_s.arg(path.toHtmlEscaped(), name.toHtmlEscaped());
+    }
+    const QString mark =
+        u"<span style='color:%1'>✕</span> "_s.arg(context_.theme->tokens().bad.name());
+    findings_->setText(links.isEmpty() ? QString()
+                                       : mark + tr("Not valid: %1").arg(links.join(u" · "_s)));
+    findingsBox_->setVisible(!links.isEmpty());
+}
+
+void SettingsPanel::refreshPresets() {
+    std::vector<Choice> presets = catalogChoices(u"precision.preset"_s);
+    QStringList why;
+    for (Choice& preset : presets) {
+        preset.why = context_.settings->lacking(preset.value);
+        why << preset.why;
+    }
+    if (why == lacking_) return;
+    lacking_ = why;
+    single_->setChoices(std::move(presets));
+}
+
+void SettingsPanel::listDevices(const std::vector<DeviceCheck::Device>& devices) {
+    std::vector<Choice> choices = catalogChoices(u"device"_s);
+    choices.pop_back();  // "cuda": each GPU is listed by its number
+    for (const auto& device : devices)
+        choices.push_back({device.value, device.value.toUpper(), device.name});
+    device_->setChoices(std::move(choices));
+}
+
+/// Models that take the chosen data set.
+void SettingsPanel::refreshModels() {
+    const SettingsModel& settings = *context_.settings;
+    const QString kind = settings.text(u"dataset.kind"_s);
+    if (kind == modelsFor_) return;
+    modelsFor_ = kind;
+    std::vector<Choice> models;
+    for (Choice& choice : catalogChoices(u"model.kind"_s)) {
+        for (const auto& info : engine::models()) {
+            if (info.kind != choice.value.toStdString()) continue;
+            const bool takes = std::find(info.dataset_kinds.begin(), info.dataset_kinds.end(),
+                                         kind.toStdString()) != info.dataset_kinds.end();
+            if (takes) models.push_back(choice);
+        }
+    }
+    model_->setChoices(models);
+    // A model that does not take the new data would only be refused: pick one that does.
+    const bool fits = std::any_of(models.begin(), models.end(), [&](const Choice& choice) {
+        return choice.value == settings.text(u"model.kind"_s);
+    });
+    if (!fits && !models.empty()) context_.settings->set(u"model.kind"_s, models.front().value);
+}
+
+}  // namespace ui
