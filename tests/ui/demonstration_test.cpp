@@ -106,7 +106,7 @@ TEST_F(DemonstrationTest, StartsFromTheHelpMenuAndSaysWhatToLookAtUntilItIsClose
     EXPECT_TRUE(guide->findChild<QLabel*>()->text().contains(u"AMP FP16, no scaling stays flat"_s));
     ASSERT_TRUE(QTest::qWaitFor([&] { return tracks[2]->rows() > 2; }, 30000));
     EXPECT_FALSE(action()->isEnabled());
-    EXPECT_EQ(action()->toolTip(), u"A run is under way. Stop it first."_s);
+    EXPECT_EQ(action()->toolTip(), u"A run is in progress. Stop it first."_s);
     commands.stop();
     ASSERT_TRUE(waitForState(RunState::done));
     EXPECT_TRUE(action()->isEnabled());

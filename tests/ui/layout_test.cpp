@@ -5,6 +5,7 @@
 
 #include "panels/run_cards.h"
 #include "panels/verdict_bar.h"
+#include "widgets/message_bar.h"
 #include "widgets/panel.h"
 #include "window_fixture.h"
 
@@ -144,7 +145,7 @@ TEST_F(LayoutTest, StaysWhileAMessageIsShown) {
     window->show({u"A sentence that says at some length what went wrong."_s, u"What to do."_s,
                   engine::ErrorCode::data, false});
     QTest::qWait(20);
-    ASSERT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible());
+    ASSERT_TRUE(window->findChild<MessageBar*>()->isVisible());
     EXPECT_SAME_PLACES(places(*window), before);
 }
 

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "panels/plot_panels.h"
+#include "widgets/message_bar.h"
 #include "widgets/panel.h"
 #include "window_fixture.h"
 
@@ -64,7 +65,7 @@ TEST_F(WindowTest, LetsOnePlotFillTheCentreUntilEscape) {
 }
 
 TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {
-    auto* bar = window->findChild<QFrame*>(u"message"_s);
+    auto* bar = window->findChild<MessageBar*>();
     ASSERT_NE(bar, nullptr);
     EXPECT_FALSE(bar->isVisible());
     commands.openPath(folder.path() + u"/nothing-here"_s);
@@ -87,7 +88,7 @@ TEST_F(WindowTest, TakesADroppedSettingsFileAndAnswersWhatItCannotOpen) {
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "batch_size": 48})");
     file.close();
-    const auto* bar = window->findChild<QFrame*>(u"message"_s);
+    const auto* bar = window->findChild<MessageBar*>();
     drop(file.fileName());
     EXPECT_EQ(settings.text(u"batch_size"_s), u"48"_s);
     EXPECT_FALSE(bar->isVisible());

@@ -15,7 +15,7 @@ std::vector<engine::RunConfig> lossScalingRuns() {
     if (!parsed.errors.empty()) {
         const auto& first = parsed.errors.front();
         throw engine::Error(engine::ErrorCode::settings,
-                            engine::msg("{}: the setting {} is {}.", file.fileName().toStdString(),
+                            engine::msg("{}: {} = {} is not valid.", file.fileName().toStdString(),
                                         first.field, first.value),
                             first.allowed);
     }

@@ -29,7 +29,7 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     auto* inside = new QWidget(this);
     inside->setObjectName(u"sections"_s);
     column_ = new QVBoxLayout(inside);
-    column_->setContentsMargins(size::inside, size::grid, size::inside, size::inside);
+    column_->setContentsMargins(size::inside, size::grid, size::inside - 2, size::inside);
     column_->setSpacing(0);
     addData();
     addModel();

@@ -112,8 +112,9 @@ void HelpWindow::open(const QString& id) {
     for (int row = 0; row < list_->count(); ++row) {
         if (list_->item(row)->data(topicRole).toInt() == wanted) list_->setCurrentRow(row);
     }
-    list_->scrollToItem(list_->currentItem(), QAbstractItemView::PositionAtCenter);
     show();
+    list_->doItemsLayout();  // with the heights that the style gives, known from now on
+    list_->scrollToItem(list_->currentItem(), QAbstractItemView::PositionAtCenter);
     raise();
     activateWindow();
     search_->setFocus();
