@@ -332,12 +332,12 @@
             <translation>所选步</translation>
         </message>
         <message>
-            <source>What happened</source>
-            <translation>事件</translation>
-        </message>
-        <message>
             <source>Runs</source>
             <translation>运行历史</translation>
+        </message>
+        <message>
+            <source>Events</source>
+            <translation>事件</translation>
         </message>
     </context>
     <context>
@@ -692,10 +692,6 @@
     <context>
         <name>ui::EventPanel</name>
         <message>
-            <source>What happened</source>
-            <translation>事件</translation>
-        </message>
-        <message>
             <source>Which events are shown</source>
             <translation>显示哪些事件</translation>
         </message>
@@ -720,8 +716,12 @@
             <translation>还没有发生这类事件。</translation>
         </message>
         <message>
-            <source>Skipped steps, growths of the scale and finished epochs will be told here.</source>
-            <translation>跳过的步、缩放值的增长和完成的轮次会记录在这里。</translation>
+            <source>Events</source>
+            <translation>事件</translation>
+        </message>
+        <message>
+            <source>Skipped steps, scale growth and finished epochs will be listed here.</source>
+            <translation>跳过的步、缩放因子的增长和完成的轮次会列在这里。</translation>
         </message>
     </context>
     <context>
@@ -786,20 +786,60 @@
             <translation>把它的文件夹移到 %1 下，再从“运行”菜单重建历史。</translation>
         </message>
         <message>
-            <source>Use its settings</source>
-            <translation>采用它的设置</translation>
-        </message>
-        <message>
             <source>Export steps as CSV…</source>
             <translation>将各步导出为 CSV…</translation>
         </message>
         <message>
-            <source>Open its folder</source>
+            <source>Every run is kept and listed here. Select some to lay them over one another.</source>
+            <translation>每次运行都会保存并列在这里。选中多个即可叠加对比。</translation>
+        </message>
+        <message>
+            <source>Compare selected runs</source>
+            <translation>对比选中的运行</translation>
+        </message>
+        <message>
+            <source>Hide on plots</source>
+            <translation>在图上隐藏</translation>
+        </message>
+        <message>
+            <source>Show on plots</source>
+            <translation>在图上显示</translation>
+        </message>
+        <message>
+            <source>Load settings</source>
+            <translation>载入设置</translation>
+        </message>
+        <message>
+            <source>Show folder</source>
             <translation>打开所在文件夹</translation>
         </message>
         <message>
-            <source>Every run is kept and listed here. Select some to lay them over one another.</source>
-            <translation>每次运行都会保存并列在这里。选中多个即可叠加对比。</translation>
+            <source>Rename…</source>
+            <translation>重命名…</translation>
+        </message>
+        <message>
+            <source>Delete…</source>
+            <translation>删除…</translation>
+        </message>
+        <message>
+            <source>Delete run %1?</source>
+            <translation>删除运行 %1？</translation>
+        </message>
+        <message>
+            <source>Delete %1 runs?</source>
+            <translation>删除 %1 次运行？</translation>
+        </message>
+        <message>
+            <source>Delete runs</source>
+            <translation>删除运行</translation>
+        </message>
+        <message>
+            <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>
+            <translation>设置、事件和所有步的记录会移到回收站；没有回收站时将永久删除。</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
         </message>
     </context>
     <context>
@@ -1223,12 +1263,18 @@ above</source>
             <translation>完成</translation>
         </message>
         <message>
-            <source>%1 · %2 on %3
-%4 steps, %5 skipped
-started %6</source>
-            <translation>%1 · %3 上的 %2
-%4 步，跳过 %5 步
-开始于 %6</translation>
+            <source>%1 skipped</source>
+            <translation>跳过 %1 步</translation>
+        </message>
+        <message>
+            <source>Run %1, %2
+%3 · %4
+%5 steps, %6 skipped
+started %7</source>
+            <translation>运行 %1，%2
+%3 · %4
+%5 步，跳过 %6 步
+开始于 %7</translation>
         </message>
     </context>
     <context>

@@ -5,8 +5,6 @@
 #include <QAbstractItemModelTester>
 #include <limits>
 
-#include "theme/theme.h"
-
 namespace ui {
 namespace {
 
@@ -22,17 +20,36 @@ engine::RunSummary summary(const char* run, const char* state, double accuracy) 
 }
 
 TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
-    Theme theme;
-    RunListModel model(&theme);
+    RunListModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    auto diverged = summary("10", "diverged", 0.05);
+    diverged.diverged_at = 23;
+    diverged.config.dataset.kind = "spirals";
+    diverged.config.model.kind = "mlp";
+    diverged.skipped = 132;
+    diverged.wall_s = 61;
+    auto named = summary("9", "done", 0.5);
+    named.title = "first try";
     model.setRuns({summary("12", "running", std::numeric_limits<double>::quiet_NaN()),
-                   summary("11", "done", 0.884), summary("10", "interrupted", 0.1)});
-    ASSERT_EQ(model.rowCount(), 3);
-    EXPECT_EQ(model.index(0, RunListModel::AccuracyColumn).data().toString(), u"–"_s);
-    EXPECT_TRUE(model.index(1, RunListModel::NameColumn).data().toString().startsWith(u"11 "_s));
-    EXPECT_EQ(model.index(2, RunListModel::StateColumn).data().toString(), u"interrupted"_s);
+                   summary("11", "done", 0.884), diverged, named});
+    ASSERT_EQ(model.rowCount(), 4);
+    EXPECT_EQ(model.index(0).data(RunListModel::AccuracyRole).toString(), u"–"_s);
+    EXPECT_TRUE(model.index(1).data().toString().startsWith(u"11 "_s));
+    EXPECT_EQ(model.index(1).data(RunListModel::StateRole).toString(), QString());
+    EXPECT_EQ(model.index(2).data(RunListModel::StateRole).toString(), u"diverged at step 23"_s);
+    EXPECT_EQ(model.index(2).data(RunListModel::DetailRole).toString(),
+              u"spirals · mlp · 132 skipped · 1:01"_s);
+    EXPECT_TRUE(model.index(3).data().toString().startsWith(u"first try "_s));
     EXPECT_EQ(model.rowOf("10"), 2);
     EXPECT_EQ(model.rowOf("99"), -1);
+}
+
+TEST(RunListModel, SaysWhichRunsAreOnThePlots) {
+    RunListModel model;
+    model.setRuns({summary("2", "done", 0.5), summary("1", "done", 0.5)});
+    model.setShown({"1"});
+    EXPECT_FALSE(model.index(0).data(RunListModel::ShownRole).toBool());
+    EXPECT_TRUE(model.index(1).data(RunListModel::ShownRole).toBool());
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/compute_thread.h"
@@ -47,9 +49,11 @@ public:
     /// Reads all rows of the runs on screen now, however long that takes: for a report.
     void readAll();
 
-    /// The runs on screen: the experiment's, then the stored ones chosen.
+    /// Takes a run of the experiment off the screen, or puts it back; it trains on meanwhile.
+    void setHidden(const std::string& run, bool hidden);
+    /// The runs on screen: the experiment's that are not hidden, then the stored ones chosen.
     std::vector<std::shared_ptr<RunTrack>> tracks() const;
-    /// Those of the experiment.
+    /// Those of the experiment, hidden ones included.
     const std::vector<std::shared_ptr<RunTrack>>& liveTracks() const { return live_; }
     /// The experiment as a whole: the liveliest state of its runs.
     engine::RunState state() const { return state_; }
@@ -93,7 +97,8 @@ private:
     std::vector<std::unique_ptr<engine::Session>> sessions_;
     std::vector<std::shared_ptr<RunTrack>> live_;  ///< of sessions_, in their order
     std::vector<std::shared_ptr<RunTrack>> stored_;
-    std::deque<Pending> pending_;  ///< whose rows are not on screen yet, in order
+    std::set<std::string> hidden_;  ///< of live_, by id
+    std::deque<Pending> pending_;   ///< whose rows are not on screen yet, in order
     engine::RunState state_ = engine::RunState::idle;
     std::function<bool()> canBegin_;
     QTimer timer_;

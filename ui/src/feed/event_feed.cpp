@@ -63,6 +63,7 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
     live_.clear();
     stored_.clear();
     pending_.clear();
+    hidden_.clear();
     if (!store_) {
         throw engine::Error(engine::ErrorCode::io,
                             engine::msg("There is no folder to keep the run in."),
@@ -124,8 +125,20 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
 
 std::vector<std::shared_ptr<RunTrack>> EventFeed::tracks() const {
     auto all = live_;
+    std::erase_if(all, [this](const auto& track) { return hidden_.contains(track->run()); });
     all.insert(all.end(), stored_.begin(), stored_.end());
     return all;
+}
+
+void EventFeed::setHidden(const std::string& run, bool hidden) {
+    if (hidden) {
+        hidden_.insert(run);
+    } else {
+        hidden_.erase(run);
+    }
+    name();
+    emit tracksChanged();
+    timer_.start();
 }
 
 double EventFeed::sinceLastRow() const { return static_cast<double>(sinceRow_.elapsed()) * 1e-3; }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
+#include "text/event_text.h"
 #include "text/format.h"
 #include "text/run_title.h"
-#include "theme/icons.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -15,6 +14,12 @@ void RunListModel::setRuns(std::vector<engine::RunSummary> runs) {
     beginResetModel();
     runs_ = std::move(runs);
     endResetModel();
+}
+
+void RunListModel::setShown(std::set<std::string> runs) {
+    if (runs == shown_) return;
+    shown_ = std::move(runs);
+    if (!runs_.empty()) emit dataChanged(index(0), index(rowCount() - 1), {ShownRole});
 }
 
 int RunListModel::rowOf(const std::string& run) const {
@@ -27,35 +32,36 @@ int RunListModel::rowCount(const QModelIndex& parent) const {
     return parent.isValid() ? 0 : static_cast<int>(runs_.size());
 }
 
-int RunListModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(columns);
+QString RunListModel::name(const engine::RunSummary& run) const {
+    const QString& title = QString::fromStdString(run.title.empty() ? run.run : run.title);
+    return title + u' ' + precisionTitle(run.config.precision);
 }
 
-QString RunListModel::text(const engine::RunSummary& run, int column) const {
-    if (column == NameColumn) {
-        return QString::fromStdString(run.run) + u' ' + precisionTitle(run.config.precision);
-    }
-    if (column == AccuracyColumn) return measured(run.test_accuracy, percent);
+QString RunListModel::state(const engine::RunSummary& run) const {
     if (run.state == "running") return tr("running");
     if (run.state == "stopped") return tr("stopped");
-    if (run.state == "diverged") return tr("diverged");
+    if (run.state == "diverged") {
+        return run.diverged_at > 0 ? divergedText(run.diverged_at) : tr("diverged");
+    }
     if (run.state == "failed") return tr("failed");
     if (run.state == "interrupted") return tr("interrupted");
-    return tr("done");
-}
-
-QIcon RunListModel::dot(const engine::RunSummary& run) const {
-    const QPixmap drawn =
-        iconPixmap(u"dot"_s, theme_->precision(run.config.precision.preset), size::icon, 2.0);
-    QIcon icon(drawn);
-    icon.addPixmap(drawn, QIcon::Selected);  // or the style would tint it
-    return icon;
+    return {};
 }
 
 QString RunListModel::detail(const engine::RunSummary& run) const {
-    return tr("%1 · %2 on %3\n%4 steps, %5 skipped\nstarted %6")
-        .arg(QString::fromStdString(run.run), QString::fromStdString(run.config.model.kind),
-             QString::fromStdString(run.config.dataset.kind), count(run.steps), count(run.skipped),
+    QStringList parts{QString::fromStdString(run.config.dataset.kind),
+                      QString::fromStdString(run.config.model.kind)};
+    if (run.skipped > 0) parts << tr("%1 skipped").arg(count(run.skipped));
+    parts << duration(run.wall_s);
+    return parts.join(u" · "_s);
+}
+
+QString RunListModel::everything(const engine::RunSummary& run) const {
+    const QString how = state(run);
+    return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
+        .arg(QString::fromStdString(run.run), how.isEmpty() ? tr("done") : how,
+             QString::fromStdString(run.config.dataset.kind),
+             QString::fromStdString(run.config.model.kind), count(run.steps), count(run.skipped),
              QString::fromStdString(run.started).replace(u'T', u' '));
 }
 
@@ -64,21 +70,45 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     const auto& run = runs_[static_cast<std::size_t>(index.row())];
     switch (role) {
         case Qt::DisplayRole:
-            return text(run, index.column());
+        case NameRole:
+            return name(run);
+        case Qt::AccessibleTextRole:
+            return QStringList{name(run), measured(run.test_accuracy, percent), state(run),
+                               detail(run)}
+                .join(u", "_s);
+        case Qt::EditRole:
+            return QString::fromStdString(run.title);
         case Qt::ToolTipRole:
+            return everything(run);
+        case AccuracyRole:
+            return measured(run.test_accuracy, percent);
+        case StateRole:
+            return state(run);
+        case DetailRole:
             return detail(run);
-        case Qt::DecorationRole:
-            if (index.column() != NameColumn) return {};
-            return dot(run);
-        case Qt::ForegroundRole:
-            if (index.column() != StateColumn) return {};
-            return QBrush(run.state == "failed" ? theme_->tokens().bad : theme_->tokens().dim);
-        case Qt::TextAlignmentRole:
-            return index.column() == NameColumn ? QVariant(int(Qt::AlignLeft | Qt::AlignVCenter))
-                                                : QVariant(int(Qt::AlignRight | Qt::AlignVCenter));
+        case PrecisionRole:
+            return QString::fromStdString(run.config.precision.preset);
+        case BrokenRole:
+            return run.state == "failed" || run.state == "diverged";
+        case ShownRole:
+            return shown_.contains(run.run);
         default:
             return {};
     }
+}
+
+bool RunListModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+    if (role != Qt::EditRole || !index.isValid()) return false;
+    const QString title = value.toString().simplified();
+    const auto& run = runs_[static_cast<std::size_t>(index.row())];
+    if (title != QString::fromStdString(run.title))
+        emit renameWanted(QString::fromStdString(run.run), title);
+    return true;
+}
+
+Qt::ItemFlags RunListModel::flags(const QModelIndex& index) const {
+    const auto flags = QAbstractListModel::flags(index);
+    return index.isValid() ? flags | Qt::ItemIsEditable : flags;
 }
 
 }  // namespace ui

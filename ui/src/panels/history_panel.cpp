@@ -1,15 +1,19 @@
 #include "panels/history_panel.h"
 
-#include <QDesktopServices>
-#include <QHeaderView>
+#include <QFileInfo>
 #include <QMenu>
-#include <QUrl>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <algorithm>
 #include <variant>
 
 #include "background.h"
 #include "commands.h"
+#include "feed/run_track.h"
 #include "models/run_list_model.h"
-#include "models/settings_model.h"
+#include "panels/run_delegate.h"
+#include "text/event_text.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"
 #include "widgets/csv_export.h"
@@ -21,32 +25,62 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-/// The runs, or why they cannot be listed.
-using Listed = std::variant<std::vector<engine::RunSummary>, engine::Error>;
+/// The runs and what was mended to list them, or why they cannot be listed.
+struct Runs {
+    std::vector<engine::RunSummary> runs;
+    std::vector<engine::Message> warnings;
+};
+using Listed = std::variant<Runs, engine::Error>;
+
+Listed list(engine::RunStore& store) {
+    try {
+        auto runs = store.list();
+        return Runs{std::move(runs), store.take_warnings()};
+    } catch (const engine::Error& error) {
+        return error;
+    }
+}
+
+/// Ids of the experiment's runs that have begun.
+std::vector<std::string> liveRuns(const EventFeed& feed) {
+    std::vector<std::string> runs;
+    for (const auto& track : feed.liveTracks()) {
+        if (!track->run().empty()) runs.push_back(track->run());
+    }
+    return runs;
+}
 
 }  // namespace
 
 HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
-    : QTreeView(parent), context_(context), model_(new RunListModel(context.theme, this)) {
+    : QListView(parent), context_(context), model_(new RunListModel(this)) {
     setModel(model_);
-    setRootIsDecorated(false);
-    setUniformRowHeights(true);
-    setHeaderHidden(true);
+    setItemDelegate(new RunDelegate(context_.theme, this));
+    setUniformItemSizes(true);
     setSelectionMode(ExtendedSelection);
-    setSelectionBehavior(SelectRows);
+    setEditTriggers(EditKeyPressed);
+    setVerticalScrollMode(ScrollPerPixel);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setContextMenuPolicy(Qt::CustomContextMenu);
-    setTextElideMode(Qt::ElideRight);
     setMinimumHeight(60);
     setAccessibleName(tr("Run history"));
-    header()->setStretchLastSection(false);
-    header()->setMinimumSectionSize(30);
-    header()->setSectionResizeMode(RunListModel::NameColumn, QHeaderView::Stretch);
-    header()->setSectionResizeMode(RunListModel::AccuracyColumn, QHeaderView::ResizeToContents);
-    header()->setSectionResizeMode(RunListModel::StateColumn, QHeaderView::ResizeToContents);
+    join();
+    reload();
+}
+
+void HistoryPanel::join() {
     connect(selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-        if (!filling_) showChosen();
+        if (filling_) return;
+        chooseLive_ = false;
+        showChosen();
     });
-    connect(this, &QTreeView::customContextMenuRequested, this, &HistoryPanel::openMenu);
+    connect(model_, &RunListModel::renameWanted, this, &HistoryPanel::rename);
+    connect(this, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
+        auto* menu = new QMenu(this);
+        menu->setAttribute(Qt::WA_DeleteOnClose);
+        fillMenu(menu);
+        menu->popup(viewport()->mapToGlobal(at));
+    });
     connect(context_.feed, &EventFeed::stateChanged, this, [this](engine::RunState state) {
         // Short epochs go from training to evaluating and back many times a second.
         const bool trains =
@@ -55,19 +89,25 @@ HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
         trained_ = trains;
     });
     connect(context_.feed, &EventFeed::storeChanged, this, &HistoryPanel::reload);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &HistoryPanel::tracksChanged);
     connect(context_.feed, &EventFeed::eventArrived, this,
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
                 if (std::holds_alternative<engine::RunDone>(event)) reload();
             });
-    // A new experiment takes the screen: what was chosen is no longer on it.
     connect(context_.commands, &Commands::started, this, [this] {
-        filling_ = true;
-        clearSelection();
-        filling_ = false;
+        chooseLive_ = true;
+        chooseLive();
     });
     connect(context_.commands, &Commands::runOpened, this, &HistoryPanel::openFolder);
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
-    reload();
+}
+
+void HistoryPanel::furnish(ui::Panel* panel) {
+    QMenu* menu = panel->menu();
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        fillMenu(menu);
+    });
 }
 
 void HistoryPanel::reload() {
@@ -78,20 +118,18 @@ void HistoryPanel::reload() {
     }
     reloading_ = true;
     inBackground(
-        this,
-        [store = context_.feed->store()]() -> Listed {
-            try {
-                return store->list();
-            } catch (const engine::Error& error) {
-                return error;
-            }
-        },
+        this, [store = context_.feed->store()] { return list(*store); },
         [this](Listed listed) {
             reloading_ = false;
             if (const auto* error = std::get_if<engine::Error>(&listed)) {
                 context_.commands->report(*error);
             } else {
-                fill(std::get<std::vector<engine::RunSummary>>(std::move(listed)));
+                auto& [runs, warnings] = std::get<Runs>(listed);
+                fill(std::move(runs));
+                QStringList texts;
+                for (const auto& warning : warnings) texts << sentence(engineText(warning));
+                if (!texts.isEmpty())
+                    context_.commands->report({texts.join(u' '), {}, engine::ErrorCode::io, true});
             }
             if (std::exchange(again_, false)) reload();
         });
@@ -101,20 +139,48 @@ void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
     filling_ = true;
     std::vector<std::string> kept;
     for (const auto& run : chosen()) kept.push_back(run.run);
+    const int scrolled = verticalScrollBar()->value();
     model_->setRuns(std::move(runs));
     for (const auto& run : kept) {
         const int row = model_->rowOf(run);
-        if (row < 0) continue;
-        selectionModel()->select(model_->index(row, 0),
-                                 QItemSelectionModel::Select | QItemSelectionModel::Rows);
+        if (row >= 0) selectionModel()->select(model_->index(row), QItemSelectionModel::Select);
     }
     filling_ = false;
+    verticalScrollBar()->setValue(scrolled);
+    tracksChanged();
     if (!wanted_.isEmpty()) openFolder(std::exchange(wanted_, {}));
+}
+
+void HistoryPanel::tracksChanged() {
+    std::set<std::string> shown;
+    for (const auto& track : context_.feed->tracks()) shown.insert(track->run());
+    model_->setShown(std::move(shown));
+    chooseLive();
+}
+
+void HistoryPanel::chooseLive() {
+    if (!chooseLive_) return;
+    QItemSelection rows;
+    for (const auto& run : liveRuns(*context_.feed)) {
+        const int row = model_->rowOf(run);
+        // A run of this experiment that the list lacks begins another reading of it.
+        if (row < 0) return reload();
+        rows.select(model_->index(row), model_->index(row));
+    }
+    filling_ = true;
+    selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect);
+    filling_ = false;
+    if (!rows.isEmpty()) scrollToTop();
+}
+
+bool HistoryPanel::isShown(const std::string& run) const {
+    const int row = model_->rowOf(run);
+    return row >= 0 && model_->index(row).data(RunListModel::ShownRole).toBool();
 }
 
 std::vector<engine::RunSummary> HistoryPanel::chosen() const {
     std::vector<engine::RunSummary> runs;
-    auto rows = selectionModel()->selectedRows();
+    auto rows = selectionModel()->selectedIndexes();
     // Oldest first: the first of a comparison is its baseline.
     std::sort(rows.begin(), rows.end(),
               [](const auto& a, const auto& b) { return a.row() > b.row(); });
@@ -123,17 +189,69 @@ std::vector<engine::RunSummary> HistoryPanel::chosen() const {
 }
 
 void HistoryPanel::paintEvent(QPaintEvent* event) {
-    QTreeView::paintEvent(event);
+    QListView::paintEvent(event);
     if (model_->rowCount() > 0) return;
     paintEmpty(viewport(), *context_.theme,
                tr("Every run is kept and listed here. Select some to lay them over one another."));
 }
 
 void HistoryPanel::showChosen() {
+    const auto runs = chosen();
+    const auto live = liveRuns(*context_.feed);
+    const auto isLive = [&](const std::string& run) {
+        return std::find(live.begin(), live.end(), run) != live.end();
+    };
+    const auto tracks = context_.feed->tracks();
+    const bool onlyLive =
+        std::all_of(runs.begin(), runs.end(), [&](const auto& run) { return isLive(run.run); }) &&
+        std::all_of(tracks.begin(), tracks.end(), [&](const auto& track) {
+            return track->run().empty() || isLive(track->run());
+        });
+    // The experiment is on screen as it is, and stays so.
+    if (onlyLive) return;
     try {
-        context_.feed->showStored(chosen());
+        context_.feed->showStored(runs);
     } catch (const engine::Error& error) {
         context_.commands->report(error);
+    }
+}
+
+void HistoryPanel::toggle(const engine::RunSummary& run) {
+    const auto live = liveRuns(*context_.feed);
+    if (std::find(live.begin(), live.end(), run.run) != live.end()) {
+        context_.feed->setHidden(run.run, isShown(run.run));
+        return;
+    }
+    std::vector<engine::RunSummary> runs;
+    for (int row = model_->rowCount() - 1; row >= 0; --row) {
+        const auto& other = model_->run(row);
+        const bool live_ = std::find(live.begin(), live.end(), other.run) != live.end();
+        // The experiment's own runs among them keep it on screen.
+        if (live_ || (isShown(other.run) != (other.run == run.run))) runs.push_back(other);
+    }
+    try {
+        context_.feed->showStored(runs);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void HistoryPanel::mousePressEvent(QMouseEvent* event) {
+    const QModelIndex index = indexAt(event->pos());
+    const bool onEye = index.isValid() && event->button() == Qt::LeftButton &&
+                       RunDelegate::eye(visualRect(index)).contains(event->pos());
+    if (onEye) {
+        toggle(model_->run(index.row()));
+    } else {
+        QListView::mousePressEvent(event);
+    }
+}
+
+void HistoryPanel::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Delete && state() != EditingState) {
+        askToDelete();
+    } else {
+        QListView::keyPressEvent(event);
     }
 }
 
@@ -146,7 +264,7 @@ void HistoryPanel::openFolder(const QString& folder) {
     for (int row = 0; row < model_->rowCount(); ++row) {
         const auto path = QString::fromStdString(model_->run(row).folder.string());
         if (QFileInfo(path).canonicalFilePath() == name) {
-            setCurrentIndex(model_->index(row, 0));
+            setCurrentIndex(model_->index(row));
             return;
         }
     }
@@ -155,22 +273,6 @@ void HistoryPanel::openFolder(const QString& folder) {
          tr("Move its folder under %1, then rebuild the history in the Run menu.")
              .arg(QString::fromStdString(context_.feed->store()->root().string())),
          engine::ErrorCode::data, true});
-}
-
-void HistoryPanel::openMenu(const QPoint& at) {
-    const QModelIndex index = indexAt(at);
-    if (!index.isValid()) return;
-    const engine::RunSummary run = model_->run(index.row());
-    auto* menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("Use its settings")), &QAction::triggered, this,
-            [this, run] { context_.settings->load(run.config); });
-    connect(menu->addAction(tr("Export steps as CSV…")), &QAction::triggered, this,
-            [this] { exportCsv(this, context_.commands, chosen()); });
-    connect(menu->addAction(tr("Open its folder")), &QAction::triggered, this, [run] {
-        QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
-    });
-    menu->popup(viewport()->mapToGlobal(at));
 }
 
 }  // namespace ui

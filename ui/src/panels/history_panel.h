@@ -1,20 +1,23 @@
 #pragma once
 
-#include <QTreeView>
+#include <QListView>
 
 #include "context.h"
 #include "engine/run_store.h"
 
 namespace ui {
 
+class Panel;
 class RunListModel;
 
-/// The runs on disk. Selecting some lays them over one another; the menu exports, opens the folder
-/// and takes the settings over.
-class HistoryPanel final : public QTreeView {
+/// The runs on disk, newest first. Selecting some lays them over one another, an eye shows and
+/// hides each on the plots, and the menu renames, exports and deletes them.
+class HistoryPanel final : public QListView {
     Q_OBJECT
 public:
     explicit HistoryPanel(const Context& context, QWidget* parent = nullptr);
+    /// Puts the menu into the head.
+    void furnish(ui::Panel* panel);  // QFrame has a Panel too
     /// Reads the list anew, off the GUI thread.
     void reload();
     /// Shows the run whose folder this is.
@@ -22,12 +25,23 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    void join();
     void fill(std::vector<engine::RunSummary> runs);
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
-    void openMenu(const QPoint& at);
+    void tracksChanged();
+    /// Of the experiment, once its runs are in the list.
+    void chooseLive();
+    bool isShown(const std::string& run) const;
+    void toggle(const engine::RunSummary& run);
+    void fillMenu(QMenu* menu);
+    void rename(const QString& run, const QString& title);
+    void askToDelete();
+    void remove(const std::vector<engine::RunSummary>& runs);
 
     Context context_;
     RunListModel* model_;
@@ -36,6 +50,7 @@ private:
     bool again_ = false;
     QString wanted_;  ///< a folder to open once the runs are listed
     bool filling_ = false;
+    bool chooseLive_ = false;  ///< until the user selects something else
 };
 
 }  // namespace ui

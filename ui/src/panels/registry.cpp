@@ -42,12 +42,12 @@ PanelSet makePanels(const Context& context, QWidget* parent) {
     set.side.push_back(panel(u"step"_s, title(QT_TRANSLATE_NOOP("Panels", "Selected step")), step));
     step->furnish(set.side.back());
     auto* events = new EventPanel(context);
-    set.side.push_back(
-        panel(u"events"_s, title(QT_TRANSLATE_NOOP("Panels", "What happened")), events));
+    set.side.push_back(panel(u"events"_s, title(QT_TRANSLATE_NOOP("Panels", "Events")), events));
     events->furnish(set.side.back());
     set.historyBody = new HistoryPanel(context);
     set.side.push_back(
         panel(u"runs"_s, title(QT_TRANSLATE_NOOP("Panels", "Runs")), set.historyBody));
+    set.historyBody->furnish(set.side.back());
     return set;
 }
 

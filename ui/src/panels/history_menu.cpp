@@ -1,0 +1,111 @@
+// What can be done with the selected runs of the history.
+#include <QDesktopServices>
+#include <QFileDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QUrl>
+#include <filesystem>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "models/run_list_model.h"
+#include "models/settings_model.h"
+#include "panels/history_panel.h"
+#include "text/format.h"
+#include "ui/event_feed.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+/// Into the trash where the desktop has one, else away.
+void discard(const std::filesystem::path& folder) {
+    if (QFile::moveToTrash(QString::fromStdString(folder.string()))) return;
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (!error) return;
+    throw engine::Error(engine::ErrorCode::io,
+                        engine::msg("{}: cannot be deleted: {}", folder.string(), error.message()),
+                        engine::msg("Check that you may write to this folder."));
+}
+
+}  // namespace
+
+void HistoryPanel::fillMenu(QMenu* menu) {
+    const auto runs = chosen();
+    const auto add = [&](const QString& text, bool enabled, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setEnabled(enabled);
+        connect(action, &QAction::triggered, this, slot);
+    };
+    const bool one = runs.size() == 1;
+    const auto first = runs.empty() ? engine::RunSummary{} : runs.front();
+    add(tr("Compare selected runs"), runs.size() > 1, [this] { showChosen(); });
+    add(one && isShown(first.run) ? tr("Hide on plots") : tr("Show on plots"), one,
+        [this, first] { toggle(first); });
+    menu->addSeparator();
+    add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
+    add(tr("Export steps as CSV…"), one, [this, first] { exportRun(first); });
+    add(tr("Show folder"), one, [first] {
+        QDesktopServices::openUrl(
+            QUrl::fromLocalFile(QString::fromStdString(first.folder.string())));
+    });
+    menu->addSeparator();
+    add(tr("Rename…"), one, [this, first] { edit(model_->index(model_->rowOf(first.run))); });
+    add(tr("Delete…"), !runs.empty(), [this] { askToDelete(); });
+}
+
+void HistoryPanel::rename(const QString& run, const QString& title) {
+    try {
+        context_.feed->store()->set_title(run.toStdString(), title.toStdString());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+    reload();
+}
+
+void HistoryPanel::askToDelete() {
+    const auto runs = chosen();
+    if (runs.empty()) return;
+    const QString question =
+        runs.size() == 1 ? tr("Delete run %1?").arg(QString::fromStdString(runs.front().run))
+                         : tr("Delete %1 runs?").arg(count(static_cast<std::int64_t>(runs.size())));
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Delete runs"), question,
+                                QMessageBox::Cancel, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(
+        tr("Settings, events and all steps move to the trash. Without a trash they are deleted "
+           "for good."));
+    auto* yes = box->addButton(tr("Delete"), QMessageBox::DestructiveRole);
+    yes->setObjectName(u"deleteRuns"_s);
+    connect(yes, &QAbstractButton::clicked, this, [this, runs] { remove(runs); });
+    box->open();
+}
+
+void HistoryPanel::remove(const std::vector<engine::RunSummary>& runs) {
+    for (const auto& run : runs) {
+        try {
+            context_.feed->store()->remove(run.run, discard);
+            if (isShown(run.run)) toggle(run);
+        } catch (const engine::Error& error) {
+            context_.commands->report(error);
+        }
+    }
+    reload();
+}
+
+void HistoryPanel::exportRun(const engine::RunSummary& run) {
+    const QString file = QFileDialog::getSaveFileName(this, tr("Export steps as CSV"),
+                                                      QString::fromStdString(run.run) + u".csv"_s,
+                                                      tr("CSV files (*.csv)"));
+    if (file.isEmpty()) return;
+    try {
+        engine::export_csv(run.folder, file.toStdString());
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+}  // namespace ui
