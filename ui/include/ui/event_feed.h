@@ -79,6 +79,8 @@ private:
         std::shared_ptr<RunTrack> track;
         engine::Event event;
     };
+    /// The hidden ones too.
+    std::vector<std::shared_ptr<RunTrack>> everyTrack() const;
     void turn();
     bool drainSessions();
     void takeEvent(std::size_t session, const engine::Event& event);

@@ -130,6 +130,12 @@ std::vector<std::shared_ptr<RunTrack>> EventFeed::tracks() const {
     return all;
 }
 
+std::vector<std::shared_ptr<RunTrack>> EventFeed::everyTrack() const {
+    auto all = live_;
+    all.insert(all.end(), stored_.begin(), stored_.end());
+    return all;
+}
+
 void EventFeed::setHidden(const std::string& run, bool hidden) {
     if (hidden) {
         hidden_.insert(run);
@@ -200,7 +206,7 @@ void EventFeed::notePublished() {
 
 bool EventFeed::frameIsDue() const {
     if (drawing_) return false;
-    const auto all = tracks();
+    const auto all = everyTrack();
     const bool news = !pending_.empty() || std::any_of(all.begin(), all.end(), [](const auto& t) {
         return t->rows() < t->published();
     });
@@ -254,7 +260,7 @@ bool EventFeed::readRows(bool whole) {
     const QDeadlineTimer slice(sliceMs, Qt::PreciseTimer);
     bool grew = false;
     behind_ = false;
-    const auto all = tracks();
+    const auto all = everyTrack();
     std::vector<std::int64_t> published;
     for (const auto& track : all) published.push_back(track->published());
     for (std::size_t i = 0; i < all.size(); ++i) {

@@ -22,8 +22,9 @@ const engine::ScaleChanged* skipIn(const engine::Event& event) {
 void EventModel::follow(EventFeed* feed) {
     connect(feed, &EventFeed::tracksChanged, this, [this, feed] { reset(feed->tracks()); });
     connect(feed, &EventFeed::eventArrived, this,
-            [this](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
-                add(*track, event);
+            [this, feed](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
+                const auto shown = feed->tracks();
+                if (std::find(shown.begin(), shown.end(), track) != shown.end()) add(*track, event);
             });
     connect(feed, &EventFeed::figuresDue, this, &EventModel::flush);
     reset(feed->tracks());

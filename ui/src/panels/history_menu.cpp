@@ -1,8 +1,10 @@
 // What can be done with the selected runs of the history.
 #include <QDesktopServices>
+#include <QDir>
 #include <QFileDialog>
 #include <QMenu>
 #include <QMessageBox>
+#include <QStandardPaths>
 #include <QUrl>
 #include <filesystem>
 
@@ -22,6 +24,8 @@ namespace {
 
 /// Into the trash where the desktop has one, else away.
 void discard(const std::filesystem::path& folder) {
+    // Without this folder Qt puts the trash into the current one.
+    QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
     if (QFile::moveToTrash(QString::fromStdString(folder.string()))) return;
     std::error_code error;
     std::filesystem::remove_all(folder, error);
