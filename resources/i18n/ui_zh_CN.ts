@@ -1211,30 +1211,6 @@ above</source>
             <source>Runs on screen</source>
             <translation>正在显示的运行</translation>
         </message>
-        <message>
-            <source>test acc.</source>
-            <translation>测试准确率</translation>
-        </message>
-        <message>
-            <source>peak</source>
-            <translation>峰值</translation>
-        </message>
-        <message>
-            <source>baseline</source>
-            <translation>基准</translation>
-        </message>
-        <message>
-            <source>failed</source>
-            <translation>失败</translation>
-        </message>
-        <message>
-            <source>scale %1</source>
-            <translation>缩放因子 %1</translation>
-        </message>
-        <message>
-            <source> · %1 bit free</source>
-            <translation> · 余量 %1 位</translation>
-        </message>
     </context>
     <context>
         <name>ui::RunListModel</name>
@@ -2021,6 +1997,44 @@ started %7</source>
         <message>
             <source>PDF document (*.pdf)</source>
             <translation>PDF 文档 (*.pdf)</translation>
+        </message>
+    </context>
+    <context>
+        <name>CardWords</name>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>test acc.</source>
+            <translation>测试准确率</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>peak</source>
+            <translation>峰值</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>scale %1</source>
+            <translation>缩放因子 %1</translation>
+        </message>
+        <message>
+            <source>headroom %1 bits</source>
+            <translation>余量 %1 位</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RunCard</name>
+        <message>
+            <source>baseline</source>
+            <translation>基准</translation>
         </message>
     </context>
 </TS>

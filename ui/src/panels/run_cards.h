@@ -5,53 +5,46 @@
 #include <vector>
 
 #include "context.h"
-#include "text/run_title.h"
 
-class QHBoxLayout;
-class QLabel;
+class QGridLayout;
 class QTableWidget;
 
 namespace ui {
 
+class RunCard;
 class RunTrack;
 
-/// One card a run: its name in its colour, loss, test accuracy, samples/s and peak memory. At most
-/// four abreast, a table beyond. Before the first start, the cards of the comparison to come.
+/// One card a run, in one row or two, so that each shows all of its figures; a table for more than
+/// four runs. Before the first start, the cards of the comparison to come. Its height depends on
+/// its width and on the number of runs alone.
 class RunCards final : public QStackedWidget {
     Q_OBJECT
 public:
     explicit RunCards(const Context& context, QWidget* parent = nullptr);
 
-    /// Narrower than the cards are now: their last figures give way.
+    /// Narrower than the cards are now: they wrap.
     QSize minimumSizeHint() const override;
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Card {
-        std::shared_ptr<RunTrack> track;
-        QLabel* note = nullptr;
-        QLabel* loss = nullptr;
-        QLabel* accuracy = nullptr;
-        QLabel* speed = nullptr;
-        QLabel* peak = nullptr;
-        QWidget* frame = nullptr;
-        std::vector<QWidget*> columns;  ///< of the four, in this order
+    struct Shown {
+        std::shared_ptr<RunTrack> track;  ///< null: a run to come
+        RunCard* card = nullptr;          ///< null: a row of the table
     };
     void rebuild();
     void refresh();
-    void fit(std::size_t columns);
-    int neededWidth() const;
-    QWidget* makeCard(const QString& title, const QColor& color, Card& card);
+    void arrange();
+    void addCard(const std::string& preset, const QString& title,
+                 const std::shared_ptr<RunTrack>& track);
     void fillTable();
 
     Context context_;
-    QWidget* row_;
-    QHBoxLayout* cards_;
+    QWidget* page_;
+    QGridLayout* cards_;
     QTableWidget* table_;
-    std::vector<Card> shown_;
-    std::size_t fitting_ = 0;  ///< columns that are shown
+    std::vector<Shown> shown_;
 };
 
 }  // namespace ui

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "feed/selection.h"
-#include "panels/run_cards.h"
 #include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/format.h"
+#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "ui/event_feed.h"

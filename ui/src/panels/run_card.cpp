@@ -1,0 +1,169 @@
+#include "panels/run_card.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/event_text.h"
+#include "text/format.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "widgets/elided_label.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int nameWidth = 120;
+
+/// The widest figures that are usual; rarer ones may push the name.
+const std::array<QString, 4> widest = {u"0.00000"_s, u"100.0 %"_s, u"888,000"_s, u"888 MB"_s};
+
+struct CardWords {
+    Q_DECLARE_TR_FUNCTIONS(CardWords)
+public:
+    static std::array<QString, 4> captions() {
+        return {tr("loss"), tr("test acc."), tr("samples/s"), tr("peak")};
+    }
+    static QString note(const RunTrack& track);
+};
+
+QString CardWords::note(const RunTrack& track) {
+    if (track.done() && track.done()->diverged_at > 0)
+        return divergedText(track.done()->diverged_at);
+    if (track.failed()) return tr("failed");
+    if (!track.hasScaler() || track.rows() == 0) return {};
+    const auto row = track.latest();
+    const double scale = static_cast<double>(row.loss_scale);
+    const QString note = tr("scale %1").arg(powerOfTwo(scale));
+    const double room = std::log2(static_cast<double>(row.scale_ceiling) / scale);
+    if (!std::isfinite(room)) return note;
+    return note + u" · "_s + tr("headroom %1 bits").arg(significant(std::max(0.0, room), 2));
+}
+
+int figureWidth(std::size_t i) {
+    return std::max(QFontMetrics(Theme::figures()).horizontalAdvance(widest[i]),
+                    QFontMetrics(Theme::caption()).horizontalAdvance(CardWords::captions()[i]));
+}
+
+int figuresWidth() {
+    int width = 3 * size::gap;
+    for (std::size_t i = 0; i < widest.size(); ++i) width += figureWidth(i);
+    return width;
+}
+
+}  // namespace
+
+RunFigures figuresOf(const RunTrack* track) {
+    RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
+    if (track == nullptr) return out;
+    const std::int64_t rows = track->rows();
+    if (rows > 0) {
+        // One batch says little: the mean of the last twenty is what the curve in front shows.
+        const Bucket tail = track->series(Figure::loss).total(rows - 20, rows);
+        const double now = static_cast<double>(track->latest().loss);
+        out.loss = significant(std::isfinite(now) ? static_cast<double>(tail.mean) : now);
+        out.speed = measured(track->speed().samples_per_s, significant);
+        out.peak = bytes(track->latest().peak_bytes);
+    }
+    if (!track->epochs().empty())
+        out.accuracy = measured(track->epochs().back().test_accuracy, percent);
+    return out;
+}
+
+QString stateOf(const RunTrack& track) {
+    const bool diverged = track.done() && track.done()->diverged_at > 0;
+    return diverged ? divergedText(track.done()->diverged_at) : stateText(track.state());
+}
+
+RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
+    : QFrame(parent), title_(title) {
+    setObjectName(u"card"_s);
+    grid_ = new QGridLayout(this);
+    grid_->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    grid_->setHorizontalSpacing(size::inside);
+    grid_->setVerticalSpacing(size::grid);
+    names_ = new QWidget(this);
+    auto* lines = new QGridLayout(names_);
+    lines->setContentsMargins(0, 0, 0, 0);
+    lines->setHorizontalSpacing(size::grid);
+    lines->setVerticalSpacing(0);
+    lines->setColumnStretch(1, 1);
+    auto* dot = new QLabel(names_);
+    dot->setPixmap(iconPixmap(u"dot"_s, color, size::icon, 2.0));
+    auto* name = new ElidedLabel(names_);
+    name->setFont(Theme::bold());
+    name->setText(title);
+    note_ = new ElidedLabel(names_);
+    note_->setProperty("role", u"dim"_s);
+    note_->setFont(Theme::caption());
+    lines->addWidget(dot, 0, 0);
+    lines->addWidget(name, 0, 1);
+    lines->addWidget(note_, 1, 0, 1, 2);
+    figures_ = new QWidget(this);
+    auto* row = new QHBoxLayout(figures_);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    const auto captions = CardWords::captions();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        values_[i] = addFigure(captions[i], widest[i]);
+        values_[i]->parentWidget()->setMinimumWidth(figureWidth(i));
+    }
+}
+
+QLabel* RunCard::addFigure(const QString& caption, const QString& usual) {
+    auto* holder = new QWidget(figures_);
+    auto* column = new QVBoxLayout(holder);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    auto* label = makeLabel(caption, "dim");
+    label->setFont(Theme::caption());
+    auto* value = makeLabel(usual);
+    value->setFont(Theme::figures());
+    value->setAccessibleName(title_ + u' ' + caption);
+    column->addWidget(label);
+    column->addWidget(value);
+    figures_->layout()->addWidget(holder);
+    return value;
+}
+
+int RunCard::wideWidth() {
+    return nameWidth + figuresWidth() + 3 * size::inside + 2 * size::border;
+}
+int RunCard::tallWidth() { return figuresWidth() + 2 * size::inside + 2 * size::border; }
+
+int RunCard::heightFor(bool wide) {
+    const int names = std::max(QFontMetrics(Theme::bold()).height(), size::icon) +
+                      QFontMetrics(Theme::caption()).height();
+    const int figures =
+        QFontMetrics(Theme::caption()).height() + QFontMetrics(Theme::figures()).height();
+    const int inside = wide ? std::max(names, figures) : names + size::grid + figures;
+    return inside + 2 * size::gap + 2 * size::border;
+}
+
+void RunCard::setWide(bool wide) {
+    grid_->removeWidget(names_);
+    grid_->removeWidget(figures_);
+    grid_->addWidget(names_, 0, 0);
+    grid_->addWidget(figures_, wide ? 0 : 1, wide ? 1 : 0);
+    grid_->setColumnStretch(0, 1);
+}
+
+void RunCard::show(const RunTrack* track, bool baseline) {
+    const RunFigures figures = figuresOf(track);
+    values_[0]->setText(figures.loss);
+    values_[1]->setText(figures.accuracy);
+    values_[2]->setText(figures.speed);
+    values_[3]->setText(figures.peak);
+    QString note = track != nullptr ? CardWords::note(*track) : QString();
+    if (note.isEmpty() && baseline) note = tr("baseline");
+    note_->setText(note);
+}
+
+}  // namespace ui

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QFrame>
+#include <array>
+#include <memory>
+
+class QGridLayout;
+class QLabel;
+
+namespace ui {
+
+class ElidedLabel;
+class RunTrack;
+
+/// Of a run: loss, test accuracy, samples/s and peak memory, as the window writes them.
+struct RunFigures {
+    QString loss;
+    QString accuracy;
+    QString speed;
+    QString peak;
+};
+/// "–" for what is not measured yet; null: a run to come.
+RunFigures figuresOf(const RunTrack* track);
+/// "diverged at step 23", or the run's state.
+QString stateOf(const RunTrack& track);
+
+/// One run: its name in its colour, a note, and its four figures beside them or below.
+class RunCard final : public QFrame {
+    Q_OBJECT
+public:
+    RunCard(const QString& title, const QColor& color, QWidget* parent);
+
+    /// Width that shows the figures beside the name, or below it.
+    static int wideWidth();
+    static int tallWidth();
+    /// The same for all cards, whatever they say.
+    static int heightFor(bool wide);
+    void setWide(bool wide);
+    void show(const RunTrack* track, bool baseline);
+
+private:
+    QLabel* addFigure(const QString& caption, const QString& widest);
+
+    QGridLayout* grid_;
+    QWidget* names_;
+    QWidget* figures_;
+    ElidedLabel* note_;
+    std::array<QLabel*, 4> values_{};
+    QString title_;
+};
+
+}  // namespace ui
