@@ -128,7 +128,7 @@ void MainWindow::placeSides() {
     resizeDocks({panels_.settings, panels_.side.front()}, {size::sideColumn, size::sideColumn},
                 Qt::Horizontal);
     QList<QDockWidget*> column(panels_.side.begin(), panels_.side.end());
-    resizeDocks(column, {320, 310, 140}, Qt::Vertical);
+    resizeDocks(column, {280, 270, 220}, Qt::Vertical);
 }
 
 void MainWindow::placePlots() {
