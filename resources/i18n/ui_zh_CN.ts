@@ -113,20 +113,8 @@
             <translation>正常：缩放因子碰到了上限。</translation>
         </message>
         <message>
-            <source>Persistent: a lower scale cannot mend a NaN of the forward pass.</source>
-            <translation>持续：前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
-        </message>
-        <message>
             <source>%1 clean steps: scale %2 → %3.</source>
             <translation>连续 %1 步无溢出：缩放因子 %2 → %3。</translation>
-        </message>
-        <message>
-            <source>Skipped: a gradient overflowed. Scale %1 → %2.</source>
-            <translation>跳过：梯度溢出。缩放因子 %1 → %2。</translation>
-        </message>
-        <message>
-            <source>Skipped: a gradient overflowed. The scale stays at %1.</source>
-            <translation>跳过：梯度溢出。缩放因子保持 %1。</translation>
         </message>
         <message>
             <source>Epoch %1 done.</source>
@@ -167,14 +155,6 @@
         <message>
             <source>.</source>
             <translation>。</translation>
-        </message>
-        <message>
-            <source>Finished: all epochs are done.</source>
-            <translation>完成：所有轮次都已训练。</translation>
-        </message>
-        <message>
-            <source>Finished: the step limit is reached.</source>
-            <translation>完成：已达到步数上限。</translation>
         </message>
         <message>
             <source>Stopped on request. The run is kept.</source>
@@ -225,16 +205,8 @@
             <translation>前向传播已经出错。</translation>
         </message>
         <message>
-            <source>The loss itself is %1, so no loss scale can mend it. Look for too large inputs, weights or learning rate.</source>
-            <translation>损失本身就是 %1，任何缩放因子都无法补救。请检查输入、权重或学习率是否过大。</translation>
-        </message>
-        <message>
             <source>Skip after skip: not the scale.</source>
             <translation>接连跳过：问题不在缩放因子。</translation>
-        </message>
-        <message>
-            <source>Several steps in a row broke although the scale fell. A lower scale cannot mend a NaN of the forward pass.</source>
-            <translation>缩放因子不断下降，仍连续多步出错。前向传播中的 NaN 不是降低缩放因子能解决的。</translation>
         </message>
         <message>
             <source>Benign: the scale is finding its place.</source>
@@ -315,6 +287,62 @@
         <message>
             <source>Tested at step %1.</source>
             <translation>第 %1 步的测试结果。</translation>
+        </message>
+        <message>
+            <source>diverged at step %1</source>
+            <translation>在第 %1 步发散</translation>
+        </message>
+        <message>
+            <source>Persistent: lowering the scale cannot fix a NaN in the forward pass.</source>
+            <translation>持续：降低缩放无法修复前向传播中的 NaN。</translation>
+        </message>
+        <message>
+            <source>Skipped: the loss is %1.</source>
+            <translation>已跳过：损失为 %1。</translation>
+        </message>
+        <message>
+            <source>Skipped: a gradient overflowed.</source>
+            <translation>已跳过：梯度溢出。</translation>
+        </message>
+        <message>
+            <source>Scale %1 → %2.</source>
+            <translation>缩放 %1 → %2。</translation>
+        </message>
+        <message>
+            <source>The scale stays at %1.</source>
+            <translation>缩放保持在 %1。</translation>
+        </message>
+        <message>
+            <source>Skipped %1–%2, %3 times.</source>
+            <translation>跳过第 %1–%2 步，共 %3 次。</translation>
+        </message>
+        <message>
+            <source>The loss is %1.</source>
+            <translation>损失为 %1。</translation>
+        </message>
+        <message>
+            <source>Diverged: the loss is NaN or infinite from step %1 on.</source>
+            <translation>已发散：从第 %1 步起损失为 NaN 或无穷大。</translation>
+        </message>
+        <message>
+            <source>Finished 1 epoch.</source>
+            <translation>已完成 1 轮。</translation>
+        </message>
+        <message>
+            <source>Finished %1 epochs.</source>
+            <translation>已完成 %1 轮。</translation>
+        </message>
+        <message>
+            <source>Finished %1 steps, the limit.</source>
+            <translation>已完成 %1 步，达到上限。</translation>
+        </message>
+        <message>
+            <source>The loss itself is %1, so no loss scale can fix it. Look for inputs, weights or a learning rate that are too large.</source>
+            <translation>损失本身为 %1，任何损失缩放都无法修复。请检查输入、权重或学习率是否过大。</translation>
+        </message>
+        <message>
+            <source>Several steps in a row were skipped although the scale fell. Lowering the scale cannot fix a NaN in the forward pass.</source>
+            <translation>缩放已降低，仍连续跳过多步。降低缩放无法修复前向传播中的 NaN。</translation>
         </message>
     </context>
     <context>
@@ -769,6 +797,10 @@
         <message>
             <source>Why scale the loss?</source>
             <translation>为什么要做损失缩放？</translation>
+        </message>
+        <message>
+            <source>What to look at</source>
+            <translation>看什么</translation>
         </message>
     </context>
     <context>

@@ -99,6 +99,7 @@ void MainWindow::buildCentre() {
     plots_ = new QMainWindow(centre);
     plots_->setWindowFlags(Qt::Widget);  // the constructor always makes it a window
     plots_->setAnimated(false);
+    plots_->installEventFilter(this);
     plots_->setDockOptions(AllowNestedDocks | AllowTabbedDocks);
     column->addWidget(new GuideCard(context_, centre));
     column->addWidget(cards_);
@@ -148,6 +149,7 @@ void MainWindow::resetLayout() {
     folded_ = false;
     narrow_.clear();
     wide_.clear();
+    widePlots_.clear();
     for (auto* panel : panels_.side) panel->setFloating(false);
     for (auto* panel : panels_.plots) panel->setFloating(false);
     panels_.settings->setFloating(false);
@@ -194,7 +196,9 @@ void MainWindow::restorePlace() {
 /// What the user made of the wide layout. Not after a resize: docks that gave way to a small window
 /// would not get their sizes back.
 void MainWindow::remember() {
-    if (!folded_ && !placing_ && isVisible()) wide_ = saveState(layoutVersion);
+    if (folded_ || placing_ || !isVisible()) return;
+    wide_ = saveState(layoutVersion);
+    if (!expanded_) widePlots_ = plots_->saveState(layoutVersion);
 }
 
 void MainWindow::unfold() {
@@ -202,6 +206,10 @@ void MainWindow::unfold() {
     narrow_ = saveState(layoutVersion);
     folded_ = false;
     restoreState(wide_, layoutVersion);
+    if (expanded_ || widePlots_.isEmpty()) return;
+    layout()->activate();  // the plots are given their room back first
+    centralWidget()->layout()->activate();
+    plots_->restoreState(widePlots_, layoutVersion);
 }
 
 void MainWindow::fold(bool folded) {
@@ -259,6 +267,13 @@ void MainWindow::show(const Problem& problem) {
     } else {
         message_->show(problem);
     }
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == plots_ && event->type() == QEvent::MouseButtonRelease) {
+        QMetaObject::invokeMethod(this, &MainWindow::remember, Qt::QueuedConnection);
+    }
+    return QMainWindow::eventFilter(watched, event);
 }
 
 bool MainWindow::event(QEvent* event) {

@@ -31,6 +31,7 @@ signals:
 
 protected:
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
@@ -67,6 +68,7 @@ private:
     QMainWindow* plots_;  ///< the docks of the plots, inside the centre
     QByteArray spread_;   ///< the plots' layout while one of them fills the centre
     QByteArray wide_;  ///< the docks' layout as the user left it, with the right column at its side
+    QByteArray widePlots_;  ///< and the plots' inside the centre
     QByteArray narrow_;     ///< and as it was when that was last folded
     bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;

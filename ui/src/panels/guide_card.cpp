@@ -28,8 +28,7 @@ QString lossOf(const RunTrack& track) {
 }  // namespace
 
 GuideCard::GuideCard(const Context& context, QWidget* parent) : QFrame(parent), context_(context) {
-    setObjectName(u"message"_s);
-    setProperty("tone", u"note"_s);
+    setObjectName(u"guide"_s);
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(size::inside, size::gap, size::gap, size::gap);
     row->setSpacing(size::gap);
@@ -37,6 +36,7 @@ GuideCard::GuideCard(const Context& context, QWidget* parent) : QFrame(parent), 
     text_->setWordWrap(true);
     text_->setTextFormat(Qt::RichText);
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    text_->setAccessibleName(tr("What to look at"));
     auto* close = new QToolButton(this);
     close->setAccessibleName(tr("Close this guide"));
     close->setToolTip(close->accessibleName());

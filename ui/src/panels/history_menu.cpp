@@ -1,7 +1,6 @@
 // What can be done with the selected runs of the history.
 #include <QDesktopServices>
 #include <QDir>
-#include <QFileDialog>
 #include <QMenu>
 #include <QMessageBox>
 #include <QStandardPaths>
@@ -15,6 +14,7 @@
 #include "panels/history_panel.h"
 #include "text/format.h"
 #include "ui/event_feed.h"
+#include "widgets/csv_export.h"
 
 namespace ui {
 
@@ -51,7 +51,8 @@ void HistoryPanel::fillMenu(QMenu* menu) {
         [this, first] { toggle(first); });
     menu->addSeparator();
     add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
-    add(tr("Export steps as CSV…"), one, [this, first] { exportRun(first); });
+    add(tr("Export steps as CSV…"), !runs.empty(),
+        [this] { exportCsv(this, context_.commands, chosen()); });
     add(tr("Show folder"), one, [first] {
         QDesktopServices::openUrl(
             QUrl::fromLocalFile(QString::fromStdString(first.folder.string())));
@@ -98,18 +99,6 @@ void HistoryPanel::remove(const std::vector<engine::RunSummary>& runs) {
         }
     }
     reload();
-}
-
-void HistoryPanel::exportRun(const engine::RunSummary& run) {
-    const QString file = QFileDialog::getSaveFileName(this, tr("Export steps as CSV"),
-                                                      QString::fromStdString(run.run) + u".csv"_s,
-                                                      tr("CSV files (*.csv)"));
-    if (file.isEmpty()) return;
-    try {
-        engine::export_csv(run.folder, file.toStdString());
-    } catch (const engine::Error& error) {
-        context_.commands->report(error);
-    }
 }
 
 }  // namespace ui

@@ -82,6 +82,7 @@ QWidget#panelBody { background: @panel; border: 1px solid @line; border-top: non
 QFrame#card { background: @panel; border: 1px solid @line; border-radius: @panelRadiuspx; }
 QFrame#message { background: @badTint; border: 1px solid @bad; border-radius: @panelRadiuspx; }
 QFrame#message[tone="note"] { background: @noteTint; border-color: @accent; }
+QFrame#guide { background: @noteTint; border: 1px solid @accent; border-radius: @panelRadiuspx; }
 QFrame#box { background: @panel; border: 1px solid @line; border-radius: @fieldRadiuspx; }
 QFrame#rule { background: @line; border: none; max-height: 1px; min-height: 1px; }
 QFrame#help { background: @panel; border: 1px solid @line; border-radius: @panelRadiuspx; }

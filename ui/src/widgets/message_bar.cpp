@@ -54,9 +54,16 @@ bool MessageBar::eventFilter(QObject* watched, QEvent* event) {
     return QFrame::eventFilter(watched, event);
 }
 
+/// The words are measured once the layout has its new widths.
+bool MessageBar::event(QEvent* event) {
+    const bool done = QFrame::event(event);
+    if (event->type() == QEvent::LayoutRequest) place();
+    return done;
+}
+
 void MessageBar::place() {
     const int width = parentWidget()->width();
-    setGeometry(0, 0, width, std::max(sizeHint().height(), heightForWidth(width)));
+    setGeometry(0, 0, width, std::max(minimumSizeHint().height(), heightForWidth(width)));
 }
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {

@@ -23,6 +23,7 @@ public:
     void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
 
 protected:
+    bool event(QEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
