@@ -767,8 +767,8 @@
             <translation>同一个网络训练三次。第三次用 FP16 计算但不做损失缩放：梯度小到 FP16 无法表示，因此学不到东西。</translation>
         </message>
         <message>
-            <source>After %1 steps the loss is %2 in FP32, %3 in AMP FP16 and %4 without scaling, where %5 of the gradients are 0.</source>
-            <translation>%1 步之后，损失在 FP32 下为 %2，AMP FP16 下为 %3，不缩放时为 %4，且 %5 的梯度为 0。</translation>
+            <source>After %1 steps the loss is %2 in FP32, %3 in AMP FP16 and %4 without scaling, where %5 of the gradients are 0 (%6 in FP32).</source>
+            <translation>%1 步之后，损失在 FP32 下为 %2，AMP FP16 下为 %3，不缩放时为 %4，且 %5 的梯度为 0（FP32 下为 %6）。</translation>
         </message>
         <message>
             <source>Loss:</source>

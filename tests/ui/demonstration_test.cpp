@@ -5,23 +5,15 @@
 #include <QAction>
 #include <QLabel>
 #include <QPushButton>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 #include <cmath>
 
-#include "commands.h"
-#include "main_window.h"
-#include "models/settings_model.h"
 #include "panels/guide_card.h"
-#include "plots/paint_scheduler.h"
-#include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/format.h"
-#include "text/language.h"
 #include "text/run_title.h"
-#include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "window_fixture.h"
 
 namespace ui {
 namespace {
@@ -29,17 +21,7 @@ namespace {
 using namespace Qt::StringLiterals;
 using engine::RunState;
 
-/// A window on a store of its own.
-struct DemonstrationTest : testing::Test {
-    DemonstrationTest() {
-        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
-        window = std::make_unique<MainWindow>(context);
-        window->QWidget::show();
-    }
-    ~DemonstrationTest() override {
-        window.reset();
-        QThreadPool::globalInstance()->waitForDone();
-    }
+struct DemonstrationTest : WindowFixture {
     QAction* action() const {
         for (auto* found : window->findChildren<QAction*>()) {
             if (found->text() == u"Why scale the loss?"_s) return found;
@@ -49,17 +31,6 @@ struct DemonstrationTest : testing::Test {
     bool waitForState(RunState state) {
         return QTest::qWaitFor([&] { return feed.state() == state; }, 400000);
     }
-
-    QTemporaryDir folder;
-    Theme theme;
-    Language language;
-    EventFeed feed;
-    SettingsModel settings;
-    Commands commands{&feed, &settings};
-    PlotLink link;
-    PaintScheduler scheduler;
-    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
-    std::unique_ptr<MainWindow> window;
 };
 
 /// The same runs, ended after some steps.
@@ -88,10 +59,21 @@ TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
     // Half of that loss is out of reach for whoever cannot tell the points apart.
     EXPECT_LT(tracks[0]->latest().loss, guess / 2);
     EXPECT_LT(tracks[1]->latest().loss, guess / 2);
-    // All but the last layers' gradients are 0: those hold 1 in 16 of the weights.
-    EXPECT_GT(tracks[2]->latest().grad_zero_share, 0.75f);
-    EXPECT_LT(tracks[0]->latest().grad_zero_share, 0.5f);
-    EXPECT_LT(tracks[1]->latest().grad_zero_share, 0.5f);
+    // ReLU makes about half of the gradients 0 in any precision; FP16 adds those it rounds to 0.
+    for (std::int64_t step = 75; step <= 150; ++step) {
+        EXPECT_GT(tracks[2]->at(step).grad_zero_share, 0.75f) << step;
+        EXPECT_LT(tracks[0]->at(step).grad_zero_share, 0.75f) << step;
+        EXPECT_LT(tracks[1]->at(step).grad_zero_share, 0.75f) << step;
+    }
+}
+
+TEST_F(DemonstrationTest, FitsASmallScreenWithItsGuide) {
+    window->resize(1024, 768);
+    action()->trigger();
+    QTest::qWait(50);
+    ASSERT_TRUE(window->findChild<GuideCard*>()->isVisible());
+    EXPECT_LE(window->minimumSizeHint().height(), 768);
+    EXPECT_LE(window->minimumSizeHint().width(), 1024);
 }
 
 TEST_F(DemonstrationTest, StartsFromTheHelpMenuAndSaysWhatToLookAtUntilItIsClosed) {

@@ -295,6 +295,7 @@ void MainWindow::showEvent(QShowEvent* event) {
 void MainWindow::resizeEvent(QResizeEvent* event) {
     QMainWindow::resizeEvent(event);
     fold(width() < size::foldBelow);
+    cards_->setLow(height() < size::tableBelow);
 }
 
 bool MainWindow::focusNextPrevChild(bool next) {

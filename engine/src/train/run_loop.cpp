@@ -230,7 +230,7 @@ void RunLoop::warn_once(const StepRecord& row) {
                            row.loss, row.step),
                        row.step});
     }
-    if (std::isnan(row.lost_update_share)) return;
+    if (std::isnan(row.lost_update_share) || resolve(config_.precision).master_weights) return;
     constexpr double weight = 0.05;  // mean of about the last twenty steps
     lost_share_ += weight * (static_cast<double>(row.lost_update_share) - lost_share_);
     if (lost_share_ > 0.5 && !warned_lost_) {
@@ -307,18 +307,14 @@ void RunLoop::finish_epoch() {
     epoch_start_s_ = elapsed_s_;
 }
 
-namespace {
-
-/// NaN where the record cannot be read: another program cut it short.
-double samples_per_s(const StepRecordReader& record) {
+/// NaN where the record cannot be read: another program cut it short or removed it.
+double RunLoop::samples_per_s() const {
     try {
-        return speeds({record}).front().samples_per_s;
+        return speeds({record()}).front().samples_per_s;
     } catch (const Error&) {
         return std::numeric_limits<double>::quiet_NaN();
     }
 }
-
-}  // namespace
 
 RunDone RunLoop::done(DoneReason reason) const {
     const std::int64_t in_flight = static_cast<std::int64_t>(given_.size());
@@ -332,7 +328,7 @@ RunDone RunLoop::done(DoneReason reason) const {
             test_loss_,
             test_accuracy_,
             elapsed_s_,
-            samples_per_s(record()),
+            samples_per_s(),
             trainer_ ? trainer_->books()->peak() : 0,
             diverged_at()};
 }

@@ -70,6 +70,7 @@ private:
     void take_batches();
     void finish_step(FinishedStep step);
     void report(const FinishedStep& step);
+    double samples_per_s() const;
     void warn_once(const StepRecord& row);
     void pass_warnings_on();
     void count_epoch(const StepRecord& row);

@@ -62,8 +62,17 @@ bool evaluated(const RunFigures& run) {
     return !run.test_losses.empty() || !run.test_accuracies.empty();
 }
 
-/// Share of the recent weight updates that rounded to nothing; 0 where it is not measured.
+bool has_master_weights(const RunFigures& run) {
+    for (const auto& info : precisions()) {
+        if (info.preset == run.precision) return info.settings.master_weights;
+    }
+    return false;
+}
+
+/// Share of the recent weight updates that rounded to nothing; 0 where it is not measured or
+/// masters keep them.
 double lost_updates(const RunFigures& run) {
+    if (has_master_weights(run)) return 0;
     const double share = recent_median(run.record, &StepRecord::lost_update_share);
     return std::isfinite(share) ? share : 0;
 }

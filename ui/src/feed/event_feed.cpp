@@ -232,7 +232,7 @@ void EventFeed::finishFrame() {
 }
 
 bool EventFeed::deliverEvents() {
-    // Of a run that ended no more rows come, so what is left is delivered whatever it speaks of.
+    // A run that ended publishes no more rows: deliver all that is left of it.
     std::deque<Pending> later;
     std::vector<Pending> now;
     for (auto& each : pending_) {

@@ -78,10 +78,13 @@ QString GuideCard::outcome() const {
         }
         steps = std::min(steps, track->rows());
     }
+    const auto zeros = [](const RunTrack& track) {
+        return percent(static_cast<double>(track.latest().grad_zero_share));
+    };
     return tr("After %1 steps the loss is %2 in FP32, %3 in AMP FP16 and %4 without scaling, where "
-              "%5 of the gradients are 0.")
+              "%5 of the gradients are 0 (%6 in FP32).")
         .arg(count(steps), lossOf(*tracks[0]), lossOf(*tracks[1]), lossOf(*tracks[2]),
-             percent(static_cast<double>(tracks[2]->latest().grad_zero_share)));
+             zeros(*tracks[2]), zeros(*tracks[0]));
 }
 
 void GuideCard::refresh() {

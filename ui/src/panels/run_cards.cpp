@@ -20,6 +20,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::size_t abreast = 4;
+constexpr std::size_t abreastInLow = 2;  // a second row of cards would push plots off the screen
 constexpr int mostRows = 8;
 constexpr int leastWidth = 320;
 
@@ -40,6 +41,8 @@ RunCards::RunCards(const Context& context, QWidget* parent)
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
     table_->setHorizontalHeaderLabels({tr("run"), tr("state"), tr("loss"), tr("test accuracy"),
                                        tr("samples/s"), tr("peak memory")});
+    table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    table_->setObjectName(u"runs"_s);
     table_->setAccessibleName(tr("Runs on screen"));
     addWidget(page_);
     addWidget(table_);
@@ -63,7 +66,7 @@ void RunCards::rebuild() {
     for (const Shown& shown : shown_) delete shown.card;
     shown_.clear();
     const auto tracks = context_.feed->tracks();
-    const bool tabled = tracks.size() > abreast;
+    const bool tabled = tracks.size() > (low_ ? abreastInLow : abreast);
     if (tracks.empty()) {
         for (const QString& preset : context_.settings->comparison()) {
             if (shown_.size() == abreast) break;
@@ -81,6 +84,10 @@ void RunCards::rebuild() {
     setCurrentWidget(tabled ? static_cast<QWidget*>(table_) : page_);
     refresh();
     arrange();
+}
+
+void RunCards::setLow(bool low) {
+    if (std::exchange(low_, low) != low) rebuild();
 }
 
 QSize RunCards::minimumSizeHint() const {

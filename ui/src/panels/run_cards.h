@@ -24,6 +24,8 @@ public:
 
     /// Narrower than the cards are now: they wrap.
     QSize minimumSizeHint() const override;
+    /// In a low window the table begins with the third run.
+    void setLow(bool low);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -45,6 +47,7 @@ private:
     QGridLayout* cards_;
     QTableWidget* table_;
     std::vector<Shown> shown_;
+    bool low_ = false;
 };
 
 }  // namespace ui

@@ -106,6 +106,10 @@ QString StatusLine::phase() const {
     const auto& tracks = context_.feed->liveTracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
+    const bool failed = state == RunState::failed;
+    if (failed && track && track->done() && track->done()->diverged_at > 0) {
+        return doneText(*track->done(), track->config());
+    }
     if (state == RunState::done && track && track->done()) {
         return text + u' ' + doneText(*track->done(), track->config());
     }

@@ -126,7 +126,8 @@ VerdictText VerdictBar::verdictOn(const RunTrack& baseline, const RunTrack& othe
     const engine::Verdict verdict = verdictOf(baseline, other);
     const auto [icon, color] = markOf(verdict.tone, t);
     QString headline = engineText(verdict.headline);
-    if (lines_.size() > 1) headline = tr("%1: %2").arg(trackTitle(other), headline);
+    const bool named = headline.startsWith(trackTitle(other));
+    if (lines_.size() > 1 && !named) headline = tr("%1: %2").arg(trackTitle(other), headline);
     const QString cost = costText(verdict);
     const QString evidence = evidenceText(verdict);
     return {icon, color, headline, cost.isEmpty() ? evidence : cost,

@@ -1,6 +1,7 @@
 #include "plots/plot_overlay.h"
 
 #include <QHash>
+#include <algorithm>
 #include <cmath>
 
 #include "plots/end_labels.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int bareLane = 8;  // pixels: without a name
 constexpr int labelGap = 8;
+constexpr double leastEpoch = 6;  // pixels between two lines
 constexpr double haloWidth = 3;
 
 double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
@@ -62,8 +64,15 @@ void SceneBack::draw(QCPPainter* painter) {
                           hatch);
     }
     painter->setPen(QPen(scene_->tokens.line, 1));
-    for (const double epoch : scene_->epochs) {
-        const double x = px(mParentPlot, epoch);
+    std::vector<double> lines;
+    for (const double epoch : scene_->epochs) lines.push_back(px(mParentPlot, epoch));
+    std::sort(lines.begin(), lines.end());
+    // Nearer to one another they would be a wall and not tell where an epoch ends.
+    const auto crowded = std::adjacent_find(lines.begin(), lines.end(), [](double a, double b) {
+        return b - a > 1 && b - a < leastEpoch;
+    });
+    if (crowded != lines.end()) return;
+    for (const double x : lines) {
         painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
     }
 }

@@ -100,6 +100,7 @@ QScrollArea, QScrollArea > QWidget > QWidget#sections { background: transparent;
 QListView, QTreeView, QTableView { background: transparent; border: 2px solid transparent; outline: none;
     selection-background-color: @selected; selection-color: @text; }
 QTreeView::item { border-bottom: 1px solid @grid; padding: 3px 4px 3px 2px; }
+QTableView#runs { background: @panel; border-radius: @panelRadiuspx; }
 QTableView#operations::item { padding: 4px 8px 4px 2px; }
 QTreeView::item:selected, QTableView::item:selected { background: @selected; color: @text; }
 QTreeView:focus, QListView:focus, QTableView:focus { border: 2px solid @accent;

@@ -84,6 +84,7 @@ inline constexpr int icon = 16;
 inline constexpr int thumbnail = 28;
 inline constexpr int sideColumn = 292;
 inline constexpr int labelColumn = 96;  // labels of settings
+inline constexpr int tableBelow = 860;  ///< window height under which three cards are a table
 inline constexpr int foldBelow = 1280;  ///< window width under which the right column folds
 inline constexpr double rawCurve = 1.0;
 inline constexpr double smoothCurve = 1.8;
