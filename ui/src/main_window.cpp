@@ -150,6 +150,7 @@ void MainWindow::resetLayout() {
     narrow_.clear();
     wide_.clear();
     widePlots_.clear();
+    narrowPlots_.clear();
     for (auto* panel : panels_.side) panel->setFloating(false);
     for (auto* panel : panels_.plots) panel->setFloating(false);
     panels_.settings->setFloating(false);
@@ -193,23 +194,30 @@ void MainWindow::restorePlace() {
     if (settings.value(u"window/maximized"_s).toBool()) setWindowState(Qt::WindowMaximized);
 }
 
-/// What the user made of the wide layout. Not after a resize: docks that gave way to a small window
-/// would not get their sizes back.
+/// What the user made of the wide or the narrow layout. Not after a resize: docks that gave way to
+/// a small window would not get their sizes back.
 void MainWindow::remember() {
-    if (folded_ || placing_ || !isVisible()) return;
-    wide_ = saveState(layoutVersion);
-    if (!expanded_) widePlots_ = plots_->saveState(layoutVersion);
+    if (placing_ || !isVisible()) return;
+    (folded_ ? narrow_ : wide_) = saveState(layoutVersion);
+    if (!expanded_) (folded_ ? narrowPlots_ : widePlots_) = plots_->saveState(layoutVersion);
 }
 
 void MainWindow::unfold() {
     const QScopedValueRollback placing(placing_, true);
-    narrow_ = saveState(layoutVersion);
     folded_ = false;
     restoreState(wide_, layoutVersion);
-    if (expanded_ || widePlots_.isEmpty()) return;
-    layout()->activate();  // the plots are given their room back first
-    centralWidget()->layout()->activate();
-    plots_->restoreState(widePlots_, layoutVersion);
+    restorePlots(widePlots_);
+}
+
+void MainWindow::restorePlots(const QByteArray& state) {
+    if (state.isEmpty()) return;
+    // Later: the plots have the room that they had then once the window is laid out anew.
+    const auto restore = [this, state, folded = folded_] {
+        if (expanded_ || folded != folded_) return;
+        const QScopedValueRollback placing(placing_, true);
+        plots_->restoreState(state, layoutVersion);
+    };
+    QMetaObject::invokeMethod(this, restore, Qt::QueuedConnection);
 }
 
 void MainWindow::fold(bool folded) {
@@ -220,6 +228,7 @@ void MainWindow::fold(bool folded) {
     folded_ = true;
     if (!narrow_.isEmpty()) {
         restoreState(narrow_, layoutVersion);
+        restorePlots(narrowPlots_);
         return;
     }
     QDockWidget* first = nullptr;
@@ -235,6 +244,7 @@ void MainWindow::fold(bool folded) {
     if (first == nullptr) return;
     first->raise();
     resizeDocks({first}, {190}, Qt::Vertical);
+    QMetaObject::invokeMethod(this, &MainWindow::remember, Qt::QueuedConnection);
 }
 
 void MainWindow::expand(Panel* panel) {

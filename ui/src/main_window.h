@@ -50,6 +50,7 @@ private:
     void restoreLayout();
     void restorePlace();
     void unfold();
+    void restorePlots(const QByteArray& state);
     void remember();
     /// The right column as tabs under the plots, or back at its side.
     void fold(bool folded);
@@ -69,6 +70,7 @@ private:
     QByteArray spread_;   ///< the plots' layout while one of them fills the centre
     QByteArray wide_;  ///< the docks' layout as the user left it, with the right column at its side
     QByteArray widePlots_;  ///< and the plots' inside the centre
+    QByteArray narrowPlots_;
     QByteArray narrow_;     ///< and as it was when that was last folded
     bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;

@@ -66,7 +66,7 @@ void RunCards::rebuild() {
     for (const Shown& shown : shown_) delete shown.card;
     shown_.clear();
     const auto tracks = context_.feed->tracks();
-    const bool tabled = tracks.size() > (low_ ? abreastInLow : abreast);
+    const bool tabled = isTabled();
     if (tracks.empty()) {
         for (const QString& preset : context_.settings->comparison()) {
             if (shown_.size() == abreast) break;
@@ -86,8 +86,17 @@ void RunCards::rebuild() {
     arrange();
 }
 
+bool RunCards::isTabled() const {
+    return context_.feed->tracks().size() > (low_ ? abreastInLow : abreast);
+}
+
 void RunCards::setLow(bool low) {
-    if (std::exchange(low_, low) != low) rebuild();
+    const bool before = isTabled();
+    low_ = low;
+    // Once the window has its size: cards are arranged by their width.
+    if (isTabled() != before) {
+        QMetaObject::invokeMethod(this, &RunCards::rebuild, Qt::QueuedConnection);
+    }
 }
 
 QSize RunCards::minimumSizeHint() const {

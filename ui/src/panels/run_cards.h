@@ -36,6 +36,7 @@ private:
         RunCard* card = nullptr;          ///< null: a row of the table
     };
     void rebuild();
+    bool isTabled() const;
     void refresh();
     void arrange();
     void addCard(const std::string& preset, const QString& title,
