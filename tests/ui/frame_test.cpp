@@ -4,6 +4,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "models/run_list_model.h"
+#include "panels/history_panel.h"
 #include "plots/line_plot.h"
 #include "text/format.h"
 #include "window_fixture.h"
@@ -147,6 +149,22 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
             EXPECT_NEAR(heightOf(k, step), at.y(), 2);
         }
     }
+}
+
+TEST_F(FrameTest, ARowOfTheHistorySelectsItsRunAndFollowsTheSelectedOne) {
+    train();
+    ASSERT_TRUE(reaches(20));
+    feed.post(engine::Command::stop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    auto* list = window->findChild<HistoryPanel*>();
+    const auto* runs = qobject_cast<RunListModel*>(list->model());
+    ASSERT_NE(runs, nullptr);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return runs->rowCount() == 3; }));
+    list->setCurrentIndex(runs->index(runs->rowOf(run(0)->run())));
+    ASSERT_EQ(feed.tracks().size(), 3u);
+    EXPECT_EQ(link.run(), run(0));
+    link.select(5, run(2));
+    EXPECT_EQ(list->currentIndex().row(), runs->rowOf(run(2)->run()));
 }
 
 TEST_F(FrameTest, HasAVerdictOnEachPrecisionWithItsEvidenceBehindALink) {

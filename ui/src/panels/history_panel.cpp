@@ -9,9 +9,10 @@
 
 #include "background.h"
 #include "commands.h"
-#include "feed/run_track.h"
+#include "feed/selection.h"
 #include "models/run_list_model.h"
 #include "panels/run_delegate.h"
+#include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -74,6 +75,10 @@ void HistoryPanel::join() {
         chooseLive_ = false;
         showChosen();
     });
+    connect(selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &HistoryPanel::selectRunOf);
+    connect(this, &QListView::clicked, this, &HistoryPanel::selectRunOf);
+    connect(context_.link, &PlotLink::selectedChanged, this, &HistoryPanel::followSelectedRun);
     connect(model_, &RunListModel::renameWanted, this, &HistoryPanel::rename);
     connect(this, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         auto* menu = new QMenu(this);
@@ -214,6 +219,22 @@ void HistoryPanel::showChosen() {
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }
+}
+
+void HistoryPanel::selectRunOf(const QModelIndex& index) {
+    if (filling_ || !index.isValid()) return;
+    for (const auto& track : context_.feed->tracks()) {
+        if (track->run() == model_->run(index.row()).run) context_.link->selectRun(track);
+    }
+}
+
+void HistoryPanel::followSelectedRun() {
+    const auto track = selectedTrack(context_);
+    const int row = track ? model_->rowOf(track->run()) : -1;
+    if (row < 0) return;
+    filling_ = true;
+    selectionModel()->setCurrentIndex(model_->index(row), QItemSelectionModel::NoUpdate);
+    filling_ = false;
 }
 
 void HistoryPanel::toggle(const engine::RunSummary& run) {

@@ -33,6 +33,9 @@ private:
     void fill(std::vector<engine::RunSummary> runs);
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
+    /// Makes a run of the list that is on screen the selected one.
+    void selectRunOf(const QModelIndex& index);
+    void followSelectedRun();
     void tracksChanged();
     /// Of the experiment, once its runs are in the list.
     void chooseLive();
