@@ -1681,7 +1681,7 @@
         <translation>与 layer_norm 相同：平方和需要 fp32 的范围，偏差需要 fp32 的精度。</translation>
     </message>
     <message>
-        <source>In-place forms are never cast: both sides must have one type, inside a region too.</source>
+        <source>In-place forms are never cast: both sides must have one type, under autocast too.</source>
         <translation>原地形式从不转换类型：即使在区域内，两边类型也必须相同。</translation>
     </message>
     <message>
@@ -1721,7 +1721,7 @@
         <translation>不在列表中：保持输入的类型。</translation>
     </message>
     <message>
-        <source>Not on the list: both sides must have one type, inside a region too.</source>
+        <source>Not on the list: both sides must have one type, under autocast too.</source>
         <translation>不在列表中：即使在区域内，两边类型也必须相同。</translation>
     </message>
     <message>
@@ -1969,7 +1969,7 @@
         <translation>平方和与奇异值在 fp16 中很快溢出。</translation>
     </message>
     <message>
-        <source>Not on the list itself, but built of pow, which is: so fp32 in a region.</source>
+        <source>Not on the list itself, but built of pow, which is: so fp32 under autocast.</source>
         <translation>自身不在列表中，但由列表中的 pow 构成，因此在区域内为 fp32。</translation>
     </message>
     <message>

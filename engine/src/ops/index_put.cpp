@@ -183,7 +183,7 @@ const OpInfo index_put_inplace_info{
     CastPolicy::none,
     "index_put_(x, indices[], values; accumulate)",
     2,
-    "In-place forms are never cast: both sides must have one type, inside a region too.",
+    "In-place forms are never cast: both sides must have one type, under autocast too.",
     run_index_put_inplace};
 const OpInfo take_along_dim_info{"take_along_dim",
                                  CastPolicy::none,

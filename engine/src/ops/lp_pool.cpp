@@ -54,7 +54,7 @@ Tensor lp_pool(const OpInfo& info, int dims, const Tensor& x0, double p,
 }
 
 constexpr const char* of_powers =
-    "Not on the list itself, but built of pow, which is: so fp32 in a region.";
+    "Not on the list itself, but built of pow, which is: so fp32 under autocast.";
 
 }  // namespace
 

@@ -80,7 +80,7 @@ const OpInfo masked_scatter_info{
     CastPolicy::none,
     "masked_scatter(x, mask, source)",
     2,
-    "Not on the list: both sides must have one type, inside a region too.",
+    "Not on the list: both sides must have one type, under autocast too.",
     run_masked_scatter};
 const OpInfo tril_info{"tril", CastPolicy::none, "tril(x; diagonal)", 2, keeps, run_triangle<tril>};
 const OpInfo triu_info{"triu", CastPolicy::none, "triu(x; diagonal)", 2, keeps, run_triangle<triu>};

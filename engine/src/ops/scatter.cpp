@@ -34,7 +34,7 @@ TensorList run_index_copy(const OpArguments& args) {
 std::int64_t size_along(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
 
 constexpr const char* equal_types =
-    "Not on the list: both sides must have one type, inside a region too.";
+    "Not on the list: both sides must have one type, under autocast too.";
 
 IndexFold fold_of(const std::string& reduce) {
     if (reduce == "sum") return IndexFold::sum;
