@@ -67,7 +67,12 @@ struct LayoutTest : WindowFixture {
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
-        QTest::qWait(20);
+        // Until it is laid out: what is restored after a resize takes a few turns.
+        Places last;
+        for (int i = 0; i < 40 && last != places(*window); ++i) {
+            last = places(*window);
+            QTest::qWait(50);
+        }
     }
 };
 

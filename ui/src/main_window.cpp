@@ -72,6 +72,14 @@ MainWindow::MainWindow(const Context& context, QWidget* parent)
     bar_->focusPrimary();
 }
 
+MainWindow::~MainWindow() {
+    // The base class hides the panels as it goes, and there is nothing left here to tell of it.
+    plots_->removeEventFilter(this);
+    panels_.settings->disconnect(this);
+    for (auto* panel : panels_.plots) panel->disconnect(this);
+    for (auto* panel : panels_.side) panel->disconnect(this);
+}
+
 void MainWindow::addMargin(Qt::ToolBarArea area) {
     // Docks reach to the window's edge; an empty bar is the one thing that keeps them off it.
     auto* margin = new QToolBar(this);

@@ -21,6 +21,7 @@ class MainWindow final : public QMainWindow {
     Q_OBJECT
 public:
     explicit MainWindow(const Context& context, QWidget* parent = nullptr);
+    ~MainWindow() override;
 
     void saveLayout() const;
     void show(const Problem& problem);

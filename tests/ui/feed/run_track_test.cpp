@@ -43,6 +43,17 @@ TEST(RunTrack, LeavesRowsForTheNextTurnWhenTimeIsUp) {
     EXPECT_EQ(track.rows(), 0);
 }
 
+TEST(RunTrack, KeepsItsSeriesWhereTheyAreWhenItsRecordBegins) {
+    RunTrack track("1", {});
+    const SeriesPyramid* loss = &track.series(Figure::loss);
+    const RowAxis* axis = &track.axis();
+    track.setSource(listSource(rows(10)));
+    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
+    EXPECT_EQ(&track.series(Figure::loss), loss) << "a plot draws from it meanwhile";
+    EXPECT_EQ(loss->size(), 10);
+    EXPECT_EQ(&track.axis(), axis);
+}
+
 TEST(RunTrack, FoldsEventsIntoItsState) {
     RunTrack track("", {});
     engine::RunStarted started{};

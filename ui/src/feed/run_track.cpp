@@ -149,21 +149,31 @@ bool RunTrack::hasScaler() const { return engine::resolve(config_.precision).sca
 
 void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     source_ = std::move(source);
-    series_.clear();
+    series_.resize(figureCount);
     rows_ = 0;
-    axis_ = std::make_unique<RowAxis>(
-        [rows = source_](XKind kind, std::int64_t first, std::span<double> out) {
-            rows->xColumn(kind, first, out);
-        });
+    RowAxis axis([rows = source_](XKind kind, std::int64_t first, std::span<double> out) {
+        rows->xColumn(kind, first, out);
+    });
+    // In place, as the series below: plots hold on to those of a run.
+    if (axis_) {
+        *axis_ = std::move(axis);
+    } else {
+        axis_ = std::make_unique<RowAxis>(std::move(axis));
+    }
     updateStepsPerEpoch();
     problemTaken_ = false;
     speed_ = {};
     for (int i = 0; i < figureCount; ++i) {
         const auto figure = static_cast<Figure>(i);
-        series_.push_back(std::make_unique<SeriesPyramid>(
-            [rows = source_, figure](std::int64_t first, std::span<double> out) {
-                rows->column(figure, first, out);
-            }));
+        SeriesPyramid fresh([rows = source_, figure](std::int64_t first, std::span<double> out) {
+            rows->column(figure, first, out);
+        });
+        auto& series = series_[static_cast<std::size_t>(i)];
+        if (series) {
+            *series = std::move(fresh);
+        } else {
+            series = std::make_unique<SeriesPyramid>(std::move(fresh));
+        }
     }
 }
 
