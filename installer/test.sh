@@ -23,11 +23,13 @@ built=$SECONDS
 log=build/dev/test-output.txt
 status=0
 ctest --preset dev --no-tests=error "$@" 2>&1 | tee "$log" || status=$?
-skipped=$(grep -c '(Skipped)$' "$log" || true)
 counts=$(sed -n 's/^[0-9]*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\).*/\1 of \2 failed/p' "$log")
+# A test of ctest is a suite of cases: their numbers stand in its log.
+cases=$(awk '/^\[==========\] [0-9]+ tests? from .* ran\./ { ran += $2 } /^\[  SKIPPED \] [0-9]+ tests?, / { skipped += $4 }
+    END { printf "%d cases, %d of them skipped", ran, skipped }' build/dev/Testing/Temporary/LastTest.log)
 times="build $((built - started)) s, tests $((SECONDS - built)) s"
 if [[ $status != 0 ]]; then
     echo "test.sh: FAILED: ${counts:-no test ran} ($times)." >&2
     exit 1
 fi
-echo "test.sh: all tests passed: ${counts:-none}, $skipped skipped ($times)."
+echo "test.sh: all tests passed: ${counts:-none}; $cases ($times)."

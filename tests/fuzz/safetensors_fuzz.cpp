@@ -1,4 +1,4 @@
-#include "store/safetensors.h"
+#include "safetensors/safetensors.h"
 
 #include <cstdlib>
 

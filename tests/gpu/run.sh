@@ -47,9 +47,9 @@ groups=("build"
 read -ra parts <<< "${groups[*]}"
 
 kernel_tests=(kernels/cuda_kernels_test)
-engine_tests=(engine/core/core_test engine/ops/ops_test engine/nn/nn_test engine/amp/amp_test engine/amp/autocast_test
-              engine/optim/optim_test engine/train/device_test)
-other_tests=(peer/golden_test engine/train/session_test)
+engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test engine/autocast_test engine/optim_test
+              engine/device_test)
+other_tests=(peer/golden_test engine/session_test)
 
 skip() { echo "skipped: $*"; return 77; }
 
@@ -98,7 +98,7 @@ tests_of() {
 part_kernels() { tests_of "${kernel_tests[@]}"; }
 part_engine() { tests_of "${engine_tests[@]}"; }
 part_golden() { tests_of peer/golden_test; }
-part_sessions() { tests_of engine/train/session_test; }
+part_sessions() { tests_of engine/session_test; }
 
 # TOOL OPTIONS...: over our own kernels in their tests, and a captured step; refused calls are part of some tests.
 sanitize() {

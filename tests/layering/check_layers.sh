@@ -63,10 +63,51 @@ check_include() {
         ui/*) check_ui "$@" ;;
         app/*) check_above_engine "$@" ;;
     esac
+    check_edge "$@"
     if [[ $2 != tests/* && $3 =~ ^(gtest|gmock|benchmark)/ ]]; then
         refuse "$1" "$3" "test libraries belong to tests"
     fi
 }
+
+# The folders of one layer: LAYER_edges.txt beside this script lists for each the folders that it may include.
+declare -A listed allowed used
+read_edges() {  # LAYER FILE
+    local line folder edge
+    while IFS= read -r line; do
+        [[ $line =~ ^([a-z_]+):(.*)$ ]] || continue
+        folder=${BASH_REMATCH[1]}
+        for edge in ${BASH_REMATCH[2]}; do
+            [[ -n ${listed[$1/$edge]:-} ]] || refuse "$2" "$folder: $edge" "a folder may lean only on folders listed above it"
+            allowed[$1/$folder/$edge]=1
+        done
+        listed[$1/$folder]=1
+    done < "$2"
+}
+
+# Folder below LAYER/src of a path there; root: none.
+folder_of() {  # PATH: in REPLY
+    REPLY=${1#*/src/}
+    [[ $REPLY == */* ]] && REPLY=${REPLY%%/*} || REPLY=root
+}
+
+check_edge() {  # WHERE FILE HEADER
+    local layer=${2%%/*} from to
+    [[ $2 == "$layer"/src/* && -n ${has_edges[$layer]:-} && -e $layer/src/$3 ]] || return
+    folder_of "$2" && from=$REPLY
+    folder_of "$layer/src/$3" && to=$REPLY
+    [[ $from == "$to" ]] && return
+    used[$layer/$from/$to]=1
+    [[ -n ${allowed[$layer/$from/$to]:-} ]] ||
+        refuse "$1" "$3" "$layer/src/$from may not lean on $to (tests/layering/${layer}_edges.txt)"
+}
+
+declare -A has_edges
+for layer in engine ui; do
+    edges=tests/layering/${layer}_edges.txt
+    [[ -f $edges ]] || continue
+    has_edges[$layer]=1
+    read_edges "$layer" "$edges"
+done
 
 folders=()
 for folder in kernels engine ui app tests; do
@@ -85,6 +126,10 @@ while IFS= read -r line; do
 done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include' "${folders[@]}" \
     --include='*.h' --include='*.hpp' --include='*.cpp' --include='*.cc' --include='*.inc' \
     --include='*.cu' --include='*.cuh')
+
+for edge in "${!allowed[@]}"; do
+    [[ -n ${used[$edge]:-} ]] || refuse "tests/layering/${edge%%/*}_edges.txt" "${edge#*/}" "listed, but nothing includes it"
+done
 
 # One pair of files knows oneDNN, whose interface differs between its versions 2 and 3.
 mapfile -t dnnl < <(grep -rlE '^[[:space:]]*#[[:space:]]*include.*dnnl\.hpp' "${folders[@]}" \

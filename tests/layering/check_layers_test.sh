@@ -20,6 +20,10 @@ make_good_tree() {
     printf '#include "ui/window.h"\n#include <qcustomplot.h>\n' >"$tree/ui/src/panels/loss.cpp"
     printf '#include <QApplication>\n#include "ui/window.h"\n#include "engine/session.h"\n' >"$tree/app/main.cpp"
     printf '#include <gtest/gtest.h>\n#include "ops/linear.h"\n' >"$tree/tests/engine/linear_test.cpp"
+    mkdir -p "$tree"/engine/src/{core,amp} "$tree"/tests/layering
+    echo '#include <vector>' >"$tree/engine/src/core/tensor.h"
+    echo '#include "core/tensor.h"' >"$tree/engine/src/amp/autocast.h"
+    printf '# a comment\ncore:\namp: core\nops:\n' >"$tree/tests/layering/engine_edges.txt"
 }
 
 expect_refused() {  # FILE LINE RULE_TEXT
@@ -59,6 +63,11 @@ expect_refused app/main.cpp '#include "ops/linear.h"' 'public headers'
 expect_refused app/main.cpp '#include <gtest/gtest.h>' 'belong to tests'
 expect_refused tests/engine/linear_test.cpp '#include "../../engine/src/ops/linear.h"' 'never through'
 expect_refused engine/CMakeLists.txt 'target_link_libraries(engine PUBLIC Qt6::Core)' 'must not link Qt'
+
+expect_refused engine/src/core/tensor.h '#include "amp/autocast.h"' 'core may not lean on amp'
+expect_refused engine/src/ops/linear.cpp '#include "core/tensor.h"' 'ops may not lean on core'
+expect_refused tests/layering/engine_edges.txt 'optim: scaler' 'only on folders listed above'
+expect_refused tests/layering/engine_edges.txt 'nn: core' 'nothing includes it'
 
 make_good_tree
 cp "$tree/kernels/cpu/gemm.cpp" "$tree/kernels/cpu/conv.cpp"

@@ -13,12 +13,12 @@
 #include <iostream>
 #include <limits>
 
-#include "amp/grad_scaler.h"
 #include "core/resolve_device.h"
-#include "core/sparse.h"
 #include "engine/error.h"
 #include "engine/optim/json_optimizer.h"
+#include "index/sparse.h"
 #include "kernels/cuda_device.h"
+#include "scaler/grad_scaler.h"
 #include "tensor_file.h"
 
 namespace engine {

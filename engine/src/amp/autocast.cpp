@@ -1,9 +1,9 @@
 #include "amp/autocast.h"
 
 #include "amp/cast_cache.h"
+#include "core/cast.h"
 #include "engine/error.h"
 #include "kernels/device.h"
-#include "ops/cast.h"
 
 namespace engine {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/autograd.h"
 #include "core/op.h"
+#include "core/tape.h"
 
 namespace engine {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "data/philox.h"
+#include "core/philox.h"
 #include "engine/error.h"
 
 namespace engine {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/philox.h"
 #include "data/dataset.h"
-#include "data/philox.h"
 
 namespace engine {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/philox.h"
+#include "core/philox.h"
 #include "engine/error.h"
 
 namespace engine {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "core/philox.h"
 #include "data/dataset.h"
-#include "data/philox.h"
 
 namespace engine {
 

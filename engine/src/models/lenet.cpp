@@ -1,9 +1,9 @@
 #include "models/lenet.h"
 
 #include "engine/error.h"
-#include "ops/pool.h"
-#include "ops/unary.h"
-#include "ops/view.h"
+#include "pointwise/activation.h"
+#include "pool/pool.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

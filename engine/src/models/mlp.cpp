@@ -1,7 +1,7 @@
 #include "models/mlp.h"
 
-#include "ops/unary.h"
-#include "ops/view.h"
+#include "pointwise/activation.h"
+#include "shape/view.h"
 
 namespace engine {
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "core/tensor_map.h"
 #include "data/dataset.h"
 #include "nn/layers.h"
 

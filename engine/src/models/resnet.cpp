@@ -1,7 +1,7 @@
 #include "models/resnet.h"
 
-#include "ops/pool.h"
-#include "ops/view.h"
+#include "pool/pool.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

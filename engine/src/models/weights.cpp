@@ -1,10 +1,10 @@
 #include <set>
 
+#include "core/cast.h"
+#include "core/restore.h"
 #include "engine/error.h"
 #include "models/model.h"
-#include "ops/cast.h"
-#include "ops/restore.h"
-#include "ops/tensor_file.h"
+#include "safetensors/tensor_file.h"
 
 namespace engine {
 namespace {

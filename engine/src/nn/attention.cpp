@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/error.h"
-#include "ops/matmul.h"
-#include "ops/view.h"
+#include "linalg/linear.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "attention/attention.h"
 #include "nn/layers.h"
-#include "ops/attention.h"
 
 namespace engine {
 

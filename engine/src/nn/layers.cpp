@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "conv/convolution.h"
 #include "kernels/elementwise.h"
-#include "ops/batch_norm.h"
-#include "ops/conv2d.h"
-#include "ops/matmul.h"
+#include "linalg/linear.h"
+#include "norm/batch_norm.h"
 
 namespace engine {
 

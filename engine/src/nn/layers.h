@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/autograd.h"
-#include "data/philox.h"
-#include "optim/optimizer.h"
+#include "core/parameter.h"
+#include "core/philox.h"
+#include "core/tape.h"
 
 namespace engine {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ops/view.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

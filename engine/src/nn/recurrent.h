@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nn/layers.h"
-#include "ops/recurrent.h"
+#include "recurrent/recurrent.h"
 
 namespace engine {
 
@@ -30,8 +30,8 @@ struct Recurrent {
     Recurrent() = default;
     Recurrent(TensorRegistry& registry, const std::string& name, RecurrentKind kind_,
               const Sizes& sizes_);
-    /// {output, h_n, and c_n for lstm} as ops/recurrent.h has them; x (time, in) without a batch
-    /// gives results without one.
+    /// {output, h_n, and c_n for lstm} as recurrent/recurrent.h has them; x (time, in) without a
+    /// batch gives results without one.
     TensorList operator()(const Tensor& x, const RecurrentCall& call = {}) const;
 };
 

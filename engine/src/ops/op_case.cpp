@@ -1,13 +1,14 @@
 #include "ops/op_case.h"
 
 #include "amp/autocast.h"
-#include "core/autograd.h"
+#include "autograd/backward.h"
+#include "core/layout.h"
 #include "core/refusals.h"
+#include "core/tape.h"
 #include "engine/error.h"
 #include "ops/catalog.h"
-#include "ops/layout.h"
 #include "ops/signature.h"
-#include "ops/view.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/resolve_device.h"
 #include "engine/error.h"
 #include "ops/op_case.h"
-#include "ops/tensor_file.h"
+#include "safetensors/tensor_file.h"
 
 namespace engine {
 namespace {

@@ -1,11 +1,11 @@
 #include "optim/optimizer.h"
 
-#include "core/autograd.h"
+#include "core/cast.h"
+#include "core/layout.h"
+#include "core/tape.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/scaler.h"
-#include "ops/cast.h"
-#include "ops/layout.h"
 
 namespace engine {
 

@@ -6,21 +6,14 @@
 #include <vector>
 
 #include "core/device_record.h"
+#include "core/parameter.h"
 #include "core/tensor_map.h"
 #include "kernels/multi_tensor_update.h"
 #include "kernels/step_figures.h"
 
 namespace engine {
 
-struct Place;  // ops/restore.h
-
-/// A parameter as an optimizer sees it.
-struct Parameter {
-    std::string name;
-    Tensor tensor;
-    /// Used by low-policy ops, so that a 16-bit copy kept beside it saves a cast a step (D6).
-    bool autocast_low = false;
-};
+struct Place;  // core/restore.h
 
 struct OptimizerOptions {
     /// The kernel takes scale and found_inf from the device and the scaler neither unscales nor

@@ -1,10 +1,10 @@
 #include <set>
 
+#include "core/layout.h"
+#include "core/restore.h"
 #include "engine/error.h"
-#include "ops/layout.h"
-#include "ops/restore.h"
-#include "ops/view.h"
 #include "optim/optimizer.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "core/sparse.h"
 #include "engine/error.h"
+#include "index/sparse.h"
 #include "optim/sparse_rows.h"
 
 namespace engine {

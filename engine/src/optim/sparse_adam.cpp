@@ -1,6 +1,7 @@
 #include "optim/sparse_adam.h"
 
 #include "core/sparse.h"
+#include "index/sparse.h"
 #include "optim/check.h"
 #include "optim/sparse_rows.h"
 

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "engine/error.h"
-#include "store/atomic_file.h"
+#include "file/atomic_file.h"
 
 namespace engine {
 namespace {

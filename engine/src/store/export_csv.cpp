@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/run_store.h"
-#include "store/atomic_file.h"
+#include "file/atomic_file.h"
 #include "store/event_json.h"
 
 namespace engine {

@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "engine/error.h"
-#include "store/atomic_file.h"
+#include "file/atomic_file.h"
 
 namespace engine {
 

@@ -17,7 +17,7 @@
 #include <system_error>
 
 #include "engine/error.h"
-#include "store/atomic_file.h"
+#include "file/atomic_file.h"
 #include "store/event_json.h"
 
 namespace engine {

@@ -8,7 +8,7 @@
 
 #include "engine/event.h"
 #include "engine/run_config.h"
-#include "store/mapped_file.h"
+#include "file/mapped_file.h"
 
 namespace engine {
 

@@ -12,10 +12,10 @@
 #include <type_traits>
 
 #include "engine/error.h"
-#include "store/atomic_file.h"
+#include "file/atomic_file.h"
+#include "file/retry.h"
 #include "store/kept_index.h"
 #include "store/open_run.h"
-#include "store/retry.h"
 
 namespace engine {
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "engine/step_record.h"
-#include "store/mapped_file.h"
+#include "file/mapped_file.h"
 #include "store/record_layout.h"
 
 namespace engine {

@@ -10,7 +10,7 @@
 
 #include "engine/error.h"
 #include "engine/step_record.h"
-#include "store/mapped_access.h"
+#include "file/mapped_access.h"
 #include "store/record_layout.h"
 
 namespace engine {

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "engine/error.h"
-#include "store/mapped_access.h"
+#include "file/mapped_access.h"
 #include "store/step_record.h"
 
 namespace engine {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/philox.h"
 #include "core/resolve_device.h"
-#include "data/philox.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "kernels/cuda_device.h"

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "data/philox.h"
+#include "core/philox.h"
 #include "kernels/cuda_device.h"
 
 namespace engine {

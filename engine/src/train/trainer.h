@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "amp/autocast.h"
-#include "amp/grad_scaler.h"
 #include "engine/error.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
@@ -14,6 +13,7 @@
 #include "kernels/library_fallback.h"
 #include "models/model.h"
 #include "optim/optimizer.h"
+#include "scaler/grad_scaler.h"
 #include "train/batch_feed.h"
 #include "train/figure_ring.h"
 

@@ -1,13 +1,13 @@
 // What a step does with its gradients: judge them, clip, update.
 
+#include "core/cast.h"
+#include "core/layout.h"
 #include "core/refusals.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/scaler.h"
 #include "kernels/step_figures.h"
-#include "ops/binary.h"
-#include "ops/cast.h"
-#include "ops/layout.h"
-#include "ops/unary.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
 #include "train/schedule.h"
 #include "train/trainer.h"
 

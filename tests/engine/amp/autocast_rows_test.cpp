@@ -4,24 +4,30 @@
 #include <initializer_list>
 
 #include "amp/autocast.h"
+#include "conv/convolution.h"
+#include "core/result_type.h"
 #include "engine/error.h"
-#include "engine/here.h"
+#include "linalg/addmm.h"
+#include "linalg/linear.h"
+#include "linalg/matmul.h"
+#include "linalg/norm.h"
+#include "loss/cross_entropy.h"
+#include "loss/loss.h"
+#include "norm/batch_norm.h"
 #include "op_samples.h"
-#include "ops/batch_norm.h"
-#include "ops/binary.h"
-#include "ops/compare.h"
-#include "ops/conv2d.h"
-#include "ops/dropout.h"
-#include "ops/elementary.h"
-#include "ops/inplace.h"
-#include "ops/loss.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/pool.h"
-#include "ops/reduce.h"
-#include "ops/softmax.h"
-#include "ops/unary.h"
-#include "ops/view.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/dropout.h"
+#include "pointwise/inplace.h"
+#include "pointwise/trigonometric.h"
+#include "pointwise/unary.h"
+#include "pool/pool.h"
+#include "reduce/reduce.h"
+#include "reduce/softmax.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+#include "support/here.h"
 
 // M9: the rows of 1.10 and 1.11 as a program calls the ops.
 namespace engine {
@@ -39,7 +45,7 @@ TEST(Autocast, M9RowsOf110HoldWithLowInputsInAnF16Region) {
         EXPECT_EQ(type(op(x)), DType::f16);
     EXPECT_EQ(type(dropout(x, Tensor::full({2, 3}, 1, DType::boolean), 0.5)), DType::f16);
     EXPECT_EQ(type(mean(x)), DType::f16);
-    EXPECT_EQ(type(div(x, number_beside(x, 2))), DType::f16);
+    EXPECT_EQ(type(div(x, scalar_like(x, 2))), DType::f16);
     for (const auto op : {exp, log, rsqrt, reciprocal, square, expm1, log1p, log2, log10})
         EXPECT_EQ(type(op(x)), DType::f32);
     EXPECT_EQ(type(pow(x, 0.5)), DType::f32);
@@ -64,7 +70,7 @@ TEST(Autocast, M9RowsOf110HoldWithLowInputsInAnF16Region) {
     EXPECT_EQ(type(add(wide, linear(wide, Tensor::full({3, 3}, 1, DType::f32)))), DType::f32);
     // In-place forms have no entry.
     EXPECT_EQ(type(exp_(Tensor::full({2}, 1, DType::f16))), DType::f16);
-    EXPECT_EQ(type(pow_(Tensor::full({2}, 1, DType::f16), number_beside(x, 2))), DType::f16);
+    EXPECT_EQ(type(pow_(Tensor::full({2}, 1, DType::f16), scalar_like(x, 2))), DType::f16);
 }
 
 TEST(Autocast, M9RowsOf111PromoteTheSameInsideAndOutside) {

@@ -1,23 +1,26 @@
 #include "amp/autocast.h"
-#include "engine/here.h"
+#include "support/here.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "autograd/backward.h"
+#include "core/cast.h"
+#include "core/result_type.h"
 #include "engine/error.h"
+#include "linalg/linear.h"
+#include "linalg/matmul.h"
+#include "linalg/norm.h"
+#include "loss/loss.h"
 #include "op_samples.h"
-#include "ops/binary.h"
-#include "ops/cast.h"
 #include "ops/catalog.h"
-#include "ops/compare.h"
-#include "ops/elementary.h"
-#include "ops/loss.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/reduce.h"
-#include "ops/unary.h"
-#include "ops/view.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/unary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {
@@ -257,7 +260,7 @@ TEST(Autocast, A15PowWithANumberOnEitherSideActsAsPow) {
     const auto entered = region(DType::f16).enter();
     const Tensor x = Tensor::full({2}, 300, DType::f16);
     EXPECT_EQ(pow(x, 2.0).values(), (std::vector<double>{90000, 90000}));
-    EXPECT_EQ(pow(number_beside(x, 2), Tensor::full({1}, 17, DType::f16)).item(), 131072);
+    EXPECT_EQ(pow(scalar_like(x, 2), Tensor::full({1}, 17, DType::f16)).item(), 131072);
     EXPECT_EQ(square(x).dtype(), DType::f32);
 }
 

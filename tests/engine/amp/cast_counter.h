@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/autograd.h"
+#include "core/tape.h"
 
 namespace engine {
 

@@ -2,12 +2,13 @@
 
 #include "amp/autocast.h"
 #include "amp/opt_level.h"
-#include "engine/here.h"
-#include "ops/binary.h"
-#include "ops/cast.h"
-#include "ops/loss.h"
-#include "ops/reduce.h"
+#include "autograd/backward.h"
+#include "core/cast.h"
+#include "support/here.h"
+#include "loss/cross_entropy.h"
+#include "pointwise/binary.h"
 #include "scaler_support.h"
+#include "shape/sum.h"
 #include "small_net.h"
 
 // What an opt level makes of a model, and that it trains (X4, X5).

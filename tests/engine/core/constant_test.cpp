@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/error.h"
-#include "ops/view.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <cmath>
 
+#include "core/check_values.h"
 #include "core/resolve_device.h"
 #include "core/tensor.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "needs_cuda.h"
-#include "ops/binary.h"
-#include "ops/check_values.h"
+#include "pointwise/binary.h"
 
 // Values that are refused on a GPU, which nothing waits for.
 namespace engine {

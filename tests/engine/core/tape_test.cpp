@@ -1,13 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "core/autograd.h"
+#include "autograd/backward.h"
+#include "core/tape.h"
 #include "engine/error.h"
-#include "ops/binary.h"
-#include "ops/inplace.h"
-#include "ops/matmul.h"
-#include "ops/reduce.h"
-#include "ops/unary.h"
-#include "ops/view.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/inplace.h"
+#include "pointwise/unary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data_fixtures.h"
+#include "support/data_fixtures.h"
 
 namespace engine {
 namespace {

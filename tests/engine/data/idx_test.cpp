@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data_fixtures.h"
+#include "support/data_fixtures.h"
 
 namespace engine {
 namespace {

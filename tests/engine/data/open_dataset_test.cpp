@@ -2,7 +2,7 @@
 
 #include "data/byte_reader.h"
 #include "data/dataset.h"
-#include "data_fixtures.h"
+#include "support/data_fixtures.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 

@@ -7,13 +7,14 @@
 #include <string>
 
 #include "amp/autocast.h"
+#include "autograd/backward.h"
+#include "core/cast.h"
 #include "engine/error.h"
-#include "engine/here.h"
+#include "support/here.h"
 #include "kernels/cuda_device.h"
-#include "ops/binary.h"
-#include "ops/cast.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "pointwise/binary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

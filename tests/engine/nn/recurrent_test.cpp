@@ -5,10 +5,11 @@
 #include <cmath>
 
 #include "amp/autocast.h"
-#include "engine/here.h"
+#include "autograd/backward.h"
+#include "support/here.h"
 #include "kernels/recurrent_network_reference.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "shape/sum.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

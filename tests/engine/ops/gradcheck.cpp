@@ -1,13 +1,14 @@
 #include "gradcheck.h"
-#include "engine/element.h"
+#include "support/element.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "data/philox.h"
-#include "ops/binary.h"
-#include "ops/reduce.h"
+#include "autograd/backward.h"
+#include "core/philox.h"
+#include "pointwise/binary.h"
+#include "shape/sum.h"
 
 namespace engine {
 namespace {

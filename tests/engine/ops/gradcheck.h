@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "core/autograd.h"
+#include "core/tape.h"
 
 namespace engine {
 

@@ -1,6 +1,6 @@
+#include "attention/attention.h"
 #include "op_samples.h"
-#include "ops/attention.h"
-#include "ops/compare.h"
+#include "pointwise/compare.h"
 
 namespace engine {
 namespace {

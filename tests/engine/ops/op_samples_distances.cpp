@@ -1,6 +1,6 @@
+#include "linalg/distance.h"
+#include "linalg/similarity.h"
 #include "op_samples.h"
-#include "ops/distance.h"
-#include "ops/similarity.h"
 
 namespace engine {
 

@@ -1,13 +1,13 @@
+#include "index/embedding.h"
+#include "index/gather.h"
+#include "index/index_put.h"
+#include "index/masked.h"
+#include "index/scatter.h"
 #include "op_samples.h"
-#include "ops/binary.h"
-#include "ops/compare.h"
-#include "ops/embedding.h"
-#include "ops/gather.h"
-#include "ops/index_put.h"
-#include "ops/masked.h"
-#include "ops/rearrange.h"
-#include "ops/scatter.h"
-#include "ops/slice.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "shape/rearrange.h"
+#include "shape/slice.h"
 
 namespace engine {
 namespace {

@@ -1,11 +1,11 @@
+#include "core/wide.h"
+#include "loss/loss_ctc.h"
+#include "loss/loss_distance.h"
+#include "loss/loss_embedding.h"
+#include "loss/loss_likelihood.h"
+#include "loss/loss_margin.h"
 #include "op_samples.h"
-#include "ops/loss_ctc.h"
-#include "ops/loss_distance.h"
-#include "ops/loss_embedding.h"
-#include "ops/loss_likelihood.h"
-#include "ops/loss_margin.h"
-#include "ops/softmax.h"
-#include "ops/wide.h"
+#include "reduce/softmax.h"
 
 namespace engine {
 namespace {

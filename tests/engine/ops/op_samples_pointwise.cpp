@@ -1,13 +1,12 @@
 #include "op_samples.h"
-#include "ops/activation.h"
-#include "ops/binary.h"
-#include "ops/piecewise.h"
-#include "ops/reversed.h"
-#include "ops/rounding.h"
-#include "ops/special.h"
-#include "ops/ternary.h"
-#include "ops/trigonometric.h"
-#include "ops/unary.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/piecewise.h"
+#include "pointwise/reversed.h"
+#include "pointwise/rounding.h"
+#include "pointwise/ternary.h"
+#include "pointwise/trigonometric.h"
+#include "pointwise/unary.h"
 
 namespace engine {
 namespace {

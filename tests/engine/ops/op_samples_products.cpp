@@ -1,12 +1,13 @@
+#include "linalg/einsum.h"
+#include "linalg/linear.h"
+#include "linalg/matmul.h"
+#include "linalg/matrix_chain.h"
+#include "linalg/products.h"
+#include "linalg/products_in_place.h"
+#include "linalg/tensor_products.h"
+#include "linalg/vector_products.h"
 #include "op_samples.h"
-#include "ops/binary.h"
-#include "ops/einsum.h"
-#include "ops/matmul.h"
-#include "ops/matrix_chain.h"
-#include "ops/products.h"
-#include "ops/products_in_place.h"
-#include "ops/tensor_products.h"
-#include "ops/vector_products.h"
+#include "pointwise/binary.h"
 
 namespace engine {
 namespace {

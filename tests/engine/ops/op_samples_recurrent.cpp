@@ -1,8 +1,7 @@
 #include "op_samples.h"
-#include "ops/binary.h"
-#include "ops/recurrent.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "pointwise/binary.h"
+#include "recurrent/recurrent.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -1,9 +1,9 @@
 #include "op_samples.h"
-#include "ops/binary.h"
-#include "ops/grid_sample.h"
-#include "ops/pad.h"
-#include "ops/pixel_shuffle.h"
-#include "ops/upsample.h"
+#include "pointwise/binary.h"
+#include "vision/grid_sample.h"
+#include "vision/pad.h"
+#include "vision/pixel_shuffle.h"
+#include "vision/upsample.h"
 
 namespace engine {
 namespace {

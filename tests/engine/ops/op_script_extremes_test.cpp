@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "engine/op_script.h"
-#include "ops/tensor_file.h"
+#include "safetensors/tensor_file.h"
 #include "temp_folder.h"
 
 namespace engine {

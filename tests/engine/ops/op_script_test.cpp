@@ -5,11 +5,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "ops/cast.h"
-#include "ops/layout.h"
-#include "ops/matmul.h"
+#include "core/cast.h"
+#include "core/layout.h"
 #include "ops/op_case.h"
-#include "ops/tensor_file.h"
+#include "safetensors/tensor_file.h"
 #include "temp_folder.h"
 
 namespace engine {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "core/tensor.h"
-#include "store/safetensors.h"
+#include "safetensors/safetensors.h"
 
 namespace engine {
 

@@ -2,14 +2,14 @@
 
 #include <functional>
 
-#include "core/sparse.h"
-#include "ops/restore.h"
-#include "ops/tensor_file.h"
+#include "core/restore.h"
+#include "index/sparse.h"
 #include "optim/adagrad.h"
 #include "optim/lamb.h"
 #include "optim/novograd.h"
 #include "optim/sparse_adam.h"
 #include "optim_support.h"
+#include "safetensors/tensor_file.h"
 #include "temp_folder.h"
 
 namespace engine {

@@ -1,17 +1,18 @@
 #include "optim/optimizer.h"
-#include "engine/element.h"
+#include "support/element.h"
 
 #include <gmock/gmock.h>
 
 #include <limits>
 
+#include "autograd/backward.h"
+#include "core/cast.h"
 #include "kernels/dtype.h"
-#include "ops/binary.h"
-#include "ops/cast.h"
-#include "ops/matmul.h"
-#include "ops/reduce.h"
-#include "ops/view.h"
+#include "linalg/matmul.h"
 #include "optim_support.h"
+#include "pointwise/binary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
 
 namespace engine {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "amp/grad_scaler.h"
 #include "golden.h"
 #include "optim/adam.h"
+#include "scaler/grad_scaler.h"
 #include "sparse_support.h"
 
 namespace engine {

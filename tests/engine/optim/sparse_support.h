@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/sparse.h"
+#include "index/sparse.h"
 #include "optim_support.h"
 
 namespace engine {

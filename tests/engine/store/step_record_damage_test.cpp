@@ -9,8 +9,8 @@
 #include <fstream>
 #include <limits>
 
+#include "file/mapped_access.h"
 #include "step_record_support.h"
-#include "store/mapped_access.h"
 #include "temp_folder.h"
 
 // Files that are not whole, not ours or not of this program's version.

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "data/image_dataset.h"
-#include "device_support.h"
+#include "support/device_support.h"
 #include "needs_cuda.h"
 #include "train/resident_images.h"
 #include "train/ring_feed.h"

@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/check_values.h"
 #include "core/memory.h"
 #include "core/resolve_device.h"
 #include "engine/error.h"
 #include "engine/session.h"
-#include "ops/check_values.h"
 #include "temp_folder.h"
 
 namespace engine {

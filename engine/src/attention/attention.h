@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/philox.h"
+#include "core/tape.h"
+
+namespace engine {
+
+extern const OpInfo scaled_dot_product_attention_info, scaled_dot_product_flash_attention_info;
+
+struct AttentionOptions {
+    double dropout_p = 0;    ///< of the weights, always applied; needs `random`, else Error(value)
+    bool is_causal = false;  ///< position i sees keys 0 to i; not beside a mask
+    std::optional<double> scale = {};  ///< 1 / sqrt(E) if not given
+    bool enable_gqa = false;  ///< each head of k and v serves a group of q's neighbouring heads
+    std::optional<RandomStream> random = {};
+    std::uint64_t random_offset = 0;  ///< one number a weight from here on
+};
+
+/// softmax(scale q k^T + mask) v: q (..., L, E), k (..., S, E), v (..., S, V) -> (..., L, V),
+/// leading dimensions broadcast. mask broadcasts to (..., L, S): true where a key is seen, or added
+/// to the scores; undefined for none. A row that sees no key gives 0. q, k, v and an added mask of
+/// one type, else Error(dtype); low in a region. Scores and weights are f32 (f64 for f64); the
+/// weights are rounded to the type for the product with v, the result once. Without a mask and
+/// dropout a GPU's fused kernel may do it in 16 bits (kernels/attention.h): the same roundings, but
+/// what it makes of scores that are infinite or NaN is its own affair.
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const Tensor& mask = {}, const AttentionOptions& options = {});
+
+/// {output, logsumexp}: the same for q (N, H, L, E), k and v (N, H, S, E), every head with its own
+/// keys, without a mask; is_causal with L = S only, else Error(value). logsumexp (N, H, L), f32
+/// (f64 for f64), is that of a row's scaled scores under the causal mask and before dropout;
+/// infinity where a row has no key, none with a score above -infinity, or one that is NaN, as
+/// PyTorch's kernel writes it. It has no gradient, as in PyTorch. Every type and size of head that
+/// attention has.
+TensorList scaled_dot_product_flash_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                              const AttentionOptions& options = {});
+
+}  // namespace engine

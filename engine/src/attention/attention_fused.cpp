@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <cmath>
+
+#include "amp/autocast.h"
+#include "attention/attention_parts.h"
+#include "autograd/backward.h"
+#include "core/layout.h"
+#include "kernels/attention.h"
+
+namespace engine::detail {
+namespace {
+
+using kernels::Attention;
+using kernels::AttentionPass;
+using kernels::AttentionStrides;
+
+constexpr auto aligned_elements = static_cast<std::int64_t>(kernels::cuda::attention_alignment / 2);
+
+bool is_aligned(const Tensor& x) {
+    const auto address = reinterpret_cast<std::uintptr_t>(x.data());
+    if (address % kernels::cuda::attention_alignment != 0 || x.strides()[3] != 1) return false;
+    for (int i = 0; i < 3; ++i) {
+        const std::int64_t stride = x.strides()[i];
+        if (x.size(i) > 1 && (stride <= 0 || stride % aligned_elements != 0)) return false;
+    }
+    return true;
+}
+
+/// Heads within each position, as they come from one product and go to the next.
+bool by_position(const Tensor& x) { return x.strides()[1] < x.strides()[2]; }
+
+/// Of a dense tensor of this shape (N, H, rows, size) in x's order of heads and positions.
+AttentionStrides dense_strides(const Shape& shape, const Tensor& x) {
+    const std::int64_t heads = shape[1], rows = shape[2], size = shape[3];
+    if (by_position(x)) return {rows * heads * size, size, heads * size};
+    return {heads * rows * size, rows * size, size};
+}
+
+/// Uninitialised, in that order.
+Tensor empty_heads(const Shape& shape, const Tensor& x) {
+    const Tensor y = Tensor::empty(shape, x.dtype(), x.device());
+    const AttentionStrides s = dense_strides(shape, x);
+    return view_of(y, shape, {s.batch, s.head, s.row, 1}, 0);
+}
+
+/// x outside the graph as the kernel takes it, copied if need be.
+Tensor operand(const Tensor& x) {
+    if (is_aligned(x)) return x.detach();
+    const Tensor y = empty_heads(x.shape(), x);
+    copy_into(y, x);
+    return y;
+}
+
+AttentionStrides strides(const Tensor& x) {
+    return {x.strides()[0], x.strides()[1], x.strides()[2]};
+}
+
+Attention describe_forward(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& y,
+                           const AttentionOptions& options) {
+    Attention a;
+    a.dtype = q.dtype();
+    a.batch = q.size(0);
+    a.heads = q.size(1);
+    a.kv_heads = k.size(1);
+    a.queries = q.size(2);
+    a.keys = k.size(2);
+    a.qk_size = q.size(3);
+    a.v_size = v.size(3);
+    a.scale =
+        static_cast<float>(options.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(3)))));
+    a.causal = options.is_causal;
+    a.q = strides(q);
+    a.k = strides(k);
+    a.v = strides(v);
+    a.y = strides(y);
+    return a;
+}
+
+/// With gradients in their operands' orders.
+Attention describe_backward(Attention a, const Tensor& q, const Tensor& k, const Tensor& v,
+                            const Tensor& dy) {
+    a.pass = AttentionPass::backward;
+    a.dy = strides(dy);
+    a.dq = dense_strides(q.shape(), q);
+    a.dk = dense_strides(k.shape(), k);
+    a.dv = dense_strides(v.shape(), v);
+    return a;
+}
+
+/// Given back as soon as the work is on the stream, which is in order.
+struct Scratch {
+    Tensor tensor;
+    Scratch(std::size_t bytes, const Device& device) {
+        const UseScope use(MemoryUse::workspace);
+        if (bytes > 0)
+            tensor = Tensor::empty({static_cast<std::int64_t>(bytes)}, DType::u8, device);
+    }
+    void* data() const { return tensor.defined() ? tensor.data() : nullptr; }
+};
+
+const OpInfo backward_info{"attention_backward", CastPolicy::none,
+                           "attention_backward(dy, q, k, v, y, logsumexp)", 0,
+                           "Its inputs have the forward op's types."};
+
+/// Gradients of q, k and v by the kernel; none if it has none for a gradient that lies as dy does.
+TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options) {
+    const DeviceScope here(dy0.device());
+    const Tensor q = operand(saved[0]), k = operand(saved[1]), v = operand(saved[2]);
+    const Tensor y = saved[3].detach(), logsumexp = saved[4], dy = operand(dy0);
+    const Attention a = describe_backward(describe_forward(q, k, v, y, options), q, k, v, dy);
+    const auto bytes = kernels::cuda::attention_workspace(a);
+    if (!bytes) return {};
+    const Tensor dq = empty_heads(q.shape(), q), dk = empty_heads(k.shape(), k),
+                 dv = empty_heads(v.shape(), v);
+    const Scratch scratch(*bytes, q.device());
+    kernels::cuda::attention_backward(a,
+                                      {q.data(), k.data(), v.data(), y.data(), dy.data(),
+                                       logsumexp.data_as<float>(), dq.data(), dk.data(), dv.data()},
+                                      scratch.data(), current_stream());
+    const Tensor inputs[] = {dy, q, k, v, y, logsumexp};
+    return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
+}
+
+const OpInfo operand_info{"attention_operand", CastPolicy::none, "attention_operand(x)", 2,
+                          "It is in the op's type already."};
+
+/// x as a place of its own in the graph, at which a pass backwards may stop.
+Tensor stop_at(const Tensor& x) {
+    return record(operand_info, {x}, x.detach(), {},
+                  [](const Tensor& dx, const Saved&) { return dx; });
+}
+
+/// Gradients of q, k and v by those of the products and the softmax: themselves recorded if a graph
+/// of them is wanted.
+TensorList by_products(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {
+    const bool recorded = grad_enabled();
+    Tensor inputs[3];
+    TensorList wanted;
+    for (int i = 0; i < 3; ++i) {
+        if (!saved.wants(i)) {
+            inputs[i] = saved[i].detach();
+            continue;
+        }
+        inputs[i] = recorded ? stop_at(saved[i]) : saved[i].detach().set_requires_grad(true);
+        wanted.push_back(inputs[i]);
+    }
+    const auto& [q, k, v] = inputs;
+    Tensor y;
+    {
+        const GradMode on(true);
+        y = attend(q, repeated_heads(k, q), repeated_heads(v, q), {}, options,
+                   {q.size(0), q.size(1)})
+                .y;
+    }
+    const TensorList found =
+        grad({&y, 1}, wanted, {&dy, 1}, {.create_graph = recorded}, /*allow_unused=*/false);
+    TensorList out(3);
+    for (std::size_t i = 0, next = 0; i < 3; ++i)
+        if (saved.wants(static_cast<int>(i))) out[i] = found[next++];
+    return out;
+}
+
+TensorList gradients(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {
+    const NoAutocast inside(dy.device().kind);
+    if (!grad_enabled()) {
+        TensorList found = by_kernel(dy, saved, options);
+        if (!found.empty()) return found;
+    }
+    return by_products(dy, saved, options);
+}
+
+}  // namespace
+
+/// What the kernels of every card ask for; the rest is the library's word on a description.
+bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
+                  const AttentionOptions& options) {
+    if (q.device().kind != Device::Kind::cuda || !is_low(q.dtype())) return false;
+    // Masks of dropout come from the counter, the same on every device (D7).
+    if (options.dropout_p > 0) return false;
+    // A kernel may look for the largest score before it is scaled.
+    const double scale = options.scale.value_or(1);
+    if (!(scale > 0) || !std::isfinite(scale)) return false;
+    if (options.is_causal && q.size(q.rank() - 2) != k.size(k.rank() - 2)) return false;
+    if (q.numel() == 0 || k.numel() == 0 || v.numel() == 0) return false;
+    return q.shape().back() % aligned_elements == 0 && v.shape().back() % aligned_elements == 0;
+}
+
+std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q0, const Tensor& k0,
+                                     const Tensor& v0, const AttentionOptions& options) {
+    if (!may_be_fused(q0, k0, v0, options) || k0.size(1) != v0.size(1)) return std::nullopt;
+    const DeviceScope here(q0.device());
+    const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
+    const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);
+    const Attention a = describe_forward(q, k, v, y, options);
+    const auto bytes = kernels::cuda::attention_workspace(a);
+    if (!bytes) return std::nullopt;
+    const Tensor inputs[] = {q0, k0, v0};
+    // Else the gradient would make the scores a second time.
+    if (grad_enabled() && any_requires_grad(inputs) &&
+        !kernels::cuda::attention_workspace(describe_backward(a, q, k, v, y)))
+        return std::nullopt;
+    const Tensor logsumexp =
+        Tensor::empty({q.size(0), q.size(1), q.size(2)}, DType::f32, q.device());
+    const Scratch scratch(*bytes, q.device());
+    kernels::cuda::attention_forward(
+        a, {q.data(), k.data(), v.data(), y.data(), logsumexp.data_as<float>()}, scratch.data(),
+        current_stream());
+    const Tensor out = record_many(info, inputs, y,
+                                   {save(q0), save(k0), save(v0), save_output(y), save(logsumexp)},
+                                   [options](std::span<const Tensor> grads, const Saved& saved) {
+                                       return gradients(grads[0], saved, options);
+                                   });
+    return Fused{out, logsumexp};
+}
+
+}  // namespace engine::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "attention/attention.h"
+
+// What the forms of attention share.
+namespace engine::detail {
+
+/// Options of a call through `halftone op`.
+AttentionOptions attention_options(const OpArguments& args);
+/// dropout_p lies in [0, 1] and has its numbers, else Error(value).
+void check_dropout(const OpInfo& info, const AttentionOptions& options);
+
+struct Attended {
+    Tensor y;
+    Tensor scores;  ///< (..., L, S), f32 (f64 for f64), under their mask
+};
+/// After casts and checks; leading dimensions are broadcast to `lead`. enable_gqa is not read: each
+/// head of q has its own of k and v.
+Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                const AttentionOptions& options, const Shape& lead);
+
+/// Each head of x (k or v) as often as a head of q needs one. The heads divide q's.
+Tensor repeated_heads(const Tensor& x, const Tensor& q);
+
+struct Fused {
+    Tensor y;          ///< (N, H, L, V)
+    Tensor logsumexp;  ///< (N, H, L) f32, outside the graph, as the kernel wrote it
+};
+/// Whether it is worth the views to ask for it: q (..., L, E), k (..., S, E), v (..., S, V).
+bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
+                  const AttentionOptions& options);
+/// By the device's fused kernel, as one node of the tape under the name of `info`; nothing if it
+/// has none for this. q (N, H, L, E), k (N, G, S, E), v (N, G, S, V) after casts and checks, G a
+/// divisor of H; no mask. Its gradient is the kernel's; a gradient that is itself to be recorded is
+/// that of attend().
+std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q, const Tensor& k,
+                                     const Tensor& v, const AttentionOptions& options);
+
+}  // namespace engine::detail

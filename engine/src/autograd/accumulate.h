@@ -1,0 +1,16 @@
+#pragma once
+
+#include "core/tensor.h"
+
+// How gradients meet: dense and sparse ones, of several types.
+namespace engine {
+
+/// a + b of one shape, recorded if gradient mode is on. Equal types stay; mixed ones promote.
+Tensor add_gradients(const Tensor& a, const Tensor& b);
+/// gradient in another type, recorded if gradient mode is on.
+Tensor cast_gradient(const Tensor& gradient, DType dtype);
+/// Adds a gradient to leaf's grad, in the leaf's memory layout, and calls the leaf's hooks. An
+/// undefined gradient is zero.
+void accumulate(const std::shared_ptr<TensorImpl>& leaf, const Tensor& gradient);
+
+}  // namespace engine

@@ -1,0 +1,75 @@
+#include "autograd/checkpoint.h"
+
+#include "amp/autocast.h"
+#include "autograd/backward.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+const OpInfo checkpoint_info{"checkpoint", CastPolicy::none, "checkpoint(inputs[])", 1,
+                             "Computes again in backward, under the state of the first run."};
+
+/// The saved inputs as leaves of a graph of their own.
+TensorList leaves_of(const Saved& saved, std::size_t count) {
+    TensorList leaves;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Tensor kept = saved[static_cast<int>(i)];
+        Tensor leaf = kept.defined() ? kept.detach() : kept;
+        if (leaf.defined() && saved.wants(static_cast<int>(i))) leaf.set_requires_grad(true);
+        leaves.push_back(leaf);
+    }
+    return leaves;
+}
+
+TensorList recompute(const Segment& segment, const AutocastState& state, const Saved& saved,
+                     std::size_t count, std::span<const Tensor> grads) {
+    if (grad_enabled()) {
+        throw Error(ErrorCode::state,
+                    "checkpoint: a second derivative through a recomputed part is not there",
+                    "Run this part without checkpoint.");
+    }
+    const AutocastSnapshot as_in_forward(state);
+    const TensorList leaves = leaves_of(saved, count);
+    TensorList outputs;
+    {
+        const GradMode recorded(true);
+        outputs = segment(leaves);
+    }
+    TensorList from, with;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        if (!grads[i].defined() || !outputs[i].requires_grad()) continue;
+        from.push_back(outputs[i]);
+        with.push_back(grads[i]);
+    }
+    backward(from, with);
+    TensorList found;
+    for (const auto& leaf : leaves) found.push_back(leaf.defined() ? leaf.grad() : Tensor());
+    return found;
+}
+
+}  // namespace
+
+TensorList checkpoint(const Segment& segment, const TensorList& inputs) {
+    if (!grad_enabled()) return segment(inputs);
+    TensorList outputs;
+    {
+        const GradMode off(false);
+        outputs = segment(inputs);
+    }
+    for (auto& output : outputs) output = output.detach();
+    // Parameters are no inputs here: without this leaf a segment of frozen inputs would have no
+    // place in the graph and they would never get their gradients.
+    TensorList watched = inputs;
+    watched.push_back(Tensor::scalar(0, DType::f32));
+    watched.back().set_requires_grad(true);
+    std::vector<Save> saves;
+    for (const auto& input : inputs) saves.push_back(save(input));
+    return record_outputs(checkpoint_info, watched, outputs, std::move(saves),
+                          [segment, state = autocast_state(), count = inputs.size()](
+                              std::span<const Tensor> grads, const Saved& saved) {
+                              return recompute(segment, state, saved, count, grads);
+                          });
+}
+
+}  // namespace engine

@@ -1,0 +1,98 @@
+#include "autograd/custom_op.h"
+
+#include <algorithm>
+
+#include "amp/autocast.h"
+#include "autograd/backward.h"
+
+namespace engine {
+namespace {
+
+/// Calls f on every tensor of the arguments, nested ones too, in order.
+template <typename Argument, typename F>
+void each_tensor(Argument& argument, F&& f) {
+    const auto visit = [&](auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, Tensor>) {
+            f(value);
+        } else if constexpr (std::is_same_v<T, std::vector<CustomArgument>>) {
+            for (auto& member : value) each_tensor(member, f);
+        } else if constexpr (std::is_same_v<T, std::map<std::string, CustomArgument>>) {
+            for (auto& [name, member] : value) each_tensor(member, f);
+        }
+    };
+    std::visit(visit, argument.value);
+}
+
+TensorList tensors_of(const CustomArguments& args) {
+    TensorList found;
+    for (const auto& arg : args) each_tensor(arg, [&](const Tensor& t) { found.push_back(t); });
+    return found;
+}
+
+Device::Kind kind_of(const TensorList& tensors) {
+    for (const auto& tensor : tensors) {
+        if (tensor.defined()) return tensor.device().kind;
+    }
+    return Device::Kind::cpu;
+}
+
+/// Kept for backward: an output is kept outside the graph, since a node must not own what it made.
+std::vector<Save> saves_of(const TensorList& keep, const TensorList& outputs) {
+    std::vector<Save> saves;
+    for (const auto& tensor : keep) {
+        const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) {
+            return tensor.defined() && t.impl() == tensor.impl();
+        });
+        saves.push_back(output == outputs.end()
+                            ? save(tensor)
+                            : save_output(tensor, static_cast<int>(output - outputs.begin())));
+    }
+    return saves;
+}
+
+}  // namespace
+
+CustomOp::CustomOp(const OpInfo& info, Forward forward, Backward backward,
+                   std::optional<DType> forced)
+    : info_(info), forward_(std::move(forward)), backward_(std::move(backward)), forced_(forced) {}
+
+TensorList CustomOp::operator()(const CustomArguments& args) const {
+    const Device::Kind kind = kind_of(tensors_of(args));
+    if (!forced_ || !autocast_enabled(kind)) return run(args);
+    CustomArguments cast = args;
+    for (auto& arg : cast) {
+        each_tensor(arg, [&](Tensor& t) {
+            if (eligible(t, kind)) t = autocast_to(t, *forced_);
+        });
+    }
+    const NoAutocast inside(kind);
+    return run(cast);
+}
+
+TensorList CustomOp::run(const CustomArguments& args) const {
+    const TensorList inputs = tensors_of(args);
+    TensorList keep, outputs;
+    {
+        const GradMode off(false);
+        outputs = forward_(args, keep);
+        for (auto& output : outputs) {
+            const bool is_input = std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& t) {
+                return t.impl() == output.impl();
+            });
+            if (is_input) output = output.detach();  // an input has a place in the graph already
+        }
+    }
+    const std::size_t kept_count = keep.size();
+    return record_outputs(info_, inputs, outputs, saves_of(keep, outputs),
+                          [state = autocast_state(), backward = backward_, kept_count](
+                              std::span<const Tensor> grads, const Saved& saved) {
+                              const AutocastSnapshot as_in_forward(state);
+                              TensorList kept;
+                              for (std::size_t i = 0; i < kept_count; ++i)
+                                  kept.push_back(saved[static_cast<int>(i)]);
+                              return backward(grads, kept);
+                          });
+}
+
+}  // namespace engine

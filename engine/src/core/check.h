@@ -1,0 +1,21 @@
+#pragma once
+
+#include <initializer_list>
+
+#include "core/tape.h"
+
+// Checks that many ops share. They throw Error(dtype) or Error(shape) naming the op and what was
+// wrong.
+namespace engine {
+
+/// Ops that need equal types (1.11): the tensors that are there have one floating type.
+DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
+/// The same for tensors of any type: those that are there have the first one's.
+void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
+/// A floating type.
+void check_floating(const OpInfo& info, const Tensor& x);
+/// `ok`, else Error(shape) with the two shapes.
+void check_shapes(const OpInfo& info, bool ok, const Tensor& a, const Tensor& b);
+void check_rank(const OpInfo& info, const Tensor& x, int rank);
+
+}  // namespace engine

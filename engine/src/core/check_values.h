@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+
+#include "core/refusals.h"
+#include "core/tape.h"
+
+// What an operation asks of the values of a tensor. On the CPU the first that breaks the rule is
+// Error(value) at once; on a GPU it is noted, and whatever waits for the device next throws it
+// (core/refusals.h), with the least of those that broke the rule.
+namespace engine {
+
+/// x, i64, holds numbers in [low, high] alone, or `but`.
+void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, std::int64_t high,
+                        std::optional<std::int64_t> but = {});
+/// Class targets: "NAME: a target of 7 is outside the 5 classes".
+void check_class_values(const OpInfo& info, const Tensor& target, std::int64_t classes,
+                        std::optional<std::int64_t> ignore_index = {});
+Refusal wrong_class(const OpInfo& info, std::int64_t classes);
+/// Indices in [low, size): "NAME: index 7 is out of range for a dimension of 5".
+void check_index_values(const OpInfo& info, const Tensor& index, std::int64_t low,
+                        std::int64_t size);
+/// x, floating, holds nothing below low or above high; a NaN is neither.
+void check_values(const Refusal& rule, const Tensor& x, double low, double high);
+
+}  // namespace engine

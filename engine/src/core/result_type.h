@@ -1,0 +1,19 @@
+#pragma once
+
+#include <initializer_list>
+
+#include "core/tensor.h"
+
+// The types of results without autocast (1.11). A plain number and a 0-d tensor do not widen a
+// tensor with dimensions.
+namespace engine {
+
+/// A plain number as the other side of an op on x: unlike a 0-d tensor it does not even widen
+/// another 0-d one of its kind.
+Tensor scalar_like(const Tensor& x, double value);
+/// Type of an op on both without autocast (1.11).
+DType result_type(const Tensor& a, const Tensor& b);
+/// The same of several: tensors without dimensions count only where no other is of their kind.
+DType result_type(std::initializer_list<Tensor> tensors);
+
+}  // namespace engine

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/observer.h"
+#include "core/op.h"
+#include "core/tensor.h"
+
+namespace engine {
+
+// The tape (design.md, D2). An output owns the node that made it and a node never owns its output.
+
+/// Whether ops of this thread record gradients.
+bool grad_enabled() noexcept;
+bool inference_mode() noexcept;
+
+/// Sets it for the object's life.
+class GradMode {
+public:
+    explicit GradMode(bool enabled) noexcept;
+    ~GradMode();
+    GradMode(const GradMode&) = delete;
+    GradMode& operator=(const GradMode&) = delete;
+
+private:
+    bool before_;
+};
+/// No gradients, and casts are never cached (1.7).
+class InferenceMode {
+public:
+    InferenceMode() noexcept;
+    ~InferenceMode();
+    InferenceMode(const InferenceMode&) = delete;
+    InferenceMode& operator=(const InferenceMode&) = delete;
+
+private:
+    bool before_;
+    GradMode no_grad_;
+};
+
+/// A tensor kept for the gradient: an input, or an output (kept outside the graph and joined to its
+/// node again when read, since a node must not own what it made).
+struct Save {
+    Tensor tensor;
+    std::uint32_t version = 0;
+    int output = -1;  // which output; -1: an input
+};
+Save save(const Tensor& input);
+Save save_output(const Tensor& output, int index = 0);
+
+/// What a gradient function reads.
+class Saved {
+public:
+    explicit Saved(const Node& node) : node_(node) {}
+    /// Saved tensor i. Throws Error(state) naming the op if it was written to since, or was freed
+    /// by an earlier backward pass.
+    Tensor operator[](int i) const;
+    /// Whether input i wants a gradient: the function may leave others undefined.
+    bool wants(int input) const;
+
+private:
+    const Node& node_;
+};
+
+/// Gradients of the inputs, in order, from those of the outputs; an undefined tensor stands for
+/// zero, on both sides.
+using GradFn = std::function<TensorList(std::span<const Tensor> grads, const Saved& saved)>;
+/// The same for one output and one input.
+using GradFn1 = std::function<Tensor(const Tensor& grad, const Saved& saved)>;
+
+struct Edge {
+    std::shared_ptr<Node> node;
+    std::uint32_t output = 0;
+};
+
+/// Shape and type that a gradient of an output must have.
+struct OutputMeta {
+    Shape shape;
+    DType dtype;
+    Device device;
+};
+
+class Node : public std::enable_shared_from_this<Node> {
+public:
+    Node(const OpInfo& info, std::uint64_t sequence) : info_(info), sequence_(sequence) {}
+    virtual ~Node();
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+
+    const OpInfo& info() const { return info_; }
+    std::uint64_t sequence() const { return sequence_; }
+
+    std::vector<Edge> edges;  // one an input; null where it wants none
+    std::vector<OutputMeta> outputs;
+    std::vector<Save> saves;
+    GradFn grad_fn;
+    std::weak_ptr<TensorImpl> hooked;  // the output whose hooks see its gradient
+    bool released = false;             // a backward pass has freed the saves
+
+    /// Gradients by input.
+    TensorList apply(std::span<const Tensor> grads) const;
+    /// The leaf whose grad takes what arrives here, at the end of a path; null for an op's node.
+    std::shared_ptr<TensorImpl> leaf;
+
+    // Scratch of one backward pass.
+    std::uint64_t pass = 0;
+    std::int32_t pending = 0;
+    bool needed = false;
+    TensorList buffer;
+
+private:
+    const OpInfo& info_;
+    std::uint64_t sequence_;
+};
+
+/// Records how `output` came about and returns it. `inputs` are the tensors as the op used them
+/// (after its casts). Without gradient mode, or where no input wants a gradient, only observers are
+/// told. Every op calls it, with or without a gradient: an op that has none (comparison) gives an
+/// empty function.
+Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor output,
+              std::initializer_list<Save> saves, GradFn1 grad_fn);
+Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
+                   std::initializer_list<Save> saves, GradFn grad_fn);
+TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
+                          std::vector<Save> saves, GradFn grad_fn);
+/// An op without a gradient.
+Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor output);
+
+/// True if an op on these inputs must be recorded.
+bool any_requires_grad(std::span<const Tensor> inputs);
+
+/// True while this thread runs a backward pass (autograd/backward.h).
+bool in_backward() noexcept;
+
+}  // namespace engine

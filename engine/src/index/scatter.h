@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "core/tape.h"
+
+namespace engine {
+
+extern const OpInfo scatter_info, scatter_reduce_info, index_copy_info;
+
+// Writing by index; see gather.h for indices. Equal types always, inside a region too (1.11).
+
+/// x with source[.., i, ..] put at [.., index[.., i, ..], ..] along `dim`; of several at one place
+/// the last stays. Sizes as in scatter_add. Any type.
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
+/// The same with one number for all.
+Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);
+
+/// The same with the sum, prod, mean, amax or amin of what goes to a place, and of what x holds
+/// there if `include_self`. Computed in f32 (f64 for f64) and rounded once. Among equal extremes
+/// the gradient is shared. Floating types. Throws Error(value) for another `reduce`.
+Tensor scatter_reduce(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source,
+                      const std::string& reduce, bool include_self = true);
+
+/// x with source[.., i, ..] put at [.., index[i], ..] along `dim`; of several the last stays. Any
+/// type.
+Tensor index_copy(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
+
+}  // namespace engine

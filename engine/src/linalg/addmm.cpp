@@ -1,0 +1,77 @@
+#include "linalg/addmm.h"
+
+#include "amp/autocast.h"
+#include "core/check.h"
+#include "core/layout.h"
+#include "core/wide.h"
+#include "linalg/gemm_operand.h"
+#include "linalg/matmul.h"
+#include "pointwise/binary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+TensorList run_addmm(const OpArguments& args) {
+    return {
+        addmm(args.at(0), args.at(1), args.at(2), args.number("beta", 1), args.number("alpha", 1))};
+}
+
+/// beta * c + alpha * a b, outside the tape.
+Tensor compute_sum(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+                   double beta, double alpha) {
+    const Operand left = operand(a, false), right = operand(b, false);
+    const Tensor y = room_for(info, a, left, b, right, a.dtype());
+    if (!(broadcast_shapes(info.name, c.shape(), y.shape()) == y.shape()))
+        check_shapes(info, false, c, y);
+    if (beta != 0) copy_into(y, expanded_view(c, y.shape()));
+    gemm(y, left, right, {.alpha = alpha, .beta = beta});
+    return y;
+}
+
+/// beta * dy summed down to c's shape; scaled before it is rounded.
+Tensor gradient_of_addend(const Tensor& dy, const Shape& shape, double beta) {
+    if (beta == 1) return sum_to(dy, shape);
+    return to(mul(sum_to(widened(dy), shape), beta), dy.dtype());
+}
+
+/// alpha a b for a gradient. PyTorch multiplies the product by an alpha of 0, which makes NaN of an
+/// infinity, where a BLAS does not read the matrices.
+Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha) {
+    if (alpha != 0) return product(a, swap_a, b, swap_b, alpha);
+    return mul(product(a, swap_a, b, swap_b), alpha);
+}
+
+}  // namespace
+
+const OpInfo addmm_info{"addmm",
+                        CastPolicy::low,
+                        "addmm(c, a, b; beta, alpha)",
+                        2,
+                        "A matrix product with an addition that costs nothing more: as mm.",
+                        run_addmm};
+Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+                   double beta, double alpha) {
+    const Tensor inputs[] = {c, a, b};
+    return record_many(
+        info, inputs, compute_sum(info, c, a, b, beta, alpha), {save(a), save(b)},
+        [from = c.shape(), beta, alpha](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& dy = grads[0];
+            TensorList out(3);
+            if (saved.wants(0)) out[0] = gradient_of_addend(dy, from, beta);
+            if (saved.wants(1)) out[1] = scaled_product(dy, false, saved[1], true, alpha);
+            if (saved.wants(2)) out[2] = scaled_product(saved[0], true, dy, false, alpha);
+            return out;
+        });
+}
+
+Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
+    check_rank(addmm_info, a0, 2);
+    check_rank(addmm_info, b0, 2);
+    const auto [c, a, b] = autocast(addmm_info, c0, a0, b0);
+    one_type(addmm_info, {c, a, b});
+    return add_product(addmm_info, c, a, b, beta, alpha);
+}
+
+}  // namespace engine

@@ -1,0 +1,98 @@
+#include "linalg/linear.h"
+
+#include "amp/autocast.h"
+#include "core/check.h"
+#include "core/layout.h"
+#include "engine/error.h"
+#include "linalg/gemm_operand.h"
+#include "linalg/matmul.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+TensorList run_linear(const OpArguments& args) {
+    return {linear(args.at(0), args.at(1), args.get(2))};
+}
+
+}  // namespace
+
+const OpInfo linear_info{
+    "linear",
+    CastPolicy::low,
+    "linear(x, weight, bias?)",
+    2,
+    "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
+    run_linear};
+
+namespace {
+
+void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    check_rank(linear_info, weight, 2);
+    check_shapes(linear_info, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
+    if (bias.defined())
+        check_shapes(linear_info, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
+}
+
+/// x as (rows, features); x itself in the usual case.
+Tensor rows_of(const Tensor& x) {
+    if (x.rank() == 2) return x;
+    std::int64_t rows = 1;
+    for (int i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
+    return reshape(x, {rows, x.shape().back()});
+}
+
+Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    const GradMode off(false);
+    const Tensor rows = rows_of(x);
+    Shape shape = x.shape();
+    shape[shape.rank() - 1] = weight.size(0);
+    Tensor y = Tensor::empty({rows.size(0), weight.size(0)}, x.dtype(), x.device());
+    const Tensor dense_bias = bias.defined() ? dense(bias) : bias;
+    gemm(y, operand(rows, false), operand(weight, true),
+         {.bias = bias.defined() ? dense_bias.data() : nullptr});
+    return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
+}
+
+TensorList linear_gradient(std::span<const Tensor> grads, const Saved& saved) {
+    const Tensor dy = rows_of(grads[0]);
+    TensorList out(3);
+    if (saved.wants(0)) {
+        const Tensor dx = product(dy, false, saved[1], false);
+        Shape shape = grads[0].shape();
+        shape[shape.rank() - 1] = dx.size(1);
+        out[0] = reshape(dx, shape);
+    }
+    if (saved.wants(1)) out[1] = product(dy, true, rows_of(saved[0]), false);
+    if (saved.wants(2)) out[2] = sum(dy, {0}, false, dy.dtype());
+    return out;
+}
+
+/// One weight for each feature, so no dimension of results: x weight.
+Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+    if (bias.defined()) {
+        throw Error(ErrorCode::shape,
+                    "linear: takes no bias beside a weight of shape " + to_string(weight.shape()));
+    }
+    const Tensor y = linear(x, reshape(weight, {1, weight.size(0)}));
+    Shape shape;
+    for (int i = 0; i + 1 < y.rank(); ++i) shape.push_back(y.size(i));
+    return reshape(y, shape);
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
+    one_type(linear_info, {x, weight, bias});
+    if (weight.rank() == 1) return linear_vector(x, weight, bias);
+    check_linear(x, weight, bias);
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(
+        linear_info, inputs, compute_linear(x, weight, bias),
+        {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
+        linear_gradient);
+}
+
+}  // namespace engine

@@ -1,0 +1,277 @@
+#include "loss/cross_entropy.h"
+
+#include "amp/autocast.h"
+#include "core/cast.h"
+#include "core/check.h"
+#include "core/check_values.h"
+#include "core/constant.h"
+#include "core/layout.h"
+#include "core/wide.h"
+#include "engine/error.h"
+#include "index/index_walk.h"
+#include "kernels/softmax.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/unary.h"
+#include "reduce/softmax.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+ClassLossOptions options_of(const OpArguments& args) {
+    return {reduction_from_name(args.text("reduction", "mean")), args.integer("ignore_index", -100),
+            args.number("label_smoothing", 0)};
+}
+TensorList run_nll_loss(const OpArguments& args) {
+    return {nll_loss(args.at(0), args.at(1), args.get(2), options_of(args))};
+}
+TensorList run_cross_entropy(const OpArguments& args) {
+    return {cross_entropy(args.at(0), args.at(1), args.get(2), options_of(args))};
+}
+
+void check_target(const OpInfo& info, const Tensor& x, const Tensor& target) {
+    Shape expected = x.rank() < 2 ? Shape{} : Shape{x.size(0)};
+    for (int i = 2; i < x.rank(); ++i) expected.push_back(x.size(i));
+    check_shapes(info, x.rank() > 0 && target.shape() == expected, x, target);
+    if (target.dtype() != DType::i64) {
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": the target must be i64, not " +
+                                          name(target.dtype()));
+    }
+}
+
+/// x with its classes last, as (rows, classes).
+Tensor rows_of(const Tensor& x) {
+    if (x.rank() == 2) return x;
+    if (x.rank() == 1) return reshape(x, {1, x.size(0)});
+    Dims order{0};
+    for (int i = 2; i < x.rank(); ++i) order.push_back(i);
+    order.push_back(1);
+    std::int64_t rows = 1;
+    for (int i = 0; i < x.rank(); ++i) rows *= i == 1 ? 1 : x.size(i);
+    return reshape(permute(x, order), {rows, x.size(1)});
+}
+
+/// Which rows count, as bool (rows).
+Tensor counted(const Tensor& target, std::int64_t ignore_index) {
+    return not_equal(
+        target, Tensor::full({}, static_cast<double>(ignore_index), DType::i64, target.device()));
+}
+
+/// True at each row's class, as bool (rows, classes).
+Tensor one_hot(const Tensor& target, std::int64_t classes) {
+    return equal(reshape(target, {target.numel(), 1}), counting({1, classes}, target.device()));
+}
+
+Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
+
+/// 1, but NaN where the class is none.
+Tensor one_or_nan(const Tensor& target, std::int64_t classes, DType type) {
+    return select_rows(Tensor::full({classes}, 1, type, target.device()), 0, target);
+}
+
+/// Losses of the rows and the weight of each; rows that do not count have 0 in both, and the loss
+/// of a class that there is not is NaN.
+struct RowLosses {
+    Tensor losses, weights;
+};
+
+/// Sums of the rows of `x` at the true places of mask.
+Tensor picked(const Tensor& mask, const Tensor& x) {
+    const Tensor chosen = where(mask, x, zero_like(x));
+    return sum(chosen, {1}, false, chosen.dtype());
+}
+
+RowLosses row_losses(const Tensor& x, const Tensor& target, const Tensor& weight,
+                     std::int64_t ignore_index) {
+    const std::int64_t classes = x.size(1);
+    const Tensor hot = one_hot(target, classes), counts = counted(target, ignore_index);
+    const Tensor one = Tensor::full({1, classes}, 1, x.dtype(), x.device());
+    const Tensor by_class = weight.defined() ? reshape(weight, {1, classes}) : one;
+    const Tensor zero = zero_like(x);
+    const Tensor weights = where(counts, picked(hot, by_class), zero);
+    const Tensor found = mul(neg(picked(hot, x)), one_or_nan(target, classes, x.dtype()));
+    const Tensor losses = where(counts, found, zero);
+    return {weight.defined() ? mul(losses, weights) : losses, weights};
+}
+
+/// Rounded to the losses' type once: the sum over a batch may exceed f16 where the mean does not.
+Tensor reduced_rows(const RowLosses& rows, Reduction reduction, const Shape& shape) {
+    if (reduction == Reduction::none) return reshape(rows.losses, shape);
+    const DType type = rows.losses.dtype(), wide = wide_type(type);
+    const Tensor total = sum(rows.losses, {}, false, wide);
+    if (reduction == Reduction::sum) return to(total, type);
+    return to(div(total, sum(rows.weights, {}, false, wide)), type);
+}
+
+}  // namespace
+
+const OpInfo nll_loss_info{"nll_loss",
+                           CastPolicy::f32,
+                           "nll_loss(x, target, weight?; reduction, ignore_index)",
+                           2,
+                           "A loss is one number out of many: it is worth fp32.",
+                           run_nll_loss};
+const OpInfo cross_entropy_info{
+    "cross_entropy",
+    CastPolicy::none,
+    "cross_entropy(x, target, weight?; reduction, ignore_index, label_smoothing)",
+    2,
+    "No entry of its own: the log_softmax inside writes fp32, so the loss is fp32.",
+    run_cross_entropy};
+
+Tensor nll_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
+                const ClassLossOptions& options) {
+    const auto [x, weight] = autocast(nll_loss_info, x0, weight0);
+    check_target(nll_loss_info, x, target);
+    one_type(nll_loss_info, {x, weight});
+    const NoAutocast inside(x.device().kind);
+    const Tensor rows = rows_of(x), flat = dense(reshape(target, {target.numel()}));
+    check_class_values(nll_loss_info, flat, rows.size(1), options.ignore_index);
+    return reduced_rows(row_losses(rows, flat, weight, options.ignore_index), options.reduction,
+                        target.shape());
+}
+
+namespace {
+
+const OpInfo cross_entropy_backward_info{
+    "cross_entropy_backward", CastPolicy::none, "cross_entropy_backward(scale, x; target)", 2,
+    "Computed from fp32 log-probabilities, rounded to the logits' type once."};
+
+/// What the fused kernel keeps for the gradient.
+struct Fused {
+    Tensor log_probs, target;
+    std::int64_t ignore_index;
+};
+
+/// scale * (softmax(x) - one_hot(target)) by row; scale has one element or one a row.
+Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
+    const Tensor dx = Tensor::empty(x.shape(), x.dtype(), x.device());
+    const Tensor dense_scale = dense(scale);
+    on(x.device(), kernels::cpu::cross_entropy_backward, kernels::cuda::cross_entropy_backward)(
+        dx.array(), dense_scale.array(), f.log_probs.array(), f.target.array(), x.size(0),
+        x.size(1), f.ignore_index, current_stream());
+    const Tensor inputs[] = {scale, x};
+    return record_many(
+        cross_entropy_backward_info, inputs, dx, {save(scale), save(x)},
+        [target = f.target, ignore = f.ignore_index](std::span<const Tensor> grads,
+                                                     const Saved& saved) {
+            const Tensor factor = saved[0], logits = saved[1];
+            const Tensor p = softmax(logits, 1, factor.dtype());
+            const Tensor counts = reshape(counted(target, ignore), {target.numel(), 1});
+            const Tensor g = where(counts, to(grads[0], factor.dtype()), zero_like(factor));
+            TensorList out(2);
+            if (saved.wants(0)) {
+                const Tensor slope = sub(p, to(one_hot(target, logits.size(1)), factor.dtype()));
+                const Tensor rows = sum(mul(g, slope), {1}, false, factor.dtype());
+                out[0] = factor.rank() == 0 ? sum(rows, {}, false, factor.dtype()) : rows;
+            }
+            if (saved.wants(1)) {
+                const Tensor inner = sub(g, sum(mul(g, p), {1}, true, factor.dtype()));
+                const Tensor by_row =
+                    factor.rank() == 0 ? factor : reshape(factor, {factor.numel(), 1});
+                out[1] = mul(mul(p, inner), by_row);
+            }
+            return out;
+        });
+}
+
+/// What turns a sum over rows into the mean over those that count: a number where the host knows
+/// it, 0-d on a GPU, which counts by itself.
+struct MeanFactor {
+    double number = 1;
+    Tensor tensor;
+
+    Tensor times(const Tensor& x) const {
+        if (tensor.defined()) return mul(x, tensor);
+        return number == 1 ? x : mul(x, number);
+    }
+};
+
+MeanFactor mean_factor(const Tensor& target, std::int64_t ignore_index, DType wide) {
+    if (target.device().kind != Device::Kind::cpu) {
+        const GradMode off(false);
+        const Tensor count = sum(to(counted(target, ignore_index), wide), {}, false, wide);
+        return {1, div(Tensor::full({}, 1, wide, target.device()), count)};
+    }
+    const auto* classes = target.data_as<std::int64_t>();
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < target.numel(); ++i) count += classes[i] != ignore_index ? 1 : 0;
+    return {1 / static_cast<double>(count), {}};
+}
+
+/// The reduction of the rows' losses, outside the tape.
+Tensor total_of(const Tensor& losses, Reduction reduction, const MeanFactor& mean, DType type) {
+    if (reduction == Reduction::none) return to(losses, type);
+    return to(mean.times(sum(losses, {}, false, losses.dtype())), type);
+}
+
+/// x (rows, classes), target (rows): one kernel forward, one back.
+Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
+    const DType type = autocast_result(log_softmax_info, x, {}), wide = wide_type(x.dtype());
+    const Tensor from = in_layout(x, Layout::contiguous);
+    const Fused f{Tensor::empty(x.shape(), wide, x.device()), in_layout(target, Layout::contiguous),
+                  options.ignore_index};
+    const Tensor losses = Tensor::empty(target.shape(), wide, x.device());
+    const bool waits = x.device().kind == Device::Kind::cpu;
+    const kernels::RefusalPlace refused =
+        waits ? kernels::RefusalPlace{}
+              : refusal_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
+    if (!on(x.device(), kernels::cpu::cross_entropy_forward, kernels::cuda::cross_entropy_forward)(
+            f.log_probs.array(), losses.array(), from.array(), f.target.array(), x.size(0),
+            x.size(1), options.ignore_index, refused, current_stream())) {
+        check_class_values(cross_entropy_info, f.target, x.size(1), options.ignore_index);
+    }
+    const MeanFactor mean = options.reduction == Reduction::mean
+                                ? mean_factor(f.target, options.ignore_index, wide)
+                                : MeanFactor{};
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = total_of(losses, options.reduction, mean, type);
+    }
+    const Tensor inputs[] = {x};
+    return record_many(
+        cross_entropy_info, inputs, y, {save(x), save(f.log_probs), save(f.target)},
+        [mean, ignore = options.ignore_index](std::span<const Tensor> grads, const Saved& saved) {
+            const Fused kept{saved[1], saved[2], ignore};
+            const Tensor dy = to(grads[0], kept.log_probs.dtype());
+            return TensorList{fused_backward(mean.times(dy), saved[0], kept)};
+        });
+}
+
+/// The share of label smoothing: every class is a target a little.
+Tensor smooth_loss(const Tensor& log_probs, const Tensor& target, const Tensor& weight,
+                   const ClassLossOptions& options, const Shape& shape) {
+    const Tensor weighted = weight.defined() ? mul(log_probs, weight) : log_probs;
+    const Tensor losses = neg(sum(weighted, {1}, false, log_probs.dtype()));
+    const RowLosses rows = row_losses(log_probs, target, weight, options.ignore_index);
+    const Tensor kept = where(counted(target, options.ignore_index), losses, zero_like(losses));
+    return reduced_rows({kept, rows.weights}, options.reduction, shape);
+}
+
+}  // namespace
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& weight,
+                     const ClassLossOptions& options) {
+    check_floating(cross_entropy_info, logits);
+    check_target(cross_entropy_info, logits, target);
+    const Tensor x = rows_of(logits), rows = reshape(target, {target.numel()});
+    if (!weight.defined() && options.label_smoothing == 0) {
+        const Tensor loss = fused_cross_entropy(x, rows, options);
+        return options.reduction == Reduction::none ? reshape(loss, target.shape()) : loss;
+    }
+    const Tensor log_probs = log_softmax(x, 1);
+    const Tensor hard = nll_loss(log_probs, rows, weight, options);
+    const Tensor shaped =
+        options.reduction == Reduction::none ? reshape(hard, target.shape()) : hard;
+    if (options.label_smoothing == 0) return shaped;
+    const NoAutocast inside(x.device().kind);
+    const Tensor class_weight = weight.defined() ? to(weight, log_probs.dtype()) : weight;
+    const Tensor soft = smooth_loss(log_probs, rows, class_weight, options, target.shape());
+    return add(mul(shaped, 1 - options.label_smoothing),
+               mul(soft, options.label_smoothing / static_cast<double>(x.size(1))));
+}
+
+}  // namespace engine

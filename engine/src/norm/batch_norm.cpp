@@ -1,0 +1,209 @@
+#include "norm/batch_norm.h"
+
+#include "core/cast.h"
+#include "core/check.h"
+#include "core/layout.h"
+#include "engine/error.h"
+#include "kernels/batch_norm.h"
+#include "norm/batch_norm_backward.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+// The order of PyTorch's functional form: x, running_mean, running_var, weight, bias.
+TensorList run_batch_norm(const OpArguments& args) {
+    return {batch_norm(args.at(0), args.get(3), args.get(4), args.get(1), args.get(2),
+                       args.flag("training", false), args.number("momentum", 0.1),
+                       args.number("eps", 1e-5))};
+}
+TensorList run_batch_norm_relu(const OpArguments& args) {
+    return {batch_norm_relu(args.at(0), args.get(5), args.get(3), args.get(4), args.get(1),
+                            args.get(2), args.flag("training", false), args.number("momentum", 0.1),
+                            args.number("eps", 1e-5))};
+}
+
+/// The tensors of a call beside x, each (channels) or undefined.
+struct BatchNormTensors {
+    Tensor weight, bias, running_mean, running_var;
+};
+struct BatchNormOptions {
+    bool training;
+    double momentum, eps;
+};
+
+/// 1.11: low x with f32 companions is fine, f32 x with low ones is not.
+void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
+    if (!t.defined()) return;
+    check_shapes(info, t.rank() == 1 && t.size(0) == x.size(1), x, t);
+    const bool fits = t.dtype() == x.dtype() || (is_low(x.dtype()) && t.dtype() == DType::f32);
+    if (!fits) {
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": the input is " + name(x.dtype()) +
+                                          ", a parameter or statistic is " + name(t.dtype()));
+    }
+}
+
+void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
+           const BatchNormOptions& options) {
+    check_floating(info, x);
+    if (x.rank() < 2 || x.rank() > 5) {
+        throw Error(ErrorCode::shape, std::string(info.name) +
+                                          ": takes a tensor of rank 2 to 5, not of shape " +
+                                          to_string(x.shape()));
+    }
+    for (const auto* companion : {&t.weight, &t.bias, &t.running_mean, &t.running_var})
+        check_companion(info, x, *companion);
+    if (t.weight.defined() && t.bias.defined()) one_type(info, {t.weight, t.bias});
+    if (t.running_mean.defined() != t.running_var.defined()) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": give both running statistics or neither");
+    }
+    if (!options.training && !t.running_mean.defined())
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": the running statistics are missing");
+    if (options.training && x.size(1) > 0 && x.numel() / x.size(1) < 2) {
+        throw Error(ErrorCode::value,
+                    std::string(info.name) +
+                        ": training needs more than one value a channel, got " +
+                        to_string(x.shape()),
+                    "Use a batch of at least two samples, or drop the last short batch.");
+    }
+}
+
+kernels::Array array_or_null(const Tensor& t, DType dtype) {
+    return t.defined() ? t.array() : kernels::Array{nullptr, dtype, 0};
+}
+
+DType wide_of(const Tensor& x) { return x.dtype() == DType::f64 ? DType::f64 : DType::f32; }
+
+/// Training: y, and the batch's mean and 1 / deviation for the gradient. Writes the running ones.
+Tensor forward_train(const Tensor& x, const Tensor& residual, const BatchNormTensors& t, bool relu,
+                     const kernels::BatchNormShape& shape, BatchNormStatistics& statistics) {
+    const DType wide = wide_of(x);
+    const Tensor y = empty_like(x);
+    statistics.mean = Tensor::empty({shape.channels}, wide, x.device());
+    statistics.invstd = Tensor::empty({shape.channels}, wide, x.device());
+    on(x.device(), kernels::cpu::batch_norm_forward_train, kernels::cuda::batch_norm_forward_train)(
+        y.array(), statistics.mean.array(), statistics.invstd.array(),
+        array_or_null(t.running_mean, wide), array_or_null(t.running_var, wide), x.array(),
+        array_or_null(t.weight, wide), array_or_null(t.bias, wide),
+        array_or_null(residual, x.dtype()), relu, shape, current_stream());
+    if (t.running_mean.defined()) {
+        t.running_mean.bump_version();
+        t.running_var.bump_version();
+    }
+    return y;
+}
+
+Tensor forward_infer(const Tensor& x, const Tensor& residual, const BatchNormTensors& t, bool relu,
+                     const kernels::BatchNormShape& shape) {
+    const DType wide = wide_of(x);
+    const Tensor y = empty_like(x);
+    on(x.device(), kernels::cpu::batch_norm_forward_infer, kernels::cuda::batch_norm_forward_infer)(
+        y.array(), x.array(), array_or_null(t.weight, wide), array_or_null(t.bias, wide),
+        t.running_mean.array(), t.running_var.array(), array_or_null(residual, x.dtype()), relu,
+        shape, current_stream());
+    return y;
+}
+
+/// The running statistics as the gradient reads them; copies, since training moves them in place.
+BatchNormStatistics running_statistics(const BatchNormTensors& t, const Tensor& x, double eps) {
+    const GradMode off(false);
+    const Tensor var = to(t.running_var.detach(), wide_of(x));
+    return {add(to(t.running_mean.detach(), wide_of(x)), 0.0), rsqrt(add(var, eps))};
+}
+
+/// Sequences and volumes as images, whose channels lie innermost.
+bool as_image(const Tensor& x) { return x.rank() == 3 || x.rank() == 5; }
+Tensor image_of(const Tensor& x) {
+    if (!x.defined()) return x;
+    const std::int64_t side = x.size(2);
+    return reshape(x, {x.size(0), x.size(1), side, x.rank() == 5 ? x.size(3) * x.size(4) : 1});
+}
+
+/// The kernels walk parameters flat; a view with gaps is copied first.
+Tensor dense_parameter(const Tensor& t) { return t.defined() ? contiguous(t) : t; }
+
+/// Order of the inputs on the tape: x, weight, bias, residual.
+Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
+                 const BatchNormTensors& t, const BatchNormOptions& options, bool relu) {
+    check(info, x, t, options);
+    if (as_image(x)) {
+        const Tensor y = normalize(info, image_of(x), image_of(residual), t, options, relu);
+        return reshape(y, x.shape());
+    }
+    const Layout layout = x.rank() == 4 ? Layout::channels_last : Layout::contiguous;
+    const Tensor from = in_layout(x, layout);
+    const Tensor added = residual.defined() ? in_layout(residual, layout) : residual;
+    const kernels::BatchNormShape shape{x.size(1) > 0 ? x.numel() / x.size(1) : 0, x.size(1),
+                                        options.eps, options.momentum};
+    const Tensor inputs[] = {x, t.weight, t.bias, residual};
+    const bool recorded = grad_enabled() && any_requires_grad(inputs);
+    BatchNormStatistics statistics;
+    Tensor y;
+    if (options.training) {
+        y = forward_train(from, added, t, relu, shape, statistics);
+    } else {
+        y = forward_infer(from, added, t, relu, shape);
+        if (recorded) statistics = running_statistics(t, x, options.eps);
+    }
+    if (!recorded) return record_flat(info, inputs, y);
+    return record_many(info, inputs, y,
+                       {save(x), save(t.weight), save(statistics.mean), save(statistics.invstd),
+                        relu ? save_output(y) : Save{}},
+                       [=, training = options.training, with_residual = residual.defined()](
+                           std::span<const Tensor> grads, const Saved& saved) {
+                           return batch_norm_backward({.dy = grads[0],
+                                                       .x = saved[0],
+                                                       .weight = saved[1],
+                                                       .y = relu ? saved[4].detach() : Tensor(),
+                                                       .statistics = {saved[2], saved[3]},
+                                                       .shape = shape,
+                                                       .training = training,
+                                                       .with_residual = with_residual});
+                       });
+}
+
+}  // namespace
+
+const OpInfo batch_norm_info{
+    "batch_norm",
+    CastPolicy::none,
+    "batch_norm(x, running_mean?, running_var?, weight?, bias?; training, momentum, eps)",
+    2,
+    "Not on the list: reads 16 bits, computes its statistics in fp32 and keeps them there.",
+    run_batch_norm};
+const OpInfo batch_norm_relu_info{
+    "batch_norm_relu",
+    CastPolicy::none,
+    "batch_norm_relu(x, running_mean?, running_var?, weight?, bias?, residual?; training, "
+    "momentum, eps)",
+    2,
+    "batch_norm, addition and relu in one pass over memory, rounded once.",
+    run_batch_norm_relu};
+
+Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum, double eps) {
+    return normalize(batch_norm_info, x, {},
+                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
+                     {training, momentum, eps}, false);
+}
+
+Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& weight,
+                       const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                       bool training, double momentum, double eps) {
+    if (residual.defined() && (residual.dtype() != x.dtype() || !(residual.shape() == x.shape()))) {
+        return relu(
+            add(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps),
+                residual));
+    }
+    return normalize(batch_norm_relu_info, x, residual,
+                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
+                     {training, momentum, eps}, true);
+}
+
+}  // namespace engine

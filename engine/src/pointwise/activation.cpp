@@ -1,0 +1,253 @@
+#include "pointwise/activation.h"
+
+#include "amp/autocast.h"
+#include "core/cast.h"
+#include "core/check.h"
+#include "core/layout.h"
+#include "core/result_type.h"
+#include "core/wide.h"
+#include "engine/error.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/pointwise.h"
+#include "pointwise/steady.h"
+#include "pointwise/unary.h"
+
+namespace engine {
+namespace {
+
+using kernels::BinaryOp;
+using kernels::UnaryOp;
+
+constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+
+TensorList run_gelu(const OpArguments& args) {
+    const std::string form = args.text("approximate", "none");
+    if (form != "none" && form != "tanh")
+        throw Error(ErrorCode::value, "gelu: approximate is none or tanh, not " + form);
+    return {form == "tanh" ? gelu_tanh(args.at(0)) : gelu(args.at(0))};
+}
+TensorList run_softplus(const OpArguments& args) {
+    return {softplus(args.at(0), args.number("beta", 1), args.number("threshold", 20))};
+}
+
+/// dy and y (or x) of one shape and type through a fused gradient kernel.
+Tensor compute_gradient(const Tensor& dy, const Tensor& y, BinaryOp op) {
+    const Tensor a = dense(dy);
+    const Tensor b = in_layout(to(y.detach(), dy.dtype()), layout_of(a));
+    const Tensor dx = empty_like(a);
+    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(dx.array(), a.array(), b.array(),
+                                                                op, current_stream());
+    return dx;
+}
+
+const OpInfo relu_backward_info{"relu_backward", CastPolicy::none, "relu_backward(dy, y)", 2,
+                                no_entry};
+const OpInfo tanh_backward_info{"tanh_backward", CastPolicy::none, "tanh_backward(dy, y)", 2,
+                                no_entry};
+const OpInfo sigmoid_backward_info{"sigmoid_backward", CastPolicy::none, "sigmoid_backward(dy, y)",
+                                   2, no_entry};
+const OpInfo gelu_backward_info{"gelu_backward", CastPolicy::none, "gelu_backward(dy, x)", 2,
+                                no_entry};
+
+/// 0 where y <= 0, else dy; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
+Tensor relu_backward(const Tensor& dy, const Tensor& y) {
+    return record(relu_backward_info, {dy}, compute_gradient(dy, y, BinaryOp::relu_backward),
+                  {save(y.detach())}, [](const Tensor& ddx, const Saved& saved) {
+                      return relu_backward(ddx, saved[0]);
+                  });
+}
+
+/// dy * (1 - y^2)
+Tensor tanh_backward(const Tensor& dy, const Tensor& y) {
+    const Tensor inputs[] = {dy, y};
+    return record_many(tanh_backward_info, inputs, compute_gradient(dy, y, BinaryOp::tanh_backward),
+                       {save(dy), save(y)}, [](std::span<const Tensor> ddx, const Saved& saved) {
+                           TensorList grads(2);
+                           if (saved.wants(0)) grads[0] = tanh_backward(ddx[0], saved[1]);
+                           if (saved.wants(1))
+                               grads[1] = mul(mul(ddx[0], mul(saved[0], saved[1])), -2.0);
+                           return grads;
+                       });
+}
+
+/// dy * y * (1 - y)
+Tensor sigmoid_backward(const Tensor& dy, const Tensor& y) {
+    const Tensor inputs[] = {dy, y};
+    return record_many(sigmoid_backward_info, inputs,
+                       compute_gradient(dy, y, BinaryOp::sigmoid_backward), {save(dy), save(y)},
+                       [](std::span<const Tensor> ddx, const Saved& saved) {
+                           TensorList grads(2);
+                           if (saved.wants(0)) grads[0] = sigmoid_backward(ddx[0], saved[1]);
+                           if (saved.wants(1)) {
+                               grads[1] = mul(mul(ddx[0], saved[0]), add(mul(saved[1], -2.0), 1.0));
+                           }
+                           return grads;
+                       });
+}
+
+/// dy * (Phi(x) + x phi(x)); the second derivative is phi(x) (2 - x^2).
+Tensor gelu_backward(const Tensor& dy, const Tensor& x) {
+    const Tensor dense_x = dense(x);
+    const Tensor wide = to(dense_x.detach(), x.dtype() == DType::f64 ? DType::f64 : DType::f32);
+    Tensor dx;
+    {
+        const GradMode off(false);
+        dx = to(
+            mul(to(dy, wide.dtype()), unary_kernel(gelu_backward_info, wide, UnaryOp::gelu_grad)),
+            dy.dtype());
+    }
+    const Tensor inputs[] = {dy, x};
+    return record_many(
+        gelu_backward_info, inputs, dx, {save(dy), save(x)},
+        [](std::span<const Tensor> ddx, const Saved& saved) {
+            TensorList grads(2);
+            if (saved.wants(0)) grads[0] = gelu_backward(ddx[0], saved[1]);
+            if (saved.wants(1)) {
+                const Tensor at = widened(saved[1]), xx = mul(at, at);
+                const Tensor density = mul(exp(mul(xx, -0.5)), 0.39894228040143267794);
+                const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
+                grads[1] = to(mul(seeds, mul(density, add(neg(xx), 2.0))), saved[1].dtype());
+            }
+            return grads;
+        });
+}
+
+/// log(1 + exp(w)), finite wherever w is.
+Tensor soft_plus(const Tensor& w) { return neg(log_sigmoid(neg(w))); }
+
+/// 1 + tanh(u) is 2 sigmoid(2 u), which does not cancel for negative u: this is 2 u.
+Tensor twice_gelu_argument(const Tensor& w) {
+    constexpr double root = 0.79788456080286535588;  // sqrt(2 / pi)
+    return mul(mul(w, add(mul(mul(w, w), 0.044715), 1.0)), 2 * root);
+}
+Tensor twice_gelu_slope(const Tensor& w) {
+    constexpr double root = 0.79788456080286535588;
+    return mul(add(mul(mul(w, w), 3 * 0.044715), 1.0), 2 * root);
+}
+
+}  // namespace
+
+const OpInfo tanh_info{"tanh", CastPolicy::none, "tanh(x)", 2, no_entry, run_unary<tanh>};
+const OpInfo sigmoid_info{"sigmoid", CastPolicy::none, "sigmoid(x)",
+                          2,         no_entry,         run_unary<sigmoid>};
+const OpInfo relu_info{"relu", CastPolicy::none, "relu(x)", 2, no_entry, run_unary<relu>};
+const OpInfo gelu_info{"gelu", CastPolicy::none, "gelu(x; approximate)", 2, no_entry, run_gelu};
+const OpInfo silu_info{"silu", CastPolicy::none, "silu(x)", 2, no_entry, run_unary<silu>};
+const OpInfo mish_info{"mish", CastPolicy::none, "mish(x)", 2, no_entry, run_unary<mish>};
+const OpInfo softplus_info{"softplus",
+                           CastPolicy::f32,
+                           "softplus(x; beta, threshold)",
+                           2,
+                           "The exp inside leaves fp16 above 11.09.",
+                           run_softplus};
+const OpInfo softsign_info{"softsign", CastPolicy::none, "softsign(x)",
+                           2,          no_entry,         run_unary<softsign>};
+const OpInfo tanhshrink_info{"tanhshrink", CastPolicy::none,     "tanhshrink(x)", 2,
+                             no_entry,     run_unary<tanhshrink>};
+const OpInfo log_sigmoid_info{"logsigmoid",
+                              CastPolicy::none,
+                              "logsigmoid(x)",
+                              2,
+                              "Not on the autocast list: runs in its input's type.",
+                              run_unary<log_sigmoid>};
+
+Tensor tanh(const Tensor& x) {
+    const Tensor y = unary_kernel(tanh_info, x, UnaryOp::tanh);
+    return record(tanh_info, {x}, y, {save_output(y)},
+                  [](const Tensor& dy, const Saved& saved) { return tanh_backward(dy, saved[0]); });
+}
+
+Tensor sigmoid(const Tensor& x) {
+    const Tensor y = unary_kernel(sigmoid_info, x, UnaryOp::sigmoid);
+    return record(sigmoid_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
+        return sigmoid_backward(dy, saved[0]);
+    });
+}
+
+Tensor relu(const Tensor& x) {
+    const Tensor y = unary_kernel(relu_info, x, UnaryOp::relu);
+    return record(relu_info, {x}, y, {save_output(y)},
+                  [](const Tensor& dy, const Saved& saved) { return relu_backward(dy, saved[0]); });
+}
+
+Tensor gelu(const Tensor& x) {
+    return record(gelu_info, {x}, unary_kernel(gelu_info, x, UnaryOp::gelu), {save(x)},
+                  [](const Tensor& dy, const Saved& saved) { return gelu_backward(dy, saved[0]); });
+}
+
+Tensor log_sigmoid(const Tensor& x) {
+    check_floating(log_sigmoid_info, x);
+    Tensor y;
+    {
+        const GradMode off(false);
+        const NoAutocast inside(x.device().kind);
+        const Tensor wide = to(x, x.dtype() == DType::f64 ? DType::f64 : DType::f32);
+        const Tensor below = minimum(wide, Tensor::scalar(0, wide.dtype(), x.device()));
+        y = to(sub(below, log1p(exp(neg(abs(wide))))), x.dtype());
+    }
+    return record(log_sigmoid_info, {x}, y, {save(x)}, [](const Tensor& dy, const Saved& saved) {
+        const Tensor at = saved[0];
+        return to(mul(widened(dy), steady_sigmoid(neg(widened(at)))), at.dtype());
+    });
+}
+
+Tensor silu(const Tensor& x) {
+    return pointwise(
+        silu_info, x, [](const Tensor& w) { return mul(w, sigmoid(w)); },
+        [](const Tensor& w) {
+            return mul(steady_sigmoid(w), add(mul(w, steady_sigmoid(neg(w))), 1.0));
+        });
+}
+
+Tensor mish(const Tensor& x) {
+    return pointwise(
+        mish_info, x, [](const Tensor& w) { return mul(w, tanh(soft_plus(w))); },
+        [](const Tensor& w) {
+            const Tensor u = soft_plus(w);
+            return add(steady_tanh(u), mul(mul(w, steady_sigmoid(w)), tanh_slope(u)));
+        });
+}
+
+Tensor softplus(const Tensor& x, double beta, double threshold) {
+    const auto straight = [beta, threshold](const Tensor& w) {
+        return greater(mul(w, beta), scalar_like(w, threshold));
+    };
+    return pointwise(
+        softplus_info, x,
+        [=](const Tensor& w) {
+            return where(straight(w), w, mul(soft_plus(mul(w, beta)), 1 / beta));
+        },
+        [=](const Tensor& w) {
+            return where(straight(w), constant(w, 1), steady_sigmoid(mul(w, beta)));
+        });
+}
+
+Tensor softsign(const Tensor& x) {
+    return pointwise(
+        softsign_info, x, [](const Tensor& w) { return div(w, add(abs(w), 1.0)); },
+        [](const Tensor& w) {
+            const Tensor d = add(abs(w), 1.0);
+            // d - d: NaN where x is infinite, as softsign is there.
+            return add(reciprocal(mul(d, d)), sub(d.detach(), d.detach()));
+        });
+}
+
+Tensor tanhshrink(const Tensor& x) {
+    return pointwise(tanhshrink_info, x, UnaryOp::tanhshrink, [](const Tensor& w) {
+        const Tensor t = steady_tanh(w);
+        return mul(t, t);
+    });
+}
+
+Tensor gelu_tanh(const Tensor& x) {
+    return pointwise(
+        gelu_info, x, [](const Tensor& w) { return mul(w, sigmoid(twice_gelu_argument(w))); },
+        [](const Tensor& w) {
+            const Tensor u = twice_gelu_argument(w), s = steady_sigmoid(u);
+            const Tensor bend = mul(mul(w, steady_sigmoid(neg(u))), twice_gelu_slope(w));
+            return mul(s, add(bend, 1.0));
+        });
+}
+
+}  // namespace engine

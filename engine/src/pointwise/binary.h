@@ -1,0 +1,30 @@
+#pragma once
+
+#include <initializer_list>
+
+#include "core/tape.h"
+
+namespace engine {
+
+// Element-wise, with broadcasting and the promotion of 1.11: a 0-d tensor does not widen one with
+// dimensions.
+extern const OpInfo add_info, sub_info, mul_info, div_info, maximum_info, minimum_info, pow_info,
+    atan2_info;
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+/// a + alpha * b, rounded once.
+Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha);
+Tensor mul(const Tensor& a, const Tensor& b);
+Tensor div(const Tensor& a, const Tensor& b);
+/// NaN if either is NaN; the gradient is shared half and half where they are equal.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor pow(const Tensor& a, const Tensor& b);
+Tensor atan2(const Tensor& y, const Tensor& x);
+
+Tensor mul(const Tensor& a, double b);
+Tensor add(const Tensor& a, double b);
+Tensor pow(const Tensor& a, double b);
+
+}  // namespace engine

@@ -1,0 +1,58 @@
+#include "pointwise/dropout.h"
+
+#include "core/cast.h"
+#include "core/check.h"
+#include "engine/error.h"
+#include "kernels/dropout.h"
+#include "pointwise/binary.h"
+
+namespace engine {
+namespace {
+
+TensorList run_dropout(const OpArguments& args) {
+    if (!args.flag("training", true)) return {args.at(0)};
+    return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
+}
+
+Tensor drawn_mask(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset) {
+    const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
+    on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
+        mask.array(), stream, offset, p, current_stream());
+    return mask;
+}
+
+void check_probability(double p) {
+    if (!(p >= 0 && p <= 1)) {
+        throw Error(ErrorCode::value, "dropout: p must lie in [0, 1], not be " + std::to_string(p));
+    }
+}
+
+}  // namespace
+
+const OpInfo dropout_info{"dropout",
+                          CastPolicy::none,
+                          "dropout(x, mask; p, training)",
+                          2,
+                          "Not on the list: keeps values or drops them in its input's type.",
+                          run_dropout};
+
+Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
+    check_floating(dropout_info, x);
+    check_probability(p);
+    check_shapes(dropout_info, mask.shape() == x.shape(), x, mask);
+    const double scale = p == 1 ? 0 : 1 / (1 - p);
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = mul(mul(x, to(mask.detach(), x.dtype())), scale);
+    }
+    return record(dropout_info, {x}, y, {save(mask)},
+                  [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
+}
+
+Tensor dropout(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset) {
+    check_probability(p);
+    return dropout(x, drawn_mask(x, p, stream, offset), p);
+}
+
+}  // namespace engine

@@ -1,0 +1,187 @@
+#include "pointwise/piecewise.h"
+
+#include "amp/autocast.h"
+#include "core/check.h"
+#include "core/result_type.h"
+#include "core/wide.h"
+#include "engine/error.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/pointwise.h"
+#include "pointwise/unary.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+
+TensorList run_elu(const OpArguments& args) { return {elu(args.at(0), args.number("alpha", 1))}; }
+TensorList run_celu(const OpArguments& args) { return {celu(args.at(0), args.number("alpha", 1))}; }
+TensorList run_leaky_relu(const OpArguments& args) {
+    return {leaky_relu(args.at(0), args.number("negative_slope", 0.01))};
+}
+TensorList run_hardtanh(const OpArguments& args) {
+    return {hardtanh(args.at(0), args.number("min_val", -1), args.number("max_val", 1))};
+}
+TensorList run_threshold(const OpArguments& args) {
+    if (!args.has("threshold") || !args.has("value"))
+        throw Error(ErrorCode::value, "threshold: give both threshold and value");
+    return {threshold(args.at(0), args.number("threshold", 0), args.number("value", 0))};
+}
+TensorList run_prelu(const OpArguments& args) { return {prelu(args.at(0), args.at(1))}; }
+
+Tensor is_positive(const Tensor& w) { return greater(w, scalar_like(w, 0)); }
+/// Not above a bound that is meant to be a number of w's own type.
+Tensor at_most(const Tensor& w, double bound) { return less_equal(w, scalar_like(w, bound)); }
+Tensor at_least(const Tensor& w, double bound) { return greater_equal(w, scalar_like(w, bound)); }
+
+/// x where x > 0, else alpha (exp(rate x) - 1), all times scale.
+struct Exponential {
+    double scale, alpha, rate;
+
+    Tensor value(const Tensor& w) const {
+        return mul(where(at_most(w, 0), mul(expm1(bent(w)), alpha), w), scale);
+    }
+    Tensor slope(const Tensor& w) const {
+        return where(at_most(w, 0), mul(exp(bent(w)), scale * alpha * rate), constant(w, scale));
+    }
+
+private:
+    /// rate x where it is used; elsewhere exp could be infinite, and its gradient NaN.
+    Tensor bent(const Tensor& w) const {
+        return mul(where(at_most(w, 0), w, constant(w, 0)), rate);
+    }
+};
+
+Tensor exponential(const OpInfo& info, const Tensor& x, const Exponential& shape) {
+    return pointwise(
+        info, x, [shape](const Tensor& w) { return shape.value(w); },
+        [shape](const Tensor& w) { return shape.slope(w); });
+}
+
+Tensor bounded(const OpInfo& info, const Tensor& x, double low, double high) {
+    return pointwise(
+        info, x,
+        [low, high](const Tensor& w) {
+            const Tensor below = where(at_least(w, high), constant(w, high), w);
+            return where(at_most(w, low), constant(w, low), below);
+        },
+        [low, high](const Tensor& w) {
+            const Tensor below = where(at_least(w, high), constant(w, 0), constant(w, 1));
+            return where(at_most(w, low), constant(w, 0), below);
+        });
+}
+
+Tensor hard_sigmoid(const Tensor& w) {
+    const Tensor rising = mul(add(w, 3.0), 1.0 / 6);
+    return where(at_most(w, -3), constant(w, 0), where(at_least(w, 3), constant(w, 1), rising));
+}
+
+}  // namespace
+
+const OpInfo elu_info{"elu", CastPolicy::none, "elu(x; alpha)", 2, no_entry, run_elu};
+const OpInfo selu_info{"selu", CastPolicy::none, "selu(x)", 2, no_entry, run_unary<selu>};
+const OpInfo celu_info{"celu", CastPolicy::none, "celu(x; alpha)", 2, no_entry, run_celu};
+const OpInfo leaky_relu_info{"leaky_relu", CastPolicy::none, "leaky_relu(x; negative_slope)", 2,
+                             no_entry,     run_leaky_relu};
+const OpInfo hardtanh_info{"hardtanh", CastPolicy::none, "hardtanh(x; min_val, max_val)",
+                           2,          no_entry,         run_hardtanh};
+const OpInfo relu6_info{"relu6", CastPolicy::none, "relu6(x)", 2, no_entry, run_unary<relu6>};
+const OpInfo hardsigmoid_info{"hardsigmoid", CastPolicy::none,      "hardsigmoid(x)", 2,
+                              no_entry,      run_unary<hardsigmoid>};
+const OpInfo hardswish_info{"hardswish", CastPolicy::none, "hardswish(x)",
+                            2,           no_entry,         run_unary<hardswish>};
+const OpInfo threshold_info{"threshold", CastPolicy::none, "threshold(x; threshold, value)",
+                            2,           no_entry,         run_threshold};
+const OpInfo prelu_info{
+    "prelu",
+    CastPolicy::low,
+    "prelu(x, weight)",
+    2,
+    "Listed with the layers that have weights: its weight is cast to 16 bits beside x.",
+    run_prelu};
+
+Tensor elu(const Tensor& x, double alpha) { return exponential(elu_info, x, {1, alpha, 1}); }
+
+Tensor selu(const Tensor& x) {
+    return exponential(selu_info, x,
+                       {1.0507009873554804934193349852946, 1.6732632423543772848170429916717, 1});
+}
+
+Tensor celu(const Tensor& x, double alpha) {
+    if (alpha == 0) throw Error(ErrorCode::value, "celu: alpha must not be 0");
+    return exponential(celu_info, x, {1, alpha, 1 / alpha});
+}
+
+Tensor leaky_relu(const Tensor& x, double negative_slope) {
+    return pointwise(
+        leaky_relu_info, x,
+        [=](const Tensor& w) { return where(is_positive(w), w, mul(w, negative_slope)); },
+        [=](const Tensor& w) {
+            return where(is_positive(w), constant(w, 1), constant(w, negative_slope));
+        });
+}
+
+Tensor hardtanh(const Tensor& x, double min_val, double max_val) {
+    if (min_val > max_val) {
+        throw Error(ErrorCode::value, "hardtanh: min_val " + std::to_string(min_val) +
+                                          " is above max_val " + std::to_string(max_val));
+    }
+    return bounded(hardtanh_info, x, min_val, max_val);
+}
+
+Tensor relu6(const Tensor& x) { return bounded(relu6_info, x, 0, 6); }
+
+Tensor hardsigmoid(const Tensor& x) {
+    return pointwise(hardsigmoid_info, x, hard_sigmoid, [](const Tensor& w) {
+        const Tensor zero = constant(w, 0);
+        const Tensor rising = where(less(w, scalar_like(w, 3)), constant(w, 1.0 / 6), zero);
+        return where(greater(w, scalar_like(w, -3)), rising, zero);
+    });
+}
+
+Tensor hardswish(const Tensor& x) {
+    return pointwise(
+        hardswish_info, x, [](const Tensor& w) { return mul(w, hard_sigmoid(w)); },
+        [](const Tensor& w) {
+            const Tensor bend = add(mul(w, 1.0 / 3), 0.5);
+            const Tensor rest = where(less(w, scalar_like(w, 3)), bend, constant(w, 1));
+            return where(at_most(w, -3), constant(w, 0), rest);
+        });
+}
+
+Tensor threshold(const Tensor& x, double at, double value) {
+    return pointwise(
+        threshold_info, x,
+        [=](const Tensor& w) { return where(at_most(w, at), constant(w, value), w); },
+        [=](const Tensor& w) { return where(at_most(w, at), constant(w, 0), constant(w, 1)); });
+}
+
+namespace {
+
+/// weight in a shape that broadcasts over x's channels.
+Tensor beside_channels(const Tensor& weight, const Tensor& x) {
+    if (weight.numel() == 1) return reshape(weight, {});
+    check_shapes(prelu_info, weight.rank() == 1 && x.rank() >= 2 && weight.size(0) == x.size(1), x,
+                 weight);
+    Shape shape{weight.size(0)};
+    for (int i = 2; i < x.rank(); ++i) shape.push_back(1);
+    return reshape(weight, shape);
+}
+
+}  // namespace
+
+Tensor prelu(const Tensor& x0, const Tensor& weight0) {
+    const auto [x, weight] = autocast(prelu_info, x0, weight0);
+    const NoAutocast inside(x.device().kind);
+    const DType type = one_type(prelu_info, {x, weight});
+    const Tensor w = widened(x), positive = is_positive(w);
+    // An infinity above 0 would give the weight's gradient 0 * inf.
+    const Tensor below = where(positive, constant(w, 0), w);
+    const Tensor factor = beside_channels(widened(weight), x);
+    return to(where(positive, w, mul(below, factor)), type);
+}
+
+}  // namespace engine

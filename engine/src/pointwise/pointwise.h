@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+
+#include "core/tape.h"
+#include "kernels/elementwise.h"
+
+// What the ops on single elements have in common: one node of the tape that keeps x alone, a value
+// and a gradient that are rounded once each.
+namespace engine {
+
+/// A function of a tensor in its wide type (core/wide.h), written in ops.
+using WideFunction = std::function<Tensor(const Tensor&)>;
+
+/// f of each element, outside the tape and without casts. Floating x, any for neg and abs, else
+/// Error(dtype).
+Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
+/// The number as a 0-d tensor of w's type.
+Tensor constant(const Tensor& w, double value);
+/// f of the widened x, rounded to x's type, with the derivative `slope`. f runs outside the tape,
+/// slope on it, so that it gives the second derivative. Casts x by the policy first. Floating x,
+/// else Error(dtype).
+Tensor pointwise(const OpInfo& info, const Tensor& x, const WideFunction& f, WideFunction slope);
+/// The same where f is a kernel of its own.
+Tensor pointwise(const OpInfo& info, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
+/// A function that is flat wherever it has a derivative: its gradient is zero, as PyTorch has it.
+Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
+
+/// Runner of an op of one tensor.
+template <Tensor (*op)(const Tensor&)>
+TensorList run_unary(const OpArguments& args) {
+    return {op(args.at(0))};
+}
+
+}  // namespace engine

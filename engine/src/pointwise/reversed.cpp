@@ -1,0 +1,35 @@
+#include "pointwise/reversed.h"
+
+#include "core/result_type.h"
+#include "engine/error.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
+
+namespace engine {
+namespace {
+
+template <Tensor (*op)(double, const Tensor&)>
+TensorList run(const OpArguments& args) {
+    if (!args.has("other")) throw Error(ErrorCode::value, "give the number on the left as other");
+    return {op(args.number("other", 1), args.at(0))};
+}
+
+constexpr const char* through_reciprocal =
+    "No entry of its own: number / x is reciprocal(x) * number, and the reciprocal is fp32.";
+
+}  // namespace
+
+const OpInfo rdiv_info{"rdiv", CastPolicy::none, "rdiv(x; other)", 2, through_reciprocal, run<div>};
+const OpInfo rtruediv_info{"rtruediv", CastPolicy::none,   "rtruediv(x; other)",
+                           2,          through_reciprocal, run<div>};
+const OpInfo rpow_info{"rpow",
+                       CastPolicy::none,
+                       "rpow(x; other)",
+                       2,
+                       "No entry of its own: number ** x is pow, which is fp32.",
+                       run<pow>};
+
+Tensor div(double number, const Tensor& x) { return mul(reciprocal(x), number); }
+Tensor pow(double number, const Tensor& x) { return pow(scalar_like(x, number), x); }
+
+}  // namespace engine

@@ -1,0 +1,132 @@
+#include "pointwise/rounding.h"
+
+#include "core/check.h"
+#include "core/layout.h"
+#include "core/result_type.h"
+#include "core/wide.h"
+#include "engine/error.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/logical.h"
+#include "pointwise/pointwise.h"
+#include "pointwise/unary.h"
+#include "shape/sum.h"
+
+namespace engine {
+namespace {
+
+using kernels::BinaryOp;
+using kernels::UnaryOp;
+
+constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+constexpr const char* promotes =
+    "Not on the autocast list: runs in the wider of its inputs' types.";
+
+template <Tensor (*op)(const Tensor&, const Tensor&)>
+TensorList run_with_number(const OpArguments& args) {
+    const Tensor& x = args.at(0);
+    if (args.has("other")) return {op(x, scalar_like(x, args.number("other", 1)))};
+    return {op(x, args.at(1))};
+}
+
+std::optional<double> bound(const OpArguments& args, const char* attr) {
+    if (!args.has(attr)) return std::nullopt;
+    return args.number(attr, 0);
+}
+TensorList run_clamp(const OpArguments& args) {
+    return {clamp(args.at(0), bound(args, "min"), bound(args, "max"))};
+}
+
+/// op(a, b) in the wide form of their common type, rounded to that type, outside the tape.
+Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+    const DType type = result_type(a, b), wide = wide_type(type);
+    if (!is_floating(type))
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
+    const Shape shape = broadcast_shapes(info.name, a.shape(), b.shape());
+    const GradMode off(false);
+    const auto operand = [&](const Tensor& x) {
+        return in_layout(expanded_view(to(x.detach(), wide), shape), Layout::contiguous);
+    };
+    const Tensor y = Tensor::empty(shape, wide, a.device());
+    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(
+        y.array(), operand(a).array(), operand(b).array(), op, current_stream());
+    return to(y, type);
+}
+
+/// The whole number n of times that b goes into a, by truncation (fmod) or floor (remainder). From
+/// what is left over, since a / b may round up to a whole number that it does not reach; where
+/// nothing finite is left, from PyTorch's quotient.
+Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
+    const Tensor rest = computed(fmod_info, a, b, BinaryOp::fmod), zero = constant(b, 0);
+    const Tensor n = round(div(sub(a, rest), b));
+    if (op == BinaryOp::fmod) return where(isfinite(n), n, trunc(div(a, b)));
+    const Tensor crossed =
+        logical_and(not_equal(rest, zero), logical_xor(less(rest, zero), less(b, zero)));
+    return where(equal(b, zero), div(a, b), where(crossed, add(n, -1.0), n));
+}
+
+/// a - b n: the slope is 1 in a and -n in b.
+Tensor left_over(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+    const Tensor inputs[] = {a, b};
+    return record_many(info, inputs, computed(info, a, b, op), {save(a), save(b)},
+                       [op](std::span<const Tensor> dy, const Saved& saved) {
+                           const Tensor u = saved[0], v = saved[1], wide_dy = widened(dy[0]);
+                           TensorList grads(2);
+                           if (saved.wants(0)) grads[0] = to(sum_to(wide_dy, u.shape()), u.dtype());
+                           if (saved.wants(1)) {
+                               Tensor times;
+                               {
+                                   const GradMode off(false);
+                                   const DType wide = wide_dy.dtype();
+                                   times = quotient(to(u.detach(), wide), to(v.detach(), wide), op);
+                               }
+                               grads[1] =
+                                   to(sum_to(neg(mul(wide_dy, times)), v.shape()), v.dtype());
+                           }
+                           return grads;
+                       });
+}
+
+}  // namespace
+
+const OpInfo floor_info{"floor", CastPolicy::none, "floor(x)", 2, no_entry, run_unary<floor>};
+const OpInfo ceil_info{"ceil", CastPolicy::none, "ceil(x)", 2, no_entry, run_unary<ceil>};
+const OpInfo round_info{"round", CastPolicy::none, "round(x)", 2, no_entry, run_unary<round>};
+const OpInfo trunc_info{"trunc", CastPolicy::none, "trunc(x)", 2, no_entry, run_unary<trunc>};
+const OpInfo sign_info{"sign", CastPolicy::none, "sign(x)", 2, no_entry, run_unary<sign>};
+const OpInfo clamp_info{"clamp", CastPolicy::none, "clamp(x; min?, max?)", 2, no_entry, run_clamp};
+const OpInfo fmod_info{"fmod", CastPolicy::none, "fmod(x, y)", 2, promotes, run_with_number<fmod>};
+const OpInfo remainder_info{"remainder", CastPolicy::none, "remainder(x, y)",
+                            2,           promotes,         run_with_number<remainder>};
+
+Tensor floor(const Tensor& x) { return pointwise_flat(floor_info, x, UnaryOp::floor); }
+Tensor ceil(const Tensor& x) { return pointwise_flat(ceil_info, x, UnaryOp::ceil); }
+Tensor round(const Tensor& x) { return pointwise_flat(round_info, x, UnaryOp::round); }
+Tensor trunc(const Tensor& x) { return pointwise_flat(trunc_info, x, UnaryOp::trunc); }
+Tensor sign(const Tensor& x) { return pointwise_flat(sign_info, x, UnaryOp::sign); }
+
+Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
+    check_floating(clamp_info, x);
+    if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
+    Tensor y = x.detach();
+    {
+        const GradMode off(false);
+        if (low) y = maximum(y, scalar_like(x, *low));
+        if (high) y = minimum(y, scalar_like(x, *high));
+    }
+    // At a bound itself any slope from 0 to 1 is right; PyTorch takes the smallest, as relu does.
+    return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
+        const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
+        Tensor dx = dy;
+        if (low) dx = where(greater(saved[0], scalar_like(saved[0], *low)), dx, zero);
+        if (high) dx = where(less(saved[0], scalar_like(saved[0], *high)), dx, zero);
+        return dx;
+    });
+}
+
+Tensor fmod(const Tensor& a, const Tensor& b) { return left_over(fmod_info, a, b, BinaryOp::fmod); }
+Tensor remainder(const Tensor& a, const Tensor& b) {
+    return left_over(remainder_info, a, b, BinaryOp::remainder);
+}
+
+}  // namespace engine

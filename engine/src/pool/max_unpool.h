@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/tape.h"
+
+namespace engine {
+
+extern const OpInfo max_unpool2d_info, max_unpool3d_info;
+
+// The values of a max pool put back where they came from, in zeros of size `size`: x and indices
+// (i64) are (N, C, H, W) or (N, C, D, H, W), or without N. Of several at one place the last stays,
+// and each has that place's gradient. An index outside is Error(value), on a GPU at the
+// next read (core/check_values.h).
+
+Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const std::vector<std::int64_t>& size);
+Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const std::vector<std::int64_t>& size);
+
+}  // namespace engine

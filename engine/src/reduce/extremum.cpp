@@ -1,0 +1,77 @@
+#include "reduce/extremum.h"
+
+#include "core/check.h"
+#include "core/wide.h"
+#include "pointwise/binary.h"
+#include "pointwise/compare.h"
+#include "pointwise/unary.h"
+#include "reduce/reduce.h"
+#include "shape/reduce_plan.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+using kernels::ReduceOp;
+
+template <Tensor (*op)(const Tensor&, const Ints&, bool)>
+TensorList run(const OpArguments& args) {
+    return {op(args.at(0), args.integers("dim", {}), args.flag("keepdim", false))};
+}
+TensorList run_argmin(const OpArguments& args) {
+    const Tensor& x = args.at(0);
+    const bool keepdim = args.flag("keepdim", false);
+    if (args.has("dim")) return {argmin(x, args.integer("dim", 0), keepdim)};
+    // Without a dimension it is the place in row-major order.
+    Shape ones;
+    for (int i = 0; keepdim && i < x.rank(); ++i) ones.push_back(1);
+    return {reshape(argmin(reshape(x, {x.numel()}), 0, false), ones)};
+}
+
+Tensor extremum(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepdim, ReduceOp op) {
+    check_floating(info, x);
+    const ReducePlan plan = reduce_plan(info.name, x, dims);
+    check_not_empty(info.name, x, plan);
+    const Tensor y = reduced_by(op, x, plan, true, x.dtype());
+    const Tensor kept = record(info, {x}, y, {save(x), save_output(y)},
+                               [dims = plan.dims](const Tensor& dy, const Saved& saved) {
+                                   return shared_among_equals(dy, saved[0], saved[1], dims, false);
+                               });
+    return keepdim ? kept : reshape(kept, plan.squeezed);
+}
+
+constexpr const char* why =
+    "It chooses one of its inputs: nothing is computed, so no type is lost.";
+
+}  // namespace
+
+const OpInfo amax_info{"amax", CastPolicy::none, "amax(x; dim?, keepdim)", 2, why, run<amax>};
+const OpInfo amin_info{"amin", CastPolicy::none, "amin(x; dim?, keepdim)", 2, why, run<amin>};
+const OpInfo argmin_info{
+    "argmin",  CastPolicy::none, "argmin(x; dim?, keepdim)", 0, "An index has no type to lose.",
+    run_argmin};
+
+Tensor amax(const Tensor& x, const Ints& dims, bool keepdim) {
+    return extremum(amax_info, x, dims, keepdim, ReduceOp::max);
+}
+Tensor amin(const Tensor& x, const Ints& dims, bool keepdim) {
+    return extremum(amin_info, x, dims, keepdim, ReduceOp::min);
+}
+
+Tensor shared_among_equals(const Tensor& dy, const Tensor& x, const Tensor& y, const Ints& dims,
+                           bool nan_too) {
+    const Tensor wide_dy = widened(dy);
+    Tensor chosen = to(equal(x, y), wide_dy.dtype());
+    if (nan_too) chosen = add(chosen, to(not_equal(x, x), wide_dy.dtype()));
+    return div(mul(wide_dy, chosen), sum(chosen, dims, true, chosen.dtype()));
+}
+
+Tensor argmin(const Tensor& x, std::int64_t dim, bool keepdim) {
+    check_floating(argmin_info, x);
+    const GradMode off(false);
+    return argmax(neg(x), dim, keepdim);
+}
+
+}  // namespace engine

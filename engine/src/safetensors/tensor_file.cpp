@@ -1,0 +1,57 @@
+#include "safetensors/tensor_file.h"
+
+#include <algorithm>
+
+#include "core/layout.h"
+#include "engine/error.h"
+#include "safetensors/safetensors.h"
+
+namespace engine {
+namespace {
+
+struct Name {
+    DType dtype;
+    const char* in_file;
+};
+constexpr Name names[] = {{DType::f64, "F64"},   {DType::f32, "F32"},     {DType::f16, "F16"},
+                          {DType::bf16, "BF16"}, {DType::i64, "I64"},     {DType::i32, "I32"},
+                          {DType::u8, "U8"},     {DType::boolean, "BOOL"}};
+
+}  // namespace
+
+TensorMap load_tensors(const std::filesystem::path& path) {
+    const SafetensorsFile file = SafetensorsFile::open(path);
+    TensorMap tensors;
+    for (const auto& entry : file.tensors()) {
+        if (entry.shape.size() > Dims::max_rank) {
+            throw Error(ErrorCode::data, msg("{}: tensor {} has {} dimensions, the most is 8",
+                                             path.string(), entry.name, entry.shape.size()));
+        }
+        const auto* name = std::find_if(std::begin(names), std::end(names),
+                                        [&](const Name& n) { return entry.dtype == n.in_file; });
+        const Tensor tensor = Tensor::empty(Shape(entry.shape), name->dtype, Device{});
+        if (!entry.bytes.empty()) tensor.copy_from_host(entry.bytes.data());
+        tensors[entry.name] = tensor;
+    }
+    return tensors;
+}
+
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors) {
+    std::vector<TensorEntry> entries;
+    TensorList kept;
+    for (const auto& [name, tensor] : tensors) {
+        const Tensor row_major = in_layout(tensor, Layout::contiguous).copy_to(Device{});
+        const auto* type = std::find_if(std::begin(names), std::end(names), [&](const Name& n) {
+            return n.dtype == row_major.dtype();
+        });
+        const Shape& shape = row_major.shape();
+        entries.push_back({name,
+                           type->in_file,
+                           {shape.begin(), shape.end()},
+                           {row_major.data_as<std::byte>(), row_major.bytes()}});
+        kept.push_back(row_major);
+    }
+    write_safetensors(path, entries);
+}
+
+}  // namespace engine

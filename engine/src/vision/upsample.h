@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+
+#include "core/tape.h"
+#include "vision/upsample_taps.h"
+
+namespace engine {
+
+extern const OpInfo upsample_nearest1d_info, upsample_nearest2d_info, upsample_nearest3d_info,
+    upsample_nearest_exact1d_info, upsample_nearest_exact2d_info, upsample_nearest_exact3d_info,
+    upsample_linear1d_info, upsample_bilinear2d_info, upsample_trilinear3d_info,
+    upsample_bicubic2d_info, upsample_bilinear2d_aa_info, upsample_bicubic2d_aa_info;
+
+/// One of the two: sizes of the result, or factors, whose result is rounded down and whose
+/// reciprocals are the steps.
+struct UpsampleTarget {
+    std::vector<std::int64_t> output_size;
+    std::vector<double> scale_factors;
+};
+
+/// x (N, C, then one to three dimensions) resampled along the dimensions after C: PyTorch's op of
+/// that mode and rank, in f32 in a region. Weights are those of exact coordinates. Computed in f32
+/// (f64 for f64), rounded once. Without antialiasing equal sizes are a copy, whatever the factors;
+/// otherwise a neighbour of weight 0 is multiplied, too, as in PyTorch's CUDA kernels: an infinite
+/// one gives NaN. `align_corners` is no matter to the nearest modes. Throws
+/// Error(shape) for a mode that x's rank does not have, Error(value) for sizes that are not
+/// positive.
+Tensor upsample(UpsampleMode mode, const Tensor& x, const UpsampleTarget& target,
+                bool align_corners = false);
+
+struct InterpolateOptions {
+    std::string mode = "nearest";  ///< nearest-exact, linear, bilinear, trilinear, bicubic, area
+    bool align_corners = false;
+    bool antialias = false;               ///< bilinear and bicubic
+    bool recompute_scale_factor = false;  ///< take the steps from the sizes, not the factors
+};
+/// PyTorch's front over them, no op of its own; one size or factor stands for all dimensions. Mode
+/// area is the adaptive average of the CUDA column's `-`: it keeps x's type; of images alone.
+Tensor interpolate(const Tensor& x, UpsampleTarget target, const InterpolateOptions& options = {});
+
+}  // namespace engine

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include "attention/attention.h"
+#include "autograd/backward.h"
+#include "core/memory.h"
+#include "core/tape.h"
+#include "engine/error.h"
+#include "kernels/attention_problem.h"
+#include "kernels/device_error.h"
+#include "kernels/library_fallback.h"
+#include "op_names.h"
+#include "simt/libraries.h"
+#include "train/fallback_warning.h"
+
+// Attention where the library has no kernel, or none for the gradient: the simulated one can be
+// told so.
+namespace engine {
+namespace {
+
+using kernels::simt::LibrarySettings;
+using kernels::test::attention::expect_within;
+using kernels::test::attention::Problem;
+
+constexpr Device cuda{Device::Kind::cuda, 0};
+
+class AttentionFallback : public ::testing::Test {
+protected:
+    ~AttentionFallback() override {
+        kernels::simt::fail_plans("", 0);
+        kernels::simt::configure(LibrarySettings{});
+    }
+
+    static Tensor leaf(const std::vector<double>& values, const Shape& shape) {
+        return Tensor::of(values, shape, DType::f16, cuda).set_requires_grad(true);
+    }
+    Tensor attend() const {
+        return scaled_dot_product_attention(
+            q, k, v, {}, {.is_causal = true, .scale = problem.s.scale, .enable_gqa = true});
+    }
+    bool is_fused() const {
+        const Names names;
+        attend();
+        return names.saw("scaled_dot_product_attention");
+    }
+
+    const Problem problem{DType::f16, {2, 4, 2, 9, 9, 16, 8, true, 0.3}};
+    const Tensor q = leaf(problem.q, {2, 4, 9, 16}), k = leaf(problem.k, {2, 2, 9, 16}),
+                 v = leaf(problem.v, {2, 2, 9, 8});
+};
+
+TEST_F(AttentionFallback, IsComposedWithoutAKernel) {
+    EXPECT_TRUE(is_fused());
+    kernels::simt::configure(LibrarySettings{.attention = false});
+    EXPECT_FALSE(is_fused());
+}
+
+TEST_F(AttentionFallback, IsComposedWhereAGradientIsWantedThatHasNoKernel) {
+    kernels::simt::configure(LibrarySettings{.attention_backward = false});
+    EXPECT_FALSE(is_fused());
+    const GradMode off(false);
+    EXPECT_TRUE(is_fused());
+}
+
+// The plan for the gradient was asked for as the result lies; this one comes otherwise.
+TEST_F(AttentionFallback, ComposesTheGradientOfAFusedResultWhereItHasNoKernel) {
+    const Tensor y = attend();
+    expect_within(y.values(), problem.y, "y");
+    kernels::simt::configure(LibrarySettings{.attention_backward = false});
+    const Tensor dy = Tensor::of(problem.dy, y.shape(), DType::f16, cuda);
+    const Names names;
+    backward({&y, 1}, {&dy, 1});
+    EXPECT_TRUE(names.saw("attention_values"));
+    EXPECT_FALSE(names.saw("attention_backward"));
+    expect_within(q.grad().values(), problem.dq, "dq");
+    expect_within(k.grad().values(), problem.dk, "dk");
+    expect_within(v.grad().values(), problem.dv, "dv");
+}
+
+// The composed form takes more than the kernel's scratch: scores of every query and key in f32.
+TEST_F(AttentionFallback, SaysTheSplitWhereItsScratchFindsNoRoomAndSpoilsNothing) {
+    const Problem large{DType::f16, {2, 4, 2, 64, 64, 16, 8, true, 0.3}};
+    const Tensor lq = leaf(large.q, {2, 4, 64, 16}), lk = leaf(large.k, {2, 2, 64, 16}),
+                 lv = leaf(large.v, {2, 2, 64, 8});
+    const Tensor y = scaled_dot_product_attention(
+        lq, lk, lv, {}, {.is_causal = true, .scale = large.s.scale, .enable_gqa = true});
+    const Tensor dy = Tensor::of(large.dy, y.shape(), DType::f16, cuda);
+    release_cached_memory();
+    // The gradients take 28 KiB, the scratch 64.
+    const std::size_t before = set_memory_limit(memory_in_use(cuda) + 40 * 1024, cuda);
+    try {
+        backward({&y, 1}, {&dy, 1}, {.retain_graph = true});
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::memory);
+        EXPECT_NE(error.message().str().find("Out of memory asking for 0 MiB; in use: "),
+                  std::string::npos)
+            << error.message().str();
+    }
+    set_memory_limit(before, cuda);
+    EXPECT_FALSE(lq.grad().defined());
+    const Names names;
+    backward({&y, 1}, {&dy, 1});
+    EXPECT_TRUE(names.saw("attention_backward"));
+    expect_within(lq.grad().values(), large.dq, "dq");
+    expect_within(lk.grad().values(), large.dk, "dk");
+    expect_within(lv.grad().values(), large.dv, "dv");
+}
+
+TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFailsOtherwise) {
+    kernels::LibraryFallbacks told;
+    const kernels::LibraryFallbackScope heard(told);
+    kernels::simt::configure(LibrarySettings{});
+    kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
+                              2);
+    EXPECT_THROW(attend(), kernels::OutOfMemory);
+    kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER", 2);
+    EXPECT_FALSE(is_fused());
+    EXPECT_TRUE(is_fused()) << "the next call asks again";
+    const auto messages = told.take();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(tell(messages[0]).str(),
+              "cuDNN failed to prepare attention in f16, queries (2, 4, 9, 16), values (2, 2, 9, "
+              "8), so it is composed of products and a softmax, slower and with all scores in "
+              "memory: cudnn_status: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER");
+}
+
+TEST_F(AttentionFallback, IsToldOfBothPasses) {
+    kernels::LibraryFallbacks told;
+    const kernels::LibraryFallbackScope heard(told);
+    kernels::simt::configure(LibrarySettings{.attention = false});
+    attend();
+    kernels::simt::configure(LibrarySettings{.attention_backward = false});
+    attend();
+    const auto messages = told.take();
+    ASSERT_EQ(messages.size(), 2u);
+    EXPECT_EQ(tell(messages[0]).str(),
+              "cuDNN has no fused kernel for attention in f16, queries (2, 4, 9, 16), values (2, "
+              "2, 9, 8), on this device: it is composed of products and a softmax, slower and "
+              "with all scores in memory.");
+    EXPECT_NE(tell(messages[1]).str().find("the gradient of attention in f16"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace engine

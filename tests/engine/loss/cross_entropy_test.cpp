@@ -1,0 +1,115 @@
+#include "loss/cross_entropy.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/backward.h"
+#include "core/cast.h"
+#include "engine/error.h"
+#include "gradcheck.h"
+#include "loss/loss.h"
+#include "pointwise/binary.h"
+#include "reduce/reduce.h"
+#include "reduce/softmax.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+Tensor classes(const std::vector<double>& values) {
+    return Tensor::of(values, {static_cast<std::int64_t>(values.size())}, DType::i64);
+}
+
+/// The loss by its definition: log_softmax, then the target's element with its sign turned.
+Tensor unfused(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
+    return nll_loss(log_softmax(x, 1), target, {}, options);
+}
+
+TEST(CrossEntropy, TheFusedFormMatchesLogSoftmaxAndNllWithGradients) {
+    for (const auto reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+        for (const std::int64_t n : {1, 31, 33}) {
+            std::vector<double> labels;
+            for (std::int64_t i = 0; i < n; ++i) labels.push_back(static_cast<double>(i * 7 % 10));
+            const ClassLossOptions options{.reduction = reduction, .ignore_index = 4};
+            TensorList losses, gradients;
+            for (const bool fused : {true, false}) {
+                Tensor x = random_tensor({n, 10}, DType::f32, 1, -8, 8);
+                x.set_requires_grad(true);
+                losses.push_back(fused ? cross_entropy(x, classes(labels), {}, options)
+                                       : unfused(x, classes(labels), options));
+                backward(sum(losses.back()));
+                gradients.push_back(x.grad());
+            }
+            // Sums of 33 terms of f32 roundings.
+            expect_close(losses[0], losses[1], 33 * 0x1p-22);
+            expect_close(gradients[0], gradients[1], 33 * 0x1p-22);
+        }
+    }
+}
+
+TEST(CrossEntropy, ComputesLowLogitsInF32AndReturnsTheirTypeOutsideARegion) {
+    // exp(20) is beyond f16; the loss is not.
+    Tensor x = Tensor::of({20, 0, 0, 20}, {2, 2}, DType::f16);
+    x.set_requires_grad(true);
+    const Tensor loss = cross_entropy(x, classes({0, 0}));
+    EXPECT_EQ(loss.dtype(), DType::f16);
+    EXPECT_NEAR(loss.item(), 10, 0.01);
+    backward(loss);
+    EXPECT_EQ(x.grad().dtype(), DType::f16);
+    EXPECT_NEAR(x.grad().values()[2], -0.5, 1e-3);
+}
+
+TEST(CrossEntropy, IgnoredRowsCountNeitherInTheLossNorInTheMeanNorInTheGradient) {
+    Tensor x = Tensor::of({0, 0, 5, 1}, {2, 2});
+    x.set_requires_grad(true);
+    const Tensor loss = cross_entropy(x, classes({1, -100}));
+    EXPECT_NEAR(loss.item(), std::log(2.0), 1e-6);
+    backward(loss);
+    EXPECT_EQ(x.grad().values()[2], 0);
+    EXPECT_EQ(x.grad().values()[3], 0);
+    EXPECT_TRUE(std::isnan(cross_entropy(x, classes({-100, -100})).item()));
+}
+
+TEST(CrossEntropy, ATargetOfAnotherShapeOrTypeIsAnError) {
+    const Tensor x = Tensor::zeros({2, 3}, DType::f32);
+    EXPECT_THROW(cross_entropy(x, classes({0, 1, 2})), Error);
+    EXPECT_THROW(cross_entropy(x, Tensor::zeros({2}, DType::f32)), Error);
+}
+
+TEST(CrossEntropy, NanLogitsGiveANanLoss) {
+    EXPECT_TRUE(std::isnan(cross_entropy(Tensor::of({NAN, 0}, {1, 2}), classes({1})).item()));
+}
+
+TEST(CrossEntropy, SmoothingMovesAShareOfTheTargetToEveryClass) {
+    const Tensor x = random_tensor({3, 4}, DType::f64, 1);
+    const Tensor log_probs = log_softmax(x, 1);
+    const double hard = nll_loss(log_probs, classes({0, 3, 1})).item();
+    const double even = -mean(log_probs).item();
+    const double smooth = cross_entropy(x, classes({0, 3, 1}), {}, {.label_smoothing = 0.2}).item();
+    EXPECT_NEAR(smooth, 0.8 * hard + 0.2 * even, 1e-12);
+}
+
+TEST(CrossEntropy, TheMeanOfLossesWhoseSumLeavesF16IsFinite) {
+    const Tensor x = Tensor::zeros({400, 100}, DType::f16);
+    const Tensor target = classes(std::vector<double>(400, 7));
+    EXPECT_NEAR(cross_entropy(x, target, {}, {.label_smoothing = 0.1}).item(), std::log(100), 0.01);
+    const Tensor weight = Tensor::full({100}, 60, DType::f16);
+    EXPECT_NEAR(cross_entropy(x, target, weight).item(), std::log(100), 0.01);
+}
+
+TEST(NllLoss, TheMeanOfLossesWhoseSumLeavesF16IsFinite) {
+    const Tensor x = Tensor::full({20000, 1}, -6, DType::f16);
+    const Tensor target = classes(std::vector<double>(20000, 0));
+    EXPECT_EQ(nll_loss(x, target).item(), 6);
+    EXPECT_EQ(nll_loss(x, target, {}, {.reduction = Reduction::sum}).item(), INFINITY);
+}
+
+TEST(NllLoss, TheMeanIsOverTheWeightsOfTheTargets) {
+    const Tensor x = Tensor::of({-1, -2, -3, -4}, {2, 2}), weight = Tensor::of({3, 1}, {2});
+    EXPECT_NEAR(nll_loss(x, classes({0, 1}), weight).item(), (3 * 1 + 1 * 4) / 4.0, 1e-6);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,408 @@
+#include <cmath>
+#include <list>
+
+#include "autograd/backward.h"
+#include "core/parameter.h"
+#include "core/transfer.h"
+#include "pointwise/binary.h"
+#include "scaler_support.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+
+/// Drives update() with made-up flags: one weight whose gradient is inf or not.
+class Driver {
+public:
+    explicit Driver(const ScalerOptions& options) : scaler(ready_scaler(options)) {}
+    std::pair<double, std::int64_t> update(bool overflow) {
+        give_grad(one_.weight, {overflow ? infinity : 1.0});
+        scaler.step(one_.optimizer);
+        scaler.update();
+        return {scaler.loss_scale(), scaler.growth_tracker()};
+    }
+    GradScaler scaler;
+
+private:
+    OneWeight one_;
+};
+
+using State = std::pair<double, std::int64_t>;
+
+TEST(GradScaler, StartsWithPyTorchsSettings) {
+    const GradScaler scaler;
+    EXPECT_TRUE(scaler.is_enabled());
+    EXPECT_EQ(scaler.loss_scale(), 65536);
+    EXPECT_EQ(scaler.growth_factor(), 2);
+    EXPECT_EQ(scaler.backoff_factor(), 0.5);
+    EXPECT_EQ(scaler.growth_interval(), 2000);
+}
+
+TEST(GradScaler, S4_UpdateRule) {
+    Driver driver(
+        {.init_scale = 4, .growth_factor = 2, .backoff_factor = 0.25, .growth_interval = 2});
+    EXPECT_EQ(driver.update(false), State(4, 1));
+    EXPECT_EQ(driver.update(false), State(8, 0));
+    EXPECT_EQ(driver.update(true), State(2, 0));
+}
+
+TEST(GradScaler, S5_GrowthPattern) {
+    Driver driver({.init_scale = 4, .growth_interval = 3});
+    const std::vector<bool> bad = {false, false, false, false, true,
+                                   false, false, false, true,  true};
+    std::vector<State> states;
+    for (const bool overflow : bad) states.push_back(driver.update(overflow));
+    EXPECT_THAT(states,
+                ElementsAre(State(4, 1), State(4, 2), State(8, 0), State(8, 1), State(4, 0),
+                            State(4, 1), State(4, 2), State(8, 0), State(4, 0), State(2, 0)));
+}
+
+TEST(GradScaler, S6_TheScaleDoesNotOverflow) {
+    Driver driver({.init_scale = 1e38, .growth_factor = 16, .growth_interval = 1});
+    const auto [scale, tracker] = driver.update(false);
+    EXPECT_EQ(scale, static_cast<double>(1e38f));
+    EXPECT_EQ(tracker, 0);
+}
+
+TEST(GradScaler, S8_SavedStateIsTakenOverWhetherTheDeviceScaleExistsOrNot) {
+    const GradScaler saved(
+        {.init_scale = 3, .growth_factor = 4, .backoff_factor = 0.5, .growth_interval = 2});
+    for (const bool created : {false, true}) {
+        GradScaler loaded(
+            {.init_scale = 6, .growth_factor = 7, .backoff_factor = 0.8, .growth_interval = 1});
+        auto with_tracker = loaded.saved_state();
+        with_tracker["growth_tracker"] = 7;
+        loaded.load_state(with_tracker);
+        if (created) loaded.scale(Tensor::scalar(1, DType::f32));
+        ASSERT_EQ(loaded.growth_tracker(), 7);
+
+        loaded.load_state(saved.saved_state());
+        EXPECT_EQ(loaded.loss_scale(), 3);
+        EXPECT_EQ(loaded.growth_factor(), 4);
+        EXPECT_EQ(loaded.backoff_factor(), 0.5);
+        EXPECT_EQ(loaded.growth_interval(), 2);
+        EXPECT_EQ(loaded.growth_tracker(), 0);
+        EXPECT_EQ(loaded.scale(Tensor::scalar(1, DType::f32)).item(), 3);
+    }
+}
+
+TEST(GradScaler, S9_ScalesNestedContainersAndKeepsTheirKind) {
+    GradScaler scaler({.init_scale = 2});
+    const Tensor four = Tensor::full({2, 2}, 4, DType::f32);
+    const std::vector<std::tuple<Tensor, std::vector<Tensor>>> nested = {{four, {four, four}},
+                                                                         {four, {}}};
+    const std::vector<std::tuple<Tensor, std::vector<Tensor>>> scaled = scaler.scale(nested);
+    ASSERT_EQ(scaled.size(), 2u);
+    const std::vector<double> eights(4, 8.0);
+    EXPECT_EQ(std::get<0>(scaled[0]).values(), eights);
+    EXPECT_EQ(std::get<1>(scaled[0])[1].values(), eights);
+    EXPECT_EQ(std::get<0>(scaled[1]).values(), eights);
+    EXPECT_TRUE(std::get<1>(scaled[1]).empty());
+    EXPECT_EQ(scaler.scale_tensor().device(), four.device());
+}
+
+TEST(GradScaler, S9_OtherRangesComeBackLazy) {
+    GradScaler scaler({.init_scale = 2});
+    const std::list<Tensor> list = {Tensor::scalar(1, DType::f32), Tensor::scalar(2, DType::f32)};
+    auto lazy = scaler.scale(std::views::all(list));
+    EXPECT_FALSE(scaler.scale_tensor().defined()) << "nothing is scaled before it is read";
+    std::vector<double> values;
+    for (const Tensor& scaled : lazy) values.push_back(scaled.item());
+    EXPECT_THAT(values, ElementsAre(2, 4));
+}
+
+TEST(GradScaler, S10_HandlesOfOneDeviceAreOneKey) {
+    EXPECT_EQ((Device{Device::Kind::cuda, 1}), (Device{Device::Kind::cuda, 1}));
+    EXPECT_NE((Device{Device::Kind::cuda, 1}), (Device{Device::Kind::cuda, 0}));
+    EXPECT_NE((Device{Device::Kind::cuda, 0}), (Device{Device::Kind::cpu, 0}));
+}
+
+TEST(GradScaler, ScalesAsARecordedProductOfTheTypesOf111) {
+    GradScaler scaler({.init_scale = 65536});
+    const Tensor loss = leaf({2}, {}, DType::f16);
+    const Tensor scaled = scaler.scale(loss);
+    EXPECT_EQ(scaled.dtype(), DType::f32);  // both 0-d: ordinary promotion
+    EXPECT_EQ(scaled.item(), 131072);
+    const Tensor row = leaf({2}, {1}, DType::f16);
+    EXPECT_EQ(scaler.scale(row).dtype(), DType::f16);  // a 0-d tensor does not widen
+    backward(scaler.scale(leaf({1}, {})));
+    const Tensor w = leaf({3}, {});
+    backward(scaler.scale(mul(w, w)));
+    EXPECT_EQ(w.grad().item(), 6 * 65536);
+}
+
+/// An f32 of the tests' device.
+double value_at(const float* on_device) {
+    float value = 0;
+    copy_to_host(&value, on_device, sizeof(value), default_device());
+    return static_cast<double>(value);
+}
+
+/// Sees what reaches the kernel.
+class Probe final : public Optimizer {
+public:
+    explicit Probe(std::vector<Parameter> parameters)
+        : Optimizer(std::move(parameters), {.scaling_aware = true}, 1) {}
+
+    int calls = 0;
+    double seen_scale = 0;  // 0: none
+    double seen_flag = -1;  // -1: none
+
+protected:
+    void make_state(std::size_t) override {}
+    void run(std::span<const kernels::UpdateTensor>, const kernels::UpdateScalars& scalars,
+             kernels::UpdateCounts*) override {
+        ++calls;
+        seen_scale = scalars.grad_scale ? value_at(scalars.grad_scale) : 0;
+        seen_flag = scalars.found_inf ? value_at(scalars.found_inf) : -1;
+    }
+};
+
+TEST(GradScaler, S20_AScalingAwareOptimizerFindsItsTwoValuesForOneStep) {
+    const Tensor w = with_grad({1}, {8});
+    Probe probe(named({w}));
+    GradScaler scaler = ready_scaler({.init_scale = 8});
+    EXPECT_TRUE(scaler.step(probe));
+    EXPECT_EQ(probe.seen_scale, 8);
+    EXPECT_EQ(probe.seen_flag, 0);
+    EXPECT_FALSE(probe.grad_scale.defined());
+    EXPECT_FALSE(probe.found_inf.defined());
+    EXPECT_EQ(w.grad().item(), 8) << "the check does not unscale";
+    scaler.update();
+
+    give_grad(w, {infinity});
+    EXPECT_TRUE(scaler.step(probe)) << "the step is always called";
+    EXPECT_EQ(probe.calls, 2);
+    EXPECT_EQ(probe.seen_flag, 1);
+    EXPECT_TRUE(scaler.skipped(probe));
+}
+
+TEST(GradScaler, S20_GradScaleIsAbsentAfterUnscale) {
+    Probe probe(named({with_grad({1}, {8})}));
+    GradScaler scaler = ready_scaler({.init_scale = 8});
+    scaler.unscale_(probe);
+    scaler.step(probe);
+    EXPECT_EQ(probe.seen_scale, 0);
+    EXPECT_EQ(probe.seen_flag, 0);
+}
+
+TEST(GradScaler, S20_AnOverflowThatUnscaleFoundOutlastsALaterCheckOfChangedGradients) {
+    for (const bool check_first : {false, true}) {
+        const Tensor w = with_grad({1, 2}, {infinity, 8});
+        Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
+        GradScaler scaler = ready_scaler({.init_scale = 8});
+        if (check_first) scaler.judge(optimizer);
+        scaler.unscale_(optimizer);
+        give_grad(w, {0, 1});
+        const auto& judgement = scaler.judge(optimizer);
+        EXPECT_EQ(judgement.host().found_inf, check_first ? 1 : 0);
+        scaler.step(optimizer);
+        EXPECT_TRUE(scaler.skipped(optimizer));
+        EXPECT_EQ(w.values(), (std::vector<double>{1, 2}));
+        EXPECT_EQ(optimizer.steps(), 0);
+        scaler.update();
+        EXPECT_EQ(scaler.loss_scale(), 4);
+    }
+}
+
+TEST(GradScaler, S20_ACleanUnscaleWithALaterCheckStepsAndCountsOnce) {
+    const Tensor w = with_grad({1, 2}, {8, 16});
+    Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
+    GradScaler scaler = ready_scaler({.init_scale = 8, .growth_interval = 2});
+    scaler.unscale_(optimizer);
+    EXPECT_EQ(scaler.judge(optimizer).host().sum_squares, 5);
+    scaler.step(optimizer);
+    scaler.update();
+    EXPECT_EQ(w.values(), (std::vector<double>{0, 0}));
+    EXPECT_EQ(scaler.loss_scale(), 8);
+    EXPECT_EQ(scaler.growth_tracker(), 1);
+}
+
+TEST(GradScaler, S20_AUsersOwnGradScaleIsMultipliedOrKept) {
+    Probe probe(named({with_grad({1}, {8})}));
+    GradScaler scaler = ready_scaler({.init_scale = 8});
+    probe.grad_scale = Tensor::full({}, 3, DType::f32);
+    scaler.step(probe);
+    EXPECT_EQ(probe.seen_scale, 24);
+    EXPECT_EQ(probe.grad_scale.item(), 3) << "the user's value stays";
+    scaler.update();
+    scaler.unscale_(probe);
+    scaler.step(probe);
+    EXPECT_EQ(probe.seen_scale, 3);
+}
+
+TEST(GradScaler, S20_TheValuesAreGoneAlsoAfterAStepThatFails) {
+    class Failing final : public Optimizer {
+    public:
+        explicit Failing(std::vector<Parameter> parameters)
+            : Optimizer(std::move(parameters), {.scaling_aware = true}, 1) {}
+
+    protected:
+        void make_state(std::size_t) override { throw Error(ErrorCode::memory, "no room"); }
+        void run(std::span<const kernels::UpdateTensor>, const kernels::UpdateScalars&,
+                 kernels::UpdateCounts*) override {}
+    };
+    Failing failing(named({with_grad({1}, {8})}));
+    GradScaler scaler = ready_scaler({.init_scale = 8});
+    EXPECT_THROW(scaler.step(failing), Error);
+    EXPECT_FALSE(failing.grad_scale.defined());
+    EXPECT_FALSE(failing.found_inf.defined());
+}
+
+TEST(GradScaler, S20_AnAwareOptimizerTakesF16Gradients) {
+    const Tensor w = with_grad({1}, {0.5}, DType::f16);
+    Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
+    GradScaler scaler = ready_scaler({.init_scale = 2});
+    scaler.step(optimizer);
+    EXPECT_EQ(w.item(), 0.75);
+    EXPECT_EQ(w.grad().item(), 0.25) << "the unscaled gradient is written back";
+}
+
+TEST(GradScaler, S20_AnAwareOptimizerWithoutGradientsStepsAndUpdateReportsIt) {
+    Sgd optimizer(named({leaf({1}, {1})}), {.lr = 1}, {.scaling_aware = true});
+    GradScaler scaler = ready_scaler({});
+    EXPECT_TRUE(scaler.step(optimizer));
+    expect_error(ErrorCode::state, "no inf checks", [&] { scaler.update(); });
+}
+
+TEST(GradScaler, S20_AfterAnOverflowAPlainOptimizersGradientsAreUnscaledAndAnAwareOnesAreNot) {
+    for (const bool aware : {false, true}) {
+        const Tensor w = with_grad({1, 1}, {infinity, 8});
+        Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = aware});
+        GradScaler scaler = ready_scaler({.init_scale = 8});
+        scaler.step(optimizer);
+        EXPECT_EQ(w.grad().values()[1], aware ? 8 : 1);
+        EXPECT_EQ(w.values(), (std::vector<double>{1, 1}));
+    }
+}
+
+TEST(GradScaler, S21_FusedStepsWithFoundInfWriteNothing) {
+    for (const bool adam : {false, true}) {
+        for (const bool scaled : {false, true}) {
+            TensorList weights;
+            for (int i = 0; i < 5; ++i) weights.push_back(with_grad({1}, {1}));
+            std::unique_ptr<Optimizer> optimizer;
+            if (adam) {
+                optimizer = std::make_unique<AdamW>(named(weights), AdamWOptions{});
+            } else {
+                optimizer = std::make_unique<Sgd>(named(weights), SgdOptions{.momentum = 0.9});
+            }
+            optimizer->found_inf = Tensor::full({}, 1, DType::f32);
+            if (scaled) optimizer->grad_scale = Tensor::full({}, 2, DType::f32);
+            optimizer->step();
+            for (const auto& weight : weights) {
+                EXPECT_EQ(weight.item(), 1);
+                EXPECT_EQ(weight.grad().item(), 1);
+            }
+            EXPECT_EQ(optimizer->steps(), 0);
+        }
+    }
+}
+
+TEST(GradScaler, S25_ASkippedStepLeavesMomentumAndParameterAndMakesNoState) {
+    OneWeight one(false, {.lr = 0.5, .momentum = 0.9});
+    GradScaler scaler = ready_scaler({.init_scale = 1});
+    EXPECT_TRUE(scaler.step(one.optimizer));
+    scaler.update();
+    ASSERT_EQ(one.weight.item(), 0.5);
+    give_grad(one.weight, {infinity});
+    EXPECT_FALSE(scaler.step(one.optimizer));
+    EXPECT_TRUE(scaler.skipped(one.optimizer));
+    EXPECT_EQ(one.weight.item(), 0.5);
+    EXPECT_EQ(one.optimizer.state(0)[0].second.item(), 1);
+    EXPECT_EQ(one.optimizer.steps(), 1);
+
+    const Tensor w = with_grad({1}, {infinity});
+    AdamW adam(named({w}), {});
+    EXPECT_FALSE(ready_scaler({}).step(adam));
+    EXPECT_TRUE(adam.state(0).empty());
+}
+
+TEST(GradScaler, S26_AResumedScalerGrowsWhereTheSavedOneWouldHave) {
+    Driver first({.init_scale = 8, .growth_interval = 3});
+    first.update(false);
+    ASSERT_EQ(first.update(false), State(8, 2));
+    Driver resumed({});
+    resumed.scaler.load_state(first.scaler.saved_state());
+    EXPECT_EQ(resumed.update(false), State(16, 0));
+}
+
+TEST(GradScaler, SerialisedKeepsScaleAndTrackerAsInitialValues) {
+    Driver driver({.init_scale = 8, .growth_interval = 2});
+    driver.update(false);
+    driver.update(false);
+    ASSERT_EQ(driver.update(false), State(16, 1));
+    GradScaler copy = driver.scaler.serialised();
+    EXPECT_FALSE(copy.scale_tensor().defined());
+    EXPECT_EQ(copy.loss_scale(), 16);
+    EXPECT_EQ(copy.growth_tracker(), 1);
+    EXPECT_EQ(copy.scale(Tensor::scalar(1, DType::f32)).item(), 16);
+    EXPECT_EQ(copy.growth_tracker(), 1);
+}
+
+TEST(GradScaler, SettersActAtTheNextUpdateUnchecked) {
+    Driver driver({.init_scale = 8, .growth_interval = 1});
+    driver.scaler.set_growth_factor(0.5);
+    EXPECT_EQ(driver.update(false), State(4, 0));
+    driver.scaler.set_backoff_factor(3);
+    EXPECT_EQ(driver.update(true), State(12, 0));
+    driver.scaler.set_growth_interval(2);
+    EXPECT_EQ(driver.update(false), State(12, 1));
+}
+
+TEST(GradScaler, AnyOverflowLowersTheCommonScaleAndEachOptimizerDecidesForItself) {
+    OneWeight clean, bad;
+    give_grad(bad.weight, {infinity});
+    GradScaler scaler = ready_scaler({.init_scale = 4, .growth_interval = 1});
+    EXPECT_TRUE(scaler.step(clean.optimizer));
+    EXPECT_FALSE(scaler.step(bad.optimizer));
+    scaler.update();
+    EXPECT_EQ(scaler.loss_scale(), 2);
+}
+
+TEST(GradScaler, AnOptimizerThatWasOnlyUnscaledCountsToo) {
+    OneWeight clean, bad;
+    give_grad(bad.weight, {infinity});
+    GradScaler scaler = ready_scaler({.init_scale = 4, .growth_interval = 1});
+    scaler.step(clean.optimizer);
+    scaler.unscale_(bad.optimizer);
+    scaler.update();
+    EXPECT_EQ(scaler.loss_scale(), 2);
+}
+
+TEST(GradScaler, HysteresisBacksOffOnlyAfterThatManyOverflowsInARow) {
+    Driver driver({.init_scale = 8, .hysteresis = 2});
+    EXPECT_EQ(driver.update(true).first, 8);
+    EXPECT_EQ(driver.update(true).first, 4);
+    EXPECT_EQ(driver.update(true).first, 2);
+    driver.update(false);
+    EXPECT_EQ(driver.update(true).first, 2);
+}
+
+TEST(GradScaler, AResumedScalerGoesOnWithItsHysteresis) {
+    const ScalerOptions options{.init_scale = 8, .hysteresis = 3};
+    Driver first(options);
+    first.update(true);
+    for (const bool created : {false, true}) {
+        GradScaler resumed = created ? ready_scaler(options) : GradScaler(options);
+        resumed.load_state(first.scaler.saved_state());
+        Driver loaded(options), serialised(options);
+        loaded.scaler = resumed;
+        serialised.scaler = first.scaler.serialised();
+        for (Driver* driver : {&loaded, &serialised}) {
+            driver->scaler.scale(Tensor::scalar(1, DType::f32));
+            EXPECT_EQ(driver->update(true).first, 8);
+            EXPECT_EQ(driver->update(true).first, 4);
+        }
+    }
+    auto without = first.scaler.saved_state();
+    ASSERT_EQ(without.erase("hysteresis_tracker"), 1u);
+    first.scaler.load_state(without);
+    EXPECT_EQ(first.update(true).first, 8) << "a new count";
+    EXPECT_EQ(first.update(true).first, 8);
+    EXPECT_EQ(first.update(true).first, 4);
+}
+
+}  // namespace
+}  // namespace engine

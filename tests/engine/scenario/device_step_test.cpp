@@ -1,0 +1,265 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "support/device_support.h"
+#include "engine/error.h"
+#include "kernels/cuda_device.h"
+#include "needs_cuda.h"
+#include "train/step_marks.h"
+
+namespace engine {
+namespace {
+
+using test::Bench;
+using test::cuda;
+using test::small_run;
+
+class DeviceStep : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+void expect_no_waiting(const std::string& model, const std::string& precision, bool recorded,
+                       std::int64_t accumulate = 1) {
+    RunConfig config = small_run(model, precision);
+    config.accumulate = accumulate;
+    Bench bench(config, cuda);
+    bench.trainer.set_recording(recorded);
+    for (int i = 0; i < 5; ++i) {
+        bench.submit(i);
+        (void)bench.trainer.take(false);
+    }
+    const auto before = kernels::cuda::call_counts();
+    const std::int64_t waits = waits_for_events();
+    for (int i = 5; i < 9; ++i) {
+        bench.submit(i);
+        EXPECT_TRUE(bench.trainer.take(false).has_value()) << "the step before";
+    }
+    const auto after = kernels::cuda::call_counts();
+    EXPECT_EQ(after.synchronizations, before.synchronizations);
+    EXPECT_EQ(waits_for_events(), waits) << "a pinned buffer that was still being copied";
+    EXPECT_EQ(after.allocations, before.allocations);
+    EXPECT_GT(after.launches, before.launches);
+    if (recorded) {
+        const std::int64_t prepared = bench.feed->indices_only() ? accumulate : 0;
+        EXPECT_EQ(after.launches - before.launches, 4 * (1 + prepared))
+            << "one launch a step, and one for each batch that is prepared on the device";
+    }
+}
+
+TEST_P(DeviceStep, NeverWaitsForTheDeviceNorAsksItForMemoryAfterTheFirstSteps) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    expect_no_waiting(model, precision, false);
+    expect_no_waiting(model, precision, true);
+}
+
+TEST_P(DeviceStep, NeverWaitsWithEightBatchesAStep) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    expect_no_waiting(model, precision, false, 8);
+    expect_no_waiting(model, precision, true, 8);
+}
+
+// What the two may differ by: f32 sums in another order. A first step's loss is a mean of 16 sums
+// of some hundred products each, so a few hundred half units of f32; a 16-bit type rounds every
+// activation once, and another order of its f32 sum can turn a rounding: a unit of the type.
+double loss_tolerance(const std::string& precision) {
+    if (precision == "fp32") return 256 * 0x1p-24;
+    return precision == "amp-bf16" ? 0x1p-8 : 0x1p-11;
+}
+
+TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    const RunConfig config = small_run(model, precision);
+    Bench host(config, Device{}), device(config, cuda);
+    const double tolerance = loss_tolerance(precision);
+    const StepRecord expected = host.step(0).row, row = device.step(0).row;
+    EXPECT_NEAR(row.loss, expected.loss, tolerance * (1 + std::abs(expected.loss)));
+    EXPECT_EQ(row.found_inf, expected.found_inf);
+    EXPECT_EQ(row.loss_scale, expected.loss_scale);
+    EXPECT_EQ(row.updates, expected.updates);
+    EXPECT_FLOAT_EQ(row.lr, expected.lr);
+    EXPECT_NEAR(row.grad_norm, expected.grad_norm, 64 * tolerance * expected.grad_norm);
+    EXPECT_EQ(std::isnan(row.scaled_f16_max), std::isnan(expected.scaled_f16_max));
+    EXPECT_EQ(row.samples, expected.samples);
+}
+
+TEST_P(DeviceStep, TellsEveryStepOnceInOrderAndOneStepLate) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    Bench bench(small_run(model, precision), cuda);
+    bench.submit(0);
+    EXPECT_FALSE(bench.trainer.take(false).has_value());
+    for (int i = 1; i < 5; ++i) {
+        bench.submit(i);
+        EXPECT_EQ(bench.trainer.take(false).value().row.step, i);
+    }
+    EXPECT_EQ(bench.trainer.take(true).value().row.step, 5);
+    EXPECT_FALSE(bench.trainer.take(true).has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, DeviceStep,
+                         testing::Values(std::pair{"mlp", "fp32"}, std::pair{"mlp", "amp-fp16"},
+                                         std::pair{"mlp", "amp-bf16"},
+                                         std::pair{"mlp", "pure-fp16"}, std::pair{"mlp", "o2-fp16"},
+                                         std::pair{"lenet", "o2-fp16"}, std::pair{"lenet", "fp32"},
+                                         std::pair{"lenet", "amp-fp16"},
+                                         std::pair{"lenet", "amp-bf16"}),
+                         [](const auto& run) {
+                             std::string name =
+                                 std::string(run.param.first) + "_" + run.param.second;
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
+                         });
+
+std::vector<std::vector<double>> weights_of(Trainer& trainer) {
+    std::vector<std::vector<double>> out;
+    for (const auto& parameter : trainer.model().parameters())
+        out.push_back(parameter.tensor.values());
+    return out;
+}
+
+// With growths of the scale, skipped steps, a changing learning rate and a batch of another size
+// among the replayed ones.
+TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
+    HALFTONE_NEEDS_CUDA();
+    const auto [model, precision] = GetParam();
+    RunConfig config = small_run(model, precision);
+    config.schedule.kind = "cosine";
+    config.scaler.growth_interval = 1;
+    config.scaler.init_scale = 0x1p18;
+    Bench eager(config, cuda), recorded(config, cuda);
+    eager.trainer.set_recording(false);
+    int skipped = 0;
+    for (int i = 0; i < 14; ++i) {
+        StepRecord rows[2];
+        for (const int which : {0, 1}) {
+            Bench& bench = which == 0 ? eager : recorded;
+            bench.batches.resize(1);
+            bench.maker.make(bench.batches[0], 0, i);
+            if (i == 8) {
+                bench.batches[0].labels.resize(5);
+                bench.batches[0].indices.resize(5);
+            }
+            rows[which] = bench.trainer.step(bench.batches, *bench.feed).row;
+        }
+        ASSERT_EQ(rows[0].loss, rows[1].loss) << "step " << i;
+        ASSERT_EQ(rows[0].loss_scale, rows[1].loss_scale) << "step " << i;
+        ASSERT_EQ(rows[0].found_inf, rows[1].found_inf) << "step " << i;
+        ASSERT_EQ(rows[0].growth_tracker, rows[1].growth_tracker) << "step " << i;
+        ASSERT_EQ(rows[0].lr, rows[1].lr) << "step " << i;
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(rows[0].grad_norm),
+                  std::bit_cast<std::uint32_t>(rows[1].grad_norm))
+            << "step " << i;
+        skipped += rows[1].found_inf;
+    }
+    EXPECT_EQ(eager.trainer.replayed_steps(), 0);
+    EXPECT_EQ(recorded.trainer.replayed_steps(), 14 - 3 - 1);
+    EXPECT_EQ(weights_of(eager.trainer), weights_of(recorded.trainer));
+    if (precision == "amp-fp16") {
+        EXPECT_GT(skipped, 1) << "or this shows too little";
+    }
+}
+
+// In turn, from a thread that computes for cuda:0: each with streams, memory, plans and a graph of
+// its own.
+TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
+    if (kernels::cuda::device_count() < 2) GTEST_SKIP() << "there are no two CUDA devices";
+    const auto [model, precision] = GetParam();
+    const Device second_cuda{Device::Kind::cuda, 1};
+    RunConfig config = small_run(model, precision);
+    config.accumulate = 2;
+    Bench first(config, cuda), second(config, second_cuda);
+    for (int i = 0; i < 6; ++i) {
+        first.submit(i);
+        second.submit(i);
+        const auto expected = first.trainer.take(i == 5), row = second.trainer.take(i == 5);
+        ASSERT_EQ(expected.has_value(), row.has_value());
+        if (row) {
+            EXPECT_EQ(row->row.loss, expected->row.loss) << "step " << i;
+        }
+    }
+    EXPECT_EQ(second.trainer.replayed_steps(), 3);
+    EXPECT_EQ(weights_of(first.trainer), weights_of(second.trainer));
+    for (Bench* bench : {&first, &second}) bench->trainer.evaluate(bench->batches[0], *bench->feed);
+    EXPECT_EQ(first.trainer.take_evaluation().loss_sum, second.trainer.take_evaluation().loss_sum);
+    for (const auto& parameter : second.trainer.model().parameters())
+        EXPECT_EQ(parameter.tensor.device(), second_cuda);
+    EXPECT_EQ(kernels::cuda::current_device(), 0);
+}
+
+TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
+    HALFTONE_NEEDS_CUDA();
+    RunConfig config = small_run("mlp", "amp-fp16");
+    config.scaler.init_scale = 0x1p30;  // overflows in fp16
+    Bench bench(config, cuda);
+    const auto weights = [&] { return bench.trainer.model().parameters()[0].tensor.values(); };
+    const auto before = weights();
+    const FinishedStep skipped = bench.step(0);
+    EXPECT_EQ(skipped.row.found_inf, 1);
+    EXPECT_EQ(skipped.row.updates, 0);
+    EXPECT_EQ(skipped.row.loss_scale, 0x1p30f);
+    EXPECT_EQ(skipped.next_loss_scale, 0x1p29);
+    EXPECT_EQ(weights(), before) << "a skipped step writes nothing";
+}
+
+TEST(DeviceStep, FollowsTheScheduleOfAppliedUpdates) {
+    HALFTONE_NEEDS_CUDA();
+    RunConfig config = small_run("mlp", "amp-fp16");
+    config.schedule.kind = "cosine";
+    config.scaler.init_scale = 0x1p26;
+    Bench host(config, Device{}), device(config, cuda);
+    for (int i = 0; i < 12; ++i) {
+        const StepRecord expected = host.step(i).row, row = device.step(i).row;
+        ASSERT_EQ(row.updates, expected.updates) << "step " << i;
+        ASSERT_EQ(row.lr, expected.lr);
+        ASSERT_EQ(row.loss_scale, expected.loss_scale);
+        ASSERT_EQ(row.growth_tracker, expected.growth_tracker);
+    }
+}
+
+TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* clip : {"norm", "value"}) {
+        RunConfig config = small_run("mlp", "amp-fp16");
+        config.accumulate = 2;
+        config.clip.kind = clip;
+        config.clip.value = 0.01;
+        Bench host(config, Device{}), device(config, cuda);
+        const auto step = [](Bench& bench) {
+            bench.batches.resize(2);
+            bench.maker.make(bench.batches[0], 0, 0);
+            bench.maker.make(bench.batches[1], 0, 1);
+            return bench.trainer.step(bench.batches, *bench.feed).row;
+        };
+        const StepRecord expected = step(host), row = step(device);
+        EXPECT_EQ(row.samples, 32);
+        EXPECT_NEAR(row.loss, expected.loss, loss_tolerance("amp-fp16") * expected.loss);
+        const auto a = host.trainer.model().parameters()[0].tensor.values();
+        const auto b = device.trainer.model().parameters()[0].tensor.values();
+        for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << clip;
+    }
+}
+
+TEST(DeviceStep, EvaluatesAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    const RunConfig config = small_run("lenet", "fp32");
+    Bench host(config, Device{}), device(config, cuda);
+    for (Bench* bench : {&host, &device}) {
+        for (int i = 0; i < 3; ++i) {
+            bench->batches.resize(1);
+            bench->maker.make(bench->batches[0], 0, i);
+            bench->trainer.evaluate(bench->batches[0], *bench->feed);
+        }
+    }
+    const Tally expected = host.trainer.take_evaluation(), tally = device.trainer.take_evaluation();
+    EXPECT_EQ(tally.samples, 48);
+    EXPECT_EQ(tally.correct, expected.correct);
+    EXPECT_NEAR(tally.loss(), expected.loss(), loss_tolerance("fp32") * (1 + expected.loss()));
+    EXPECT_EQ(device.trainer.take_evaluation().samples, 0);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/cast.h"
+#include "core/transfer.h"
+#include "support/device_support.h"
+#include "engine/catalog.h"
+#include "index/sparse.h"
+#include "optim/sparse_adam.h"
+#include "train/make_optimizer.h"
+
+// Of the updates of weights stored in 16 bits, those that rounded to no change: the counts of the
+// optimizers against the weights before and after.
+
+namespace engine::test {
+namespace {
+
+/// 400 values of magnitude 1/4 to 1, both signs.
+Tensor uneven(unsigned seed, DType dtype) {
+    std::vector<double> values;
+    for (unsigned i = 0; i < 400; ++i) {
+        const unsigned mixed = (i + 1) * 2654435761u + seed * 40503u;
+        const double size = 0.25 + 0.75 * static_cast<double>(mixed >> 20) / 4096;
+        values.push_back(mixed & 1024u ? size : -size);
+    }
+    return to(Tensor::of(values, {400}, DType::f32), dtype);
+}
+
+kernels::UpdateCounts counted(const Optimizer& optimizer) {
+    kernels::UpdateCounts counts{};
+    copy_to_host(&counts, optimizer.counts().data(), sizeof counts, optimizer.device());
+    return counts;
+}
+
+std::int64_t unchanged(const std::vector<double>& before, const std::vector<double>& after) {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) count += before[i] == after[i];
+    return count;
+}
+
+struct Weight {
+    explicit Weight(DType dtype) : tensor(uneven(1, dtype)) { tensor.set_requires_grad(true); }
+    Tensor tensor;
+};
+
+/// Updates of a 16-bit weight at rising learning rates, each counted and read back: of the weight,
+/// or of its master.
+void expect_counts(Optimizer& optimizer, const Tensor& weight, const std::string& what) {
+    const auto stored = [&] {
+        return optimizer.master(0).defined() ? optimizer.master(0).values() : weight.values();
+    };
+    std::int64_t lost = 0;
+    constexpr int steps = 8;
+    for (unsigned step = 0; step < steps; ++step) {
+        optimizer.set_lr(std::ldexp(1.0, 4 * static_cast<int>(step) - 30));
+        weight.set_grad(uneven(10 + step, weight.dtype()));
+        const auto before = stored();
+        optimizer.step();
+        const kernels::UpdateCounts counts = counted(optimizer);
+        // No gradient is 0, and so no update.
+        EXPECT_EQ(counts.nonzero, 400) << what;
+        EXPECT_EQ(counts.lost, unchanged(before, stored())) << what;
+        lost += counts.lost;
+    }
+    EXPECT_GT(lost, 0) << what << ": no update was small enough to show the count";
+    EXPECT_LT(lost, 400 * steps) << what << ": no update was large enough to show the count";
+}
+
+TEST(LostUpdates, AreCountedByEveryOptimizerInBoth16BitTypesWithMastersAndWithout) {
+    for (const auto& info : optimizers())
+        for (const bool larc : {false, true})
+            for (const DType dtype : {DType::f16, DType::bf16})
+                for (const bool masters : {false, true}) {
+                    OptimizerConfig config = info.defaults;
+                    config.larc = larc;
+                    config.larc_clip = false;
+                    config.momentum = 0;  // a momentum of 16 bits may come to 0 by itself
+                    config.weight_decay = 0;
+                    const Weight weight(dtype);
+                    const auto optimizer =
+                        make_optimizer(config, {{"w", weight.tensor}}, {.master_weights = masters});
+                    expect_counts(*optimizer, weight.tensor,
+                                  info.kind + (larc ? " larc " : " ") + name(dtype) +
+                                      (masters ? " masters" : ""));
+                }
+}
+
+TEST(LostUpdates, OfASparseGradientAreThoseOfItsRows) {
+    Tensor weight = Tensor::of({1, 1, 1, 1, 1, 1}, {3, 2}, DType::f16);
+    weight.set_requires_grad(true);
+    // The first update of Adam is the learning rate: half a unit below 1 is 2^-12.
+    SparseAdam optimizer({{"w", weight}}, {.lr = 0x1p-13}, {});
+    const auto grad_of = [](double row) {
+        return sparse_tensor(Tensor::of({row}, {1, 1}, DType::i64),
+                             Tensor::of({1, -1}, {1, 2}, DType::f16), {3, 2});
+    };
+    weight.set_grad(grad_of(2));
+    optimizer.step();
+    EXPECT_EQ(counted(optimizer).nonzero, 2);
+    EXPECT_EQ(counted(optimizer).lost, 2);
+    optimizer.set_lr(0x1p-8);
+    weight.set_grad(grad_of(0));
+    optimizer.step();
+    EXPECT_EQ(counted(optimizer).nonzero, 2);
+    EXPECT_EQ(counted(optimizer).lost, 0);
+}
+
+TEST(LostUpdates, AreMeasuredInEveryRunWhoseWeightsAreStoredIn16BitsAndInNoOther) {
+    for (const auto& info : optimizers())
+        for (const char* precision : {"fp32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16"}) {
+            RunConfig config = small_run("mlp", precision);
+            config.optimizer = info.defaults;
+            // Updates of Adam and Adagrad are as large as the rate, others as the gradients allow.
+            const bool fixed = info.kind.starts_with("ada");
+            config.optimizer.lr = fixed ? 1e-5 : 1e-4;
+            config.scaler.init_scale = 1024;
+            Bench bench(config, default_device());
+            const bool low = resolve(config.precision).weights == "fp16";
+            const bool masters = resolve(config.precision).master_weights;
+            for (int step = 0; step < 3; ++step) {
+                const float share = bench.step(step).row.lost_update_share;
+                const std::string what = info.kind + " " + precision;
+                EXPECT_EQ(std::isnan(share), !low) << what;
+                if (low) {
+                    EXPECT_EQ(share < 0.1f, masters) << what << ": f32 keeps what fp16 loses";
+                }
+            }
+        }
+}
+
+TEST(GradientZeros, AreTheShareOfParameterGradientsThatAreExactlyZero) {
+    RunConfig config = small_run("mlp", "fp32");
+    Bench bench(config, default_device());
+    const float share = bench.step(0).row.grad_zero_share;
+    std::int64_t zeros = 0, total = 0;
+    for (const auto& parameter : bench.trainer.model().parameters())
+        for (const double value : parameter.tensor.grad().values()) {
+            zeros += value == 0;
+            ++total;
+        }
+    EXPECT_GT(zeros, 0) << "units that are off for all of a small batch";
+    EXPECT_FLOAT_EQ(share, static_cast<float>(zeros) / static_cast<float>(total));
+}
+
+}  // namespace
+}  // namespace engine::test

@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/check_values.h"
+#include "data/image_dataset.h"
+#include "support/device_support.h"
+#include "kernels/cuda_device.h"
+#include "needs_cuda.h"
+#include "shape/window.h"
+
+// A class that there is not, among the labels of a step on a GPU: nothing waits to know it, and the
+// step's figures tell it one step late.
+namespace engine {
+namespace {
+
+using test::Bench;
+using test::cuda;
+using test::small_run;
+
+/// The glyphs have 20 classes.
+const std::string not_a_glyph = "cross_entropy: a target of 200 is outside the 20 classes";
+
+std::string words_of(const std::optional<Error>& refused) {
+    if (!refused) return {};
+    EXPECT_EQ(refused->code(), ErrorCode::value);
+    return refused->what();
+}
+
+/// LeNet's batches through the pinned ring, so that their labels are the test's.
+struct RingBench : Bench {
+    explicit RingBench(const RunConfig& config) : Bench(config, cuda) {
+        feed = make_ring_feed(cuda, data->shape(), accumulate);
+    }
+    void submit(std::int64_t step, std::int64_t wrong_batch = -1) {
+        batches.resize(static_cast<std::size_t>(accumulate));
+        for (std::int64_t i = 0; i < accumulate; ++i)
+            maker.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
+        if (wrong_batch >= 0) batches[static_cast<std::size_t>(wrong_batch)].labels[3] = 200;
+        trainer.submit(batches, *feed);
+    }
+};
+
+class RefusedStep : public testing::TestWithParam<bool> {};
+
+void expect_told_one_step_late(const RunConfig& config, bool recorded) {
+    constexpr int wrong_step = 7;
+    RingBench bench(config);
+    bench.trainer.set_recording(recorded);
+    for (int i = 0; i < 5; ++i) {
+        bench.submit(i);
+        (void)bench.trainer.take(false);
+    }
+    const auto before = kernels::cuda::call_counts().synchronizations;
+    for (int i = 5; i < 10; ++i) {
+        bench.submit(i, i == wrong_step ? config.accumulate - 1 : -1);
+        const FinishedStep finished = bench.trainer.take(false).value();
+        EXPECT_EQ(finished.row.step, i) << "the step before, counted from 1";
+        EXPECT_EQ(words_of(finished.refused), i == wrong_step + 1 ? not_a_glyph : "")
+            << "step " << i;
+        EXPECT_EQ(std::isnan(finished.row.loss), i > wrong_step) << "step " << i;
+    }
+    EXPECT_EQ(kernels::cuda::call_counts().synchronizations, before);
+    EXPECT_EQ(words_of(bench.trainer.take(true).value().refused), "");
+    EXPECT_EQ(bench.trainer.replayed_steps(), recorded ? 10 - 3 : 0);
+}
+
+TEST_P(RefusedStep, IsToldOneStepLateWithoutAWait) {
+    HALFTONE_NEEDS_CUDA();
+    expect_told_one_step_late(small_run("lenet", "fp32"), GetParam());
+}
+
+TEST_P(RefusedStep, IsToldOfAnyOfItsBatches) {
+    HALFTONE_NEEDS_CUDA();
+    RunConfig config = small_run("lenet", "fp32");
+    config.accumulate = 2;
+    expect_told_one_step_late(config, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, RefusedStep, testing::Bool(), [](const auto& recorded) {
+    return recorded.param ? "recorded" : "eager";
+});
+
+TEST(RefusedStep, WritesNothingUnderAScalerAndTheNextStepsGoOn) {
+    HALFTONE_NEEDS_CUDA();
+    RingBench bench(small_run("lenet", "amp-fp16"));
+    const auto weights = [&] { return bench.trainer.model().parameters()[0].tensor.values(); };
+    for (int i = 0; i < 6; ++i) {
+        bench.submit(i);
+        (void)bench.trainer.take(true);
+    }
+    const auto before = weights();
+    bench.submit(6, 0);
+    const FinishedStep refused = bench.trainer.take(true).value();
+    EXPECT_EQ(words_of(refused.refused), not_a_glyph);
+    EXPECT_EQ(refused.row.found_inf, 1);
+    EXPECT_EQ(weights(), before);
+    const FinishedStep next = bench.step(7);
+    EXPECT_TRUE(std::isfinite(next.row.loss));
+    EXPECT_NE(weights(), before);
+}
+
+// Labels that lie on the device with their images: the host never has them in its hands.
+TEST(RefusedStep, NamesALabelOfADataSetThatLiesOnTheDevice) {
+    HALFTONE_NEEDS_CUDA();
+    const RunConfig config = small_run("lenet", "fp32");
+    LabelledImages images{{1, 28, 28}, std::vector<std::uint8_t>(16 * 28 * 28, 100), {}};
+    for (std::uint8_t i = 0; i < 16; ++i) images.labels.push_back(i == 9 ? 200 : i % 10);
+    const std::shared_ptr<const Dataset> data =
+        make_image_datasets(images, images, std::vector<std::string>(10, "name")).train;
+    LoaderOptions options{.batch_size = 16};
+    const auto feed = make_feed(cuda, data, options);
+    ASSERT_TRUE(feed->indices_only());
+    options.indices_only = true;
+    BatchMaker maker(data, options);
+    std::vector<Batch> batches(1);
+    maker.make(batches[0], 0, 0);
+    Trainer trainer(config, cuda, data->shape(), data->classes(), 100);
+    trainer.submit(batches, *feed);
+    EXPECT_EQ(words_of(trainer.take(true).value().refused),
+              "cross_entropy: a target of 200 is outside the 10 classes");
+}
+
+TEST(RefusedStep, IsThrownByAStepThatIsWaitedFor) {
+    HALFTONE_NEEDS_CUDA();
+    RingBench bench(small_run("lenet", "fp32"));
+    bench.submit(0);
+    (void)bench.trainer.take(true);
+    bench.batches[0].labels[0] = -1;
+    std::string words;
+    try {
+        (void)bench.trainer.step(bench.batches, *bench.feed);
+    } catch (const Error& error) {
+        words = error.what();
+    }
+    EXPECT_EQ(words, "cross_entropy: a target of -1 is outside the 20 classes");
+}
+
+TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
+    HALFTONE_NEEDS_CUDA();
+    const RunConfig config = small_run("lenet", "fp32");
+    RingBench wrong(config), fine(config);
+    for (int i = 0; i < 6; ++i) {
+        wrong.submit(i, i == 4 ? 0 : -1);
+        fine.submit(i);
+        const auto a = wrong.trainer.take(false), b = fine.trainer.take(false);
+        if (a) {
+            EXPECT_EQ(words_of(a->refused), i == 5 ? not_a_glyph : "") << i;
+        }
+        if (b) {
+            EXPECT_EQ(words_of(b->refused), "") << i;
+        }
+        for (RingBench* bench : {&wrong, &fine})
+            EXPECT_FALSE(bench->trainer.model().parameters()[0].tensor.values().empty());
+    }
+    // Of a batch that is evaluated, too: a step of the other one comes between.
+    wrong.batches[0].labels[2] = 200;
+    wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
+    fine.trainer.evaluate(fine.batches[0], *fine.feed);
+    fine.submit(6);
+    while (const auto finished = fine.trainer.take(true))
+        EXPECT_EQ(words_of(finished->refused), "");
+    EXPECT_EQ(fine.trainer.take_evaluation().samples, 16);
+    std::string words;
+    try {
+        (void)wrong.trainer.take_evaluation();
+    } catch (const Error& error) {
+        words = error.what();
+    }
+    EXPECT_EQ(words, not_a_glyph);
+    wrong.batches[0].labels[2] = 2;
+    wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
+    EXPECT_EQ(wrong.trainer.take_evaluation().samples, 16);
+}
+
+TEST(RefusedStep, LeavesNothingBehindWhenItFailsForAnotherReason) {
+    HALFTONE_NEEDS_CUDA();
+    RingBench failing(small_run("lenet", "fp32")), other(small_run("lenet", "fp32"));
+    failing.trainer.set_recording(false);
+    failing.batches.resize(1);
+    failing.maker.make(failing.batches[0], 0, 0);
+    failing.batches[0].labels[0] = 200;
+    class Failing final : public BatchFeed {
+    public:
+        explicit Failing(BatchFeed& inner) : inner_(inner) {}
+        DeviceBatch upload(const Batch& batch) override {
+            if (++uploads_ == 2) throw Error(ErrorCode::io, "no second batch");
+            return inner_.upload(batch);
+        }
+        void used(const DeviceBatch& batch) override { inner_.used(batch); }
+
+    private:
+        BatchFeed& inner_;
+        int uploads_ = 0;
+    } feed(*failing.feed);
+    const std::vector<Batch> two{failing.batches[0], failing.batches[0]};
+    EXPECT_THROW(failing.trainer.submit(two, feed), Error);
+    other.submit(0);
+    EXPECT_EQ(words_of(other.trainer.take(true).value().refused), "");
+}
+
+}  // namespace
+}  // namespace engine
