@@ -1,112 +1,66 @@
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "commands.h"
 #include "engine/catalog.h"
+#include "json_output.h"
 
 namespace app {
 namespace {
 
-using nlohmann::json;
+/// What people read of a model, a data set or a preset.
+struct Entry {
+    std::string name, title, summary;
+};
 
-json value_of(const engine::OptionValue& value) {
-    return std::visit([](const auto& v) { return json(v); }, value);
-}
-
-json ops_json() {
-    json out = json::array();
-    for (const auto& op : engine::ops()) {
-        out.push_back({{"name", op.name},
-                       {"signature", op.signature},
-                       {"policy", op.policy},
-                       {"derivatives", op.derivatives},
-                       {"second_derivative", op.derivatives >= 2},
-                       {"why", op.why},
-                       {"flushes_subnormals", op.flushes_subnormals}});
-    }
+std::vector<Entry> model_entries() {
+    std::vector<Entry> out;
+    for (const auto& model : engine::models())
+        out.push_back({model.kind, model.title, model.summary});
     return out;
 }
 
-json models_json() {
-    json out = json::array();
-    for (const auto& model : engine::models()) {
-        json options = json::array();
-        for (const auto& option : model.options) {
-            options.push_back({{"name", option.name},
-                               {"default", value_of(option.default_value)},
-                               {"help", option.help}});
-        }
-        out.push_back({{"name", model.kind},
-                       {"title", model.title},
-                       {"summary", model.summary},
-                       {"options", options},
-                       {"datasets", model.dataset_kinds}});
-    }
+std::vector<Entry> dataset_entries() {
+    std::vector<Entry> out;
+    for (const auto& set : engine::datasets()) out.push_back({set.kind, set.title, set.summary});
     return out;
 }
 
-json datasets_json() {
-    json out = json::array();
-    for (const auto& set : engine::datasets()) {
-        out.push_back({{"name", set.kind},
-                       {"title", set.title},
-                       {"summary", set.summary},
-                       {"needs", set.needs},
-                       {"sample_shape", set.sample_shape},
-                       {"classes", set.classes},
-                       {"augments", set.augments}});
-    }
+std::vector<Entry> preset_entries() {
+    std::vector<Entry> out;
+    for (const auto& info : engine::precisions())
+        out.push_back({info.preset, info.title, info.summary});
+    for (const auto& info : engine::scaler_presets())
+        out.push_back({info.preset, info.title, info.summary});
     return out;
 }
 
-json presets_json() {
-    json out = json::array();
-    for (const auto& info : engine::precisions()) {
-        const auto& s = info.settings;
-        out.push_back({{"name", info.preset},
-                       {"kind", "precision"},
-                       {"title", info.title},
-                       {"summary", info.summary},
-                       {"settings",
-                        {{"weights", s.weights},
-                         {"autocast", s.autocast},
-                         {"batch_norm", s.batch_norm},
-                         {"master_weights", s.master_weights},
-                         {"scaler", s.scaler}}}});
-    }
-    for (const auto& info : engine::scaler_presets()) {
-        const auto& s = info.settings;
-        out.push_back({{"name", info.preset},
-                       {"kind", "scaler"},
-                       {"title", info.title},
-                       {"summary", info.summary},
-                       {"settings",
-                        {{"init_scale", s.init_scale},
-                         {"growth_factor", s.growth_factor},
-                         {"backoff_factor", s.backoff_factor},
-                         {"growth_interval", s.growth_interval},
-                         {"hysteresis", s.hysteresis}}}});
-    }
-    return out;
-}
-
-/// Two columns for people: the name, and what there is to say in one line.
-void print(const json& entries) {
+/// Width of the column of names.
+template <typename Entries>
+int name_width(const Entries& entries) {
     std::size_t width = 0;
-    for (const auto& entry : entries)
-        width = std::max(width, entry["name"].get<std::string>().size());
+    for (const auto& entry : entries) width = std::max(width, entry.name.size());
+    return static_cast<int>(width) + 2;
+}
+
+void print(const std::vector<Entry>& entries) {
+    const int width = name_width(entries);
     for (const auto& entry : entries) {
-        std::cout << std::left << std::setw(static_cast<int>(width) + 2)
-                  << entry["name"].get<std::string>();
-        if (entry.contains("policy")) {
-            std::cout << std::setw(12) << entry["policy"].get<std::string>()
-                      << entry["signature"].get<std::string>() << "\n"
-                      << std::string(width + 14, ' ') << entry["why"].get<std::string>() << '\n';
-        } else {
-            std::cout << entry["title"].get<std::string>() << ": "
-                      << entry["summary"].get<std::string>() << '\n';
-        }
+        std::cout << std::left << std::setw(width) << entry.name << entry.title << ": "
+                  << entry.summary << '\n';
+    }
+}
+
+void print_ops() {
+    const auto ops = engine::ops();
+    const int width = name_width(ops);
+    for (const auto& op : ops) {
+        std::cout << std::left << std::setw(width) << op.name << std::setw(12) << op.policy
+                  << op.signature << "\n"
+                  << std::string(static_cast<std::size_t>(width) + 12, ' ') << op.why << '\n';
     }
 }
 
@@ -135,44 +89,39 @@ void print_ops_page() {
     }
 }
 
-void add_ops(CLI::App& cli, int* exit_code) {
-    auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
-    auto* command =
-        cli.add_subcommand("ops", "The operations, their autocast policies and derivatives");
-    auto* json_flag = command->add_flag("--json", *as_json, "A JSON list on standard output");
-    command->add_flag("--markdown", *as_page, "The page engine/OPERATIONS.md")->excludes(json_flag);
-    command->callback([as_json, as_page, exit_code] {
-        if (*as_page)
-            print_ops_page();
-        else if (*as_json)
-            std::cout << ops_json().dump(1) << '\n';
-        else
-            print(ops_json());
-        *exit_code = 0;
-    });
-}
-
-void add(CLI::App& cli, int* exit_code, const std::string& name, const std::string& help,
-         json (*entries)()) {
+void describe_catalog(Command& command, std::string (*json)(), std::vector<Entry> (*entries)()) {
     auto as_json = std::make_shared<bool>(false);
-    auto* command = cli.add_subcommand(name, help);
-    command->add_flag("--json", *as_json, "A JSON list on standard output");
-    command->callback([as_json, exit_code, entries] {
+    command.flag("--json", *as_json, "A JSON list on standard output");
+    command.run([as_json, json, entries] {
         if (*as_json)
-            std::cout << entries().dump(1) << '\n';
+            std::cout << json() << '\n';
         else
             print(entries());
-        *exit_code = 0;
+        return 0;
     });
 }
 
 }  // namespace
 
-void add_catalogs(CLI::App& cli, int* exit_code) {
-    add_ops(cli, exit_code);
-    add(cli, exit_code, "models", "The models and their options", models_json);
-    add(cli, exit_code, "datasets", "The data sets and what they need", datasets_json);
-    add(cli, exit_code, "presets", "The precision and scaler presets", presets_json);
+void describe_ops(Command command) {
+    auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
+    const Option json = command.flag("--json", *as_json, "A JSON list on standard output");
+    command.flag("--markdown", *as_page, "The page engine/OPERATIONS.md").excludes(json);
+    command.run([as_json, as_page] {
+        if (*as_page)
+            print_ops_page();
+        else if (*as_json)
+            std::cout << ops_json() << '\n';
+        else
+            print_ops();
+        return 0;
+    });
 }
+
+void describe_models(Command command) { describe_catalog(command, models_json, model_entries); }
+void describe_datasets(Command command) {
+    describe_catalog(command, datasets_json, dataset_entries);
+}
+void describe_presets(Command command) { describe_catalog(command, presets_json, preset_entries); }
 
 }  // namespace app

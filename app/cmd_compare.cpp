@@ -223,31 +223,23 @@ int compare(const CompareArguments& args) {
 
 }  // namespace
 
-void add_compare(CLI::App& cli, int* exit_code) {
+void describe_compare(Command command) {
     auto args = std::make_shared<CompareArguments>();
-    auto* command = cli.add_subcommand(
-        "compare", "The same run in several precisions, same data order and initial weights");
     command
-        ->add_option("CONFIG", args->config,
-                     "Settings, a JSON file; without one, the default comparison")
-        ->check(not_empty());
-    command->add_option("--set", args->overrides, "path=value")
-        ->allow_extra_args(false)
-        ->take_all();
-    command->add_option("--precision", args->precisions,
-                        "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16");
-    command->add_option("--seeds", args->seeds, "Seeds, from the settings' one on")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
-    command->add_option("--out", args->out, "Folder for the runs, one folder a precision")
-        ->check(not_empty());
+        .text("CONFIG", args->config, "Settings, a JSON file; without one, the default comparison")
+        .not_empty();
+    command.repeated_text("--set", args->overrides, "path=value");
+    command.text("--precision", args->precisions,
+                 "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16");
+    command.number("--seeds", args->seeds, "Seeds, from the settings' one on").within(1, 10'000);
+    command.text("--out", args->out, "Folder for the runs, one folder a precision").not_empty();
 #ifdef HALFTONE_HAS_UI
     command
-        ->add_option("--report", args->report,
-                     "Folder for a report: plots as PNG and a page, report.html")
-        ->check(not_empty());
+        .text("--report", args->report, "Folder for a report: plots as PNG and a page, report.html")
+        .not_empty();
 #endif
-    command->add_flag("--json", args->json, "One JSON object a line on standard output");
-    command->callback([args, exit_code] { *exit_code = compare(*args); });
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return compare(*args); });
 }
 
 }  // namespace app

@@ -1,10 +1,10 @@
 #include <cstdlib>
 #include <iomanip>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "engine/machine.h"
+#include "json_output.h"
 
 namespace app {
 namespace {
@@ -13,56 +13,6 @@ namespace {
 std::string cublas_workspaces() {
     const char* value = std::getenv("CUBLAS_WORKSPACE_CONFIG");
     return value ? value : "";
-}
-
-nlohmann::json to_json(const engine::MachineReport& report) {
-    nlohmann::json precisions = nlohmann::json::array();
-    for (const auto& pay : report.precisions) {
-        precisions.push_back(
-            {{"precision", pay.precision}, {"pays", pay.pays}, {"why", pay.why.str()}});
-    }
-    nlohmann::json cards = nlohmann::json::array(), libraries = nlohmann::json::array(),
-                   generations = nlohmann::json::array();
-    for (const auto& card : report.cards) {
-        cards.push_back({{"name", card.name},
-                         {"capability", card.capability},
-                         {"generation", card.generation},
-                         {"memory_bytes", card.memory_bytes}});
-    }
-    for (const auto& library : report.libraries) {
-        libraries.push_back({{"name", library.name},
-                             {"found", library.found},
-                             {"version", library.version},
-                             {"path", library.path},
-                             {"problem", library.problem},
-                             {"searched", library.searched}});
-    }
-    for (const auto& generation : engine::gpu_generations()) {
-        generations.push_back({{"name", generation.name},
-                               {"cards", generation.cards},
-                               {"runs", generation.runs},
-                               {"fp16", generation.fp16},
-                               {"bf16", generation.bf16},
-                               {"tf32", generation.tf32},
-                               {"note", generation.note.str()}});
-    }
-    return {{"cpu", report.cpu},
-            {"cores", report.cores},
-            {"memory_bytes", report.memory_bytes},
-            {"features", report.features},
-            {"bf16_native", report.bf16_native},
-            {"fp16_native", report.fp16_native},
-            {"onednn", report.onednn},
-            {"cuda",
-             {{"built", report.cuda_built},
-              {"present", report.cuda_present},
-              {"note", report.cuda_note.str()},
-              {"driver", report.cuda_driver},
-              {"cards", cards},
-              {"libraries", libraries},
-              {"cublas_workspace_config", cublas_workspaces()},
-              {"generations", generations}}},
-            {"precisions", precisions}};
 }
 
 void print_libraries(const engine::MachineReport& report) {
@@ -116,18 +66,16 @@ void print(const engine::MachineReport& report) {
 
 }  // namespace
 
-void add_doctor(CLI::App& cli, int* exit_code) {
+void describe_doctor(Command command) {
     auto json = std::make_shared<bool>(false);
-    auto* command = cli.add_subcommand(
-        "doctor", "What this machine can do, and why a precision does not pay here");
-    command->add_flag("--json", *json, "One JSON object on standard output");
-    command->callback([json, exit_code] {
+    command.flag("--json", *json, "One JSON object on standard output");
+    command.run([json] {
         const engine::MachineReport report = engine::inspect_machine();
         if (*json)
-            std::cout << to_json(report) << '\n';
+            std::cout << to_json(report, cublas_workspaces()) << '\n';
         else
             print(report);
-        *exit_code = 0;
+        return 0;
     });
 }
 

@@ -62,23 +62,21 @@ int show_run(const std::string& name, bool json) {
 
 }  // namespace
 
-void add_runs(CLI::App& cli, int* exit_code) {
+void describe_runs(Command command) {
     auto as_json = std::make_shared<bool>(false);
-    auto* command = cli.add_subcommand("runs", "The run history, newest first");
-    command->add_flag("--json", *as_json, "One JSON object a line on standard output");
-    command->callback([as_json, exit_code] { *exit_code = list_runs(*as_json); });
+    command.flag("--json", *as_json, "One JSON object a line on standard output");
+    command.run([as_json] { return list_runs(*as_json); });
 }
 
-void add_show(CLI::App& cli, int* exit_code) {
+void describe_show(Command command) {
     auto name = std::make_shared<std::string>();
     auto as_json = std::make_shared<bool>(false);
-    auto* command = cli.add_subcommand("show", "One run: figures, settings, epochs, warnings");
-    command->add_option("RUN", *name, "A run of the history (its number or title), or its folder")
-        ->required()
-        ->check(not_empty());
-    command->add_flag("--json", *as_json,
-                      "The run, then its events, one JSON object a line on standard output");
-    command->callback([name, as_json, exit_code] { *exit_code = show_run(*name, *as_json); });
+    command.text("RUN", *name, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    command.flag("--json", *as_json,
+                 "The run, then its events, one JSON object a line on standard output");
+    command.run([name, as_json] { return show_run(*name, *as_json); });
 }
 
 }  // namespace app

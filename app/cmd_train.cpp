@@ -27,25 +27,21 @@ int train(const TrainArguments& args) {
 
 }  // namespace
 
-void add_train(CLI::App& cli, int* exit_code) {
+void describe_train(Command command) {
     auto args = std::make_shared<TrainArguments>();
-    auto* command = cli.add_subcommand("train", "One run");
-    command->add_option("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
-        ->check(not_empty());
-    command->add_option("--set", args->overrides, "path=value, for instance optimizer.lr=0.01")
-        ->allow_extra_args(false)
-        ->take_all();
+    command.text("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+        .not_empty();
+    command.repeated_text("--set", args->overrides, "path=value, for instance optimizer.lr=0.01");
     command
-        ->add_option("--out", args->out,
-                     "Folder of the run; without one, a new folder in the run history")
-        ->check(not_empty());
+        .text("--out", args->out, "Folder of the run; without one, a new folder in the run history")
+        .not_empty();
     command
-        ->add_option(
+        .text(
             "--dump-gradients", args->dump_gradients,
             "Write the loss and the unscaled gradients of the first step to this safetensors file")
-        ->check(not_empty());
-    command->add_flag("--json", args->json, "One JSON object a line on standard output");
-    command->callback([args, exit_code] { *exit_code = train(*args); });
+        .not_empty();
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return train(*args); });
 }
 
 }  // namespace app

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "commands.h"
 #include "engine/error.h"
@@ -14,8 +15,6 @@
 #endif
 
 namespace {
-
-constexpr int usage_error = 2;
 
 #ifdef HALFTONE_HAS_UI
 /// Qt ends the program where there is none. A platform chosen by name may need none.
@@ -29,22 +28,22 @@ bool has_display() {
 #endif
 
 /// No command: the window, with the files on the command line; without a window, help.
-int open_window(CLI::App& cli, const std::vector<std::string>& files, [[maybe_unused]] int argc,
+int open_window(const app::CommandLine& line, [[maybe_unused]] int argc,
                 [[maybe_unused]] char** argv) {
-    for (const auto& file : files) {
+    for (const auto& file : line.files()) {
         if (std::filesystem::exists(file)) continue;
         std::cerr << "halftone: " << file
                   << ": neither a command nor a file; halftone --help lists "
                   << "the commands\n";
-        return usage_error;
+        return app::CommandLine::usage_error;
     }
 #ifdef HALFTONE_HAS_UI
     if (has_display()) return ui::run_window(argc, argv);
     std::cerr << "halftone: there is no display to open the window on; the commands need none\n\n"
-              << cli.help();
-    return usage_error;
+              << line.help();
+    return app::CommandLine::usage_error;
 #else
-    std::cout << cli.help() << "\nThis build has no window.\n";
+    std::cout << line.help() << "\nThis build has no window.\n";
     return 0;
 #endif
 }
@@ -69,6 +68,12 @@ int check_output(int exit_code) {
     return engine::exit_code(engine::ErrorCode::io);
 }
 
+void add_commands(app::CommandLine& line) {
+#define HALFTONE_COMMAND(name, summary) app::describe_##name(line.add(#name, summary));
+#include "commands.inc"
+#undef HALFTONE_COMMAND
+}
+
 int report(const engine::Error& error) {
     std::cerr << "halftone: " << error.what() << '\n';
     if (!error.hint().empty()) std::cerr << error.hint().str() << '\n';
@@ -85,30 +90,13 @@ int main(int argc, char** argv) {
     // A file at its size limit and a closed pipe are then errors of the write, with a sentence.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    CLI::App cli(
+    app::CommandLine line(
         "Trains in mixed precision, and shows the loss scale and its skipped steps. Without a "
-        "command: opens the window.",
-        "halftone");
-    int exit_code = 0;
-    app::add_train(cli, &exit_code);
-    app::add_compare(cli, &exit_code);
-    app::add_bench(cli, &exit_code);
-    app::add_op(cli, &exit_code);
-    app::add_doctor(cli, &exit_code);
-    app::add_catalogs(cli, &exit_code);
-    app::add_runs(cli, &exit_code);
-    app::add_show(cli, &exit_code);
-    cli.set_version_flag("--version", "halftone " HALFTONE_VERSION);
-    cli.require_subcommand(0, 1);
-    std::vector<std::string> files;
-    cli.add_option("files", files, "Settings, run or data to open in the window");
-
+        "command: opens the window.");
+    add_commands(line);
     try {
-        cli.parse(argc, argv);
-        if (cli.get_subcommands().empty()) return check_output(open_window(cli, files, argc, argv));
-        return check_output(exit_code);
-    } catch (const CLI::ParseError& error) {
-        return check_output(cli.exit(error) == 0 ? 0 : usage_error);
+        const std::optional<int> exit_code = line.run(argc, argv);
+        return check_output(exit_code ? *exit_code : open_window(line, argc, argv));
     } catch (const engine::Error& error) {
         return report(error);
     } catch (const std::exception& error) {

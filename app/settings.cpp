@@ -1,7 +1,5 @@
 #include "settings.h"
 
-#include "commands.h"
-
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -59,13 +57,6 @@ std::shared_ptr<engine::RunStore> open_store() {
     auto store = engine::RunStore::open(engine::RunStore::default_root());
     report_warnings(*store);
     return store;
-}
-
-CLI::Validator not_empty() {
-    return {[](const std::string& value) {
-                return value.empty() ? std::string("must not be empty") : std::string();
-            },
-            ""};
 }
 
 }  // namespace app

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+/// The command line in our own words: CLI11's headers, which take longer to compile than all the
+/// commands, are included by command_line.cpp alone.
+namespace app {
+
+/// An option of a command, to say more about it. Valid as long as the CommandLine.
+class Option {
+public:
+    explicit Option(CLI::Option* option) : option_(option) {}
+
+    Option& required();
+    /// Refuses an empty value: it is most often a variable that was never set.
+    Option& not_empty();
+    /// A whole number from `least` to `most`.
+    Option& within(std::int64_t least, std::int64_t most);
+    /// Refuses both together.
+    Option& excludes(const Option& other);
+
+private:
+    CLI::Option* option_;
+};
+
+/// A command, as its file describes it. The variables that options fill must live as long as the
+/// function given to run(), which the command line keeps.
+class Command {
+public:
+    Command(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
+
+    /// `name` with dashes is an option, else a positional argument.
+    Option text(const char* name, std::string& value, const char* help);
+    Option text(const char* name, std::optional<std::string>& value, const char* help);
+    Option number(const char* name, std::int64_t& value, const char* help);
+    Option flag(const char* name, bool& value, const char* help);
+    /// An option that may be repeated, each time with one value.
+    Option repeated_text(const char* name, std::vector<std::string>& values, const char* help);
+
+    /// Called when the command line names this command and is right; returns the exit code.
+    void run(std::function<int()> function);
+
+private:
+    CLI::App* app_;
+    int* exit_code_;
+};
+
+/// The program's command line: at most one command, or files to open.
+class CommandLine {
+public:
+    static constexpr int usage_error = 2;
+
+    explicit CommandLine(const char* help);
+    ~CommandLine();
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+
+    Command add(const char* name, const char* summary);
+
+    /// Runs the command that the arguments name and returns its exit code; nothing if they name
+    /// none. Prints help and errors of usage itself: 0 and usage_error. What the command throws
+    /// reaches the caller.
+    std::optional<int> run(int argc, char** argv);
+    /// Given beside a command, or without one.
+    const std::vector<std::string>& files() const { return files_; }
+    std::string help() const;
+
+private:
+    std::unique_ptr<CLI::App> app_;
+    std::vector<std::string> files_;
+    int exit_code_ = 0;
+};
+
+}  // namespace app

@@ -1,0 +1,185 @@
+#include "json_output.h"
+
+#include <nlohmann/json.hpp>
+#include <variant>
+
+#include "engine/catalog.h"
+
+namespace app {
+namespace {
+
+using nlohmann::json;
+
+json value_of(const engine::OptionValue& value) {
+    return std::visit([](const auto& v) { return json(v); }, value);
+}
+
+json cards_json(const engine::MachineReport& report) {
+    json out = json::array();
+    for (const auto& card : report.cards) {
+        out.push_back({{"name", card.name},
+                       {"capability", card.capability},
+                       {"generation", card.generation},
+                       {"memory_bytes", card.memory_bytes}});
+    }
+    return out;
+}
+
+json libraries_json(const engine::MachineReport& report) {
+    json out = json::array();
+    for (const auto& library : report.libraries) {
+        out.push_back({{"name", library.name},
+                       {"found", library.found},
+                       {"version", library.version},
+                       {"path", library.path},
+                       {"problem", library.problem},
+                       {"searched", library.searched}});
+    }
+    return out;
+}
+
+json generations_json() {
+    json out = json::array();
+    for (const auto& generation : engine::gpu_generations()) {
+        out.push_back({{"name", generation.name},
+                       {"cards", generation.cards},
+                       {"runs", generation.runs},
+                       {"fp16", generation.fp16},
+                       {"bf16", generation.bf16},
+                       {"tf32", generation.tf32},
+                       {"note", generation.note.str()}});
+    }
+    return out;
+}
+
+json gains_json(const engine::MachineReport& report) {
+    json out = json::array();
+    for (const auto& gain : report.precisions) {
+        out.push_back(
+            {{"precision", gain.precision}, {"pays", gain.pays}, {"why", gain.why.str()}});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result) {
+    json warnings = json::array();
+    for (const auto& warning : result.warnings) warnings.push_back(warning.str());
+    return json{{"event", "bench"},
+                {"precision", config.precision.preset},
+                {"batch_size", config.batch_size},
+                {"threads", result.threads},
+                {"block_step_ms", result.block_step_ms},
+                {"median_step_ms", result.median_step_ms},
+                {"spread_ms", result.spread_ms},
+                {"steps_per_s", result.steps_per_s},
+                {"samples_per_s", result.samples_per_s},
+                {"peak_bytes", result.peak_bytes},
+                {"host_step_ms", result.host_step_ms},
+                {"launches_a_step", result.launches_a_step},
+                {"graph_nodes", result.graph_nodes},
+                {"first_losses", result.first_losses},
+                {"warnings", warnings}}
+        .dump();
+}
+
+std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces) {
+    return json{{"cpu", report.cpu},
+                {"cores", report.cores},
+                {"memory_bytes", report.memory_bytes},
+                {"features", report.features},
+                {"bf16_native", report.bf16_native},
+                {"fp16_native", report.fp16_native},
+                {"onednn", report.onednn},
+                {"cuda",
+                 {{"built", report.cuda_built},
+                  {"present", report.cuda_present},
+                  {"note", report.cuda_note.str()},
+                  {"driver", report.cuda_driver},
+                  {"cards", cards_json(report)},
+                  {"libraries", libraries_json(report)},
+                  {"cublas_workspace_config", cublas_workspaces},
+                  {"generations", generations_json()}}},
+                {"precisions", gains_json(report)}}
+        .dump();
+}
+
+std::string ops_json() {
+    json out = json::array();
+    for (const auto& op : engine::ops()) {
+        out.push_back({{"name", op.name},
+                       {"signature", op.signature},
+                       {"policy", op.policy},
+                       {"derivatives", op.derivatives},
+                       {"second_derivative", op.derivatives >= 2},
+                       {"why", op.why},
+                       {"flushes_subnormals", op.flushes_subnormals}});
+    }
+    return out.dump(1);
+}
+
+std::string models_json() {
+    json out = json::array();
+    for (const auto& model : engine::models()) {
+        json options = json::array();
+        for (const auto& option : model.options) {
+            options.push_back({{"name", option.name},
+                               {"default", value_of(option.default_value)},
+                               {"help", option.help}});
+        }
+        out.push_back({{"name", model.kind},
+                       {"title", model.title},
+                       {"summary", model.summary},
+                       {"options", options},
+                       {"datasets", model.dataset_kinds}});
+    }
+    return out.dump(1);
+}
+
+std::string datasets_json() {
+    json out = json::array();
+    for (const auto& set : engine::datasets()) {
+        out.push_back({{"name", set.kind},
+                       {"title", set.title},
+                       {"summary", set.summary},
+                       {"needs", set.needs},
+                       {"sample_shape", set.sample_shape},
+                       {"classes", set.classes},
+                       {"augments", set.augments}});
+    }
+    return out.dump(1);
+}
+
+std::string presets_json() {
+    json out = json::array();
+    for (const auto& info : engine::precisions()) {
+        const auto& s = info.settings;
+        out.push_back({{"name", info.preset},
+                       {"kind", "precision"},
+                       {"title", info.title},
+                       {"summary", info.summary},
+                       {"settings",
+                        {{"weights", s.weights},
+                         {"autocast", s.autocast},
+                         {"batch_norm", s.batch_norm},
+                         {"master_weights", s.master_weights},
+                         {"scaler", s.scaler}}}});
+    }
+    for (const auto& info : engine::scaler_presets()) {
+        const auto& s = info.settings;
+        out.push_back({{"name", info.preset},
+                       {"kind", "scaler"},
+                       {"title", info.title},
+                       {"summary", info.summary},
+                       {"settings",
+                        {{"init_scale", s.init_scale},
+                         {"growth_factor", s.growth_factor},
+                         {"backoff_factor", s.backoff_factor},
+                         {"growth_interval", s.growth_interval},
+                         {"hysteresis", s.hysteresis}}}});
+    }
+    return out.dump(1);
+}
+
+}  // namespace app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "engine/bench.h"
+#include "engine/machine.h"
+#include "engine/run_config.h"
+
+/// What commands print with --json, but for runs and events, which the engine writes. In one file,
+/// since nlohmann/json takes longer to compile than any command.
+namespace app {
+
+/// One line: the result of `bench` with these settings.
+std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result);
+/// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
+std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces);
+
+/// The engine's catalogs: a list of objects, indented.
+std::string ops_json();
+std::string models_json();
+std::string datasets_json();
+std::string presets_json();
+
+}  // namespace app
