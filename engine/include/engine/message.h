@@ -1,7 +1,9 @@
 #pragma once
 
-#include <sstream>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,18 +25,23 @@ struct Message {
     std::string str() const;
 };
 
-/// Builds a Message; every "{}" of text takes the next argument, written by operator<<.
+namespace detail {
+/// `value` as a stream writes it: six significant digits.
+std::string written(double value);
+inline std::string written(std::string_view value) { return std::string(value); }
+template <typename Integer>
+requires std::is_integral_v<Integer> std::string written(Integer value) {
+    static_assert(sizeof(Integer) > 1 || std::is_same_v<Integer, bool>, "a character is no number");
+    return std::to_string(value);
+}
+Message message(const char* text, std::initializer_list<std::string> args);
+}  // namespace detail
+
+/// Builds a Message; every "{}" of text takes the next argument, text or a number.
 /// Each literal given here needs a Chinese translation, which a test of the window checks.
 template <typename... Args>
 Message msg(const char* text, const Args&... args) {
-    Message message(text);
-    [[maybe_unused]] const auto add = [&message](const auto& value) {
-        std::ostringstream out;
-        out << value;
-        message.args.push_back(out.str());
-    };
-    (add(args), ...);
-    return message;
+    return detail::message(text, {detail::written(args)...});
 }
 
 }  // namespace engine

@@ -1,5 +1,7 @@
 #include "engine/message.h"
 
+#include <sstream>
+
 namespace engine {
 
 std::string Message::str() const {
@@ -14,4 +16,19 @@ std::string Message::str() const {
     return out.append(text, from);
 }
 
+namespace detail {
+
+std::string written(double value) {
+    std::ostringstream out;
+    out << value;
+    return out.str();
+}
+
+Message message(const char* text, std::initializer_list<std::string> args) {
+    Message made(text);
+    made.args = args;
+    return made;
+}
+
+}  // namespace detail
 }  // namespace engine
