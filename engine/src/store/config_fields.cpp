@@ -53,6 +53,15 @@ std::string join(const std::vector<std::string>& names) {
     return out;
 }
 
+bool is_utf8(const std::string& text) {
+    try {
+        (void)nlohmann::json(text).dump();
+        return true;
+    } catch (const nlohmann::json::type_error&) {
+        return false;
+    }
+}
+
 std::string shown(const std::string& text) {
     using nlohmann::json;
     std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);

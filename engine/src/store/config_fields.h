@@ -76,6 +76,9 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 /// "fp32, amp-fp16": for the sentences on what is allowed.
 std::string join(const std::vector<std::string>& names);
 
+/// JSON can hold the text.
+bool is_utf8(const std::string& text);
+
 /// A word as it stands in an error line: bare if it is plain, else in quotes with escapes, so that
 /// a line stays a line; long ones are cut.
 std::string shown(const std::string& text);

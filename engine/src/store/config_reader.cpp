@@ -61,31 +61,7 @@ std::optional<OptionValue> option_value(const json& value) {
     return numbers;
 }
 
-std::map<std::string, std::size_t> field_order() {
-    std::map<std::string, std::size_t> order;
-    RunConfig config;
-    for_each_setting(config,
-                     [&](const char* path, const auto&) { order.emplace(path, order.size()); });
-    return order;
-}
-
 }  // namespace
-
-void Refusals::add(std::string_view field, std::string value, Message allowed) {
-    fields_.emplace(field);
-    errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
-}
-
-std::vector<SettingError> Refusals::take() {
-    const auto order = field_order();
-    const auto rank = [&order](const SettingError& error) {
-        const auto at = order.find(error.field);
-        return at == order.end() ? 0 : at->second + 1;
-    };
-    std::stable_sort(errors_.begin(), errors_.end(),
-                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-    return std::move(errors_);
-}
 
 std::string shown_json(const json& value) {
     std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);

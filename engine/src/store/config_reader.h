@@ -3,27 +3,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/run_config.h"
+#include "store/refusals.h"
 
 namespace engine {
-
-/// Settings refused so far: a field is refused once, and checks that rest on it are left out.
-class Refusals {
-public:
-    void add(std::string_view field, std::string value, Message allowed);
-    bool refused(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
-    /// In the order of the settings; fields that do not exist come first.
-    std::vector<SettingError> take();
-
-private:
-    std::set<std::string> fields_;
-    std::vector<SettingError> errors_;
-};
 
 /// Takes the values of fields out of a JSON document; a value of the wrong type is refused and
 /// leaves the field as it was.
@@ -74,9 +61,6 @@ void refuse_unknown_fields(const nlohmann::json& document, Refusals& refusals);
 /// Puts the overrides ("path=value") into the document.
 void apply_overrides(nlohmann::json& document, const std::vector<std::string>& overrides,
                      Refusals& refusals);
-
-/// The checks of values and of their combinations; leaves out those that rest on a refused field.
-void check_config(const RunConfig& config, Refusals& refusals);
 
 /// The JSON form of settings, fields in their order.
 nlohmann::ordered_json to_ordered_json(const RunConfig& config);

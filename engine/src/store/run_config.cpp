@@ -2,7 +2,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
-#include "store/config_reader.h"
+#include "store/refusals.h"
 
 namespace engine {
 

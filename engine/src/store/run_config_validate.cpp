@@ -2,11 +2,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "engine/catalog.h"
 #include "store/config_fields.h"
-#include "store/config_reader.h"
+#include "store/refusals.h"
 
 namespace engine {
 namespace {
@@ -168,12 +167,7 @@ private:
     }
 
     void check_text(std::string_view field, const std::string& text) {
-        bool valid = text.find('\0') == std::string::npos;
-        try {
-            (void)nlohmann::json(text).dump();
-        } catch (const nlohmann::json::type_error&) {
-            valid = false;
-        }
+        const bool valid = text.find('\0') == std::string::npos && is_utf8(text);
         require(valid, field, text, msg("use UTF-8 text without zero bytes"));
     }
 

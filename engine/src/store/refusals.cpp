@@ -1,0 +1,38 @@
+#include "store/refusals.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "store/config_fields.h"
+
+namespace engine {
+namespace {
+
+std::map<std::string, std::size_t> field_order() {
+    std::map<std::string, std::size_t> order;
+    RunConfig config;
+    for_each_setting(config,
+                     [&](const char* path, const auto&) { order.emplace(path, order.size()); });
+    return order;
+}
+
+}  // namespace
+
+void Refusals::add(std::string_view field, std::string value, Message allowed) {
+    fields_.emplace(field);
+    errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
+}
+
+std::vector<SettingError> Refusals::take() {
+    const auto order = field_order();
+    const auto rank = [&order](const SettingError& error) {
+        const auto at = order.find(error.field);
+        return at == order.end() ? 0 : at->second + 1;
+    };
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return std::move(errors_);
+}
+
+}  // namespace engine
