@@ -9,7 +9,7 @@
 #include "kernels/attention.h"
 
 /// Attention as the library is told of it, in plain numbers: built here, carried out by cuDNN
-/// (cudnn_attention.cpp) or, in tests, by loops over what it says.
+/// (cudnn_attention-inl.h) or, in tests, by loops over what it says.
 namespace kernels::cuda {
 
 /// Extents and distances in elements: examples, heads, positions, elements of one.

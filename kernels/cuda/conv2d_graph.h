@@ -9,7 +9,7 @@
 #include "kernels/conv2d.h"
 
 /// A convolution as the library is told of it, in plain numbers: built here, carried out by cuDNN
-/// (cudnn_graph.cpp) or, in tests, by loops over what it says.
+/// (cudnn_convolution-inl.h) or, in tests, by loops over what it says.
 namespace kernels::cuda {
 
 enum class ConvOperation { forward, data_gradient, weight_gradient };

@@ -18,7 +18,8 @@
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
 
-// Half a minute to compile: one file a family of graphs includes this one, and no other does.
+// Takes longer to compile than any file of ours: cudnn_plans.cpp alone includes it, for all
+// families of graphs.
 #include <cudnn_frontend.h>
 
 /// What the families of cuDNN's graphs share: from a description to a plan, and its run.

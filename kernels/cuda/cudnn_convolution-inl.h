@@ -1,7 +1,10 @@
+#pragma once
+
 #include "cuda/conv2d_graph.h"
 #include "cuda/cudnn_plans.h"
 
-namespace kernels::cuda {
+/// Convolutions as graphs of cuDNN's. Part of cudnn_plans.cpp.
+namespace kernels::cuda::convolution {
 namespace {
 
 enum Uid : std::int64_t { uid_x = 1, uid_w, uid_y, uid_bias };
@@ -55,7 +58,7 @@ Written add_operation(fe::graph::Graph& graph, const ConvGraph& g) {
     }
 }
 
-struct ConvFamily {
+struct Family {
     using Description = ConvGraph;
     using Hash = ConvGraphHash;
     static constexpr bool loads_kernels = false;
@@ -64,7 +67,7 @@ struct ConvFamily {
 };
 
 /// Sums in f32, in f64 for f64.
-bool ConvFamily::add(fe::graph::Graph& graph, const ConvGraph& g) {
+bool Family::add(fe::graph::Graph& graph, const ConvGraph& g) {
     const bool wide = g.x.dtype == DType::f64;
     const auto compute = wide ? fe::DataType_t::DOUBLE : fe::DataType_t::FLOAT;
     graph.set_intermediate_data_type(compute).set_compute_data_type(compute);
@@ -76,7 +79,7 @@ bool ConvFamily::add(fe::graph::Graph& graph, const ConvGraph& g) {
 /// Same numbers on every device, up to the order of summation (D3), and the same in every run:
 /// no operands taken in a narrower type, no sums in one, no transforms that trade accuracy for
 /// speed, no atomic adds.
-std::vector<fe::NumericalNote_t> ConvFamily::unwanted(const ConvGraph& g) {
+std::vector<fe::NumericalNote_t> Family::unwanted(const ConvGraph& g) {
     std::vector<fe::NumericalNote_t> notes = {
         fe::NumericalNote_t::DOWN_CONVERT_INPUTS, fe::NumericalNote_t::REDUCED_PRECISION_REDUCTION,
         fe::NumericalNote_t::NONDETERMINISTIC, fe::NumericalNote_t::WINOGRAD,
@@ -86,11 +89,6 @@ std::vector<fe::NumericalNote_t> ConvFamily::unwanted(const ConvGraph& g) {
     return notes;
 }
 
-CudnnPlans<ConvFamily>& plans() {
-    static auto* only = new CudnnPlans<ConvFamily>;  // never closed, as the session
-    return *only;
-}
-
 VariantPack variant(const ConvGraph& g, const ConvPointers& p) {
     VariantPack pack = {{uid_x, argument(p.x)}, {uid_w, argument(p.w)}, {uid_y, argument(p.y)}};
     if (g.bias) pack.emplace(uid_bias, argument(p.bias));
@@ -98,18 +96,4 @@ VariantPack variant(const ConvGraph& g, const ConvPointers& p) {
 }
 
 }  // namespace
-
-std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why) {
-    return plans().workspace(graph, why);
-}
-
-void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
-              Stream stream) {
-    plans().run(graph, variant(graph, pointers), workspace, stream);
-}
-
-GraphExamination examine(const ConvGraph& graph, const DescribedDevice& device) {
-    return CudnnPlans<ConvFamily>::examine(graph, device);
-}
-
-}  // namespace kernels::cuda
+}  // namespace kernels::cuda::convolution

@@ -1,7 +1,10 @@
+#pragma once
+
 #include "cuda/attention_graph.h"
 #include "cuda/cudnn_plans.h"
 
-namespace kernels::cuda {
+/// Attention as a graph of cuDNN's. Part of cudnn_plans.cpp.
+namespace kernels::cuda::attention {
 namespace {
 
 enum Uid : std::int64_t {
@@ -63,7 +66,7 @@ void add_backward(fe::graph::Graph& graph, const AttentionGraph& g) {
     write_as(gradients[2], g.dv, g.dtype, uid_dv);
 }
 
-struct AttentionFamily {
+struct Family {
     using Description = AttentionGraph;
     using Hash = AttentionGraphHash;
     static constexpr bool loads_kernels = true;
@@ -89,11 +92,6 @@ struct AttentionFamily {
     }
 };
 
-CudnnPlans<AttentionFamily>& plans() {
-    static auto* only = new CudnnPlans<AttentionFamily>;  // never closed, as the session
-    return *only;
-}
-
 VariantPack variant(const AttentionGraph& g, const AttentionPointers& p) {
     VariantPack pack = {{uid_q, argument(p.q)},
                         {uid_k, argument(p.k)},
@@ -109,19 +107,4 @@ VariantPack variant(const AttentionGraph& g, const AttentionPointers& p) {
 }
 
 }  // namespace
-
-std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph,
-                                                     std::string* why) {
-    return plans().workspace(graph, why);
-}
-
-void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
-            Stream stream) {
-    plans().run(graph, variant(graph, pointers), workspace, stream);
-}
-
-GraphExamination examine(const AttentionGraph& graph, const DescribedDevice& device) {
-    return CudnnPlans<AttentionFamily>::examine(graph, device);
-}
-
-}  // namespace kernels::cuda
+}  // namespace kernels::cuda::attention

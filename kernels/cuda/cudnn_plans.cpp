@@ -1,0 +1,45 @@
+#include "cuda/cudnn_plans.h"
+
+#include "cuda/cudnn_attention-inl.h"
+#include "cuda/cudnn_convolution-inl.h"
+
+namespace kernels::cuda {
+namespace {
+
+template <class Family>
+CudnnPlans<Family>& plans() {
+    static auto* only = new CudnnPlans<Family>;  // never closed, as the session
+    return *only;
+}
+
+}  // namespace
+
+std::optional<std::size_t> attention_graph_workspace(const AttentionGraph& graph,
+                                                     std::string* why) {
+    return plans<attention::Family>().workspace(graph, why);
+}
+
+void attend(const AttentionGraph& graph, const AttentionPointers& pointers, void* workspace,
+            Stream stream) {
+    plans<attention::Family>().run(graph, attention::variant(graph, pointers), workspace, stream);
+}
+
+GraphExamination examine(const AttentionGraph& graph, const DescribedDevice& device) {
+    return CudnnPlans<attention::Family>::examine(graph, device);
+}
+
+std::optional<std::size_t> convolution_workspace(const ConvGraph& graph, std::string* why) {
+    return plans<convolution::Family>().workspace(graph, why);
+}
+
+void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,
+              Stream stream) {
+    plans<convolution::Family>().run(graph, convolution::variant(graph, pointers), workspace,
+                                     stream);
+}
+
+GraphExamination examine(const ConvGraph& graph, const DescribedDevice& device) {
+    return CudnnPlans<convolution::Family>::examine(graph, device);
+}
+
+}  // namespace kernels::cuda
