@@ -12,14 +12,14 @@
 
 #include "engine/catalog.h"
 #include "feed/run_track.h"
+#include "help/about_dialog.h"
+#include "help/help_window.h"
 #include "panels/history_panel.h"
 #include "panels/settings_field.h"
 #include "plots/line_plot.h"
-#include "widgets/about_dialog.h"
-#include "widgets/focus_ring.h"
-#include "widgets/help_window.h"
-#include "widgets/message_bar.h"
-#include "widgets/quit_dialog.h"
+#include "window/focus_ring.h"
+#include "window/message_bar.h"
+#include "window/quit_dialog.h"
 #include "window_fixture.h"
 
 namespace ui {

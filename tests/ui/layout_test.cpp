@@ -5,8 +5,8 @@
 
 #include "panels/run_cards.h"
 #include "panels/verdict_bar.h"
-#include "widgets/message_bar.h"
 #include "widgets/panel.h"
+#include "window/message_bar.h"
 #include "window_fixture.h"
 
 namespace ui {

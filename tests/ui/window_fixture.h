@@ -5,17 +5,17 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "commands.h"
+#include "commands/commands.h"
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "main_window.h"
 #include "models/settings_model.h"
+#include "panels/verdict_line.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
-#include "view.h"
-#include "widgets/verdict_line.h"
+#include "view/view.h"
+#include "window/main_window.h"
 
 namespace ui {
 

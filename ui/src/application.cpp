@@ -6,21 +6,21 @@
 #include <QTextStream>
 #include <cmath>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/run_store.h"
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "main_window.h"
 #include "models/settings_memory.h"
 #include "models/settings_model.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "plots/plot_options.h"
-#include "resources.h"
+#include "resources/resources.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
-#include "view.h"
+#include "view/view.h"
+#include "window/main_window.h"
 
 namespace ui {
 

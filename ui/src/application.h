@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "context.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -3,8 +3,8 @@
 #include <QTimer>
 
 #include "application.h"
-#include "commands.h"
-#include "resources.h"
+#include "commands/commands.h"
+#include "resources/resources.h"
 
 namespace ui {
 

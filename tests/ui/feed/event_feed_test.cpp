@@ -1,4 +1,4 @@
-#include "ui/event_feed.h"
+#include "feed/event_feed.h"
 
 #include <gtest/gtest.h>
 

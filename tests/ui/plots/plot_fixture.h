@@ -7,18 +7,18 @@
 #include <chrono>
 #include <thread>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/compute_thread.h"
 #include "engine/session.h"
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "main_window.h"
 #include "models/settings_model.h"
 #include "plots/line_plot.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "window/main_window.h"
 
 namespace ui {
 

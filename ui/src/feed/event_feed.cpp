@@ -1,4 +1,4 @@
-#include "ui/event_feed.h"
+#include "feed/event_feed.h"
 
 #include <QDeadlineTimer>
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "engine/error.h"
 #include "engine/speed.h"
 #include "feed/run_track.h"
-#include "text/run_title.h"
+#include "text/precision_title.h"
 
 namespace ui {
 

@@ -5,9 +5,11 @@
 #include <limits>
 
 #include "engine/error.h"
+#include "text/precision_title.h"
 
 namespace ui {
 
+using namespace Qt::StringLiterals;
 using engine::StepRecord;
 
 namespace {
@@ -262,6 +264,11 @@ void RunTrack::addEpoch(const engine::EpochDone& epoch) {
 std::int64_t RunTrack::plannedSteps() const {
     if (started_ && started_->steps_planned > 0) return started_->steps_planned;
     return config_.max_steps;
+}
+
+QString trackTitle(const RunTrack& track) {
+    const QString title = precisionTitle(track.config().precision);
+    return track.tag.isEmpty() ? title : title + u" · "_s + track.tag;
 }
 
 std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks) {

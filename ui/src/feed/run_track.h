@@ -14,8 +14,8 @@
 #include "engine/run_config.h"
 #include "engine/speed.h"
 #include "engine/step_record.h"
-#include "plots/series_pyramid.h"
-#include "plots/x_axis.h"
+#include "series/series_pyramid.h"
+#include "series/x_axis.h"
 
 namespace ui {
 
@@ -124,6 +124,9 @@ private:
     std::optional<engine::RunFailed> failed_;
     std::vector<double> scratch_;
 };
+
+/// A run's name on screen: its precision, and its tag where that is not enough.
+QString trackTitle(const RunTrack& track);
 
 using TrackList = std::vector<std::shared_ptr<RunTrack>>;
 

@@ -2,11 +2,11 @@
 
 #include <utility>
 
-#include "background.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/machine.h"
 #include "engine/session.h"
+#include "feed/background.h"
 #include "models/settings_model.h"
 
 namespace ui {

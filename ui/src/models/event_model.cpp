@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "text/run_title.h"
-#include "ui/event_feed.h"
 
 namespace ui {
 

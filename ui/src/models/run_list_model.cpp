@@ -4,7 +4,7 @@
 
 #include "text/event_text.h"
 #include "text/format.h"
-#include "text/run_title.h"
+#include "text/precision_title.h"
 
 namespace ui {
 

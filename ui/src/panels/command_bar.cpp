@@ -3,19 +3,19 @@
 #include <QStyleOptionButton>
 #include <QStylePainter>
 
-#include "background.h"
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/catalog.h"
 #include "engine/machine.h"
-#include "feed/selection.h"
+#include "feed/background.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "view/selection.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -5,8 +5,8 @@
 #include <QPushButton>
 #include <QWidget>
 
-#include "button_states.h"
-#include "context.h"
+#include "commands/button_states.h"
+#include "view/context.h"
 
 namespace ui {
 

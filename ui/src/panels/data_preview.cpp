@@ -6,9 +6,9 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
-#include "background.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "feed/background.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/format.h"

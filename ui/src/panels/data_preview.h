@@ -3,8 +3,8 @@
 #include <QLabel>
 #include <QWidget>
 
-#include "context.h"
 #include "engine/dataset_preview.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -6,12 +6,12 @@
 #include <QStyledItemDelegate>
 #include <QToolButton>
 
-#include "feed/selection.h"
+#include "feed/event_feed.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "view/selection.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -2,8 +2,8 @@
 
 #include <QListView>
 
-#include "context.h"
 #include "models/event_model.h"
+#include "view/context.h"
 
 namespace ui {
 

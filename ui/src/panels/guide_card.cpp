@@ -3,14 +3,14 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
-#include "commands.h"
-#include "demonstration.h"
+#include "commands/commands.h"
+#include "commands/demonstration.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
-#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -4,7 +4,7 @@
 #include <QLabel>
 #include <QPushButton>
 
-#include "context.h"
+#include "view/context.h"
 
 namespace ui {
 

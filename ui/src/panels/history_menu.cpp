@@ -7,14 +7,14 @@
 #include <QUrl>
 #include <filesystem>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "engine/error.h"
+#include "feed/event_feed.h"
 #include "models/run_list_model.h"
 #include "models/settings_model.h"
+#include "panels/csv_export.h"
 #include "panels/history_panel.h"
 #include "text/format.h"
-#include "ui/event_feed.h"
-#include "widgets/csv_export.h"
 
 namespace ui {
 

@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <variant>
 
-#include "background.h"
-#include "commands.h"
-#include "feed/selection.h"
+#include "commands/commands.h"
+#include "feed/background.h"
+#include "feed/event_feed.h"
 #include "models/run_list_model.h"
+#include "panels/csv_export.h"
 #include "panels/run_delegate.h"
 #include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
-#include "widgets/csv_export.h"
+#include "view/selection.h"
 #include "widgets/panel.h"
 
 namespace ui {

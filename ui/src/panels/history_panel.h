@@ -2,8 +2,8 @@
 
 #include <QListView>
 
-#include "context.h"
 #include "engine/run_store.h"
+#include "view/context.h"
 
 namespace ui {
 

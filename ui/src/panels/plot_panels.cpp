@@ -7,16 +7,16 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "commands.h"
-#include "feed/selection.h"
+#include "commands/commands.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "panels/plot_menu.h"
 #include "plots/plot_data.h"
 #include "plots/plot_options.h"
 #include "plots/plot_picture.h"
 #include "text/format.h"
-#include "text/run_title.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "view/selection.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -4,9 +4,9 @@
 #include <QWidget>
 #include <vector>
 
-#include "context.h"
 #include "panels/plot_specs.h"
 #include "plots/plot_picture.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -3,7 +3,7 @@
 #include <QLabel>
 #include <QWidget>
 
-#include "context.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "context.h"
+#include "view/context.h"
 
 class QWidget;
 

@@ -5,13 +5,13 @@
 #include <QTableWidget>
 #include <algorithm>
 
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "panels/run_card.h"
-#include "text/run_title.h"
+#include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
 
 namespace ui {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "context.h"
+#include "view/context.h"
 
 class QGridLayout;
 class QTableWidget;

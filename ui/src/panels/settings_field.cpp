@@ -8,10 +8,10 @@
 #include <QStandardItemModel>
 
 #include "engine/catalog.h"
+#include "help/help_page.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "widgets/help_page.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -5,6 +5,8 @@
 #include <QScrollBar>
 
 #include "engine/catalog.h"
+#include "feed/event_feed.h"
+#include "help/help_page.h"
 #include "panels/data_preview.h"
 #include "panels/precision_section.h"
 #include "panels/settings_row.h"
@@ -12,8 +14,6 @@
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
-#include "widgets/help_page.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -5,9 +5,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "context.h"
 #include "models/device_check.h"
 #include "panels/settings_field.h"
+#include "view/context.h"
 
 namespace ui {
 

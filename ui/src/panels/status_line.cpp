@@ -6,11 +6,11 @@
 #include <QHBoxLayout>
 #include <cmath>
 
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -6,7 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
-#include "context.h"
+#include "view/context.h"
 
 namespace ui {
 

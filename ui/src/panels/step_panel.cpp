@@ -4,14 +4,14 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "feed/selection.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/format.h"
-#include "text/run_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
+#include "view/selection.h"
 #include "widgets/panel.h"
 
 namespace ui {

@@ -6,8 +6,8 @@
 #include <QWidget>
 #include <memory>
 
-#include "context.h"
 #include "engine/event.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -2,11 +2,11 @@
 
 #include "engine/error.h"
 #include "engine/verdict.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "text/language.h"
-#include "text/run_title.h"
 #include "text/verdict_text.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
 
 namespace ui {
 

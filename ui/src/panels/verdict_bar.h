@@ -3,9 +3,9 @@
 #include <QFrame>
 #include <QVBoxLayout>
 
-#include "context.h"
 #include "feed/run_track.h"
-#include "widgets/verdict_line.h"
+#include "panels/verdict_line.h"
+#include "view/context.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <qcustomplot.h>
 
-#include "plots/x_axis.h"
+#include "series/x_axis.h"
 
 namespace ui {
 

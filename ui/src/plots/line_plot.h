@@ -10,7 +10,7 @@
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "plots/plot_overlay.h"
-#include "plots/series_pyramid.h"
+#include "series/series_pyramid.h"
 
 namespace ui {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "plots/x_axis.h"
+#include "series/x_axis.h"
 
 namespace ui {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plots/series_pyramid.h"
+#include "series/series_pyramid.h"
 
 namespace ui {
 

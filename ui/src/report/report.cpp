@@ -4,14 +4,14 @@
 #include <QSaveFile>
 
 #include "engine/error.h"
+#include "feed/event_feed.h"
 #include "panels/plot_panels.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "report/report_page.h"
-#include "resources.h"
+#include "resources/resources.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "ui/event_feed.h"
 
 namespace ui {
 

@@ -5,10 +5,10 @@
 #include <QLocale>
 #include <cmath>
 
+#include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/run_title.h"
 #include "text/verdict_text.h"
 #include "theme/tokens.h"
 

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <QAbstractButton>
+#include <QLineEdit>
+#include <QTest>
+
+#include "panels/plot_panels.h"
+#include "widgets/panel.h"
+#include "window/message_bar.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+using WindowTest = WindowFixture;
+
+TEST_F(WindowTest, GivesEveryControlANameForScreenReaders) {
+    // The bar of messages has its words while it shows one.
+    window->show({u"A sentence."_s, u"What to do."_s, engine::ErrorCode::data, false});
+    for (const auto* widget : window->findChildren<QWidget*>()) {
+        if (widget->focusPolicy() == Qt::NoFocus || widget->objectName().startsWith(u"qt_"_s))
+            continue;
+        const auto* button = qobject_cast<const QAbstractButton*>(widget);
+        const auto* label = qobject_cast<const QLabel*>(widget);
+        const bool named = !widget->accessibleName().isEmpty() ||
+                           (button != nullptr && !button->text().isEmpty()) ||
+                           (label != nullptr && !label->text().isEmpty());
+        const bool part =
+            widget->parentWidget()->inherits("QAbstractItemView") ||
+            widget->parentWidget()->inherits("QComboBox") || widget->inherits("QScrollBar") ||
+            widget->parentWidget()->inherits("QTabBar") || widget->inherits("QTabBar");
+        EXPECT_TRUE(named || part) << widget->metaObject()->className() << " in "
+                                   << widget->parentWidget()->metaObject()->className();
+    }
+}
+
+TEST_F(WindowTest, DescribesEveryPlotInWords) {
+    const auto plots = window->findChildren<LinePlot*>();
+    ASSERT_EQ(plots.size(), 4);
+    QTest::qWait(200);
+    for (const auto* plot : plots) EXPECT_FALSE(plot->accessibleDescription().isEmpty());
+}
+
+TEST_F(WindowTest, FoldsTheRightColumnBelow1280Pixels) {
+    auto* step = window->findChild<QDockWidget*>(u"step"_s);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
+    window->resize(1270, 800);
+    QTest::qWait(20);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::BottomDockWidgetArea);
+    window->resize(1440, 900);
+    QTest::qWait(20);
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
+}
+
+TEST_F(WindowTest, LetsOnePlotFillTheCentreUntilEscape) {
+    auto* loss = qobject_cast<Panel*>(window->findChild<QDockWidget*>(u"loss"_s));
+    auto* scale = window->findChild<QDockWidget*>(u"scale"_s);
+    emit loss->expandRequested();
+    EXPECT_TRUE(loss->isVisible());
+    EXPECT_FALSE(scale->isVisible());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    EXPECT_TRUE(scale->isVisible());
+}
+
+TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {
+    auto* bar = window->findChild<MessageBar*>();
+    ASSERT_NE(bar, nullptr);
+    EXPECT_FALSE(bar->isVisible());
+    commands.openPath(folder.path() + u"/nothing-here"_s);
+    EXPECT_TRUE(bar->isVisible());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    EXPECT_FALSE(bar->isVisible());
+}
+
+TEST_F(WindowTest, TakesADroppedSettingsFileAndAnswersWhatItCannotOpen) {
+    const auto drop = [this](const QString& file) {
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(file)});
+        QDragEnterEvent enter({200, 200}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &enter);
+        EXPECT_TRUE(enter.isAccepted());
+        QDropEvent event({200, 200}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &event);
+    };
+    QFile file(folder.path() + u"/mine.json"_s);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(R"({"dataset": {"kind": "spirals"}, "model": {"kind": "mlp"}, "batch_size": 48})");
+    file.close();
+    const auto* bar = window->findChild<MessageBar*>();
+    drop(file.fileName());
+    EXPECT_EQ(settings.text(u"batch_size"_s), u"48"_s);
+    EXPECT_FALSE(bar->isVisible());
+    drop(folder.path());
+    EXPECT_TRUE(bar->isVisible());
+}
+
+TEST_F(WindowTest, FitsSmallScreens) {
+    window->resize(1270, 800);
+    QTest::qWait(20);
+    EXPECT_LE(window->minimumSizeHint().width(), 1024);
+    EXPECT_LE(window->minimumSizeHint().height(), 720);
+}
+
+TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
+    settings.load(
+        engine::parse_run_config(
+            R"({"dataset": {"kind": "spirals", "train_limit": 256}, "model": {"kind": "mlp"},
+                          "batch_size": 32, "epochs": 100000, "scaler": {"preset": "classroom"}})")
+            .config,
+        {u"fp32"_s, u"amp-fp16"_s});
+    auto* compare = window->findChild<QAbstractButton*>(u"primary"_s);
+    ASSERT_NE(compare, nullptr);
+    EXPECT_TRUE(compare->isEnabled());
+    const int narrowest = window->minimumSizeHint().width();
+    compare->setFocus();
+    compare->click();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !compare->isEnabled(); }));
+    const auto* pause = qobject_cast<QAbstractButton*>(window->focusWidget());
+    ASSERT_NE(pause, nullptr);
+    EXPECT_TRUE(pause->text().contains(u"Pause"_s));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() >= 3; }, 30'000));
+    // Only now: a run that ends by itself could do so before the window looks for the first time.
+    feed.post(engine::Command::stop);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    EXPECT_EQ(window->focusWidget(), compare);
+    EXPECT_LE(window->minimumSizeHint().width(), narrowest) << "figures widen the window";
+    link.select(3);
+    EXPECT_EQ(window->findChild<QDockWidget*>(u"step"_s)->windowTitle(), u"Step 3"_s);
+}
+
+TEST_F(WindowTest, IsMadeAnewInAnotherLanguageWithoutLosingTheRuns) {
+    feed.open({engine::RunConfig{}});
+    language.setChoice(u"zh_CN"_s);
+    window = std::make_unique<MainWindow>(context);
+    EXPECT_EQ(window->findChild<QDockWidget*>(u"settings"_s)->windowTitle(), u"设置"_s);
+    EXPECT_EQ(feed.tracks().size(), 1u);
+    language.setChoice(u"en"_s);
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,140 @@
+#include "commands/commands.h"
+
+#include "commands/demonstration.h"
+#include "engine/dataset_preview.h"
+#include "engine/session.h"
+#include "feed/event_feed.h"
+#include "models/settings_model.h"
+#include "text/language.h"
+#include "text/refusal_text.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::Command;
+using engine::RunState;
+
+Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
+    : QObject(parent), feed_(feed), settings_(settings) {
+    connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
+    connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
+    connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
+}
+
+ButtonStates Commands::buttons() const {
+    Situation now;
+    now.state = feed_->state();
+    now.live = feed_->live();
+    now.shown = !feed_->tracks().empty();
+    now.asked = asked_;
+    const auto& errors = settings_->errors();
+    if (!errors.empty()) now.settings = refusalText(errors.front(), true);
+    // The precision of the single run plays no part in a comparison.
+    const auto blocks = [](const engine::SettingError& error) {
+        return !QString::fromStdString(error.field).startsWith(u"precision."_s);
+    };
+    const auto first = std::find_if(errors.begin(), errors.end(), blocks);
+    now.comparison =
+        first == errors.end() ? settings_->comparisonProblem() : refusalText(*first, true);
+    return buttonStates(now);
+}
+
+void Commands::stateChanged() {
+    const RunState state = feed_->state();
+    const bool answered = (asked_ == Asked::pause && state == RunState::paused) ||
+                          (asked_ == Asked::resume && state == RunState::training) ||
+                          state == RunState::done || state == RunState::failed ||
+                          state == RunState::idle;
+    if (answered) asked_ = Asked::nothing;
+    // Short epochs go from training to evaluating and back many times a second.
+    if (buttons() != told_) tellButtons();
+}
+
+void Commands::tellButtons() {
+    told_ = buttons();
+    emit buttonsChanged();
+}
+
+void Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep) {
+    asked_ = Asked::nothing;
+    try {
+        feed_->open(configs);
+        feed_->post(oneStep ? Command::step : Command::start);
+        emit started();
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+    tellButtons();
+}
+
+void Commands::compare() {
+    if (buttons().compare.enabled) launch(settings_->comparisonConfigs(), false);
+}
+
+void Commands::start() {
+    if (buttons().start.enabled) launch({settings_->config()}, false);
+}
+
+void Commands::togglePause() {
+    const ButtonStates now = buttons();
+    if (!now.pause.enabled) return;
+    asked_ = now.pauseResumes ? Asked::resume : Asked::pause;
+    feed_->post(now.pauseResumes ? Command::resume : Command::pause);
+    tellButtons();
+}
+
+void Commands::step() {
+    if (!buttons().step.enabled) return;
+    const bool under = buttons().pause.enabled;
+    if (under) {
+        asked_ = Asked::pause;
+        feed_->post(Command::step);
+        tellButtons();
+    } else {
+        launch(settings_->comparisonConfigs(), true);
+    }
+}
+
+void Commands::validate() {
+    if (buttons().pause.enabled) feed_->post(Command::validate_now);
+}
+
+void Commands::stop() {
+    if (!buttons().stop.enabled) return;
+    asked_ = Asked::stop;
+    feed_->post(Command::stop);
+    tellButtons();
+}
+
+void Commands::demonstrate() {
+    if (buttons().demonstrate.enabled) launch(lossScalingRuns(), false);
+}
+
+void Commands::openPath(const QString& path) {
+    try {
+        const std::string kind = engine::recognise_path(path.toStdString());
+        if (kind == "settings") {
+            settings_->loadFile(path);
+        } else if (kind == "run") {
+            emit runOpened(path);
+        } else if (!kind.empty()) {
+            settings_->set(u"dataset.path"_s, path);
+            settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));
+        } else {
+            emit failed(
+                {tr("Halftone cannot open this file: %1.").arg(path),
+                 tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file "
+                    "in JSON, or the folder of a run."),
+                 engine::ErrorCode::data, true});
+        }
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+}
+
+void Commands::report(const engine::Error& error) {
+    emit failed(
+        {engineText(error.message()), capitalised(engineText(error.hint())), error.code(), false});
+}
+
+}  // namespace ui

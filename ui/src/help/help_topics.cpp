@@ -1,0 +1,116 @@
+#include "help/help_topics.h"
+
+#include <QCoreApplication>
+
+#include "engine/catalog.h"
+#include "help/help_page.h"
+#include "models/settings_model.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct HelpTopics {
+    Q_DECLARE_TR_FUNCTIONS(HelpTopics)
+public:
+    static std::vector<std::pair<QString, QString>> ideas();
+    static std::vector<std::pair<QString, QString>> words();
+    static std::vector<std::pair<QString, QString>> keys();
+};
+
+QString page(const QString& title, const QString& body) {
+    return u"<h3>%1</h3>%2"_s.arg(title.toHtmlEscaped(), body);
+}
+
+QString paragraph(const QString& text) { return u"<p>%1</p>"_s.arg(text.toHtmlEscaped()); }
+
+QString table(const std::vector<std::pair<QString, QString>>& rows) {
+    QString html = u"<table cellspacing='6'>"_s;
+    for (const auto& [left, right] : rows) {
+        html += u"<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>"_s.arg(left.toHtmlEscaped(),
+                                                                            right.toHtmlEscaped());
+    }
+    return html + u"</table>"_s;
+}
+
+std::vector<std::pair<QString, QString>> HelpTopics::ideas() {
+    return {{tr("Number formats"), formatsIdea()},
+            {tr("Loss scaling"), scalingIdea()},
+            {tr("Skipped steps"),
+             tr("When a gradient is infinite or NaN, the scaler skips the step: the weights stay "
+                "as they are and the scale backs off. Skips in the first steps are calibration. "
+                "Skip after skip, whatever the scale, means that the forward pass itself is NaN or "
+                "infinite: lowering the scale cannot fix that.")},
+            {tr("Master weights"),
+             tr("An update below half a unit in the last place of its weight is rounded away. In "
+                "FP16 that is one part in 2,048 to 4,096 of the weight, so late in training most "
+                "updates vanish. AMP and O2 therefore keep the weights in FP32.")},
+            {tr("Comparing precisions"),
+             tr("Compare trains the same network with the same data order and initial weights once "
+                "in each precision. The first one is the baseline. A difference counts only if it "
+                "is larger than the noise between seeds or, with one seed, between steps.")}};
+}
+
+std::vector<std::pair<QString, QString>> HelpTopics::words() {
+    return {{tr("AMP"), tr("automatic mixed precision: autocast and loss scaling together")},
+            {tr("Autocast"), tr("chooses for each operation to compute in 16 bits or in FP32")},
+            {tr("Baseline"), tr("the run that the others are compared with")},
+            {tr("Headroom"),
+             tr("bits between the largest scaled gradient and the largest finite FP16 number")},
+            {tr("Max safe scale"), tr("largest loss scale at which no gradient overflows")},
+            {tr("Overflow"), tr("a result too large for its format; it becomes infinite")},
+            {tr("Subnormal"), tr("smaller than the smallest normal number, with fewer digits")},
+            {tr("Underflow"), tr("a result too small for its format; it becomes 0")},
+            {tr("Update"), tr("a step that changed the weights; a skipped step is none")}};
+}
+
+std::vector<std::pair<QString, QString>> HelpTopics::keys() {
+    return {{u"Ctrl+Return"_s, tr("Compare")},
+            {u"Ctrl+R"_s, tr("Start one run")},
+            {tr("Space"), tr("Pause or resume; on a focused button, press it")},
+            {u"S"_s, tr("One step, when paused or with nothing on screen")},
+            {u"Ctrl+."_s, tr("Stop")},
+            {u"E"_s, tr("Evaluate the test set now")},
+            {u"L"_s, tr("Logarithmic loss axis on or off")},
+            {u"F"_s, tr("Reset zoom")},
+            {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
+            {u"Esc"_s, tr("Back from a plot that fills the centre")},
+            {tr("Tab, Shift+Tab"), tr("Next or previous control")},
+            {tr("On a plot: ← →"),
+             tr("Select the step a pixel further; ten pixels with Shift, one step with Ctrl")},
+            {tr("On a plot: Home, End"), tr("Select the first or the last step")},
+            {u"[ ]"_s, tr("Less or more smoothing")},
+            {tr("On a plot: + − 0"), tr("Zoom in, zoom out, reset zoom")},
+            {u"F1"_s, tr("Help, on the focused setting if there is one")}};
+}
+
+QString shortcutsId() { return u"#shortcuts"_s; }
+
+}  // namespace
+
+QString shortcutsTopic() { return shortcutsId(); }
+
+std::vector<HelpTopic> helpTopics(const SettingsModel& settings) {
+    std::vector<HelpTopic> topics;
+    int number = 0;
+    for (const auto& [title, text] : HelpTopics::ideas()) {
+        topics.push_back({u"#idea%1"_s.arg(number++), HelpTopics::tr("Ideas"), title,
+                          page(title, paragraph(text))});
+    }
+    const QString basics = HelpTopics::tr("Reference");
+    const QString keys = HelpTopics::tr("Keyboard shortcuts");
+    const QString words = HelpTopics::tr("Words");
+    topics.push_back({shortcutsId(), basics, keys, page(keys, table(HelpTopics::keys()))});
+    topics.push_back({u"#words"_s, basics, words, page(words, table(HelpTopics::words()))});
+    for (const auto& field : engine::fields()) {
+        const QString path = QString::fromStdString(field.path);
+        topics.push_back({path, HelpTopics::tr("Settings"), engineText(field.label),
+                          helpPage(path, settings.defaultText(path))});
+    }
+    return topics;
+}
+
+}  // namespace ui

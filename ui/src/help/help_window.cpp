@@ -1,0 +1,143 @@
+#include "help/help_window.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QTextDocumentFragment>
+#include <QVBoxLayout>
+
+#include "theme/theme.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int topicRole = Qt::UserRole;      // index into the topics; -1: a group's name
+constexpr int wordsRole = Qt::UserRole + 1;  // what the search looks through
+
+}  // namespace
+
+HelpWindow::HelpWindow(const SettingsModel& settings, QWidget* parent)
+    : QWidget(parent, Qt::Window), topics_(helpTopics(settings)) {
+    setAttribute(Qt::WA_DeleteOnClose);
+    setAttribute(Qt::WA_StyledBackground);
+    setObjectName(u"helpWindow"_s);
+    setWindowTitle(tr("Help"));
+    search_ = new QLineEdit(this);
+    search_->setPlaceholderText(tr("Search the help"));
+    search_->setAccessibleName(search_->placeholderText());
+    search_->setClearButtonEnabled(true);
+    search_->installEventFilter(this);
+    list_ = new QListWidget(this);
+    list_->setAccessibleName(tr("Pages"));
+    list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    page_ = new QTextBrowser(this);
+    page_->setOpenExternalLinks(true);
+    page_->setFrameShape(QFrame::NoFrame);
+    page_->setAccessibleName(tr("Page"));
+    auto* left = new QVBoxLayout;
+    left->setSpacing(size::gap);
+    left->addWidget(search_);
+    left->addWidget(list_, 1);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
+    row->setSpacing(size::inside);
+    row->addLayout(left, 2);
+    row->addWidget(page_, 3);
+    fill();
+    connect(search_, &QLineEdit::textChanged, this, &HelpWindow::narrow);
+    connect(list_, &QListWidget::currentItemChanged, this, &HelpWindow::turnTo);
+    resize(760, 560);
+}
+
+void HelpWindow::fill() {
+    QString group;
+    for (std::size_t i = 0; i < topics_.size(); ++i) {
+        const HelpTopic& topic = topics_[i];
+        if (topic.group != group) {
+            group = topic.group;
+            auto* head = new QListWidgetItem(group, list_);
+            head->setFlags(Qt::NoItemFlags);
+            head->setFont(Theme::bold());
+            head->setData(topicRole, -1);
+        }
+        auto* item = new QListWidgetItem(topic.title, list_);
+        item->setData(topicRole, static_cast<int>(i));
+        item->setData(wordsRole,
+                      QString(topic.title + u' ' + topic.id + u' ' +
+                              QTextDocumentFragment::fromHtml(topic.html).toPlainText()));
+    }
+}
+
+void HelpWindow::narrow(const QString& words) {
+    const QStringList wanted = words.split(u' ', Qt::SkipEmptyParts);
+    QListWidgetItem* head = nullptr;
+    QListWidgetItem* first = nullptr;
+    for (int row = 0; row < list_->count(); ++row) {
+        auto* item = list_->item(row);
+        if (item->data(topicRole).toInt() < 0) {
+            head = item;
+            head->setHidden(true);
+            continue;
+        }
+        const QString text = item->data(wordsRole).toString();
+        const bool found = std::all_of(wanted.begin(), wanted.end(), [&](const QString& word) {
+            return text.contains(word, Qt::CaseInsensitive);
+        });
+        item->setHidden(!found);
+        if (!found) continue;
+        if (head != nullptr) head->setHidden(false);
+        if (first == nullptr) first = item;
+    }
+    const auto* current = list_->currentItem();
+    if (first != nullptr && (current == nullptr || current->isHidden()))
+        list_->setCurrentItem(first);
+    if (first == nullptr) page_->setHtml(u"<p>%1</p>"_s.arg(tr("No page has these words.")));
+}
+
+void HelpWindow::turnTo(const QListWidgetItem* item) {
+    const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
+    if (index >= 0) page_->setHtml(topics_[static_cast<std::size_t>(index)].html);
+}
+
+void HelpWindow::open(const QString& id) {
+    search_->clear();
+    int wanted = 0;
+    for (std::size_t i = 0; i < topics_.size(); ++i) {
+        if (topics_[i].id == id) wanted = static_cast<int>(i);
+    }
+    for (int row = 0; row < list_->count(); ++row) {
+        if (list_->item(row)->data(topicRole).toInt() == wanted) list_->setCurrentRow(row);
+    }
+    show();
+    list_->doItemsLayout();  // with the heights that the style gives, known from now on
+    list_->scrollToItem(list_->currentItem(), QAbstractItemView::PositionAtCenter);
+    raise();
+    activateWindow();
+    search_->setFocus();
+}
+
+bool HelpWindow::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Down || key == Qt::Key_Up) {
+            list_->setFocus();
+            QCoreApplication::sendEvent(list_, event);
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void HelpWindow::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape) {
+        close();
+    } else {
+        QWidget::keyPressEvent(event);
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QListWidget>
+#include <QTextBrowser>
+#include <vector>
+
+#include "help/help_topics.h"
+
+class QLineEdit;
+
+namespace ui {
+
+/// The help: a list of pages that a search narrows, and the page. A window of its own beside the
+/// main one; Esc closes it.
+class HelpWindow final : public QWidget {
+    Q_OBJECT
+public:
+    HelpWindow(const SettingsModel& settings, QWidget* parent);
+
+    /// Shows the page with this id, or the first one if there is none.
+    void open(const QString& id);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void fill();
+    void narrow(const QString& words);
+    void turnTo(const QListWidgetItem* item);
+
+    std::vector<HelpTopic> topics_;
+    QLineEdit* search_;
+    QListWidget* list_;
+    QTextBrowser* page_;
+};
+
+}  // namespace ui

@@ -1,0 +1,45 @@
+#include "text/precision_title.h"
+
+#include <QCoreApplication>
+
+#include "engine/catalog.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct RunTitle {
+    Q_DECLARE_TR_FUNCTIONS(RunTitle)
+public:
+    static QString withScaling(const engine::PrecisionConfig& precision);
+};
+
+QString RunTitle::withScaling(const engine::PrecisionConfig& precision) {
+    const QString title = precisionTitle(precision.preset);
+    if (!precision.scaler) return title;
+    engine::PrecisionConfig preset;
+    preset.preset = precision.preset;
+    const std::string& scaler = *precision.scaler;
+    if (scaler == engine::resolve(preset).scaler) return title;
+    if (scaler == "off") return tr("%1, no scaling").arg(title);
+    if (scaler == "static") return tr("%1, static scale").arg(title);
+    return tr("%1, dynamic scale").arg(title);
+}
+
+}  // namespace
+
+QString precisionTitle(const std::string& preset) {
+    for (const auto& info : engine::precisions()) {
+        if (info.preset == preset) return engineText(info.title);
+    }
+    return QString::fromStdString(preset);
+}
+
+QString precisionTitle(const engine::PrecisionConfig& precision) {
+    return RunTitle::withScaling(precision);
+}
+
+}  // namespace ui

@@ -1,0 +1,18 @@
+#include "view/selection.h"
+
+#include "feed/event_feed.h"
+#include "plots/plot_link.h"
+#include "view/context.h"
+
+namespace ui {
+
+std::shared_ptr<RunTrack> selectedTrack(const Context& context) {
+    const TrackList tracks = context.feed->tracks();
+    const auto chosen = context.link->run();
+    for (const auto& track : tracks) {
+        if (track == chosen) return track;
+    }
+    return focusTrack(tracks);
+}
+
+}  // namespace ui

@@ -1,0 +1,51 @@
+#include "view/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "plots/paint_scheduler.h"
+#include "plots/plot_link.h"
+
+namespace ui {
+
+View::View(EventFeed* feed, PlotLink* link, PaintScheduler* scheduler, QObject* parent)
+    : QObject(parent), feed_(feed), link_(link) {
+    feed_->setPainter([scheduler] { return scheduler->isReady(); });
+    connect(scheduler, &PaintScheduler::presented, feed_, &EventFeed::finishFrame);
+    connect(feed_, &EventFeed::rowsArrived, this, &View::updateEnd);
+    connect(feed_, &EventFeed::tracksChanged, this, &View::keepSelection);
+}
+
+View::~View() { feed_->setPainter({}); }
+
+void View::keepSelection() {
+    const auto tracks = feed_->tracks();
+    const auto stays = [&](const auto& track) {
+        return std::find(tracks.begin(), tracks.end(), track) != tracks.end();
+    };
+    const bool sameView = std::any_of(shown_.begin(), shown_.end(),
+                                      [&](const auto& before) { return stays(before.lock()); });
+    if (!sameView) {
+        link_->select(0, nullptr);
+        link_->fit();
+    } else if (!stays(link_->run())) {
+        link_->selectRun(nullptr);
+    }
+    shown_.assign(tracks.begin(), tracks.end());
+    updateEnd();
+}
+
+void View::updateEnd() {
+    double end = 0;
+    for (const auto& track : feed_->tracks()) {
+        end = std::max(
+            {end, static_cast<double>(track->plannedSteps()), static_cast<double>(track->rows())});
+        // A run of unknown length: the axis grows in strides, not with every step.
+        if (track->plannedSteps() == 0 && end > link_->end()) end = std::ceil(end * 1.25);
+    }
+    link_->setEnd(std::max(end, 100.0));
+}
+
+}  // namespace ui

@@ -1,0 +1,68 @@
+#include "window/focus_order.h"
+
+#include <QAbstractSpinBox>
+#include <QComboBox>
+#include <QWidget>
+#include <algorithm>
+
+namespace ui {
+
+namespace {
+
+constexpr int sameLine = 12;  // pixels between the middles of two widgets in one line
+
+bool isStop(const QWidget* widget, const QWidget* group) {
+    if ((widget->focusPolicy() & Qt::TabFocus) == 0 || !widget->isEnabled()) return false;
+    if (widget->focusProxy() != nullptr || widget->isWindow()) return false;
+    // A floating dock is a window of its own with its own order.
+    if (!widget->isVisible() || widget->window() != group->window()) return false;
+    const QWidget* parent = widget->parentWidget();
+    return qobject_cast<const QComboBox*>(parent) == nullptr &&
+           qobject_cast<const QAbstractSpinBox*>(parent) == nullptr;
+}
+
+struct Stop {
+    QWidget* widget;
+    QPoint middle;
+};
+
+/// Sorted by line, then from left to right. A line is what lies within a few pixels of its first.
+void sortByReading(std::vector<Stop>& stops) {
+    std::stable_sort(stops.begin(), stops.end(),
+                     [](const Stop& a, const Stop& b) { return a.middle.y() < b.middle.y(); });
+    for (auto line = stops.begin(); line != stops.end();) {
+        const auto end = std::find_if(line, stops.end(), [line](const Stop& stop) {
+            return stop.middle.y() - line->middle.y() > sameLine;
+        });
+        std::stable_sort(line, end,
+                         [](const Stop& a, const Stop& b) { return a.middle.x() < b.middle.x(); });
+        line = end;
+    }
+}
+
+}  // namespace
+
+QList<QWidget*> readingOrder(const QList<QWidget*>& groups) {
+    QList<QWidget*> order;
+    for (QWidget* group : groups) {
+        std::vector<Stop> stops;
+        const auto add = [&](QWidget* widget) {
+            if (isStop(widget, group))
+                stops.push_back({widget, widget->mapTo(group->window(), widget->rect().center())});
+        };
+        add(group);
+        for (auto* widget : group->findChildren<QWidget*>()) add(widget);
+        sortByReading(stops);
+        for (const Stop& stop : stops) order << stop.widget;
+    }
+    return order;
+}
+
+QWidget* neighbour(const QList<QWidget*>& order, QWidget* current, bool next) {
+    if (order.isEmpty()) return nullptr;
+    const auto at = order.indexOf(current);
+    if (at < 0) return next ? order.front() : order.back();
+    return order[(at + (next ? 1 : order.size() - 1)) % order.size()];
+}
+
+}  // namespace ui

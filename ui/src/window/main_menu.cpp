@@ -1,0 +1,254 @@
+#include "window/main_menu.h"
+
+#include <QAbstractButton>
+#include <QActionGroup>
+#include <QApplication>
+#include <QComboBox>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenuBar>
+
+#include "commands/commands.h"
+#include "engine/run_store.h"
+#include "feed/event_feed.h"
+#include "help/about_dialog.h"
+#include "help/help_window.h"
+#include "help/op_window.h"
+#include "models/settings_model.h"
+#include "panels/csv_export.h"
+#include "panels/history_panel.h"
+#include "panels/plot_menu.h"
+#include "panels/plot_panels.h"
+#include "panels/settings_panel.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "view/selection.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window)
+    : QObject(window), context_(context), panels_(panels), window_(window) {
+    auto* name = makeLabel(u"Halftone"_s);
+    name->setFont(Theme::bold());
+    name->setContentsMargins(size::inside, 0, size::gap, 0);
+    window_->menuBar()->setCornerWidget(name, Qt::TopLeftCorner);
+    addFile();
+    addRun();
+    addView();
+    addHelp();
+    connect(context_.commands, &Commands::buttonsChanged, this, &MainMenu::refreshRun);
+    refreshRun();
+}
+
+void MainMenu::addFile() {
+    auto* menu = window_->menuBar()->addMenu(tr("&File"));
+    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setShortcut(key);
+        connect(action, &QAction::triggered, this, slot);
+    };
+    add(tr("Open settings…"), QKeySequence::Open, [this] { openSettings(); });
+    add(tr("Save settings…"), QKeySequence::Save, [this] { saveSettings(); });
+    add(tr("Default comparison"), {}, [this] {
+        context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
+    });
+    menu->addSeparator();
+    add(tr("Open data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
+    add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
+    menu->addSeparator();
+    add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
+}
+
+void MainMenu::addRun() {
+    auto* menu = window_->menuBar()->addMenu(tr("&Run"));
+    const auto add = [&](const QString& text, const QKeySequence& key, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setShortcut(key);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    Commands* commands = context_.commands;
+    compare_ = add(tr("Compare"), QKeySequence(Qt::CTRL | Qt::Key_Return),
+                   [commands] { commands->compare(); });
+    start_ =
+        add(tr("Start"), QKeySequence(Qt::CTRL | Qt::Key_R), [commands] { commands->start(); });
+    pause_ = add(tr("Pause"), QKeySequence(Qt::Key_Space), [this] { spacePressed(); });
+    step_ = add(tr("Step"), QKeySequence(Qt::Key_S), [commands] { commands->step(); });
+    stop_ =
+        add(tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [commands] { commands->stop(); });
+    evaluate_ = add(tr("Evaluate the test set now"), QKeySequence(Qt::Key_E),
+                    [commands] { commands->validate(); });
+    menu->addSeparator();
+    add(tr("Rebuild the run history"), {}, [this] {
+        try {
+            if (context_.feed->store()) context_.feed->store()->rebuild();
+            panels_.historyBody->reload();
+        } catch (const engine::Error& error) {
+            context_.commands->report(error);
+        }
+    });
+}
+
+void MainMenu::addView() {
+    auto* menu = window_->menuBar()->addMenu(tr("&View"));
+    auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
+    log->setShortcut(QKeySequence(Qt::Key_L));
+    connect(log, &QAction::triggered, panels_.lossBody, &PlotPanel::toggleLog);
+    auto* fit = menu->addAction(tr("Reset zoom"));
+    fit->setShortcut(QKeySequence(Qt::Key_F));
+    connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
+    addXAxisMenu(menu, context_.link->options());
+    addSmoothingSteps(menu, context_.link->options());
+    menu->addSeparator();
+    auto* shown = menu->addMenu(tr("Panels"));
+    shown->addAction(panels_.settings->toggleViewAction());
+    for (auto* panel : panels_.plots) shown->addAction(panel->toggleViewAction());
+    for (auto* panel : panels_.side) shown->addAction(panel->toggleViewAction());
+    connect(menu->addAction(tr("Reset layout")), &QAction::triggered, this, &MainMenu::resetLayout);
+    menu->addSeparator();
+    addTheme(menu);
+    addLanguage(menu);
+}
+
+void MainMenu::addTheme(QMenu* view) {
+    auto* menu = view->addMenu(tr("Theme"));
+    auto* group = new QActionGroup(menu);
+    const std::pair<QString, Theme::Choice> choices[] = {{tr("System"), Theme::Choice::system},
+                                                         {tr("Light"), Theme::Choice::light},
+                                                         {tr("Dark"), Theme::Choice::dark}};
+    for (const auto& [name, choice] : choices) {
+        auto* action = group->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(context_.theme->choice() == choice);
+        connect(action, &QAction::triggered, context_.theme,
+                [theme = context_.theme, choice = choice] { theme->setChoice(choice); });
+        menu->addAction(action);
+    }
+}
+
+void MainMenu::addLanguage(QMenu* view) {
+    auto* menu = view->addMenu(tr("Language"));
+    auto* group = new QActionGroup(menu);
+    const std::pair<QString, QString> choices[] = {
+        {tr("System"), {}}, {u"English"_s, u"en"_s}, {u"简体中文"_s, u"zh_CN"_s}};
+    for (const auto& [name, choice] : choices) {
+        auto* action = group->addAction(name);
+        action->setCheckable(true);
+        action->setChecked(context_.language->choice() == choice);
+        // Queued: the change makes the window anew, and this menu with it.
+        connect(
+            action, &QAction::triggered, context_.language,
+            [language = context_.language, choice = choice] { language->setChoice(choice); },
+            Qt::QueuedConnection);
+        menu->addAction(action);
+    }
+}
+
+void MainMenu::addHelp() {
+    auto* menu = window_->menuBar()->addMenu(tr("&Help"));
+    menu->setToolTipsVisible(true);
+    demonstrate_ = menu->addAction(tr("Why scale the loss?"));
+    connect(demonstrate_, &QAction::triggered, context_.commands, &Commands::demonstrate);
+    menu->addSeparator();
+    auto* help = menu->addAction(tr("Help…"));
+    help->setShortcut(QKeySequence::HelpContents);
+    connect(help, &QAction::triggered, this, [this] { showHelpWindow(focusedSetting()); });
+    connect(menu->addAction(tr("Keyboard shortcuts")), &QAction::triggered, this,
+            [this] { showHelpWindow(shortcutsTopic()); });
+    connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
+            [this] { showOperations(window_); });
+    connect(menu->addAction(tr("About Halftone")), &QAction::triggered, window_,
+            [this] { (new AboutDialog(window_))->show(); });
+}
+
+void MainMenu::refreshRun() {
+    const ButtonStates now = context_.commands->buttons();
+    compare_->setEnabled(now.compare.enabled);
+    start_->setEnabled(now.start.enabled);
+    pause_->setText(now.pauseResumes ? tr("Resume") : tr("Pause"));
+    pause_->setEnabled(now.pause.enabled);
+    step_->setEnabled(now.step.enabled);
+    stop_->setEnabled(now.stop.enabled);
+    evaluate_->setEnabled(now.pause.enabled);
+    demonstrate_->setEnabled(now.demonstrate.enabled);
+    demonstrate_->setToolTip(
+        now.demonstrate.enabled
+            ? tr("Trains a network in FP32, in FP16 and in FP16 without loss scaling.")
+            : now.demonstrate.why);
+}
+
+void MainMenu::spacePressed() {
+    auto* button = qobject_cast<QAbstractButton*>(QApplication::focusWidget());
+    if (button != nullptr && button->isEnabled()) {
+        // Not animateClick(): the button would be down when the key goes up, and click again.
+        button->click();
+    } else if (auto* list = qobject_cast<QComboBox*>(QApplication::focusWidget())) {
+        list->showPopup();
+    } else {
+        context_.commands->togglePause();
+    }
+}
+
+void MainMenu::openSettings() {
+    const QString file = QFileDialog::getOpenFileName(window_, tr("Open settings"), {},
+                                                      tr("Settings (*.json);;All files (*)"));
+    if (file.isEmpty()) return;
+    try {
+        context_.settings->loadFile(file);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void MainMenu::saveSettings() {
+    const QString file = QFileDialog::getSaveFileName(window_, tr("Save settings"),
+                                                      u"settings.json"_s, tr("Settings (*.json)"));
+    if (file.isEmpty()) return;
+    try {
+        context_.settings->saveFile(file);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+}
+
+void MainMenu::exportRuns() {
+    std::vector<engine::RunSummary> runs;
+    try {
+        for (const auto& track : context_.feed->tracks()) {
+            const auto& store = context_.feed->store();
+            const auto summary = store ? store->find(track->run()) : std::nullopt;
+            if (summary) runs.push_back(*summary);
+        }
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+        return;
+    }
+    if (runs.empty()) {
+        context_.commands->report({tr("There is no run to export yet."),
+                                   tr("Start one, or select one under Runs."),
+                                   engine::ErrorCode::io, true});
+        return;
+    }
+    exportCsv(window_, context_.commands, runs);
+}
+
+QString MainMenu::focusedSetting() const {
+    for (auto* widget = QApplication::focusWidget(); widget != nullptr;
+         widget = widget->parentWidget()) {
+        if (const auto* field = qobject_cast<SettingsField*>(widget)) return field->path();
+    }
+    return {};
+}
+
+void MainMenu::showHelpWindow(const QString& topic) {
+    if (!help_) help_ = new HelpWindow(*context_.settings, window_);
+    help_->open(topic);
+}
+
+}  // namespace ui

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+
+#include "panels/registry.h"
+#include "view/context.h"
+
+class QAction;
+class QMainWindow;
+class QMenu;
+
+namespace ui {
+
+class HelpWindow;
+
+/// The menu bar: fills it and keeps its actions up to date. Owned by the window.
+class MainMenu final : public QObject {
+    Q_OBJECT
+public:
+    MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window);
+
+signals:
+    void resetLayout();
+
+private:
+    void addFile();
+    void addRun();
+    void addView();
+    void addHelp();
+    void addTheme(QMenu* view);
+    void addLanguage(QMenu* view);
+    void refreshRun();
+    void openSettings();
+    void saveSettings();
+    void exportRuns();
+    /// Path of the setting that has the focus; empty if none has.
+    QString focusedSetting() const;
+    void showHelpWindow(const QString& topic);
+    /// Space presses a focused button; anywhere else it pauses.
+    void spacePressed();
+
+    Context context_;
+    PanelSet panels_;
+    QMainWindow* window_;
+    QAction* compare_ = nullptr;
+    QAction* start_ = nullptr;
+    QAction* pause_ = nullptr;
+    QAction* step_ = nullptr;
+    QAction* stop_ = nullptr;
+    QAction* evaluate_ = nullptr;
+    QAction* demonstrate_ = nullptr;
+    QPointer<HelpWindow> help_;
+};
+
+}  // namespace ui

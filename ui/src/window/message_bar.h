@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <functional>
+
+#include "commands/commands.h"
+
+namespace ui {
+
+class Theme;
+
+/// The bar across the centre for what went wrong: one sentence, what to do, and a button that does
+/// it where there is one. Hidden while all is well; lies over the top of its parent, so that
+/// nothing below moves when it comes and goes.
+class MessageBar final : public QFrame {
+    Q_OBJECT
+public:
+    MessageBar(Theme* theme, QWidget* parent);
+
+    /// `action` is done by a button named `doIt`; no button if empty.
+    void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
+
+protected:
+    bool event(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void place();
+    Theme* theme_;
+    QLabel* icon_;
+    QLabel* text_;
+    QPushButton* button_;
+    std::function<void()> action_;
+};
+
+}  // namespace ui

@@ -1,0 +1,55 @@
+#include "window/quit_dialog.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "theme/theme.h"
+#include "theme/tokens.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
+    setObjectName(u"quit"_s);
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowModality(Qt::WindowModal);
+    setWindowTitle(tr("Quit while training?"));
+    setMinimumWidth(420);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
+    column->setSpacing(size::inside);
+    auto* title = makeLabel(tr("Quit while training?"), nullptr, this);
+    title->setFont(Theme::bold());
+    column->addWidget(title);
+    auto* text = makeLabel(
+        tr("The run stops after its step in flight and stays in the history as stopped. Kept: the "
+           "record of every step, the settings and the events. Lost: the weights, so training "
+           "cannot go on from here."),
+        nullptr, this);
+    text->setWordWrap(true);
+    column->addWidget(text);
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    auto* stay = new QPushButton(tr("Keep training"), this);
+    auto* quit = new QPushButton(tr("Save and quit"), this);
+    quit->setObjectName(u"primary"_s);
+    stay->setDefault(true);
+    buttons->addWidget(stay);
+    buttons->addWidget(quit);
+    column->addLayout(buttons);
+    setAccessibleDescription(text->text());
+    stay->setFocus();
+    connect(stay, &QPushButton::clicked, this, &QDialog::reject);
+    connect(quit, &QPushButton::clicked, this, [this, stay, quit, text] {
+        stay->setEnabled(false);
+        quit->setEnabled(false);
+        text->setText(tr("Stopping: the step in flight ends first."));
+        emit quitWanted();
+    });
+}
+
+}  // namespace ui
