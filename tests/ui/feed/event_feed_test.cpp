@@ -120,7 +120,7 @@ TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
     std::filesystem::resize_file(runs[0].folder / "steps.rec", 0);
     ASSERT_TRUE(QTest::qWaitFor([&] { return later.tracks()[1]->rows() == 24 && warnings > 0; }));
     const auto cut = later.tracks()[0];
-    EXPECT_EQ(cut->series(Figure::loss).total(0, cut->rows()).finite, 0u);
+    EXPECT_EQ(cut->series(&engine::StepRecord::loss).total(0, cut->rows()).finite, 0u);
     EXPECT_EQ(cut->latest().step, 0);
     QTest::qWait(200);
     EXPECT_EQ(warnings, 1) << "once";

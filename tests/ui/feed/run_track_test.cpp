@@ -29,9 +29,9 @@ TEST(RunTrack, ReadsEveryRowIntoEverySeries) {
     track.setSource(listSource(rows(5000)));
     EXPECT_FALSE(track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever)));
     EXPECT_EQ(track.rows(), 5000);
-    EXPECT_EQ(track.series(Figure::loss).total(0, 1).max, 1.f);
-    EXPECT_EQ(track.series(Figure::skipped).nextAbove0(0), 9);
-    EXPECT_EQ(track.series(Figure::ceiling).total(0, 5000).finite, 0u);
+    EXPECT_EQ(track.series(&engine::StepRecord::loss).total(0, 1).max, 1.f);
+    EXPECT_EQ(track.series(&engine::StepRecord::found_inf).nextAbove0(0), 9);
+    EXPECT_EQ(track.series(&engine::StepRecord::scale_ceiling).total(0, 5000).finite, 0u);
     EXPECT_EQ(track.latest().step, 5000);
     EXPECT_EQ(track.at(10).found_inf, 1);
 }
@@ -45,11 +45,11 @@ TEST(RunTrack, LeavesRowsForTheNextTurnWhenTimeIsUp) {
 
 TEST(RunTrack, KeepsItsSeriesWhereTheyAreWhenItsRecordBegins) {
     RunTrack track("1", {});
-    const SeriesPyramid* loss = &track.series(Figure::loss);
+    const SeriesPyramid* loss = &track.series(&engine::StepRecord::loss);
     const RowAxis* axis = &track.axis();
     track.setSource(listSource(rows(10)));
     track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
-    EXPECT_EQ(&track.series(Figure::loss), loss) << "a plot draws from it meanwhile";
+    EXPECT_EQ(&track.series(&engine::StepRecord::loss), loss) << "a plot draws from it meanwhile";
     EXPECT_EQ(loss->size(), 10);
     EXPECT_EQ(&track.axis(), axis);
 }

@@ -39,12 +39,12 @@ std::shared_ptr<RunTrack> trackOf(std::int64_t rows, double secondsPerStep,
 
 struct LinePlotTest : testing::Test {
     Curve curve(const QString& name, const std::shared_ptr<RunTrack>& track,
-                Figure figure = Figure::loss) {
+                Figure figure = &engine::StepRecord::loss) {
         return {name, Qt::blue, false, &track->series(figure), &track->axis(), track};
     }
     void addRun(const QString& name, const std::shared_ptr<RunTrack>& track) {
         content.curves.push_back(curve(name, track));
-        content.skips.push_back(curve(name, track, Figure::skipped));
+        content.skips.push_back(curve(name, track, &engine::StepRecord::found_inf));
         axes.emplace_back(track, &track->axis());
         link.options()->setRuns(axes);
         link.setEnd(std::max(link.end(), static_cast<double>(track->rows())));

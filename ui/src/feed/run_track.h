@@ -2,7 +2,6 @@
 
 #include <QDeadlineTimer>
 #include <QString>
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -14,43 +13,11 @@
 #include "engine/run_config.h"
 #include "engine/speed.h"
 #include "engine/step_record.h"
+#include "feed/row_source.h"
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
 namespace ui {
-
-/// What is plotted of the step record.
-enum class Figure {
-    loss,
-    accuracy,
-    lossScale,
-    skipped,
-    ceiling,
-    gradNorm,
-    samplesPerS,
-    memory,
-    learningRate
-};
-inline constexpr int figureCount = 9;
-
-/// Where rows come from: a run's record, or a list in a test. Rows below size() never change.
-/// Nothing here throws: rows that cannot be read are NaN in a column and zeros in a row, and
-/// problem() says why.
-class RowSource {
-public:
-    virtual ~RowSource() = default;
-    virtual std::int64_t size() const = 0;
-    virtual engine::StepRecord row(std::int64_t index) const = 0;
-    virtual void column(Figure figure, std::int64_t first, std::span<double> out) const = 0;
-    /// Updates, samples or seconds of rows, for an x axis of this kind.
-    virtual void xColumn(XKind kind, std::int64_t first, std::span<double> out) const = 0;
-    /// A reader of the same rows for another thread; empty for rows that are in no record.
-    virtual engine::StepRecordReader reader() const { return {}; }
-    /// Why rows could not be read; empty while all could.
-    virtual engine::Message problem() const { return {}; }
-};
-std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader);
-std::shared_ptr<RowSource> listSource(std::vector<engine::StepRecord> rows);
 
 /// One run as the window sees it: its settings, what happened, and pyramids over the record's rows
 /// that were read so far. GUI thread.
@@ -80,6 +47,8 @@ public:
     /// Why rows of the record could not be read, once; empty if all could.
     engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
+    /// Every row read so far, and later ones as they come. Kept from the first call on, which reads
+    /// what is there already: ask before the rows are many.
     const SeriesPyramid& series(Figure figure) const;
     /// Where its steps lie on x axes that do not count steps.
     const RowAxis& axis() const { return *axis_; }
@@ -104,13 +73,18 @@ public:
     std::int64_t plannedSteps() const;
 
 private:
+    struct Series {
+        Figure figure;
+        std::unique_ptr<SeriesPyramid> data;  ///< stays where it is: plots hold on to it
+    };
+    SeriesPyramid emptySeries(Figure figure) const;
     void addEpoch(const engine::EpochDone& epoch);
     void updateStepsPerEpoch();
 
     std::string run_;
     engine::RunConfig config_;
     std::shared_ptr<RowSource> source_;
-    std::vector<std::unique_ptr<SeriesPyramid>> series_;
+    mutable std::vector<Series> series_;  ///< that were asked for
     std::unique_ptr<RowAxis> axis_;
     std::int64_t rows_ = 0;
     bool problemTaken_ = false;
@@ -122,7 +96,7 @@ private:
     std::optional<engine::RunStarted> started_;
     std::optional<engine::RunDone> done_;
     std::optional<engine::RunFailed> failed_;
-    std::vector<double> scratch_;
+    mutable std::vector<double> scratch_;
 };
 
 /// A run's name on screen: its precision, and its tag where that is not enough.

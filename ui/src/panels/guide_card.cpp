@@ -21,7 +21,8 @@ namespace {
 
 /// As on a run's card: the mean of the last steps.
 QString lossOf(const RunTrack& track) {
-    const Bucket tail = track.series(Figure::loss).total(track.rows() - 20, track.rows());
+    const Bucket tail =
+        track.series(&engine::StepRecord::loss).total(track.rows() - 20, track.rows());
     return significant(static_cast<double>(tail.mean));
 }
 

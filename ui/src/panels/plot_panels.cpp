@@ -147,9 +147,9 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
                           &track->axis(),     track};
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
-            content.ceilings.back().data = &track->series(Figure::ceiling);
+            content.ceilings.back().data = &track->series(&engine::StepRecord::scale_ceiling);
             content.skips.push_back(curve);
-            content.skips.back().data = &track->series(Figure::skipped);
+            content.skips.back().data = &track->series(&engine::StepRecord::found_inf);
         }
         content.curves.push_back(curve);
     }

@@ -32,7 +32,7 @@ public:
 };
 
 PlotSpec PlotSpecs::loss() {
-    PlotSpec spec = make(tr("Loss"), Figure::loss, AxisKind::log,
+    PlotSpec spec = make(tr("Loss"), &engine::StepRecord::loss, AxisKind::log,
                          tr("The loss of each step will appear here, one curve per run."));
     spec.look.smooth = true;
     spec.look.axisName = tr("loss, unscaled mean over the batch");
@@ -42,7 +42,7 @@ PlotSpec PlotSpecs::loss() {
 
 PlotSpec PlotSpecs::accuracy() {
     PlotSpec spec =
-        make(tr("Accuracy"), Figure::accuracy, AxisKind::share,
+        make(tr("Accuracy"), &engine::StepRecord::accuracy, AxisKind::share,
              tr("Training accuracy will appear here as a line, test accuracy as dots."));
     spec.look.smooth = true;
     spec.look.figure = [](double value) { return measured(value, percent); };
@@ -54,7 +54,7 @@ PlotSpec PlotSpecs::accuracy() {
 
 PlotSpec PlotSpecs::scale() {
     PlotSpec spec =
-        make(tr("Loss scale"), Figure::lossScale, AxisKind::log2,
+        make(tr("Loss scale"), &engine::StepRecord::loss_scale, AxisKind::log2,
              tr("The loss scale will appear here as a staircase, skipped steps as red ticks."));
     spec.look.stairs = true;
     spec.look.figure = [](double value) { return powerOfTwo(value); };
@@ -65,7 +65,7 @@ PlotSpec PlotSpecs::scale() {
 }
 
 PlotSpec PlotSpecs::learningRate() {
-    PlotSpec spec = make(tr("Learning rate"), Figure::learningRate, AxisKind::linear,
+    PlotSpec spec = make(tr("Learning rate"), &engine::StepRecord::lr, AxisKind::linear,
                          tr("The learning rate of each step will appear here."));
     spec.tab = tr("LR");
     spec.look.axisName = tr("learning rate");
@@ -73,16 +73,16 @@ PlotSpec PlotSpecs::learningRate() {
 }
 
 std::vector<PlotSpec> PlotSpecs::fourth() {
-    PlotSpec norm = make(tr("Gradient norm"), Figure::gradNorm, AxisKind::log,
+    PlotSpec norm = make(tr("Gradient norm"), &engine::StepRecord::grad_norm, AxisKind::log,
                          tr("The norm of the unscaled gradients will appear here."));
     norm.look.smooth = true;
     norm.look.axisName = tr("gradient norm (L2, unscaled)");
-    PlotSpec speed = make(tr("Samples/s"), Figure::samplesPerS, AxisKind::linear,
+    PlotSpec speed = make(tr("Samples/s"), &engine::StepRecord::samples_per_s, AxisKind::linear,
                           tr("The throughput of each run will appear here, without the time that "
                              "other runs take."));
     speed.look.smooth = true;
     speed.look.axisName = tr("throughput (samples/s)");
-    PlotSpec memory = make(tr("Memory"), Figure::memory, AxisKind::bytes,
+    PlotSpec memory = make(tr("Memory"), &engine::StepRecord::memory_bytes, AxisKind::bytes,
                            tr("Memory in use after each step will appear here."));
     memory.look.figure = [](double value) { return bytes(std::llround(value)); };
     memory.look.axisName = tr("memory in use");

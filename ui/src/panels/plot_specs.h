@@ -13,7 +13,7 @@ struct PlotSpec {
     QString title;
     QString tab;  ///< shorter, for a tab; empty: the title
     QString note;
-    Figure figure = Figure::loss;
+    Figure figure = &engine::StepRecord::loss;
     PlotLook look;
     bool scaledOnly = false;   ///< only runs with a loss scaler, with their band and skips
     bool evaluations = false;  ///< the test set's results as dots

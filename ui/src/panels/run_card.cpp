@@ -66,7 +66,7 @@ RunFigures figuresOf(const RunTrack* track) {
     const std::int64_t rows = track->rows();
     if (rows > 0) {
         // One batch says little: the mean of the last twenty is what the curve in front shows.
-        const Bucket tail = track->series(Figure::loss).total(rows - 20, rows);
+        const Bucket tail = track->series(&engine::StepRecord::loss).total(rows - 20, rows);
         const double now = static_cast<double>(track->latest().loss);
         out.loss = significant(std::isfinite(now) ? static_cast<double>(tail.mean) : now);
         out.speed = measured(track->speed().samples_per_s, significant);

@@ -96,7 +96,7 @@ void StepPanel::furnish(Panel* panel) {
 void StepPanel::walk(int direction) {
     const auto track = selectedTrack(context_);
     if (!track) return;
-    const auto& skips = track->series(Figure::skipped);
+    const auto& skips = track->series(&engine::StepRecord::found_inf);
     const std::int64_t at = context_.link->selected() - 1;
     std::int64_t found = -1;
     if (direction < 0) {
