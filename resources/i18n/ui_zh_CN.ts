@@ -346,6 +346,24 @@
         </message>
     </context>
     <context>
+        <name>ui::PageStack</name>
+        <message>
+            <source>Pages</source>
+            <translation>页面</translation>
+        </message>
+        <message>
+            <source>This page needs a run. Start one, or select one under Runs.</source>
+            <translation>此页面需要一次运行。请先开始训练，或在运行历史中选择一个。</translation>
+        </message>
+    </context>
+    <context>
+        <name>Pages</name>
+        <message>
+            <source>Training</source>
+            <translation>训练</translation>
+        </message>
+    </context>
+    <context>
         <name>Panels</name>
         <message>
             <source>Fourth plot</source>

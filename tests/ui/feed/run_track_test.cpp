@@ -54,6 +54,19 @@ TEST(RunTrack, KeepsItsSeriesWhereTheyAreWhenItsRecordBegins) {
     EXPECT_EQ(&track.axis(), axis);
 }
 
+TEST(RunTrack, ASeriesThatIsAskedForLateHasAllRowsAndGrowsOn) {
+    RunTrack track("1", {});
+    track.setSource(listSource(rows(5000)));
+    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever), 4000);
+    const SeriesPyramid& samples = track.series(&engine::StepRecord::samples);
+    EXPECT_EQ(samples.size(), 4000);
+    EXPECT_EQ(samples.total(0, 1).last, 128.f);
+    track.catchUp(QDeadlineTimer(QDeadlineTimer::Forever));
+    EXPECT_EQ(samples.size(), 5000);
+    EXPECT_EQ(samples.total(4999, 5000).last, 128.f * 5000);
+    EXPECT_EQ(&track.series(&engine::StepRecord::samples), &samples);
+}
+
 TEST(RunTrack, FoldsEventsIntoItsState) {
     RunTrack track("", {});
     engine::RunStarted started{};

@@ -229,4 +229,12 @@ void EventPanel::follow() {
     clearSelection();
 }
 
+Panel* makeEventPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Events");
+    auto* body = new EventPanel(context);
+    auto* panel = new Panel(context.theme, name, title, body, parent);
+    body->furnish(panel);
+    return panel;
+}
+
 }  // namespace ui

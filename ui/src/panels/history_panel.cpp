@@ -296,4 +296,12 @@ void HistoryPanel::openFolder(const QString& folder) {
          engine::ErrorCode::data, true});
 }
 
+Panel* makeHistoryPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Runs");
+    auto* body = new HistoryPanel(context);
+    auto* panel = new Panel(context.theme, name, title, body, parent);
+    body->furnish(panel);
+    return panel;
+}
+
 }  // namespace ui

@@ -113,6 +113,7 @@ void PlotPanel::resizeEvent(QResizeEvent* event) {
 }
 
 void PlotPanel::toggleLog() {
+    if (!spec().logToggle) return;
     auto& look = specs_[current_].look;
     look.axis = look.axis == AxisKind::log ? AxisKind::linear : AxisKind::log;
     QSettings().setValue(u"linearLoss"_s, look.axis == AxisKind::linear);
@@ -133,7 +134,11 @@ void PlotPanel::choose(std::size_t index) {
 
 void PlotPanel::rebuild() {
     std::vector<std::shared_ptr<const RowAxis>> axes;
-    for (const auto& track : context_.feed->tracks()) axes.emplace_back(track, &track->axis());
+    for (const auto& track : context_.feed->tracks()) {
+        axes.emplace_back(track, &track->axis());
+        // A figure behind a tab as well: its rows are then there when the tab is chosen.
+        for (const PlotSpec& each : specs_) static_cast<void>(track->series(each.figure));
+    }
     context_.link->options()->setRuns(std::move(axes));
     plot_->setContent(makeContent(*context_.theme));
 }
@@ -226,6 +231,15 @@ void PlotPanel::exportPicture() {
         {tr("%1 cannot be written.").arg(file),
          tr("Choose a folder that you may write to, and a name ending in .png, .svg or .pdf."),
          engine::ErrorCode::io, false});
+}
+
+Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
+                     QWidget* parent, const QString& title) {
+    const QString words = title.isEmpty() ? specs.front().title : title;
+    auto* body = new PlotPanel(context, std::move(specs));
+    auto* panel = new Panel(context.theme, name, words, body, parent);
+    body->furnish(panel);
+    return panel;
 }
 
 }  // namespace ui

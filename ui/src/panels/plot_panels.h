@@ -18,6 +18,7 @@ class PlotPanel final : public QWidget {
 public:
     PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidget* parent = nullptr);
     void furnish(Panel* panel);
+    /// Between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
     LinePlot* plot() const { return plot_; }
     /// What is shown now, in a theme's colours.
@@ -47,5 +48,9 @@ private:
     qint64 window_ = 0;
     bool stale_ = false;  ///< an epoch has ended
 };
+
+/// A panel with a plot of `specs`; several need a title of their own.
+Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
+                     QWidget* parent, const QString& title = {});
 
 }  // namespace ui

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <cmath>
 
+#include "panels/plot_panels.h"
 #include "text/format.h"
 
 namespace ui {
@@ -95,5 +96,22 @@ PlotSpec lossSpec() { return PlotSpecs::loss(); }
 PlotSpec accuracySpec() { return PlotSpecs::accuracy(); }
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
 std::vector<PlotSpec> fourthPlaceSpecs() { return PlotSpecs::fourth(); }
+
+Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent) {
+    return makePlotPanel(context, name, {lossSpec()}, parent);
+}
+
+Panel* makeAccuracyPlot(const Context& context, const QString& name, QWidget* parent) {
+    return makePlotPanel(context, name, {accuracySpec()}, parent);
+}
+
+Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* parent) {
+    return makePlotPanel(context, name, {lossScaleSpec()}, parent);
+}
+
+Panel* makeFourthPlot(const Context& context, const QString& name, QWidget* parent) {
+    return makePlotPanel(context, name, fourthPlaceSpecs(), parent,
+                         QCoreApplication::translate("Panels", "Fourth plot"));
+}
 
 }  // namespace ui

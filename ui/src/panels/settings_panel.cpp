@@ -247,4 +247,9 @@ void SettingsPanel::lock() {
     }
 }
 
+Panel* makeSettingsPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Settings");
+    return new Panel(context.theme, name, title, new SettingsPanel(context), parent);
+}
+
 }  // namespace ui

@@ -200,4 +200,12 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
                  time(row.forward_ms), time(row.backward_ms), time(row.optimizer_ms)));
 }
 
+Panel* makeStepPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Selected step");
+    auto* body = new StepPanel(context);
+    auto* panel = new Panel(context.theme, name, title, body, parent);
+    body->furnish(panel);
+    return panel;
+}
+
 }  // namespace ui

@@ -59,7 +59,8 @@ void MainMenu::addFile() {
         context_.settings->load(engine::default_comparison(), {u"fp32"_s, u"amp-fp16"_s});
     });
     menu->addSeparator();
-    add(tr("Open data set…"), {}, [this] { panels_.settingsBody->chooseDataPath(); });
+    add(tr("Open data set…"), {},
+        [this] { panels_.bodies<SettingsPanel>().front()->chooseDataPath(); });
     add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
     menu->addSeparator();
     add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
@@ -88,7 +89,7 @@ void MainMenu::addRun() {
     add(tr("Rebuild the run history"), {}, [this] {
         try {
             if (context_.feed->store()) context_.feed->store()->rebuild();
-            panels_.historyBody->reload();
+            for (auto* history : panels_.bodies<HistoryPanel>()) history->reload();
         } catch (const engine::Error& error) {
             context_.commands->report(error);
         }
@@ -99,7 +100,8 @@ void MainMenu::addView() {
     auto* menu = window_->menuBar()->addMenu(tr("&View"));
     auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
     log->setShortcut(QKeySequence(Qt::Key_L));
-    connect(log, &QAction::triggered, panels_.lossBody, &PlotPanel::toggleLog);
+    for (auto* plot : panels_.bodies<PlotPanel>())
+        connect(log, &QAction::triggered, plot, &PlotPanel::toggleLog);
     auto* fit = menu->addAction(tr("Reset zoom"));
     fit->setShortcut(QKeySequence(Qt::Key_F));
     connect(fit, &QAction::triggered, context_.link, &PlotLink::fit);
@@ -107,9 +109,7 @@ void MainMenu::addView() {
     addSmoothingSteps(menu, context_.link->options());
     menu->addSeparator();
     auto* shown = menu->addMenu(tr("Panels"));
-    shown->addAction(panels_.settings->toggleViewAction());
-    for (auto* panel : panels_.plots) shown->addAction(panel->toggleViewAction());
-    for (auto* panel : panels_.side) shown->addAction(panel->toggleViewAction());
+    for (const auto* panel : panels_.all()) shown->addAction(panel->toggleViewAction());
     connect(menu->addAction(tr("Reset layout")), &QAction::triggered, this, &MainMenu::resetLayout);
     menu->addSeparator();
     addTheme(menu);

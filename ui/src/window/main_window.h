@@ -2,25 +2,34 @@
 
 #include <QMainWindow>
 #include <QPointer>
+#include <memory>
 
 #include "commands/commands.h"
+#include "pages/registry.h"
 #include "panels/registry.h"
 #include "view/context.h"
 
 namespace ui {
 
 class CommandBar;
+class DockLayout;
 class MessageBar;
-class Panel;
+class PageStack;
 class QuitDialog;
-class RunCards;
-class VerdictBar;
+class TrainingPage;
 
-/// Places the panels, remembers where the user put them, takes drops. Knows nothing about training.
+/// What a window is made of.
+struct WindowParts {
+    std::vector<PanelEntry> panels = panelEntries();
+    std::vector<PageEntry> pages = pageEntries();
+};
+
+/// Joins bars, pages and panels, remembers its place on the screen, takes drops. Knows nothing
+/// about training.
 class MainWindow final : public QMainWindow {
     Q_OBJECT
 public:
-    explicit MainWindow(const Context& context, QWidget* parent = nullptr);
+    explicit MainWindow(const Context& context, const WindowParts& parts = {});
     ~MainWindow() override;
 
     void saveLayout() const;
@@ -32,7 +41,6 @@ signals:
 
 protected:
     bool event(QEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
@@ -44,19 +52,10 @@ protected:
 
 private:
     void addMargin(Qt::ToolBarArea area);
-    void buildCentre();
-    void placeSides();
-    void placePlots();
-    void resetLayout();
-    void restoreLayout();
+    void buildCentre(const std::vector<PageEntry>& pages);
+    void buildBars();
+    QWidget* withPageRow(QWidget* bar);
     void restorePlace();
-    void unfold();
-    void restorePlots(const QByteArray& state);
-    void remember();
-    /// The right column as tabs under the plots, or back at its side.
-    void fold(bool folded);
-    void expand(Panel* panel);
-    void collapse();
     bool running() const;
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();
@@ -65,17 +64,9 @@ private:
     PanelSet panels_;
     CommandBar* bar_;
     MessageBar* message_;
-    RunCards* cards_;
-    VerdictBar* verdict_;
-    QMainWindow* plots_;  ///< the docks of the plots, inside the centre
-    QByteArray spread_;   ///< the plots' layout while one of them fills the centre
-    QByteArray wide_;  ///< the docks' layout as the user left it, with the right column at its side
-    QByteArray widePlots_;  ///< and the plots' inside the centre
-    QByteArray narrowPlots_;
-    QByteArray narrow_;     ///< and as it was when that was last folded
-    bool placing_ = false;  ///< this class moves docks, not the user
-    bool expanded_ = false;
-    bool folded_ = false;
+    PageStack* pages_;
+    TrainingPage* training_;
+    std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;
 };
 

@@ -80,7 +80,7 @@ TEST_F(LayoutTest, StaysWhenAPlotFillsTheCentreAndReturns) {
     for (const bool dragged : {false, true}) {
         if (dragged) drag();
         const Places before = places(*window);
-        ASSERT_EQ(before.size(), 8);
+        ASSERT_EQ(before.size(), std::ssize(panelEntries()));
         for (int i = 0; i < 3; ++i) {
             emit panel(u"scale"_s)->expandRequested();
             QTest::qWait(20);

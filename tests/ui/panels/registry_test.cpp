@@ -1,0 +1,183 @@
+// A panel that is added to the list, and nowhere else, is a panel of the window in every way.
+#include "panels/registry.h"
+
+#include <QLabel>
+#include <QMenu>
+#include <QSettings>
+
+#include "panels/plot_panels.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+Panel* makeFifthPlot(const Context& context, const QString& name, QWidget* parent) {
+    PlotSpec spec;
+    spec.title = u"Step time"_s;
+    spec.figure = &engine::StepRecord::step_ms;
+    spec.look.title = spec.title;
+    return makePlotPanel(context, name, {spec}, parent);
+}
+
+Panel* makeFourthSidePanel(const Context& context, const QString& name, QWidget* parent) {
+    return new Panel(context.theme, name, u"Notes"_s, new QLabel(u"Words"_s), parent);
+}
+
+struct PanelRegistryTest : WindowFixture {
+    PanelRegistryTest() {
+        window.reset();
+        QSettings().clear();
+        usual.panels = {};
+        for (const auto& entry : panelEntries()) {
+            if (names.contains(entry.name)) usual.panels.push_back(entry);
+        }
+        more = usual;
+        more.panels.push_back({u"fifth"_s, Place::plots, 0, makeFifthPlot});
+        more.panels.push_back({u"notes"_s, Place::right, 120, makeFourthSidePanel});
+    }
+    ~PanelRegistryTest() override { QSettings().clear(); }
+
+    void open(const WindowParts& parts) {
+        if (window) window->close();
+        window.reset();
+        window = std::make_unique<MainWindow>(context, parts);
+        window->QWidget::show();
+        resizeTo(1440, 900);
+    }
+    void resizeTo(int width, int height) {
+        window->resize(width, height);
+        QTest::qWait(300);
+    }
+    QDockWidget* dock(const QString& name) const {
+        auto* found = window->findChild<QDockWidget*>(name);
+        EXPECT_NE(found, nullptr) << name.toStdString();
+        return found;
+    }
+    QRect place(const QString& name) const {
+        return {dock(name)->mapTo(window.get(), QPoint()), dock(name)->size()};
+    }
+    bool seen(const QString& name) const { return !dock(name)->visibleRegion().isEmpty(); }
+    /// Whether all docks that can be seen lie in the window and beside one another.
+    void expectNothingCutOff() const {
+        QRegion covered;
+        for (const auto* each : window->findChildren<QDockWidget*>()) {
+            if (!seen(each->objectName())) continue;
+            const QRect rect = place(each->objectName());
+            EXPECT_TRUE(window->rect().contains(rect)) << each->objectName().toStdString();
+            EXPECT_FALSE(covered.intersects(rect)) << each->objectName().toStdString();
+            covered += rect;
+        }
+    }
+
+    /// So that what is expected holds when the list has grown.
+    const QStringList names{u"settings"_s, u"loss"_s, u"accuracy"_s, u"scale"_s,
+                            u"fourth"_s,   u"step"_s, u"events"_s,   u"runs"_s};
+    WindowParts usual;
+    WindowParts more;
+};
+
+TEST_F(PanelRegistryTest, AFifthPlotGetsARowBelowTheOthers) {
+    open(more);
+    ASSERT_TRUE(seen(u"fifth"_s));
+    const QRect fifth = place(u"fifth"_s);
+    EXPECT_GT(fifth.top(), place(u"scale"_s).bottom());
+    EXPECT_EQ(fifth.left(), place(u"scale"_s).left());
+    EXPECT_EQ(fifth.right(), place(u"fourth"_s).right());
+    for (const auto& row : {u"loss"_s, u"scale"_s})
+        EXPECT_NEAR(fifth.height(), place(row).height(), 2);
+    expectNothingCutOff();
+}
+
+TEST_F(PanelRegistryTest, AFourthSidePanelStandsBelowTheOthers) {
+    open(more);
+    ASSERT_TRUE(seen(u"notes"_s));
+    EXPECT_GT(place(u"notes"_s).top(), place(u"runs"_s).bottom());
+    EXPECT_EQ(place(u"notes"_s).left(), place(u"runs"_s).left());
+    EXPECT_EQ(place(u"notes"_s).width(), place(u"runs"_s).width());
+}
+
+TEST_F(PanelRegistryTest, AnAddedPanelIsInTheViewMenu) {
+    open(more);
+    for (const auto& name : {u"fifth"_s, u"notes"_s}) {
+        const auto* action = dock(name)->toggleViewAction();
+        const auto menus = window->findChildren<QMenu*>();
+        EXPECT_TRUE(std::any_of(menus.begin(), menus.end(), [&](const QMenu* menu) {
+            return menu->title() == u"Panels"_s && menu->actions().contains(action);
+        })) << name.toStdString();
+    }
+}
+
+TEST_F(PanelRegistryTest, AddedPanelsFoldAndFitASmallWindow) {
+    open(more);
+    for (const QSize& small : {QSize(1200, 900), QSize(1024, 720)}) {
+        resizeTo(small.width(), small.height());
+        EXPECT_EQ(window->size(), small);
+        EXPECT_EQ(window->dockWidgetArea(dock(u"notes"_s)), Qt::BottomDockWidgetArea);
+        EXPECT_TRUE(window->tabifiedDockWidgets(dock(u"step"_s)).contains(dock(u"notes"_s)));
+        EXPECT_TRUE(seen(u"fifth"_s));
+        expectNothingCutOff();
+    }
+    resizeTo(1440, 900);
+    EXPECT_EQ(window->dockWidgetArea(dock(u"notes"_s)), Qt::RightDockWidgetArea);
+}
+
+TEST_F(PanelRegistryTest, VisibilityAndSizeOfAddedPanelsAreRemembered) {
+    open(more);
+    auto* plots = qobject_cast<QMainWindow*>(dock(u"fifth"_s)->parentWidget());
+    plots->resizeDocks({dock(u"loss"_s), dock(u"scale"_s), dock(u"fifth"_s)}, {200, 200, 300},
+                       Qt::Vertical);
+    dock(u"notes"_s)->close();
+    QTest::qWait(50);
+    const QRect fifth = place(u"fifth"_s);
+    EXPECT_GT(fifth.height(), place(u"scale"_s).height() + 50);
+    for (int i = 0; i < 2; ++i) {
+        open(more);
+        EXPECT_EQ(place(u"fifth"_s), fifth);
+        EXPECT_FALSE(dock(u"notes"_s)->isVisible());
+    }
+    dock(u"notes"_s)->toggleViewAction()->trigger();
+    open(more);
+    EXPECT_TRUE(seen(u"notes"_s));
+}
+
+TEST_F(PanelRegistryTest, ALayoutThatIsOlderThanAPanelIsKeptAndThePanelShows) {
+    open(usual);
+    window->resizeDocks({dock(u"settings"_s), dock(u"step"_s)}, {260, 350}, Qt::Horizontal);
+    window->addDockWidget(Qt::LeftDockWidgetArea, dock(u"runs"_s));
+    dock(u"events"_s)->close();
+    dock(u"accuracy"_s)->close();
+    QTest::qWait(50);
+    const QRect before = place(u"settings"_s);
+    open(more);
+    EXPECT_EQ(place(u"settings"_s), before);
+    EXPECT_EQ(place(u"step"_s).width(), 350);
+    EXPECT_EQ(window->dockWidgetArea(dock(u"runs"_s)), Qt::LeftDockWidgetArea);
+    EXPECT_FALSE(dock(u"events"_s)->isVisible());
+    EXPECT_FALSE(dock(u"accuracy"_s)->isVisible());
+    ASSERT_TRUE(seen(u"fifth"_s));
+    ASSERT_TRUE(seen(u"notes"_s));
+    EXPECT_GT(place(u"fifth"_s).top(), place(u"scale"_s).bottom());
+    EXPECT_GT(place(u"fifth"_s).height(), place(u"scale"_s).height() / 2);
+    EXPECT_LT(place(u"fifth"_s).height(), place(u"scale"_s).height() * 2);
+    EXPECT_EQ(window->dockWidgetArea(dock(u"notes"_s)), Qt::RightDockWidgetArea);
+    expectNothingCutOff();
+}
+
+TEST_F(PanelRegistryTest, ResetLayoutPlacesAddedPanelsAnew) {
+    open(more);
+    const QRect fifth = place(u"fifth"_s);
+    const QRect notes = place(u"notes"_s);
+    dock(u"fifth"_s)->setFloating(true);
+    dock(u"notes"_s)->close();
+    for (auto* action : window->findChildren<QAction*>()) {
+        if (action->text() == u"Reset layout"_s) action->trigger();
+    }
+    QTest::qWait(100);
+    EXPECT_EQ(place(u"fifth"_s), fifth);
+    EXPECT_EQ(place(u"notes"_s), notes);
+}
+
+}  // namespace
+}  // namespace ui

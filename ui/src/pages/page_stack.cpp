@@ -1,0 +1,91 @@
+#include "pages/page_stack.h"
+
+#include <QAction>
+#include <QScopedValueRollback>
+#include <QSettings>
+
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int mostShortcuts = 9;  // Ctrl+1 to Ctrl+9
+
+QKeySequence shortcut(int index) {
+    return index < mostShortcuts ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_1 + index))
+                                 : QKeySequence();
+}
+
+}  // namespace
+
+PageStack::PageStack(const Context& context, std::vector<PageEntry> entries, QWidget* parent)
+    : QStackedWidget(parent),
+      context_(context),
+      entries_(std::move(entries)),
+      pages_(entries_.size(), nullptr) {
+    open(0);
+    if (entries_.size() > 1) makeRow();
+}
+
+void PageStack::makeRow() {
+    row_ = new QTabBar(this);
+    row_->setExpanding(false);
+    row_->setAccessibleName(tr("Pages"));
+    for (int i = 0; i < static_cast<int>(entries_.size()); ++i) addTab(i);
+    connect(row_, &QTabBar::currentChanged, this, [this](int index) {
+        open(index);
+        const QString& name = entries_[static_cast<std::size_t>(index)].name;
+        if (!refreshing_) QSettings().setValue(u"window/page"_s, name);
+    });
+    connect(context_.feed, &EventFeed::tracksChanged, this, &PageStack::refresh);
+    refresh();
+}
+
+void PageStack::addTab(int index) {
+    row_->addTab(entries_[static_cast<std::size_t>(index)].title);
+    auto* action = new QAction(row_);
+    action->setShortcut(shortcut(index));
+    connect(action, &QAction::triggered, row_, [row = row_, index] {
+        if (row->isTabEnabled(index)) row->setCurrentIndex(index);
+    });
+    row_->addAction(action);
+}
+
+void PageStack::open(int index) {
+    const auto at = static_cast<std::size_t>(index);
+    if (pages_[at] == nullptr) {
+        pages_[at] = entries_[at].make(context_, this);
+        addWidget(pages_[at]);
+    }
+    setCurrentWidget(pages_[at]);
+    emit pageChanged(index == 0);
+}
+
+void PageStack::restore() {
+    if (row_ == nullptr) return;
+    const QString name = QSettings().value(u"window/page"_s).toString();
+    for (int i = 0; i < row_->count(); ++i) {
+        if (entries_[static_cast<std::size_t>(i)].name == name && row_->isTabEnabled(i))
+            row_->setCurrentIndex(i);
+    }
+}
+
+void PageStack::refresh() {
+    // A tab that is disabled while it is shown gives way to another.
+    const QScopedValueRollback refreshing(refreshing_, true);
+    const bool runs = !context_.feed->tracks().empty();
+    for (int i = 0; i < row_->count(); ++i) {
+        const bool usable = runs || !entries_[static_cast<std::size_t>(i)].needsRun;
+        if (!usable && row_->currentIndex() == i) row_->setCurrentIndex(0);
+        row_->setTabEnabled(i, usable);
+        row_->setTabToolTip(i, usable ? shortcut(i).toString(QKeySequence::NativeText)
+                                      : tr("This page needs a run. Start one, or select one under "
+                                           "Runs."));
+    }
+}
+
+}  // namespace ui

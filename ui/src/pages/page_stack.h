@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QStackedWidget>
+#include <QTabBar>
+#include <vector>
+
+#include "pages/registry.h"
+
+namespace ui {
+
+/// The pages of a window, one of which is shown, and the row of tabs that chooses it, which the
+/// window places. With one page there is no row, and no shortcut is taken. A page is made when it
+/// is first shown, the first one at once. The page is remembered. GUI thread.
+class PageStack final : public QStackedWidget {
+    Q_OBJECT
+public:
+    PageStack(const Context& context, std::vector<PageEntry> entries, QWidget* parent);
+
+    /// Null with one page.
+    QTabBar* row() const { return row_; }
+    /// Shows the page of the last start, unless that needs a run and none is on screen.
+    void restore();
+
+signals:
+    /// Another page is shown. `first`: that with the plots.
+    void pageChanged(bool first);
+
+private:
+    void makeRow();
+    void addTab(int index);
+    void open(int index);
+    /// Pages that need a run can be chosen only while one is on screen.
+    void refresh();
+
+    Context context_;
+    std::vector<PageEntry> entries_;
+    std::vector<QWidget*> pages_;  ///< null: not made yet
+    QTabBar* row_ = nullptr;
+    bool refreshing_ = false;  ///< this class changes pages, not the user
+};
+
+}  // namespace ui

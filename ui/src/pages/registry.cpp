@@ -1,0 +1,24 @@
+#include "pages/registry.h"
+
+#include <QCoreApplication>
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+/// Name, title, the function that makes it, which the page's own file defines, and whether it needs
+/// a run.
+#define HALFTONE_PAGES(PAGE)                                                          \
+    PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false) \
+    /* end of the list */
+
+#define HALFTONE_DECLARE(name, title, make, needs_run) PageFactory make;
+HALFTONE_PAGES(HALFTONE_DECLARE)
+
+std::vector<PageEntry> pageEntries() {
+#define HALFTONE_ENTRY(name, title, make, needs_run) \
+    {u"" name##_s, QCoreApplication::translate("Pages", title), make, needs_run},
+    return {HALFTONE_PAGES(HALFTONE_ENTRY)};
+}
+
+}  // namespace ui

@@ -1,0 +1,238 @@
+#include "window/dock_layout.h"
+
+#include <QDataStream>
+#include <QEvent>
+#include <QScopedValueRollback>
+#include <QSettings>
+#include <utility>
+
+#include "panels/plot_panels.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int layoutVersion = 1;
+constexpr std::size_t plotColumns = 2;
+constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
+constexpr int foldedHeight = 190;
+constexpr int rowHeight = 300;  // of plots that are newer than the layout
+constexpr int lowPlot = 72;     // so low, three rows fit a low window
+
+/// Those that a remembered layout does not have: it is older than they are.
+std::vector<Panel*> missing(const QByteArray& state, const std::vector<Panel*>& panels) {
+    std::vector<Panel*> out;
+    for (auto* panel : panels) {
+        QByteArray name;  // as saveState() writes it
+        QDataStream stream(&name, QIODevice::WriteOnly);
+        stream << panel->objectName();
+        if (!state.contains(name)) out.push_back(panel);
+    }
+    return out;
+}
+
+QList<QDockWidget*> docks(const std::vector<Panel*>& panels) {
+    return {panels.begin(), panels.end()};
+}
+
+}  // namespace
+
+DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
+    : window_(window), plots_(plots), panels_(std::move(panels)) {
+    plots_->installEventFilter(this);
+    if (panels_.plots.size() > 2 * plotColumns) {
+        for (auto* plot : panels_.bodies<PlotPanel>()) plot->plot()->setMinimumHeight(lowPlot);
+    }
+    for (auto* panel : panels_.plots) {
+        connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
+    }
+    for (const auto* panel : panels_.left) follow(panel);
+    for (const auto* panel : panels_.right) follow(panel);
+    placeSides();
+    placePlots(panels_.plots, plenty);
+}
+
+void DockLayout::follow(const Panel* panel) {
+    connect(panel, &QDockWidget::visibilityChanged, this, &DockLayout::remember);
+    connect(panel, &QDockWidget::dockLocationChanged, this, &DockLayout::remember);
+    connect(panel, &QDockWidget::topLevelChanged, this, &DockLayout::remember);
+}
+
+void DockLayout::placeSide(Panel* panel, Qt::DockWidgetArea area) {
+    window_->addDockWidget(area, panel);
+    panel->show();
+}
+
+void DockLayout::placeSides() {
+    for (auto* panel : panels_.left) placeSide(panel, Qt::LeftDockWidgetArea);
+    for (auto* panel : panels_.right) placeSide(panel, Qt::RightDockWidgetArea);
+    const QList<QDockWidget*> columns =
+        docks(panels_.left).mid(0, 1) + docks(panels_.right).mid(0, 1);
+    window_->resizeDocks(columns, QList<int>(columns.size(), size::sideColumn), Qt::Horizontal);
+    window_->resizeDocks(docks(panels_.right), panels_.rightHeights, Qt::Vertical);
+}
+
+/// In rows of two, in reading order, below the plots that are there already.
+void DockLayout::placePlots(const std::vector<Panel*>& panels, int height) {
+    QList<QList<QDockWidget*>> rows;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+        if (i % plotColumns == 0) {
+            plots_->addDockWidget(Qt::TopDockWidgetArea, panels[i], Qt::Vertical);
+            rows.push_back({});
+        } else {
+            plots_->splitDockWidget(panels[i - 1], panels[i], Qt::Horizontal);
+        }
+        rows.back().push_back(panels[i]);
+    }
+    for (auto* panel : panels) panel->show();
+    QList<QDockWidget*> firsts;
+    for (const auto& row : rows) firsts << row.front();
+    plots_->resizeDocks(firsts, QList<int>(firsts.size(), height), Qt::Vertical);
+    for (const auto& row : rows)
+        plots_->resizeDocks(row, QList<int>(row.size(), plenty), Qt::Horizontal);
+}
+
+void DockLayout::reset() {
+    const bool away = !away_.isEmpty();
+    showRight(true);
+    collapse();
+    folded_ = false;
+    narrow_.clear();
+    wide_.clear();
+    widePlots_.clear();
+    narrowPlots_.clear();
+    for (auto* panel : panels_.all()) panel->setFloating(false);
+    placeSides();
+    for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
+    placePlots(panels_.plots, plenty);
+    fold(window_->width() < size::foldBelow);
+    remember();
+    showRight(!away);
+}
+
+void DockLayout::save() const {
+    QSettings settings;
+    // Folded, expanded and away are passing: the wide layout and all plots are what is remembered.
+    const QByteArray now = away_.isEmpty() ? window_->saveState(layoutVersion) : away_;
+    settings.setValue(u"window/docks"_s, folded_ ? wide_ : now);
+    settings.setValue(u"window/plots"_s, expanded_ ? spread_ : plots_->saveState(layoutVersion));
+}
+
+void DockLayout::restore() {
+    const QSettings settings;
+    const QByteArray sides = settings.value(u"window/docks"_s).toByteArray();
+    if (!sides.isEmpty()) restoreSides(sides);
+    const QByteArray plots = settings.value(u"window/plots"_s).toByteArray();
+    if (plots.isEmpty()) return;
+    const auto added = missing(plots, panels_.plots);
+    for (auto* panel : added) plots_->removeDockWidget(panel);
+    plots_->restoreState(plots, layoutVersion);
+    placePlots(added, rowHeight);
+}
+
+void DockLayout::restoreSides(const QByteArray& state) {
+    const auto left = missing(state, panels_.left);
+    const auto right = missing(state, panels_.right);
+    for (auto* panel : left) window_->removeDockWidget(panel);
+    for (auto* panel : right) window_->removeDockWidget(panel);
+    window_->restoreState(state, layoutVersion);
+    for (auto* panel : left) placeSide(panel, Qt::LeftDockWidgetArea);
+    for (auto* panel : right) placeSide(panel, Qt::RightDockWidgetArea);
+}
+
+void DockLayout::remember() {
+    if (placing_ || !away_.isEmpty() || !window_->isVisible()) return;
+    (folded_ ? narrow_ : wide_) = window_->saveState(layoutVersion);
+    if (!expanded_) (folded_ ? narrowPlots_ : widePlots_) = plots_->saveState(layoutVersion);
+}
+
+void DockLayout::rememberFirst() {
+    if (wide_.isEmpty()) remember();
+}
+
+void DockLayout::unfold() {
+    const QScopedValueRollback placing(placing_, true);
+    folded_ = false;
+    window_->restoreState(wide_, layoutVersion);
+    restorePlots(widePlots_);
+}
+
+void DockLayout::restorePlots(const QByteArray& state) {
+    if (state.isEmpty()) return;
+    // Later: the plots have the room that they had then once the window is laid out anew.
+    const auto restore = [this, state, folded = folded_] {
+        if (expanded_ || folded != folded_) return;
+        const QScopedValueRollback placing(placing_, true);
+        plots_->restoreState(state, layoutVersion);
+    };
+    QMetaObject::invokeMethod(this, restore, Qt::QueuedConnection);
+}
+
+void DockLayout::fold(bool folded) {
+    if (folded == folded_ || !away_.isEmpty()) return;
+    if (!folded) return unfold();
+    const QScopedValueRollback placing(placing_, true);
+    if (wide_.isEmpty()) wide_ = window_->saveState(layoutVersion);
+    folded_ = true;
+    if (!narrow_.isEmpty()) {
+        window_->restoreState(narrow_, layoutVersion);
+        restorePlots(narrowPlots_);
+        return;
+    }
+    QDockWidget* first = nullptr;
+    for (auto* panel : panels_.right) {
+        if (panel->isFloating() || window_->dockWidgetArea(panel) != Qt::RightDockWidgetArea)
+            continue;
+        const bool shown = !panel->isHidden();
+        window_->addDockWidget(Qt::BottomDockWidgetArea, panel);
+        if (first != nullptr) window_->tabifyDockWidget(first, panel);
+        panel->setVisible(shown);
+        if (first == nullptr) first = panel;
+    }
+    window_->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    if (first == nullptr) return;
+    first->raise();
+    window_->resizeDocks({first}, {foldedHeight}, Qt::Vertical);
+    QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
+}
+
+void DockLayout::showRight(bool shown) {
+    if (shown == away_.isEmpty()) return;
+    const QScopedValueRollback placing(placing_, true);
+    if (shown) {
+        window_->restoreState(std::exchange(away_, {}), layoutVersion);
+        fold(window_->width() < size::foldBelow);
+        return;
+    }
+    away_ = window_->saveState(layoutVersion);
+    for (auto* panel : panels_.right) {
+        if (!panel->isFloating()) panel->hide();
+    }
+}
+
+void DockLayout::expand(Panel* panel) {
+    if (collapse() || panel->isFloating()) return;
+    spread_ = plots_->saveState(layoutVersion);
+    for (auto* other : panels_.plots) {
+        if (other != panel && !other->isFloating()) other->hide();
+    }
+    expanded_ = true;
+}
+
+bool DockLayout::collapse() {
+    if (!std::exchange(expanded_, false)) return false;
+    plots_->restoreState(spread_, layoutVersion);
+    return true;
+}
+
+bool DockLayout::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == plots_ && event->type() == QEvent::MouseButtonRelease) {
+        QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+}  // namespace ui
