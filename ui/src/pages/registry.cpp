@@ -6,10 +6,9 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// Name, title, the function that makes it, which the page's own file defines, and whether it needs
-/// a run.
-#define HALFTONE_PAGES(PAGE)                                                          \
-    PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false) \
+#define HALFTONE_PAGES(PAGE)                                                             \
+    /* name, title, function that the page's own file defines, whether it needs a run */ \
+    PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)    \
     /* end of the list */
 
 #define HALFTONE_DECLARE(name, title, make, needs_run) PageFactory make;

@@ -4,17 +4,16 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// Name, place, height in the right column, and the function that makes it, which the panel's own
-/// file defines.
-#define HALFTONE_PANELS(PANEL)                           \
-    PANEL("settings", Place::left, 0, makeSettingsPanel) \
-    PANEL("loss", Place::plots, 0, makeLossPlot)         \
-    PANEL("accuracy", Place::plots, 0, makeAccuracyPlot) \
-    PANEL("scale", Place::plots, 0, makeLossScalePlot)   \
-    PANEL("fourth", Place::plots, 0, makeFourthPlot)     \
-    PANEL("step", Place::right, 280, makeStepPanel)      \
-    PANEL("events", Place::right, 270, makeEventPanel)   \
-    PANEL("runs", Place::right, 220, makeHistoryPanel)   \
+#define HALFTONE_PANELS(PANEL)                                                                \
+    /* name, place, height in the right column, function that the panel's own file defines */ \
+    PANEL("settings", Place::left, 0, makeSettingsPanel)                                      \
+    PANEL("loss", Place::plots, 0, makeLossPlot)                                              \
+    PANEL("accuracy", Place::plots, 0, makeAccuracyPlot)                                      \
+    PANEL("scale", Place::plots, 0, makeLossScalePlot)                                        \
+    PANEL("fourth", Place::plots, 0, makeFourthPlot)                                          \
+    PANEL("step", Place::right, 280, makeStepPanel)                                           \
+    PANEL("events", Place::right, 270, makeEventPanel)                                        \
+    PANEL("runs", Place::right, 220, makeHistoryPanel)                                        \
     /* end of the list */
 
 #define HALFTONE_DECLARE(name, place, height, make) PanelFactory make;
