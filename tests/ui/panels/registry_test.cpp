@@ -78,15 +78,23 @@ struct PanelRegistryTest : WindowFixture {
     WindowParts more;
 };
 
-TEST_F(PanelRegistryTest, AFifthPlotGetsARowBelowTheOthers) {
+TEST_F(PanelRegistryTest, FurtherPlotsGetColumnsAtTheRightOfTheOthers) {
     open(more);
     ASSERT_TRUE(seen(u"fifth"_s));
     const QRect fifth = place(u"fifth"_s);
-    EXPECT_GT(fifth.top(), place(u"scale"_s).bottom());
-    EXPECT_EQ(fifth.left(), place(u"scale"_s).left());
-    EXPECT_EQ(fifth.right(), place(u"fourth"_s).right());
-    for (const auto& row : {u"loss"_s, u"scale"_s})
-        EXPECT_NEAR(fifth.height(), place(row).height(), 2);
+    EXPECT_GT(fifth.left(), place(u"accuracy"_s).right());
+    EXPECT_EQ(fifth.top(), place(u"loss"_s).top());
+    EXPECT_EQ(fifth.bottom(), place(u"fourth"_s).bottom());
+    for (const auto& other : {u"loss"_s, u"accuracy"_s, u"scale"_s, u"fourth"_s})
+        EXPECT_NEAR(fifth.width(), place(other).width(), size::gap) << other.toStdString();
+    expectNothingCutOff();
+    QSettings().clear();
+    window.reset();
+    more.panels.push_back({u"sixth"_s, Place::plots, 0, makeFifthPlot});
+    open(more);
+    EXPECT_EQ(place(u"fifth"_s).left(), place(u"sixth"_s).left());
+    EXPECT_GT(place(u"sixth"_s).top(), place(u"fifth"_s).bottom());
+    EXPECT_NEAR(place(u"sixth"_s).height(), place(u"fifth"_s).height(), 2);
     expectNothingCutOff();
 }
 
@@ -126,12 +134,12 @@ TEST_F(PanelRegistryTest, AddedPanelsFoldAndFitASmallWindow) {
 TEST_F(PanelRegistryTest, VisibilityAndSizeOfAddedPanelsAreRemembered) {
     open(more);
     auto* plots = qobject_cast<QMainWindow*>(dock(u"fifth"_s)->parentWidget());
-    plots->resizeDocks({dock(u"loss"_s), dock(u"scale"_s), dock(u"fifth"_s)}, {200, 200, 300},
-                       Qt::Vertical);
+    plots->resizeDocks({dock(u"loss"_s), dock(u"accuracy"_s), dock(u"fifth"_s)}, {200, 200, 300},
+                       Qt::Horizontal);
     dock(u"notes"_s)->close();
     QTest::qWait(50);
     const QRect fifth = place(u"fifth"_s);
-    EXPECT_GT(fifth.height(), place(u"scale"_s).height() + 50);
+    EXPECT_GT(fifth.width(), place(u"loss"_s).width() + 50);
     for (int i = 0; i < 2; ++i) {
         open(more);
         EXPECT_EQ(place(u"fifth"_s), fifth);
@@ -158,9 +166,8 @@ TEST_F(PanelRegistryTest, ALayoutThatIsOlderThanAPanelIsKeptAndThePanelShows) {
     EXPECT_FALSE(dock(u"accuracy"_s)->isVisible());
     ASSERT_TRUE(seen(u"fifth"_s));
     ASSERT_TRUE(seen(u"notes"_s));
-    EXPECT_GT(place(u"fifth"_s).top(), place(u"scale"_s).bottom());
-    EXPECT_GT(place(u"fifth"_s).height(), place(u"scale"_s).height() / 2);
-    EXPECT_LT(place(u"fifth"_s).height(), place(u"scale"_s).height() * 2);
+    EXPECT_GT(place(u"fifth"_s).left(), place(u"fourth"_s).right());
+    EXPECT_GT(place(u"fifth"_s).width(), place(u"fourth"_s).width() / 2);
     EXPECT_EQ(window->dockWidgetArea(dock(u"notes"_s)), Qt::RightDockWidgetArea);
     expectNothingCutOff();
 }

@@ -6,7 +6,6 @@
 #include <QSettings>
 #include <utility>
 
-#include "panels/plot_panels.h"
 #include "theme/tokens.h"
 
 namespace ui {
@@ -16,11 +15,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int layoutVersion = 1;
-constexpr std::size_t plotColumns = 2;
 constexpr int plenty = 1000;  // more than there is: those that ask for it share alike
 constexpr int foldedHeight = 190;
-constexpr int rowHeight = 300;  // of plots that are newer than the layout
-constexpr int lowPlot = 72;     // so low, three rows fit a low window
+constexpr int columnWidth = 540;  // of plots that are newer than the layout: it gives way by half
 
 /// Those that a remembered layout does not have: it is older than they are.
 std::vector<Panel*> missing(const QByteArray& state, const std::vector<Panel*>& panels) {
@@ -43,16 +40,13 @@ QList<QDockWidget*> docks(const std::vector<Panel*>& panels) {
 DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
     : window_(window), plots_(plots), panels_(std::move(panels)) {
     plots_->installEventFilter(this);
-    if (panels_.plots.size() > 2 * plotColumns) {
-        for (auto* plot : panels_.bodies<PlotPanel>()) plot->plot()->setMinimumHeight(lowPlot);
-    }
     for (auto* panel : panels_.plots) {
         connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
     }
     for (const auto* panel : panels_.left) follow(panel);
     for (const auto* panel : panels_.right) follow(panel);
     placeSides();
-    placePlots(panels_.plots, plenty);
+    placePlots();
 }
 
 void DockLayout::follow(const Panel* panel) {
@@ -75,24 +69,41 @@ void DockLayout::placeSides() {
     window_->resizeDocks(docks(panels_.right), panels_.rightHeights, Qt::Vertical);
 }
 
-/// In rows of two, in reading order, below the plots that are there already.
-void DockLayout::placePlots(const std::vector<Panel*>& panels, int height) {
-    QList<QList<QDockWidget*>> rows;
-    for (std::size_t i = 0; i < panels.size(); ++i) {
-        if (i % plotColumns == 0) {
-            plots_->addDockWidget(Qt::TopDockWidgetArea, panels[i], Qt::Vertical);
-            rows.push_back({});
-        } else {
-            plots_->splitDockWidget(panels[i - 1], panels[i], Qt::Horizontal);
-        }
-        rows.back().push_back(panels[i]);
+/// Two rows of two, then columns of two at their right: a low window has no room for a third row,
+/// and a step stays at one column in plots above one another.
+void DockLayout::placePlots() {
+    const QList<QDockWidget*> all = docks(panels_.plots);
+    const auto rowAt = [&](qsizetype first) { return all.mid(first, 2); };
+    const auto share = [this](const QList<QDockWidget*>& among, Qt::Orientation way) {
+        plots_->resizeDocks(among, QList<int>(among.size(), plenty), way);
+    };
+    QList<QDockWidget*> rows;
+    for (const qsizetype first : {0, 2}) {
+        const auto row = rowAt(first);
+        if (row.isEmpty()) continue;
+        plots_->addDockWidget(Qt::TopDockWidgetArea, row.front(), Qt::Vertical);
+        if (row.size() > 1) plots_->splitDockWidget(row.front(), row.back(), Qt::Horizontal);
+        rows << row.front();
     }
-    for (auto* panel : panels) panel->show();
-    QList<QDockWidget*> firsts;
-    for (const auto& row : rows) firsts << row.front();
-    plots_->resizeDocks(firsts, QList<int>(firsts.size(), height), Qt::Vertical);
-    for (const auto& row : rows)
-        plots_->resizeDocks(row, QList<int>(row.size(), plenty), Qt::Horizontal);
+    QList<QDockWidget*> columns = rowAt(0);
+    for (qsizetype first = 4; first < all.size(); first += 2) {
+        addPlotColumn(panels_.plots, static_cast<std::size_t>(first));
+        columns << all[first];
+    }
+    for (auto* panel : all) panel->show();
+    share(rows, Qt::Vertical);
+    share(rowAt(2), Qt::Horizontal);
+    share(columns, Qt::Horizontal);
+}
+
+/// A plot, and below it the next one, at the right of those that are there.
+void DockLayout::addPlotColumn(const std::vector<Panel*>& panels, std::size_t first) {
+    plots_->addDockWidget(Qt::TopDockWidgetArea, panels[first], Qt::Horizontal);
+    panels[first]->show();
+    if (first + 1 >= panels.size()) return;
+    plots_->splitDockWidget(panels[first], panels[first + 1], Qt::Vertical);
+    panels[first + 1]->show();
+    plots_->resizeDocks({panels[first], panels[first + 1]}, {plenty, plenty}, Qt::Vertical);
 }
 
 void DockLayout::reset() {
@@ -107,7 +118,7 @@ void DockLayout::reset() {
     for (auto* panel : panels_.all()) panel->setFloating(false);
     placeSides();
     for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
-    placePlots(panels_.plots, plenty);
+    placePlots();
     fold(window_->width() < size::foldBelow);
     remember();
     showRight(!away);
@@ -130,7 +141,10 @@ void DockLayout::restore() {
     const auto added = missing(plots, panels_.plots);
     for (auto* panel : added) plots_->removeDockWidget(panel);
     plots_->restoreState(plots, layoutVersion);
-    placePlots(added, rowHeight);
+    for (std::size_t i = 0; i < added.size(); i += 2) {
+        addPlotColumn(added, i);
+        plots_->resizeDocks({added[i]}, {columnWidth}, Qt::Horizontal);
+    }
 }
 
 void DockLayout::restoreSides(const QByteArray& state) {

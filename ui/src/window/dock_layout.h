@@ -41,7 +41,8 @@ private:
     void follow(const Panel* panel);
     void placeSide(Panel* panel, Qt::DockWidgetArea area);
     void placeSides();
-    void placePlots(const std::vector<Panel*>& panels, int height);
+    void placePlots();
+    void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);
     void restoreSides(const QByteArray& state);
     void unfold();
     void restorePlots(const QByteArray& state);
