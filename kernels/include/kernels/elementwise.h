@@ -5,62 +5,19 @@
 
 namespace kernels {
 
+// The functions and what each of them computes: kernels/elementwise_functions.inc.
 enum class UnaryOp {
-    neg,
-    abs,
-    sign,
-    exp,
-    expm1,
-    log,
-    log1p,
-    log2,
-    log10,
-    sqrt,
-    rsqrt,
-    reciprocal,
-    square,
-    sin,
-    cos,
-    tanh,
-    sigmoid,
-    relu,
-    gelu,
-    gelu_grad /* derivative of gelu at x */,
-    erf,
-    erfc,
-    erfinv /* infinite at -1 and 1, NaN beyond */,
-    tan,
-    asin,
-    acos,
-    atan,
-    sinh,
-    cosh,
-    asinh,
-    acosh,
-    atanh,
-    tanhshrink /* x - tanh(x), without its cancellation */,
-    floor,
-    ceil,
-    round /* to nearest, halves to even */,
-    trunc,
-    logical_not /* boolean */
+#define HALFTONE_UNARY(name, cpu, cuda, numbers) name,
+#include "kernels/elementwise_functions.inc"
 };
 enum class BinaryOp {
-    add,
-    sub,
-    mul,
-    div,
-    maximum,
-    minimum,
-    pow,
-    atan2,
-    relu_backward,     ///< 0 where b <= 0, else (NaN too) a: a = dy, b = y (or x)
-    sigmoid_backward,  ///< a * b * (1 - b), b = y
-    tanh_backward,     ///< a * (1 - b * b), b = y
-    fmod,              ///< a - b * trunc(a / b), exact; the sign of a
-    remainder,         ///< a - b * floor(a / b), exact but for one rounding; the sign of b
+#define HALFTONE_BINARY(name, cpu, cuda, numbers) name,
+#include "kernels/elementwise_functions.inc"
 };
-enum class CompareOp { eq, ne, lt, le, gt, ge };
+enum class CompareOp {
+#define HALFTONE_COMPARE(name, relation) name,
+#include "kernels/elementwise_functions.inc"
+};
 
 /// y[i] = x[i] converted: any dtype to any. Floats round to nearest even once (f64 to 16 bits is
 /// not rounded twice), subnormals kept, overflow to infinity; floats to integers truncate
