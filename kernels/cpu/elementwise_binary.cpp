@@ -5,6 +5,7 @@
 #include "cpu/grain.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
+#include "shared/elementwise_integers.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/elementwise_binary.cpp"
@@ -17,35 +18,19 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Add {
-    VF operator()(VF a, VF b) const { return hn::Add(a, b); }
-};
-struct Sub {
-    VF operator()(VF a, VF b) const { return hn::Sub(a, b); }
-};
-struct Mul {
-    VF operator()(VF a, VF b) const { return hn::Mul(a, b); }
-};
-struct Div {
-    VF operator()(VF a, VF b) const { return hn::Div(a, b); }
-};
-struct Maximum {
-    VF operator()(VF a, VF b) const { return maximum_of(a, b); }
-};
-struct Minimum {
-    VF operator()(VF a, VF b) const { return minimum_of(a, b); }
-};
-struct ReluBackward {
-    VF operator()(VF a, VF b) const { return hn::IfThenZeroElse(hn::Le(b, hn::Zero(DF())), a); }
-};
-struct SigmoidBackward {
-    VF operator()(VF a, VF b) const {
-        return hn::Mul(hn::Mul(a, b), hn::Sub(hn::Set(DF(), 1.0f), b));
-    }
-};
-struct TanhBackward {
-    VF operator()(VF a, VF b) const { return hn::Mul(a, hn::NegMulAdd(b, b, hn::Set(DF(), 1.0f))); }
-};
+HWY_INLINE VF add_of(VF a, VF b) { return hn::Add(a, b); }
+HWY_INLINE VF sub_of(VF a, VF b) { return hn::Sub(a, b); }
+HWY_INLINE VF mul_of(VF a, VF b) { return hn::Mul(a, b); }
+HWY_INLINE VF div_of(VF a, VF b) { return hn::Div(a, b); }
+HWY_INLINE VF relu_backward_of(VF a, VF b) {
+    return hn::IfThenZeroElse(hn::Le(b, hn::Zero(DF())), a);
+}
+HWY_INLINE VF sigmoid_backward_of(VF a, VF b) {
+    return hn::Mul(hn::Mul(a, b), hn::Sub(hn::Set(DF(), 1.0f), b));
+}
+HWY_INLINE VF tanh_backward_of(VF a, VF b) {
+    return hn::Mul(a, hn::NegMulAdd(b, b, hn::Set(DF(), 1.0f)));
+}
 
 /// An operand of size 1 becomes a short run of equal elements, read again for each piece of y: one
 /// loop serves all three cases.
@@ -93,24 +78,14 @@ bool apply(Array y, ConstArray a, ConstArray b, std::int64_t begin, std::int64_t
 bool binary_range(Array y, ConstArray a, ConstArray b, BinaryOp op, std::int64_t begin,
                   std::int64_t n) {
     switch (op) {
-        case BinaryOp::add:
-            return apply(y, a, b, begin, n, Add());
-        case BinaryOp::sub:
-            return apply(y, a, b, begin, n, Sub());
-        case BinaryOp::mul:
-            return apply(y, a, b, begin, n, Mul());
-        case BinaryOp::div:
-            return apply(y, a, b, begin, n, Div());
-        case BinaryOp::maximum:
-            return apply(y, a, b, begin, n, Maximum());
-        case BinaryOp::minimum:
-            return apply(y, a, b, begin, n, Minimum());
-        case BinaryOp::relu_backward:
-            return apply(y, a, b, begin, n, ReluBackward());
-        case BinaryOp::sigmoid_backward:
-            return apply(y, a, b, begin, n, SigmoidBackward());
-        case BinaryOp::tanh_backward:
-            return apply(y, a, b, begin, n, TanhBackward());
+#define HALFTONE_CPU_scalar(name)
+#define HALFTONE_CPU_vector(name) \
+    case BinaryOp::name:          \
+        return apply(y, a, b, begin, n, [](VF u, VF v) HWY_ATTR { return name##_of(u, v); });
+#define HALFTONE_BINARY(name, cpu, cuda, numbers) HALFTONE_CPU_##cpu(name)
+#include "kernels/elementwise_functions.inc"
+#undef HALFTONE_CPU_scalar
+#undef HALFTONE_CPU_vector
         default:
             return false;
     }
@@ -133,7 +108,7 @@ void scalar_range(Array y, ConstArray a, ConstArray b, BinaryOp op, std::int64_t
         if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
             map_scalar<T>(y, a, b, begin, end, [&](std::int64_t u, std::int64_t v) {
                 return static_cast<std::int64_t>(
-                    binary_integer(op, static_cast<T>(u), static_cast<T>(v)));
+                    integer::binary(op, static_cast<T>(u), static_cast<T>(v)));
             });
         } else {
             map_scalar<T>(y, a, b, begin, end, [&](auto u, auto v) {

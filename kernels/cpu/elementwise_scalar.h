@@ -1,9 +1,6 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 #include "cpu/scalar_convert.h"
 #include "kernels/elementwise.h"
@@ -14,45 +11,6 @@ namespace kernels::cpu {
 /// form.
 double unary_scalar(UnaryOp op, double x);
 double binary_scalar(BinaryOp op, double a, double b);
-
-/// Integer arithmetic wraps around; a quotient by 0 is 0.
-template <class T>
-T unary_integer(UnaryOp op, T x) {
-    using U = std::make_unsigned_t<T>;
-    const U u = static_cast<U>(x);
-    switch (op) {
-        case UnaryOp::neg:
-            return static_cast<T>(U{0} - u);
-        case UnaryOp::abs:
-            return x < 0 ? static_cast<T>(U{0} - u) : x;
-        case UnaryOp::sign:
-            return static_cast<T>((x > 0) - (x < 0));
-        default:
-            return static_cast<T>(u * u);
-    }
-}
-
-template <class T>
-T binary_integer(BinaryOp op, T a, T b) {
-    using U = std::make_unsigned_t<T>;
-    const U u = static_cast<U>(a);
-    const U v = static_cast<U>(b);
-    switch (op) {
-        case BinaryOp::add:
-            return static_cast<T>(u + v);
-        case BinaryOp::sub:
-            return static_cast<T>(u - v);
-        case BinaryOp::mul:
-            return static_cast<T>(u * v);
-        case BinaryOp::div:
-            if (b == 0) return 0;
-            return b == -1 ? static_cast<T>(U{0} - u) : static_cast<T>(a / b);
-        case BinaryOp::maximum:
-            return a > b ? a : b;
-        default:
-            return a < b ? a : b;
-    }
-}
 
 /// y[i] = narrow(f(widen(x[i]))) of any floating T.
 template <class T, class F>

@@ -37,18 +37,10 @@ void compare_range(Array y, ConstArray a, ConstArray b, std::int64_t begin, std:
 template <class F>
 void with_relation(CompareOp op, const F& f) {
     switch (op) {
-        case CompareOp::eq:
-            return f([](auto a, auto b) { return a == b; });
-        case CompareOp::ne:
-            return f([](auto a, auto b) { return a != b; });
-        case CompareOp::lt:
-            return f([](auto a, auto b) { return a < b; });
-        case CompareOp::le:
-            return f([](auto a, auto b) { return a <= b; });
-        case CompareOp::gt:
-            return f([](auto a, auto b) { return a > b; });
-        case CompareOp::ge:
-            return f([](auto a, auto b) { return a >= b; });
+#define HALFTONE_COMPARE(name, relation) \
+    case CompareOp::name:                \
+        return f([](auto a, auto b) { return a relation b; });
+#include "kernels/elementwise_functions.inc"
     }
 }
 

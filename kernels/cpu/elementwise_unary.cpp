@@ -4,6 +4,7 @@
 #include "cpu/grain.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
+#include "shared/elementwise_integers.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/elementwise_unary.cpp"
@@ -17,47 +18,18 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Neg {
-    VF operator()(VF x) const { return hn::Neg(x); }
-};
-struct Abs {
-    VF operator()(VF x) const { return hn::Abs(x); }
-};
-struct Sign {
-    VF operator()(VF x) const {
-        const VF one = hn::Set(DF(), 1.0f);
-        const VF zero = hn::Zero(DF());
-        return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
-                       hn::IfThenElseZero(hn::Lt(x, zero), one));
-    }
-};
-struct Sqrt {
-    VF operator()(VF x) const { return hn::Sqrt(x); }
-};
-struct Rsqrt {
-    VF operator()(VF x) const { return hn::Div(hn::Set(DF(), 1.0f), hn::Sqrt(x)); }
-};
-struct Reciprocal {
-    VF operator()(VF x) const { return hn::Div(hn::Set(DF(), 1.0f), x); }
-};
-struct Square {
-    VF operator()(VF x) const { return hn::Mul(x, x); }
-};
-struct Relu {
-    VF operator()(VF x) const { return relu_of(x); }
-};
-struct Exp {
-    VF operator()(VF x) const { return exp_of(x); }
-};
-struct Log {
-    VF operator()(VF x) const { return log_of(x); }
-};
-struct Tanh {
-    VF operator()(VF x) const { return tanh_of(x); }
-};
-struct Sigmoid {
-    VF operator()(VF x) const { return sigmoid_of(x); }
-};
+HWY_INLINE VF neg_of(VF x) { return hn::Neg(x); }
+HWY_INLINE VF abs_of(VF x) { return hn::Abs(x); }
+HWY_INLINE VF sign_of(VF x) {
+    const VF one = hn::Set(DF(), 1.0f);
+    const VF zero = hn::Zero(DF());
+    return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
+                   hn::IfThenElseZero(hn::Lt(x, zero), one));
+}
+HWY_INLINE VF sqrt_of(VF x) { return hn::Sqrt(x); }
+HWY_INLINE VF rsqrt_of(VF x) { return hn::Div(hn::Set(DF(), 1.0f), hn::Sqrt(x)); }
+HWY_INLINE VF reciprocal_of(VF x) { return hn::Div(hn::Set(DF(), 1.0f), x); }
+HWY_INLINE VF square_of(VF x) { return hn::Mul(x, x); }
 
 template <class F>
 bool apply(Array y, ConstArray x, std::int64_t begin, std::int64_t n, const F& f) {
@@ -71,30 +43,14 @@ bool apply(Array y, ConstArray x, std::int64_t begin, std::int64_t n, const F& f
 /// False if the op has no vector form.
 bool unary_range(Array y, ConstArray x, UnaryOp op, std::int64_t begin, std::int64_t n) {
     switch (op) {
-        case UnaryOp::neg:
-            return apply(y, x, begin, n, Neg());
-        case UnaryOp::abs:
-            return apply(y, x, begin, n, Abs());
-        case UnaryOp::sign:
-            return apply(y, x, begin, n, Sign());
-        case UnaryOp::sqrt:
-            return apply(y, x, begin, n, Sqrt());
-        case UnaryOp::rsqrt:
-            return apply(y, x, begin, n, Rsqrt());
-        case UnaryOp::reciprocal:
-            return apply(y, x, begin, n, Reciprocal());
-        case UnaryOp::square:
-            return apply(y, x, begin, n, Square());
-        case UnaryOp::relu:
-            return apply(y, x, begin, n, Relu());
-        case UnaryOp::exp:
-            return apply(y, x, begin, n, Exp());
-        case UnaryOp::log:
-            return apply(y, x, begin, n, Log());
-        case UnaryOp::tanh:
-            return apply(y, x, begin, n, Tanh());
-        case UnaryOp::sigmoid:
-            return apply(y, x, begin, n, Sigmoid());
+#define HALFTONE_CPU_scalar(name)
+#define HALFTONE_CPU_vector(name) \
+    case UnaryOp::name:           \
+        return apply(y, x, begin, n, [](VF v) HWY_ATTR { return name##_of(v); });
+#define HALFTONE_UNARY(name, cpu, cuda, numbers) HALFTONE_CPU_##cpu(name)
+#include "kernels/elementwise_functions.inc"
+#undef HALFTONE_CPU_scalar
+#undef HALFTONE_CPU_vector
         default:
             return false;
     }
@@ -115,7 +71,7 @@ void scalar_range(Array y, ConstArray x, UnaryOp op, std::int64_t begin, std::in
         using T = decltype(type);
         if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
             map_scalar<T>(y, x, begin, end, [&](std::int64_t v) {
-                return static_cast<std::int64_t>(unary_integer(op, static_cast<T>(v)));
+                return static_cast<std::int64_t>(integer::unary(op, static_cast<T>(v)));
             });
         } else {
             map_scalar<T>(y, x, begin, end,

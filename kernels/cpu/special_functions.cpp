@@ -36,14 +36,4 @@ double erfinv(double x) {
     return std::copysign(y, x);
 }
 
-double tanhshrink(double x) {
-    if (!(std::fabs(x) < 1)) return x - std::tanh(x);
-    // Lambert's fraction tanh(x) = x / (1 + c), c = x^2 / (3 + x^2 / (5 + ...)): no term of it is
-    // negative, so nothing cancels. At |x| = 1 the first that is left out is 1e-19.
-    const double xx = x * x;
-    double c = 0;
-    for (int odd = 21; odd >= 3; odd -= 2) c = xx / (odd + c);
-    return x * (c / (1 + c));
-}
-
 }  // namespace kernels::cpu

@@ -1,4 +1,5 @@
 #include <cassert>
+#include <limits>
 
 #include "cuda/convert.cuh"
 #include "cuda/pack.cuh"
@@ -13,22 +14,20 @@ struct Relations {
     bool less, equal, greater, unordered;
 };
 
+template <typename Holds>
+Relations relations_where(const Holds& holds) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return {holds(0.0, 1.0), holds(0.0, 0.0), holds(1.0, 0.0), holds(nan, nan)};
+}
+
 Relations relations_of(CompareOp op) {
     switch (op) {
-        case CompareOp::eq:
-            return {false, true, false, false};
-        case CompareOp::ne:
-            return {true, false, true, true};
-        case CompareOp::lt:
-            return {true, false, false, false};
-        case CompareOp::le:
-            return {true, true, false, false};
-        case CompareOp::gt:
-            return {false, false, true, false};
-        case CompareOp::ge:
-            break;
+#define HALFTONE_COMPARE(name, relation) \
+    case CompareOp::name:                \
+        return relations_where([](double a, double b) { return a relation b; });
+#include "kernels/elementwise_functions.inc"
     }
-    return {false, true, true, false};
+    return {};
 }
 
 template <typename T>

@@ -1,65 +1,41 @@
 #include <cassert>
-#include <cmath>
 
 #include "cuda/convert.cuh"
 #include "cuda/elementwise_math.cuh"
 #include "cuda/pack.cuh"
+#include "shared/elementwise_formulas.h"
+#include "shared/elementwise_integers.h"
 
 namespace kernels::cuda {
 namespace {
 
-/// The ops of one or two instructions.
-template <UnaryOp op, typename C>
-__device__ __forceinline__ C simple(C x) {
-    if constexpr (op == UnaryOp::neg)
-        return -x;
-    else if constexpr (op == UnaryOp::abs)
-        return std::fabs(x);
-    else if constexpr (op == UnaryOp::sign)
-        return static_cast<C>((x > 0) - (x < 0));
-    else if constexpr (op == UnaryOp::sqrt)
-        return std::sqrt(x);
-    else if constexpr (op == UnaryOp::rsqrt)
-        return C{1} / std::sqrt(x);
-    else if constexpr (op == UnaryOp::reciprocal)
-        return C{1} / x;
-    else if constexpr (op == UnaryOp::square)
-        return x * x;
-    else if constexpr (op == UnaryOp::relu)
-        return x <= 0 ? C{0} : x;
-    else if constexpr (op == UnaryOp::floor)
-        return std::floor(x);
-    else if constexpr (op == UnaryOp::ceil)
-        return std::ceil(x);
-    else if constexpr (op == UnaryOp::round)
-        return std::rint(x);
-    else if constexpr (op == UnaryOp::trunc)
-        return std::trunc(x);
-    else
-        return static_cast<C>(x == 0);
-}
+/// Of a function whose row says `simple`: its formula.
+template <UnaryOp op>
+struct Simple;
+
+#define HALFTONE_CUDA_math(name)
+#define HALFTONE_CUDA_math_in_double(name)
+#define HALFTONE_CUDA_simple(name)                    \
+    template <>                                       \
+    struct Simple<UnaryOp::name> {                    \
+        template <typename C>                         \
+        static __device__ __forceinline__ C of(C x) { \
+            return formula::name(x);                  \
+        }                                             \
+    };
+#define HALFTONE_UNARY(name, cpu, cuda, numbers) HALFTONE_CUDA_##cuda(name)
+#include "kernels/elementwise_functions.inc"
+#undef HALFTONE_CUDA_simple
 
 template <UnaryOp op, typename T>
 __global__ void unary_kernel(T* y, const T* x, std::int64_t packs, std::int64_t n) {
-    map_packs<pack_width<T>>(y, x, packs, n, [](T v) { return narrow<T>(simple<op>(widen(v))); });
+    map_packs<pack_width<T>>(y, x, packs, n,
+                             [](T v) { return narrow<T>(Simple<op>::of(widen(v))); });
 }
 
 template <typename T>
 __global__ void unary_integer_kernel(T* y, const T* x, UnaryOp op, std::int64_t n) {
-    using U = std::make_unsigned_t<T>;
-    map_packs<1>(y, x, 0, n, [op](T v) {
-        const U u = static_cast<U>(v);
-        switch (op) {
-            case UnaryOp::neg:
-                return static_cast<T>(U{0} - u);
-            case UnaryOp::abs:
-                return v < 0 ? static_cast<T>(U{0} - u) : v;
-            case UnaryOp::sign:
-                return static_cast<T>((v > 0) - (v < 0));
-            default:
-                return static_cast<T>(u * u);
-        }
-    });
+    map_packs<1>(y, x, 0, n, [op](T v) { return integer::unary(op, v); });
 }
 
 __global__ void logical_not_kernel(std::uint8_t* y, const std::uint8_t* x, std::int64_t packs,
@@ -81,35 +57,14 @@ bool start(Array y, ConstArray x, Stream stream) {
     return true;
 }
 
-/// False if the op is not one of `simple`.
+/// False if the op is not one of `Simple`.
 bool start_simple(Array y, ConstArray x, UnaryOp op, Stream stream) {
     switch (op) {
-        case UnaryOp::neg:
-            return start<UnaryOp::neg>(y, x, stream);
-        case UnaryOp::abs:
-            return start<UnaryOp::abs>(y, x, stream);
-        case UnaryOp::sign:
-            return start<UnaryOp::sign>(y, x, stream);
-        case UnaryOp::sqrt:
-            return start<UnaryOp::sqrt>(y, x, stream);
-        case UnaryOp::rsqrt:
-            return start<UnaryOp::rsqrt>(y, x, stream);
-        case UnaryOp::reciprocal:
-            return start<UnaryOp::reciprocal>(y, x, stream);
-        case UnaryOp::square:
-            return start<UnaryOp::square>(y, x, stream);
-        case UnaryOp::relu:
-            return start<UnaryOp::relu>(y, x, stream);
-        case UnaryOp::floor:
-            return start<UnaryOp::floor>(y, x, stream);
-        case UnaryOp::ceil:
-            return start<UnaryOp::ceil>(y, x, stream);
-        case UnaryOp::round:
-            return start<UnaryOp::round>(y, x, stream);
-        case UnaryOp::trunc:
-            return start<UnaryOp::trunc>(y, x, stream);
-        case UnaryOp::logical_not:
-            return start<UnaryOp::logical_not>(y, x, stream);
+#define HALFTONE_CUDA_simple(name) \
+    case UnaryOp::name:            \
+        return start<UnaryOp::name>(y, x, stream);
+#define HALFTONE_UNARY(name, cpu, cuda, numbers) HALFTONE_CUDA_##cuda(name)
+#include "kernels/elementwise_functions.inc"
         default:
             return false;
     }

@@ -53,6 +53,3 @@ set(cuda_host
   recurrent_network.cpp
   workspace.cpp
 )
-# Families of kernels/cuda_absent that are not written here: there the symbols that throw stand in for them.
-set(cuda_unwritten
-)

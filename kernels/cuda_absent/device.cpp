@@ -1,11 +1,65 @@
 #include "kernels/device.h"
 
+#include "cuda_absent/absent.h"
+#include "kernels/attention.h"
+#include "kernels/cuda_copies.h"
+#include "kernels/cuda_device.h"
+#include "kernels/cuda_graph.h"
+#include "kernels/cuda_libraries.h"
+#include "kernels/recurrent_network.h"
+#include "kernels/refusal.h"
+
+/// What is not declared as a kernel: queries have an answer, releases do nothing, the rest throws.
 namespace kernels::cuda {
 
 bool built() { return false; }
-
 int device_count() noexcept { return 0; }
-
 std::string why_absent() { return "this build has no CUDA backend"; }
+
+DeviceInfo device_info(int) { absent("device_info"); }
+void set_device(int) { absent("set_device"); }
+int current_device() { return 0; }
+int chosen_device() { return no_device; }
+void* allocate(std::size_t) { absent("allocate"); }
+void release(void*) noexcept {}
+void* allocate_pinned(std::size_t) { absent("allocate_pinned"); }
+void release_pinned(void*) noexcept {}
+void copy_to_device(void*, const void*, std::size_t, Stream) { absent("copy_to_device"); }
+void copy_to_host(void*, const void*, std::size_t, Stream) { absent("copy_to_host"); }
+void copy_on_device(void*, const void*, std::size_t, Stream) { absent("copy_on_device"); }
+void copy_between_devices(void*, int, const void*, int, std::size_t, Stream) {
+    absent("copy_between_devices");
+}
+void put_bytes(void*, const void*, std::size_t, Stream) { absent("put_bytes"); }
+void set_zero(void*, std::size_t, Stream) { absent("set_zero"); }
+
+Stream make_stream() { absent("make_stream"); }
+void release(Stream) noexcept {}
+void synchronize(Stream) { absent("synchronize"); }
+Event::Event() : handle_(nullptr) { absent("Event"); }
+Event::~Event() = default;
+void Event::record(Stream) { absent("Event::record"); }
+void Event::hold(Stream) const { absent("Event::hold"); }
+bool Event::passed() const { absent("Event::passed"); }
+void Event::synchronize() const { absent("Event::synchronize"); }
+float Event::ms_since(const Event&) const { absent("Event::ms_since"); }
+CallCounts call_counts() noexcept { return {}; }
+
+void begin_capture(Stream) { absent("begin_capture"); }
+bool capturing(Stream) { absent("capturing"); }
+std::unique_ptr<Graph> end_capture(Stream) { absent("end_capture"); }
+void abandon_capture(Stream) noexcept {}
+
+std::vector<LibraryInfo> libraries() { return {}; }
+void set_scratch_source(const ScratchSource&) {}
+void set_memory_giver(void (*)(int)) {}
+std::int64_t workspace_bytes() noexcept { return 0; }
+void release_workspaces() noexcept {}
+
+std::optional<std::size_t> attention_workspace(const Attention&) { return std::nullopt; }
+std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork&) {
+    absent("recurrent_spaces");
+}
+RefusalNote* refusal_word() { absent("refusal_word"); }
 
 }  // namespace kernels::cuda

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string_view>
 
 #include "kernels/support.h"
 #include "kernels/targets.h"
@@ -19,6 +20,41 @@ struct UnaryCase {
     bool rounds_once;  ///< one IEEE operation: nothing but the rounding of the result
 };
 
+/// The functions once more, in long double.
+namespace exact {
+
+using std::acos;
+using std::acosh;
+using std::asin;
+using std::asinh;
+using std::atan;
+using std::atanh;
+using std::ceil;
+using std::cos;
+using std::cosh;
+using std::erf;
+using std::erfc;
+using std::exp;
+using std::expm1;
+using std::floor;
+using std::log;
+using std::log10;
+using std::log1p;
+using std::log2;
+using std::sin;
+using std::sinh;
+using std::sqrt;
+using std::tan;
+using std::tanh;
+using std::trunc;
+
+long double neg(long double x) { return -x; }
+long double abs(long double x) { return std::fabs(x); }
+long double rsqrt(long double x) { return 1 / std::sqrt(x); }
+long double reciprocal(long double x) { return 1 / x; }
+long double square(long double x) { return x * x; }
+long double round(long double x) { return std::nearbyint(x); }
+long double logical_not(long double x) { return static_cast<long double>(x == 0); }
 long double relu(long double x) { return x <= 0 ? 0 : x; }
 long double sign(long double x) { return static_cast<long double>((x > 0) - (x < 0)); }
 long double sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
@@ -55,46 +91,14 @@ long double tanhshrink(long double x) {
     return x * xx * sum;
 }
 
+}  // namespace exact
+
 const std::vector<UnaryCase>& unary_cases() {
-    using L = long double;
     static const std::vector<UnaryCase> cases = {
-        {UnaryOp::neg, "neg", [](L x) { return -x; }, true},
-        {UnaryOp::abs, "abs", [](L x) { return std::fabs(x); }, true},
-        {UnaryOp::sign, "sign", sign, true},
-        {UnaryOp::exp, "exp", [](L x) { return std::exp(x); }, false},
-        {UnaryOp::expm1, "expm1", [](L x) { return std::expm1(x); }, false},
-        {UnaryOp::log, "log", [](L x) { return std::log(x); }, false},
-        {UnaryOp::log1p, "log1p", [](L x) { return std::log1p(x); }, false},
-        {UnaryOp::log2, "log2", [](L x) { return std::log2(x); }, false},
-        {UnaryOp::log10, "log10", [](L x) { return std::log10(x); }, false},
-        {UnaryOp::sqrt, "sqrt", [](L x) { return std::sqrt(x); }, true},
-        {UnaryOp::rsqrt, "rsqrt", [](L x) { return 1 / std::sqrt(x); }, false},
-        {UnaryOp::reciprocal, "reciprocal", [](L x) { return 1 / x; }, true},
-        {UnaryOp::square, "square", [](L x) { return x * x; }, true},
-        {UnaryOp::sin, "sin", [](L x) { return std::sin(x); }, false},
-        {UnaryOp::cos, "cos", [](L x) { return std::cos(x); }, false},
-        {UnaryOp::tanh, "tanh", [](L x) { return std::tanh(x); }, false},
-        {UnaryOp::sigmoid, "sigmoid", sigmoid, false},
-        {UnaryOp::relu, "relu", relu, true},
-        {UnaryOp::gelu, "gelu", gelu, false},
-        {UnaryOp::gelu_grad, "gelu_grad", gelu_grad, false},
-        {UnaryOp::erf, "erf", [](L x) { return std::erf(x); }, false},
-        {UnaryOp::floor, "floor", [](L x) { return std::floor(x); }, true},
-        {UnaryOp::erfc, "erfc", [](L x) { return std::erfc(x); }, false},
-        {UnaryOp::erfinv, "erfinv", erfinv, false},
-        {UnaryOp::tan, "tan", [](L x) { return std::tan(x); }, false},
-        {UnaryOp::asin, "asin", [](L x) { return std::asin(x); }, false},
-        {UnaryOp::acos, "acos", [](L x) { return std::acos(x); }, false},
-        {UnaryOp::atan, "atan", [](L x) { return std::atan(x); }, false},
-        {UnaryOp::sinh, "sinh", [](L x) { return std::sinh(x); }, false},
-        {UnaryOp::cosh, "cosh", [](L x) { return std::cosh(x); }, false},
-        {UnaryOp::asinh, "asinh", [](L x) { return std::asinh(x); }, false},
-        {UnaryOp::acosh, "acosh", [](L x) { return std::acosh(x); }, false},
-        {UnaryOp::atanh, "atanh", [](L x) { return std::atanh(x); }, false},
-        {UnaryOp::tanhshrink, "tanhshrink", tanhshrink, false},
-        {UnaryOp::ceil, "ceil", [](L x) { return std::ceil(x); }, true},
-        {UnaryOp::round, "round", [](L x) { return std::nearbyint(x); }, true},
-        {UnaryOp::trunc, "trunc", [](L x) { return std::trunc(x); }, true},
+#define HALFTONE_UNARY(name, cpu, cuda, numbers)                                        \
+    {UnaryOp::name, #name, [](long double x) -> long double { return exact::name(x); }, \
+     std::string_view(#cuda) == "simple" && UnaryOp::name != UnaryOp::rsqrt},
+#include "kernels/elementwise_functions.inc"
     };
     return cases;
 }
@@ -220,39 +224,43 @@ struct BinaryCase {
     BinaryOp op;
     const char* name;
     std::function<double(double, double)> exact;
-    /// Size of the error before the last rounding, in units of f32 of the value given.
-    std::function<double(double, double)> scale;
 };
 
+namespace exact {
+
+using std::atan2;
+using std::fmod;
+using std::pow;
+
+double add(double a, double b) { return a + b; }
+double sub(double a, double b) { return a - b; }
+double mul(double a, double b) { return a * b; }
+double div(double a, double b) { return a / b; }
+double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+double relu_backward(double a, double b) { return b <= 0 ? 0 : a; }
+double sigmoid_backward(double a, double b) { return a * b * (1 - b); }
+double tanh_backward(double a, double b) { return a * (1 - b * b); }
+double remainder(double a, double b) {
+    const double r = std::fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+}  // namespace exact
+
+/// Size of the error before the last rounding, in units of f32 of this value: up to three f32
+/// roundings; 1 - b and 1 - b b lose what cancels, relative to 1.
+double scale_of(BinaryOp op, double a, double b) {
+    if (op == BinaryOp::sigmoid_backward) return std::fabs(a * b) * (1 + std::fabs(b));
+    if (op == BinaryOp::tanh_backward) return std::fabs(a) * (1 + b * b);
+    return 0;
+}
+
 const std::vector<BinaryCase>& binary_cases() {
-    const auto none = [](double, double) { return 0.0; };
     static const std::vector<BinaryCase> cases = {
-        {BinaryOp::add, "add", [](double a, double b) { return a + b; }, none},
-        {BinaryOp::sub, "sub", [](double a, double b) { return a - b; }, none},
-        {BinaryOp::mul, "mul", [](double a, double b) { return a * b; }, none},
-        {BinaryOp::div, "div", [](double a, double b) { return a / b; }, none},
-        {BinaryOp::maximum, "maximum",
-         [](double a, double b) { return std::isnan(a) || a > b ? a : b; }, none},
-        {BinaryOp::minimum, "minimum",
-         [](double a, double b) { return std::isnan(a) || a < b ? a : b; }, none},
-        {BinaryOp::pow, "pow", [](double a, double b) { return std::pow(a, b); }, none},
-        {BinaryOp::atan2, "atan2", [](double a, double b) { return std::atan2(a, b); }, none},
-        {BinaryOp::relu_backward, "relu_backward",
-         [](double a, double b) { return b <= 0 ? 0 : a; }, none},
-        // Up to three f32 roundings; 1 - b and 1 - b b lose what cancels, relative to 1.
-        {BinaryOp::sigmoid_backward, "sigmoid_backward",
-         [](double a, double b) { return a * b * (1 - b); },
-         [](double a, double b) { return std::fabs(a * b) * (1 + std::fabs(b)); }},
-        {BinaryOp::tanh_backward, "tanh_backward",
-         [](double a, double b) { return a * (1 - b * b); },
-         [](double a, double b) { return std::fabs(a) * (1 + b * b); }},
-        {BinaryOp::fmod, "fmod", [](double a, double b) { return std::fmod(a, b); }, none},
-        {BinaryOp::remainder, "remainder",
-         [](double a, double b) {
-             const double r = std::fmod(a, b);
-             return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-         },
-         none},
+#define HALFTONE_BINARY(name, cpu, cuda, numbers) \
+    {BinaryOp::name, #name, [](double a, double b) -> double { return exact::name(a, b); }},
+#include "kernels/elementwise_functions.inc"
     };
     return cases;
 }
@@ -268,7 +276,8 @@ void expect_binary(const BinaryCase& c, const Buffer& a, const Buffer& b, std::i
         const double expected = c.exact(u, v);
         // Sixteen bits: an f32 rounding comes before theirs.
         const bool twice = wide != a.dtype();
-        const double slack = 2 * epsilon * c.scale(u, v) + (twice ? half_ulp(wide, expected) : 0);
+        const double slack =
+            2 * epsilon * scale_of(c.op, u, v) + (twice ? half_ulp(wide, expected) : 0);
         ASSERT_TRUE(near(y.get(i), expected, a.dtype(), std::isfinite(slack) ? slack : 0))
             << c.name << " of " << u << " and " << v;
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -63,11 +64,14 @@ constexpr std::size_t attention_alignment = 16;
 /// DeviceError if the library is not there, OutOfMemory.
 std::optional<std::size_t> attention_workspace(const Attention& attention);
 
-/// On the stream; attention_workspace has given the bytes at `workspace` (256-byte aligned).
-void attention_forward(const Attention& attention, const AttentionForwardData& data,
-                       void* workspace, Stream stream);
-void attention_backward(const Attention& attention, const AttentionBackwardData& data,
-                        void* workspace, Stream stream);
-
 }  // namespace cuda
+
+/// On the stream; attention_workspace has given the bytes at `workspace` (256-byte aligned).
+using AttentionForward = void(const Attention& attention, const AttentionForwardData& data,
+                              void* workspace, Stream stream);
+HALFTONE_CUDA_KERNEL(AttentionForward, attention_forward);
+using AttentionBackward = void(const Attention& attention, const AttentionBackwardData& data,
+                               void* workspace, Stream stream);
+HALFTONE_CUDA_KERNEL(AttentionBackward, attention_backward);
+
 }  // namespace kernels

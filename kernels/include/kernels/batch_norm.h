@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 // On CUDA these are our own, with the addition and ReLU inside. cuDNN 9.19's graphs have engines
 // for the same (asked with cards described to it: both passes with the mask in bytes, f32, f16 and
@@ -29,12 +30,14 @@ using BatchNormForwardTrain = void(Array y, Array mean, Array invstd, Array runn
                                    Array running_var, ConstArray x, ConstArray weight,
                                    ConstArray bias, ConstArray residual, bool relu,
                                    const BatchNormShape& shape, Stream stream);
+HALFTONE_KERNEL(BatchNormForwardTrain, batch_norm_forward_train);
 
 /// Inference: the same with the running statistics.
 using BatchNormForwardInfer = void(Array y, ConstArray x, ConstArray weight, ConstArray bias,
                                    ConstArray running_mean, ConstArray running_var,
                                    ConstArray residual, bool relu, const BatchNormShape& shape,
                                    Stream stream);
+HALFTONE_KERNEL(BatchNormForwardInfer, batch_norm_forward_infer);
 
 /// g = relu ? dy but 0 where y <= 0 : dy. dbias = sum g, dweight = sum g * xhat, xhat = (x - mean)
 /// * invstd, dx = weight * invstd * (g - dbias / rows - xhat * dweight / rows); dresidual = g.
@@ -44,18 +47,6 @@ using BatchNormBackward = void(Array dx, Array dresidual, Array dweight, Array d
                                ConstArray x, ConstArray y, ConstArray weight, ConstArray mean,
                                ConstArray invstd, bool relu, bool training,
                                const BatchNormShape& shape, Stream stream);
-
-#define HALFTONE_BATCH_NORM_KERNELS                 \
-    BatchNormForwardTrain batch_norm_forward_train; \
-    BatchNormForwardInfer batch_norm_forward_infer; \
-    BatchNormBackward batch_norm_backward
-
-namespace cpu {
-HALFTONE_BATCH_NORM_KERNELS;
-}
-namespace cuda {
-HALFTONE_BATCH_NORM_KERNELS;
-}
-#undef HALFTONE_BATCH_NORM_KERNELS
+HALFTONE_KERNEL(BatchNormBackward, batch_norm_backward);
 
 }  // namespace kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -22,27 +23,20 @@ struct Conv2dShape {
 /// subnormals as in `gemm`.
 using Conv2dForward = void(Array y, ConstArray x, ConstArray w, ConstArray bias,
                            const Conv2dShape& shape, Stream stream);
+HALFTONE_KERNEL(Conv2dForward, conv2d_forward);
 /// dx from dy and w. Same rules.
 using Conv2dDataGradient = void(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
                                 Stream stream);
+HALFTONE_KERNEL(Conv2dDataGradient, conv2d_data_gradient);
 /// dw (w's layout) and, if dbias.data, dbias = sum of dy over N, OH, OW. Same rules.
 using Conv2dWeightGradient = void(Array dw, Array dbias, ConstArray dy, ConstArray x,
                                   const Conv2dShape& shape, Stream stream);
-
-#define HALFTONE_CONV2D_KERNELS              \
-    Conv2dForward conv2d_forward;            \
-    Conv2dDataGradient conv2d_data_gradient; \
-    Conv2dWeightGradient conv2d_weight_gradient
+HALFTONE_KERNEL(Conv2dWeightGradient, conv2d_weight_gradient);
 
 namespace cpu {
-HALFTONE_CONV2D_KERNELS;
 /// Route the forward pass of this shape takes: "jit:avx512_core", "im2col", ...; for tests and
 /// `doctor`.
 const char* conv2d_route(DType dtype, const Conv2dShape& shape);
 }  // namespace cpu
-namespace cuda {
-HALFTONE_CONV2D_KERNELS;
-}
-#undef HALFTONE_CONV2D_KERNELS
 
 }  // namespace kernels

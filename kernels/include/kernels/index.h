@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -30,8 +31,10 @@ enum class IndexFold {
 /// bits as they are.
 using IndexSelect = void(Array y, ConstArray x, ConstArray index, const IndexSpan& span,
                          Stream stream);
+HALFTONE_KERNEL(IndexSelect, index_select);
 /// y[o, i, c] = x[o, index[o, i, c], c]; index of y's shape.
 using Gather = IndexSelect;
+HALFTONE_KERNEL(Gather, gather);
 
 /// y[o, j, c] = fold of the x[o, i, c] with index[i] = j, and of base[o, j, c] before them if
 /// `with_base`; where there are none, base. y, base (outer, n, inner), y may be base; x (outer, m,
@@ -42,22 +45,10 @@ using Gather = IndexSelect;
 /// that long ones keep their precision.
 using IndexReduce = void(Array y, ConstArray base, ConstArray x, ConstArray index,
                          const IndexSpan& span, IndexFold fold, bool with_base, Stream stream);
+HALFTONE_KERNEL(IndexReduce, index_reduce);
 /// The same with an index for each element of x: y[o, j, c] = fold of the x[o, i, c] with
 /// index[o, i, c] = j.
 using ScatterReduce = IndexReduce;
-
-#define HALFTONE_INDEX_KERNELS \
-    IndexSelect index_select;  \
-    Gather gather;             \
-    IndexReduce index_reduce;  \
-    ScatterReduce scatter_reduce
-
-namespace cpu {
-HALFTONE_INDEX_KERNELS;
-}
-namespace cuda {
-HALFTONE_INDEX_KERNELS;
-}
-#undef HALFTONE_INDEX_KERNELS
+HALFTONE_KERNEL(ScatterReduce, scatter_reduce);
 
 }  // namespace kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -20,6 +21,7 @@ struct LayerNormShape {
 /// x where the dtypes are one.
 using LayerNormForward = void(Array y, Array mean, Array rstd, ConstArray x, ConstArray weight,
                               ConstArray bias, const LayerNormShape& shape, Stream stream);
+HALFTONE_KERNEL(LayerNormForward, layer_norm_forward);
 
 /// With g = dy * weight and xhat = (x - mean) * rstd: dx = rstd * (g - mean_c g - xhat * mean_c(g *
 /// xhat)), without mean_c g for `rms`; dweight = sum_r dy * xhat, dbias = sum_r dy, in a fixed
@@ -29,17 +31,6 @@ using LayerNormForward = void(Array y, Array mean, Array rstd, ConstArray x, Con
 using LayerNormBackward = void(Array dx, Array dweight, Array dbias, ConstArray dy, ConstArray x,
                                ConstArray weight, ConstArray mean, ConstArray rstd,
                                const LayerNormShape& shape, Stream stream);
-
-#define HALFTONE_LAYER_NORM_KERNELS      \
-    LayerNormForward layer_norm_forward; \
-    LayerNormBackward layer_norm_backward
-
-namespace cpu {
-HALFTONE_LAYER_NORM_KERNELS;
-}
-namespace cuda {
-HALFTONE_LAYER_NORM_KERNELS;
-}
-#undef HALFTONE_LAYER_NORM_KERNELS
+HALFTONE_KERNEL(LayerNormBackward, layer_norm_backward);
 
 }  // namespace kernels

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -22,12 +23,14 @@ struct Judgement {
 /// Reads every gradient once and fills *judgement. Gradients f32, f16, bf16 or f64, mixed.
 using MultiTensorJudge = void(Judgement* judgement, std::span<const ConstArray> grads,
                               Stream stream);
+HALFTONE_KERNEL(MultiTensorJudge, multi_tensor_judge);
 
 /// grads[i] *= *inv_scale, which is on the device (f32 product for 16-bit types, then rounded; f64
 /// in f64), in place; *found_inf = 1 where an incoming value is not finite (never set back to 0).
 /// inv_scale exactly 1 leaves every bit. All elements are written.
 using MultiTensorUnscale = void(std::span<const Array> grads, const float* inv_scale,
                                 float* found_inf, Stream stream);
+HALFTONE_KERNEL(MultiTensorUnscale, multi_tensor_unscale);
 
 /// out[i] = a * x[i] + b * y[i], tensor by tensor; y may be an empty list: then out = a * x. In f64
 /// where out, x or y is, else in f32 with one rounding to out's type. *found_inf = 1 where a value
@@ -35,24 +38,12 @@ using MultiTensorUnscale = void(std::span<const Array> grads, const float* inv_s
 using MultiTensorAxpby = void(std::span<const Array> out, double a, std::span<const ConstArray> x,
                               double b, std::span<const ConstArray> y, float* found_inf,
                               Stream stream);
+HALFTONE_KERNEL(MultiTensorAxpby, multi_tensor_axpby);
 
 /// *total = the L2 norm of all, norms[i] (may be null) that of tensor i, on the device. The squares
 /// are summed in f64 in a fixed order.
 using MultiTensorL2Norm = void(float* total, float* norms, std::span<const ConstArray> tensors,
                                Stream stream);
-
-#define HALFTONE_MULTI_TENSOR_KERNELS        \
-    MultiTensorJudge multi_tensor_judge;     \
-    MultiTensorUnscale multi_tensor_unscale; \
-    MultiTensorAxpby multi_tensor_axpby;     \
-    MultiTensorL2Norm multi_tensor_l2_norm
-
-namespace cpu {
-HALFTONE_MULTI_TENSOR_KERNELS;
-}
-namespace cuda {
-HALFTONE_MULTI_TENSOR_KERNELS;
-}
-#undef HALFTONE_MULTI_TENSOR_KERNELS
+HALFTONE_KERNEL(MultiTensorL2Norm, multi_tensor_l2_norm);
 
 }  // namespace kernels

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -94,44 +95,34 @@ struct UpdateCounts {
 /// may be null and is on the device.
 using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+HALFTONE_KERNEL(MultiTensorSgd, multi_tensor_sgd);
 
 /// Adam/AdamW as PyTorch's, bias-corrected: p -= lr * (m / c1) / (sqrt(v / c2) + eps), c = 1 -
 /// beta^own_step (1 without bias_correction), with amsgrad the largest v so far in place of v;
 /// decoupled: p *= 1 - lr * wd before; otherwise g += wd * p.
 using MultiTensorAdam = void(std::span<const UpdateTensor> tensors, const AdamOptions& options,
                              const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+HALFTONE_KERNEL(MultiTensorAdam, multi_tensor_adam);
 
 /// Adagrad as PyTorch's, rate = lr / (1 + (own_step - 1) * lr_decay): g += wd * p; h += g^2; p -=
 /// rate * g / (sqrt(h) + eps); decoupled: p -= rate * (g / (sqrt(h) + eps) + wd * p).
 using MultiTensorAdagrad = void(std::span<const UpdateTensor> tensors,
                                 const AdagradOptions& options, const UpdateScalars& scalars,
                                 UpdateCounts* counts, Stream stream);
+HALFTONE_KERNEL(MultiTensorAdagrad, multi_tensor_adagrad);
 
 /// LAMB (4.3): gradients divided by max(1, norm of all / max_grad_norm), moments as Adam's, u =
 /// (m / c1) / (sqrt(v / c2) + eps) + wd * p, p -= lr * norm(p) / norm(u) * u, with norms of each
 /// tensor before the update.
 using MultiTensorLamb = void(std::span<const UpdateTensor> tensors, const LambOptions& options,
                              const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
+HALFTONE_KERNEL(MultiTensorLamb, multi_tensor_lamb);
 
 /// NovoGrad (4.3): one second moment a tensor, the running norm of its gradient, which starts where
 /// own_step is 1. The biases are corrected by the group's step.
 using MultiTensorNovoGrad = void(std::span<const UpdateTensor> tensors,
                                  const NovoGradOptions& options, const UpdateScalars& scalars,
                                  UpdateCounts* counts, Stream stream);
-
-#define HALFTONE_MULTI_TENSOR_UPDATES        \
-    MultiTensorSgd multi_tensor_sgd;         \
-    MultiTensorAdam multi_tensor_adam;       \
-    MultiTensorAdagrad multi_tensor_adagrad; \
-    MultiTensorLamb multi_tensor_lamb;       \
-    MultiTensorNovoGrad multi_tensor_novograd
-
-namespace cpu {
-HALFTONE_MULTI_TENSOR_UPDATES;
-}
-namespace cuda {
-HALFTONE_MULTI_TENSOR_UPDATES;
-}
-#undef HALFTONE_MULTI_TENSOR_UPDATES
+HALFTONE_KERNEL(MultiTensorNovoGrad, multi_tensor_novograd);
 
 }  // namespace kernels

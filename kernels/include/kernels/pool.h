@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -19,37 +20,27 @@ struct Pool2dShape {
 /// largest, the last of several.
 using MaxPool2dForward = void(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                               Stream stream);
+HALFTONE_KERNEL(MaxPool2dForward, max_pool2d_forward);
 /// dx zeroed, then each dy added at its index; overlapping windows add in f32 and round once.
 using MaxPool2dBackward = void(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                                Stream stream);
+HALFTONE_KERNEL(MaxPool2dBackward, max_pool2d_backward);
 /// y[.., c] = x at the indices of a max pool: its second derivative's gather.
 using MaxPool2dGather = void(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                              Stream stream);
+HALFTONE_KERNEL(MaxPool2dGather, max_pool2d_gather);
 /// y = mean over the window, sums in f32 (f64 for f64), rounded once.
 using AvgPool2dForward = void(Array y, ConstArray x, const Pool2dShape& shape, Stream stream);
+HALFTONE_KERNEL(AvgPool2dForward, avg_pool2d_forward);
 using AvgPool2dBackward = void(Array dx, ConstArray dy, const Pool2dShape& shape, Stream stream);
+HALFTONE_KERNEL(AvgPool2dBackward, avg_pool2d_backward);
 /// Adaptive average: window of output o is [floor(o H / OH), ceil((o + 1) H / OH)). Only n, c, h,
 /// w, oh, ow are read.
 using AdaptiveAvgPool2dForward = void(Array y, ConstArray x, const Pool2dShape& shape,
                                       Stream stream);
+HALFTONE_KERNEL(AdaptiveAvgPool2dForward, adaptive_avg_pool2d_forward);
 using AdaptiveAvgPool2dBackward = void(Array dx, ConstArray dy, const Pool2dShape& shape,
                                        Stream stream);
-
-#define HALFTONE_POOL_KERNELS                             \
-    MaxPool2dForward max_pool2d_forward;                  \
-    MaxPool2dBackward max_pool2d_backward;                \
-    MaxPool2dGather max_pool2d_gather;                    \
-    AvgPool2dForward avg_pool2d_forward;                  \
-    AvgPool2dBackward avg_pool2d_backward;                \
-    AdaptiveAvgPool2dForward adaptive_avg_pool2d_forward; \
-    AdaptiveAvgPool2dBackward adaptive_avg_pool2d_backward
-
-namespace cpu {
-HALFTONE_POOL_KERNELS;
-}
-namespace cuda {
-HALFTONE_POOL_KERNELS;
-}
-#undef HALFTONE_POOL_KERNELS
+HALFTONE_KERNEL(AdaptiveAvgPool2dBackward, adaptive_avg_pool2d_backward);
 
 }  // namespace kernels

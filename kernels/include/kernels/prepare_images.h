@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 #include "kernels/philox.h"
 
 namespace kernels {
@@ -28,12 +29,6 @@ struct ImagePreparation {
 /// in f32 by these three operations, so that both twins give the same bits.
 using PrepareImages = void(Array y, Array labels, ConstArray indices, const ImageStore& store,
                            const ImagePreparation& how, Stream stream);
-
-namespace cpu {
-PrepareImages prepare_images;
-}
-namespace cuda {
-PrepareImages prepare_images;
-}
+HALFTONE_KERNEL(PrepareImages, prepare_images);
 
 }  // namespace kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -28,6 +29,7 @@ struct RecurrentShape {
 /// h_new from c_new before its rounding. h_new and c_new may be the state.
 using RecurrentForward = void(Array h_new, Array c_new, ConstArray gx, ConstArray gh,
                               ConstArray state, const RecurrentShape& shape, Stream stream);
+HALFTONE_KERNEL(RecurrentForward, recurrent_forward);
 
 /// Gradients by gx, gh and the state, for dh + dh_more by h_new and dc by c_new (each may be null:
 /// 0). dgh is written for gru only (for the others it is dgx); dstate for lstm and gru: by c, or by
@@ -36,17 +38,6 @@ using RecurrentForward = void(Array h_new, Array c_new, ConstArray gx, ConstArra
 using RecurrentBackward = void(Array dgx, Array dgh, Array dstate, ConstArray dh,
                                ConstArray dh_more, ConstArray dc, ConstArray gx, ConstArray gh,
                                ConstArray state, const RecurrentShape& shape, Stream stream);
-
-#define HALFTONE_RECURRENT_KERNELS      \
-    RecurrentForward recurrent_forward; \
-    RecurrentBackward recurrent_backward
-
-namespace cpu {
-HALFTONE_RECURRENT_KERNELS;
-}
-namespace cuda {
-HALFTONE_RECURRENT_KERNELS;
-}
-#undef HALFTONE_RECURRENT_KERNELS
+HALFTONE_KERNEL(RecurrentBackward, recurrent_backward);
 
 }  // namespace kernels

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "kernels/kernel.h"
 #include "kernels/recurrent.h"
 
 namespace kernels {
@@ -57,12 +58,15 @@ namespace cuda {
 /// Nothing: the library cannot, or is too old, and nothing was done. Throws DeviceError if there is
 /// none.
 std::optional<RecurrentSpaces> recurrent_spaces(const RecurrentNetwork& network);
+}  // namespace cuda
+
 /// False: the library refused after all, and will not be asked again; the results are not written.
 /// Neither waits for the device; both may be captured.
-bool recurrent_network_forward(const RecurrentNetwork& network, const RecurrentForwardPass& pass,
-                               Stream stream);
-bool recurrent_network_backward(const RecurrentNetwork& network, const RecurrentBackwardPass& pass,
-                                Stream stream);
-}  // namespace cuda
+using RecurrentNetworkForward = bool(const RecurrentNetwork& network,
+                                     const RecurrentForwardPass& pass, Stream stream);
+HALFTONE_CUDA_KERNEL(RecurrentNetworkForward, recurrent_network_forward);
+using RecurrentNetworkBackward = bool(const RecurrentNetwork& network,
+                                      const RecurrentBackwardPass& pass, Stream stream);
+HALFTONE_CUDA_KERNEL(RecurrentNetworkBackward, recurrent_network_backward);
 
 }  // namespace kernels

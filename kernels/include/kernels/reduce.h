@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -13,18 +14,11 @@ enum class ReduceOp { sum, mean, prod, max, min, sum_abs, sum_squares, norm2 /* 
 /// NaN.
 using Reduce = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                     ReduceOp op, Stream stream);
+HALFTONE_KERNEL(Reduce, reduce);
 
 /// y[o, i] = index of the first largest x[o, :, i]; y i64; a NaN counts as largest. n > 0.
 using ArgMax = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int64_t inner,
                     Stream stream);
-
-namespace cpu {
-Reduce reduce;
-ArgMax arg_max;
-}  // namespace cpu
-namespace cuda {
-Reduce reduce;
-ArgMax arg_max;
-}  // namespace cuda
+HALFTONE_KERNEL(ArgMax, arg_max);
 
 }  // namespace kernels

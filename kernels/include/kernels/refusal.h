@@ -5,6 +5,7 @@
 
 #include "kernels/array.h"
 #include "kernels/host_device.h"
+#include "kernels/kernel.h"
 
 /// Values that an operation refuses, found on a device that nobody waits for: the kernel that finds
 /// one notes it in a word of the device's memory, which the host reads when it waits anyway.
@@ -68,20 +69,20 @@ struct WholeRange {
 /// Notes the elements of x (i64) that are not in the range.
 using CheckWhole = void(const RefusalPlace& place, ConstArray x, const WholeRange& range,
                         Stream stream);
+HALFTONE_CUDA_KERNEL(CheckWhole, check_whole);
 /// Notes the elements of x (floating) below low or above high; NaN is neither.
 using CheckNumbers = void(const RefusalPlace& place, ConstArray x, double low, double high,
                           Stream stream);
+HALFTONE_CUDA_KERNEL(CheckNumbers, check_numbers);
 /// Moves the note to *to, unless there is one already; then *note is 0.
 using TakeRefusal = void(RefusalNote* to, RefusalNote* note, Stream stream);
+HALFTONE_CUDA_KERNEL(TakeRefusal, take_refusal);
 
 /// On the CPU whoever refuses a value says so at once.
 namespace cuda {
 /// Where the calling thread's device has its note: in the program's own image there, 0 at first, as
 /// long as the process lives. Throws DeviceError.
 RefusalNote* refusal_word();
-CheckWhole check_whole;
-CheckNumbers check_numbers;
-TakeRefusal take_refusal;
 }  // namespace cuda
 
 }  // namespace kernels

@@ -6,6 +6,7 @@
 
 #include "kernels/array.h"
 #include "kernels/host_device.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -13,9 +14,9 @@ struct ScaleUpdate {
     double growth_factor = 2;
     double backoff_factor = 0.5;
     std::int64_t growth_interval = 2000;
-    double min_scale = 0;  ///< 0: no floor
-    double max_scale = 0;  ///< 0: no ceiling
-    int hysteresis = 1;    ///< overflows in a row before the scale backs off
+    double min_scale = 0;         ///< 0: no floor
+    double max_scale = 0;         ///< 0: no ceiling
+    int hysteresis = 1;           ///< overflows in a row before the scale backs off
     bool overflow_resets = true;  ///< the count of clean steps starts again after an overflow
 };
 
@@ -56,23 +57,15 @@ HALFTONE_HOST_DEVICE inline void apply(ScaleState& state, bool found_inf, const 
 /// *scale, *growth_tracker, *hysteresis_left after a step whose flag is *found_inf (0: clean).
 using UpdateScale = void(float* scale, std::int32_t* growth_tracker, std::int32_t* hysteresis_left,
                          const float* found_inf, const ScaleUpdate& rule, Stream stream);
+HALFTONE_KERNEL(UpdateScale, update_scale);
 /// Adds 1 to each of these counts if *found_inf is 0 (or found_inf is null).
 using AdvanceStep = void(std::span<std::int64_t* const> counts, const float* found_inf,
                          Stream stream);
+HALFTONE_KERNEL(AdvanceStep, advance_step);
 /// *clip = min(1, max_norm / (norm + 1e-6)), norm = sqrt(*sum_squares) / *grad_scale (null: 1); 1
 /// if norm is not finite.
 using ClipCoefficient = void(float* clip, const double* sum_squares, const float* grad_scale,
                              double max_norm, Stream stream);
-
-namespace cpu {
-UpdateScale update_scale;
-AdvanceStep advance_step;
-ClipCoefficient clip_coefficient;
-}  // namespace cpu
-namespace cuda {
-UpdateScale update_scale;
-AdvanceStep advance_step;
-ClipCoefficient clip_coefficient;
-}  // namespace cuda
+HALFTONE_KERNEL(ClipCoefficient, clip_coefficient);
 
 }  // namespace kernels

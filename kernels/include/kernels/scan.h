@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -15,12 +16,6 @@ namespace kernels {
 /// a part's factors may overflow where the recurrence itself, being 0 there, would not: then NaN.
 using Scan = void(Array y, ConstArray a, ConstArray b, std::int64_t outer, std::int64_t n,
                   std::int64_t inner, bool reverse, Stream stream);
-
-namespace cpu {
-Scan scan;
-}
-namespace cuda {
-Scan scan;
-}
+HALFTONE_KERNEL(Scan, scan);
 
 }  // namespace kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 #include "kernels/refusal.h"
 
 namespace kernels {
@@ -16,12 +17,14 @@ enum class SoftmaxForm {
 /// only -inf (but for `masked`), or NaN: NaN.
 using SoftmaxForward = void(Array y, ConstArray x, std::int64_t rows, std::int64_t cols,
                             SoftmaxForm form, Stream stream);
+HALFTONE_KERNEL(SoftmaxForward, softmax_forward);
 
 /// Gradient from the output y: softmax dx = y * (dy - sum_c(dy * y)); log: dx = dy - exp(y) * sum_c
 /// dy. y, dy of one dtype (f32, f16, bf16 or f64), dx of that dtype or any 16-bit one; arithmetic
 /// in f32.
 using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t rows,
                              std::int64_t cols, bool log, Stream stream);
+HALFTONE_KERNEL(SoftmaxBackward, softmax_backward);
 
 /// Cross-entropy of logits (rows, cols) against class indices target (rows) i64, with log-softmax
 /// inside. log_probs (rows, cols) in f32 (f64 for f64 logits) is written for the gradient; losses
@@ -33,6 +36,7 @@ using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logit
                                  ConstArray target, std::int64_t rows, std::int64_t cols,
                                  std::int64_t ignore_index, const RefusalPlace& refused,
                                  Stream stream);
+HALFTONE_KERNEL(CrossEntropyForward, cross_entropy_forward);
 
 /// dlogits[r, c] = scale[0 or r] * (exp(log_probs[r, c]) - (c == target[r])), 0 in ignored rows;
 /// dlogits f32, f16, bf16 or f64. scale: size 1 or rows, dtype of log_probs. Each value rounded
@@ -40,19 +44,6 @@ using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logit
 using CrossEntropyBackward = void(Array dlogits, ConstArray scale, ConstArray log_probs,
                                   ConstArray target, std::int64_t rows, std::int64_t cols,
                                   std::int64_t ignore_index, Stream stream);
-
-#define HALFTONE_SOFTMAX_KERNELS               \
-    SoftmaxForward softmax_forward;            \
-    SoftmaxBackward softmax_backward;          \
-    CrossEntropyForward cross_entropy_forward; \
-    CrossEntropyBackward cross_entropy_backward
-
-namespace cpu {
-HALFTONE_SOFTMAX_KERNELS;
-}
-namespace cuda {
-HALFTONE_SOFTMAX_KERNELS;
-}
-#undef HALFTONE_SOFTMAX_KERNELS
+HALFTONE_KERNEL(CrossEntropyBackward, cross_entropy_backward);
 
 }  // namespace kernels

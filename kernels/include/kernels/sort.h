@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -9,12 +10,6 @@ namespace kernels {
 /// order too. A NaN counts as larger than anything, -0 as equal to 0.
 using SortOrder = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n,
                        std::int64_t inner, bool descending, Stream stream);
-
-namespace cpu {
-SortOrder sort_order;
-}
-namespace cuda {
-SortOrder sort_order;
-}
+HALFTONE_KERNEL(SortOrder, sort_order);
 
 }  // namespace kernels

@@ -4,6 +4,7 @@
 
 #include "kernels/array.h"
 #include "kernels/host_device.h"
+#include "kernels/kernel.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/multi_tensor_update.h"
 #include "kernels/refusal.h"
@@ -22,6 +23,7 @@ struct BatchTally {
 /// floating; labels (rows) i64.
 using TallyBatch = void(BatchTally* tally, ConstArray loss, ConstArray logits, ConstArray labels,
                         std::int64_t rows, std::int64_t cols, Stream stream);
+HALFTONE_KERNEL(TallyBatch, tally_batch);
 
 /// What the host wants to know of a step; leaves the device in one copy.
 struct StepFigures {
@@ -52,6 +54,7 @@ struct StepSources {
 };
 /// Moves the refusal and copies each other given field into *figures.
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
+HALFTONE_KERNEL(GatherStep, gather_step);
 
 /// cosine: base / 2 * (1 + cos(pi * updates / planned)), down to 0 (Loshchilov & Hutter 2017, one
 /// cycle); otherwise base throughout.
@@ -70,18 +73,6 @@ HALFTONE_HOST_DEVICE inline double learning_rate(const LearningRateSchedule& sch
 /// *lr = learning_rate(schedule, *updates), rounded to f32: skipped steps do not advance it.
 using SetLearningRate = void(float* lr, const std::int64_t* updates,
                              const LearningRateSchedule& schedule, Stream stream);
-
-#define HALFTONE_STEP_FIGURES_KERNELS \
-    TallyBatch tally_batch;           \
-    GatherStep gather_step;           \
-    SetLearningRate set_learning_rate
-
-namespace cpu {
-HALFTONE_STEP_FIGURES_KERNELS;
-}
-namespace cuda {
-HALFTONE_STEP_FIGURES_KERNELS;
-}
-#undef HALFTONE_STEP_FIGURES_KERNELS
+HALFTONE_KERNEL(SetLearningRate, set_learning_rate);
 
 }  // namespace kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/array.h"
+#include "kernels/kernel.h"
 
 namespace kernels {
 
@@ -12,29 +13,19 @@ namespace kernels {
 /// without rows.
 using WelfordLocal = void(Array mean, Array var, ConstArray x, std::int64_t rows,
                           std::int64_t channels, Stream stream);
+HALFTONE_KERNEL(WelfordLocal, welford_local);
 
 /// The statistics of all parts together: means, vars (parts, channels), counts (parts) i64 values a
 /// channel, which may differ; merged one after the other in f64 (Chan, Golub, LeVeque 1979). Parts
 /// without values do not count. var is biased, M / n; unbiased, M / (n - 1), may have null data.
 using WelfordMerge = void(Array mean, Array var, Array unbiased, ConstArray means, ConstArray vars,
                           ConstArray counts, std::int64_t channels, Stream stream);
+HALFTONE_KERNEL(WelfordMerge, welford_merge);
 
 /// sum_dy = sum dy, sum_dy_centred = sum dy (x - mean) over the local rows.
 using WelfordBackwardSums = void(Array sum_dy, Array sum_dy_centred, ConstArray dy, ConstArray x,
                                  ConstArray mean, std::int64_t rows, std::int64_t channels,
                                  Stream stream);
-
-#define HALFTONE_WELFORD_KERNELS \
-    WelfordLocal welford_local;  \
-    WelfordMerge welford_merge;  \
-    WelfordBackwardSums welford_backward_sums
-
-namespace cpu {
-HALFTONE_WELFORD_KERNELS;
-}
-namespace cuda {
-HALFTONE_WELFORD_KERNELS;
-}
-#undef HALFTONE_WELFORD_KERNELS
+HALFTONE_KERNEL(WelfordBackwardSums, welford_backward_sums);
 
 }  // namespace kernels
