@@ -1,6 +1,10 @@
-# cmake -D PROGRAM= -D LIST= -D PREFIX= -D ENVIRONMENT= -D LABELS= -D TIMEOUT= -P write_suites.cmake: see
+# cmake -D PROGRAM= -D LIST= -D PREFIX= -D FILTER= -D ENVIRONMENT= -D LABELS= -D TIMEOUT= -P write_suites.cmake: see
 # discover_suites.cmake.
-execute_process(COMMAND ${CMAKE_COMMAND} -E env QT_QPA_PLATFORM=offscreen ${PROGRAM} --gtest_list_tests
+if(NOT FILTER)
+  set(FILTER *)
+endif()
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -E env QT_QPA_PLATFORM=offscreen ${PROGRAM} --gtest_list_tests --gtest_filter=${FILTER}
   OUTPUT_VARIABLE listed RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} --gtest_list_tests: ${status}")

@@ -4,8 +4,19 @@
 #include <vector>
 
 #include "cpu/batch_norm_channel.h"
+#include "cpu/formula_double.h"
 
 namespace kernels::cpu {
+namespace wide {
+namespace {
+
+#define HALFTONE_FORMULA
+#include "cpu/norm_formulas.inc"
+#undef HALFTONE_FORMULA
+
+}  // namespace
+}  // namespace wide
+
 namespace {
 
 /// Element of one channel of x seen as (rows, channels).
@@ -19,7 +30,7 @@ void normalize_channel(double* y, const Column& x, const double* residual, bool 
                        double factor, double shift, std::int64_t rows) {
     for (std::int64_t r = 0; r < rows; ++r) {
         const std::int64_t i = r * x.channels + x.channel;
-        double v = (x[r] - mean) * factor + shift;
+        double v = wide::batch_normalized(x[r], mean, factor, shift);
         if (residual != nullptr) v += residual[i];
         y[i] = relu && v <= 0 ? 0 : v;
     }

@@ -7,12 +7,17 @@
 #define HWY_TARGET_INCLUDE "cpu/batch_norm_rows.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
+#include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
+
+#define HALFTONE_FORMULA HWY_INLINE
+#include "cpu/norm_formulas.inc"
+#undef HALFTONE_FORMULA
 
 constexpr std::int64_t block_rows =
     128;  ///< of one f32 sum; they stay in the cache for a second pass
@@ -102,9 +107,9 @@ HWY_INLINE void normalize_rows(T* y, const T* x, const Affine& affine, std::int6
                                std::int64_t begin, std::int64_t end, const F& finish) {
     for_each_row_vector(
         channels, begin, end, [&](std::int64_t i, std::int64_t c, auto part) HWY_ATTR {
-            const VF centred = hn::Sub(part.load(x + i), part.load(affine.mean + c));
             const VF value =
-                hn::MulAdd(centred, part.load(affine.factor + c), part.load(affine.shift + c));
+                batch_normalized(part.load(x + i), part.load(affine.mean + c),
+                                 part.load(affine.factor + c), part.load(affine.shift + c));
             part.store(finish(value, i, part), y + i);
         });
 }

@@ -123,7 +123,7 @@ HWY_INLINE VF load_part(const T* p, std::size_t n) {
 }
 template <class T>
 HWY_INLINE void store_part(VF v, T* p, std::size_t n) {
-    HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(float)];
+    HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(float)] = {};  // GCC cannot see that n < Lanes
     store(v, buffer);
     for (std::size_t i = 0; i < n; ++i) p[i] = buffer[i];
 }

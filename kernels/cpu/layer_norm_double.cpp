@@ -1,8 +1,19 @@
 #include <cmath>
 
+#include "cpu/formula_double.h"
 #include "cpu/layer_norm_rows.h"
 
 namespace kernels::cpu {
+namespace wide {
+namespace {
+
+#define HALFTONE_FORMULA
+#include "cpu/norm_formulas.inc"
+#undef HALFTONE_FORMULA
+
+}  // namespace
+}  // namespace wide
+
 namespace {
 
 double weight_of(const LayerNormRowsF64& with, std::int64_t c) {
@@ -31,7 +42,7 @@ void layer_norm_rows(Array y, ConstArray x, const LayerNormRowsF64& with, std::i
         with.rstd[row] = rstd;
         for (std::int64_t c = 0; c < cols; ++c) {
             const double shift = with.bias != nullptr ? with.bias[c] : 0;
-            out[c] = (in[c] - mean) * rstd * weight_of(with, c) + shift;
+            out[c] = wide::layer_normalized(in[c], mean, rstd) * weight_of(with, c) + shift;
         }
     }
 }
@@ -53,12 +64,13 @@ void layer_norm_gradient_rows(Array dx, double* sums, ConstArray dy, ConstArray 
         const double shift = with.mean != nullptr ? sum_g / static_cast<double>(cols) : 0;
         const double slope = sum_gx / static_cast<double>(cols);
         for (std::int64_t c = 0; c < cols; ++c) {
-            const double normal = (in[c] - mean) * rstd, dy_c = above[c];
+            const double normal = wide::layer_normalized(in[c], mean, rstd), dy_c = above[c];
             if (sums != nullptr) {
                 sums[c] += dy_c * normal;
                 sums[cols + c] += dy_c;
             }
-            out[c] = rstd * (dy_c * weight_of(with, c) - shift - normal * slope);
+            out[c] =
+                wide::layer_norm_gradient(dy_c * weight_of(with, c), normal, rstd, shift, slope);
         }
     }
 }

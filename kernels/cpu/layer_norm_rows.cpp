@@ -8,12 +8,17 @@
 #define HWY_TARGET_INCLUDE "cpu/layer_norm_rows.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
+#include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
+
+#define HALFTONE_FORMULA HWY_INLINE
+#include "cpu/norm_formulas.inc"
+#undef HALFTONE_FORMULA
 
 /// Rows whose terms one f32 sum takes up.
 constexpr std::int64_t block_rows = 128;
@@ -90,7 +95,7 @@ void forward_rows(Array y, ConstArray x, const LayerNormRowsF32& with, std::int6
                 const VF middle = hn::Set(DF(), moments.mean);
                 const VF scale = hn::Set(DF(), moments.rstd);
                 for_each_vector(cols, [&](std::int64_t c, auto part) HWY_ATTR {
-                    VF value = hn::Mul(hn::Sub(part.load(in + c), middle), scale);
+                    VF value = layer_normalized(part.load(in + c), middle, scale);
                     if (with.weight != nullptr) value = hn::Mul(value, part.load(with.weight + c));
                     if (with.bias != nullptr) value = hn::Add(value, part.load(with.bias + c));
                     part.store(value, out + c);
@@ -109,7 +114,7 @@ HWY_INLINE void gradient_row(X* dx, float* sums, const Y* dy, const X* x,
     const VF middle = hn::Set(DF(), with.mean != nullptr ? with.mean[row] : 0.0f);
     const VF scale = hn::Set(DF(), with.rstd[row]);
     const auto xhat = [&](std::int64_t c, auto part)
-                          HWY_ATTR { return hn::Mul(hn::Sub(part.load(x + c), middle), scale); };
+                          HWY_ATTR { return layer_normalized(part.load(x + c), middle, scale); };
     const auto weighted = [&](std::int64_t c, auto part, VF g) HWY_ATTR {
         return with.weight != nullptr ? hn::Mul(g, part.load(with.weight + c)) : g;
     };
@@ -129,7 +134,7 @@ HWY_INLINE void gradient_row(X* dx, float* sums, const Y* dy, const X* x,
             part.store(hn::MulAdd(above, normal, part.load(sums + c)), sums + c);
             part.store(hn::Add(above, part.load(sums + cols + c)), sums + cols + c);
         }
-        part.store(hn::Mul(scale, hn::NegMulAdd(normal, slope, hn::Sub(g, shift))), dx + c);
+        part.store(layer_norm_gradient(g, normal, scale, shift, slope), dx + c);
     });
 }
 

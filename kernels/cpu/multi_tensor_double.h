@@ -1,17 +1,11 @@
 #pragma once
 
+#include "cpu/formula_double.h"
 #include "cpu/multi_tensor_update.h"
 #include "cpu/scalar_convert.h"
 
 /// The optimizers' passes in double, for f64 masters.
 namespace kernels::cpu::wide {
-
-inline double multiply_add(double a, double b, double c) { return a * b + c; }
-inline double multiply_subtract(double a, double b, double c) { return a * b - c; }
-inline double negative_multiply_add(double a, double b, double c) { return c - a * b; }
-inline double square_root(double a) { return std::sqrt(a); }
-/// NaN if either is.
-inline double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
 #define HALFTONE_FORMULA
 #include "shared/update_formulas.inc"

@@ -11,17 +11,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
 #include "cpu/multi_tensor_update.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
-
-HWY_INLINE VF multiply_add(VF a, VF b, VF c) { return hn::MulAdd(a, b, c); }
-HWY_INLINE VF multiply_subtract(VF a, VF b, VF c) { return hn::MulSub(a, b, c); }
-HWY_INLINE VF negative_multiply_add(VF a, VF b, VF c) { return hn::NegMulAdd(a, b, c); }
-HWY_INLINE VF square_root(VF a) { return hn::Sqrt(a); }
-HWY_INLINE VF larger(VF a, VF b) { return maximum_of(a, b); }
 
 #define HALFTONE_FORMULA HWY_INLINE
 #include "shared/update_formulas.inc"

@@ -36,66 +36,38 @@ HWY_INLINE void store_index(VI v, std::int32_t* p, Part part) {
     std::copy_n(lane, part.n, p);
 }
 
-/// The first largest of one window for the channels that x begins with; NaN is larger than all, the
-/// last of several.
-template <class T, class P>
-HWY_INLINE void max_window(T* y, std::int32_t* index, const T* x, const PoolPlan& plan,
-                           const Taps& rows, const Taps& cols, P part) {
-    VF most = hn::Zero(DF());
-    VI best = hn::Set(DI(), -1);
-    for (I h = rows.first; h < rows.last; h += rows.step) {
-        for (I w = cols.first; w < cols.last; w += cols.step) {
-            const I place = h * plan.cols.in() + w;
-            const VF v = part.load(x + place * plan.c);
-            // v wins unless it is at most `most`, which NaN never is, or a number after a NaN.
-            // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
-            const auto loses =
-                hn::Or(hn::Le(v, most), hn::AndNot(hn::Eq(most, most), hn::Eq(v, v)));
-            const auto first = hn::RebindMask(DF(), hn::Lt(best, hn::Zero(DI())));
-            const auto wins = hn::Or(first, hn::Not(loses));
-            most = hn::IfThenElse(wins, v, most);
-            best = hn::IfThenElse(hn::RebindMask(DI(), wins),
-                                  hn::Set(DI(), static_cast<std::int32_t>(place)), best);
-        }
-    }
-    part.store(most, y);
-    store_index(best, index, part);
+template <class P>
+HWY_INLINE VF value_of(I v, P) {
+    return hn::Set(DF(), static_cast<float>(v));
+}
+template <class P>
+HWY_INLINE VI index_of(I i, P) {
+    return hn::Set(DI(), static_cast<std::int32_t>(i));
+}
+HWY_INLINE hn::Mask<DF> beats(VF v, VF most, VI best) {
+    // v wins unless it is at most `most`, which NaN never is, or a number after a NaN.
+    // (Ne would not do: with AVX it is an ordered comparison, false for NaN.)
+    const auto loses = hn::Or(hn::Le(v, most), hn::AndNot(hn::Eq(most, most), hn::Eq(v, v)));
+    const auto first = hn::RebindMask(DF(), hn::Lt(best, hn::Zero(DI())));
+    return hn::Or(first, hn::Not(loses));
+}
+HWY_INLINE VF choose(hn::Mask<DF> wins, VF a, VF b) { return hn::IfThenElse(wins, a, b); }
+HWY_INLINE VI choose(hn::Mask<DF> wins, VI a, VI b) {
+    return hn::IfThenElse(hn::RebindMask(DI(), wins), a, b);
+}
+HWY_INLINE VF value_where(VI index, VI place, VF v) {
+    return hn::IfThenElseZero(hn::RebindMask(DF(), hn::Eq(index, place)), v);
+}
+template <class F>
+HWY_INLINE void for_each_channels(I n, const F& f) {
+    for_each_vector(n, f);
 }
 
-template <class T>
-void max_pool_line(T* y, std::int32_t* index, const T* x, const PoolPlan& plan, I oh) {
-    const Taps rows = plan.rows.taps(oh);
-    for (I ow = 0; ow < plan.cols.out(); ++ow) {
-        const Taps cols = plan.cols.taps(ow);
-        for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
-            const I at = ow * plan.c + c;
-            max_window(y + at, index + at, x + c, plan, rows, cols, part);
-        });
-    }
-}
-
-/// Each input gathers from the outputs whose window it lies in: nothing is zeroed or added to in
-/// memory, and the order of the sum is fixed.
-template <class T>
-void max_unpool_line(T* dx, const T* dy, const std::int32_t* index, const PoolPlan& plan, I h) {
-    const Taps rows = plan.rows.covering(h);
-    for (I w = 0; w < plan.cols.in(); ++w) {
-        const Taps cols = plan.cols.covering(w);
-        const VI place = hn::Set(DI(), static_cast<std::int32_t>(h * plan.cols.in() + w));
-        for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
-            VF sum = hn::Zero(DF());
-            for (I oh = rows.first; oh < rows.last; oh += rows.step) {
-                for (I ow = cols.first; ow < cols.last; ow += cols.step) {
-                    const I from = (oh * plan.cols.out() + ow) * plan.c + c;
-                    const auto mine = hn::Eq(load_index(index + from, part), place);
-                    sum = hn::Add(
-                        sum, hn::IfThenElseZero(hn::RebindMask(DF(), mine), part.load(dy + from)));
-                }
-            }
-            part.store(sum, dx + w * plan.c + c);
-        });
-    }
-}
+#define HALFTONE_FORMULA HWY_INLINE
+#define HALFTONE_FORMULA_LAMBDA HWY_ATTR
+#include "cpu/pool_windows.inc"
+#undef HALFTONE_FORMULA_LAMBDA
+#undef HALFTONE_FORMULA
 
 template <class T>
 void avg_pool_line(T* y, const T* x, const PoolPlan& plan, I oh) {
@@ -114,23 +86,6 @@ void avg_pool_line(T* y, const T* x, const PoolPlan& plan, I oh) {
             part.store(hn::Div(sum, divisor), y + ow * plan.c + c);
         });
     }
-}
-
-/// One pixel of dx under several windows.
-template <class T>
-void avg_unpool_pixel(T* dx, const T* dy, const PoolPlan& plan, const Taps& rows,
-                      const Taps& cols) {
-    for_each_vector(plan.c, [&](I c, auto part) HWY_ATTR {
-        VF sum = hn::Zero(DF());
-        for (I oh = rows.first; oh < rows.last; oh += rows.step) {
-            for (I ow = cols.first; ow < cols.last; ow += cols.step) {
-                const VF divisor = hn::Set(DF(), static_cast<float>(plan.divisor(oh, ow)));
-                const VF g = part.load(dy + (oh * plan.cols.out() + ow) * plan.c + c);
-                sum = hn::Add(sum, hn::Div(g, divisor));
-            }
-        }
-        part.store(sum, dx + c);
-    });
 }
 
 template <class T>
@@ -152,49 +107,42 @@ void avg_unpool_line(T* dx, const T* dy, const PoolPlan& plan, I h) {
     }
 }
 
-/// f(pointer types, image, row) for the lines [begin, end) of images of `rows` lines.
-template <class F>
-void for_each_line(DType dtype, I rows, I begin, I end, const F& f) {
-    with_vector_type(dtype, [&](auto type) {
-        for (I line = begin; line < end; ++line) f(type, line / rows, line % rows);
-    });
-}
-
 void max_pool_lines(Array y, Array index, ConstArray x, const PoolPlan& plan, I begin, I end) {
-    for_each_line(x.dtype, plan.rows.out(), begin, end, [&](auto type, I n, I oh) {
+    with_vector_type(x.dtype, [&](auto type) {
         using T = decltype(type);
-        const I at = n * plan.out_image() + oh * plan.cols.out() * plan.c;
-        max_pool_line(static_cast<T*>(y.data) + at, static_cast<std::int32_t*>(index.data) + at,
-                      static_cast<const T*>(x.data) + n * plan.in_image(), plan, oh);
+        max_pool_rows(static_cast<T*>(y.data), static_cast<std::int32_t*>(index.data),
+                      static_cast<const T*>(x.data), plan, begin, end);
     });
 }
 
 void max_unpool_lines(Array dx, ConstArray dy, ConstArray index, const PoolPlan& plan, I begin,
                       I end) {
-    for_each_line(dx.dtype, plan.rows.in(), begin, end, [&](auto type, I n, I h) {
+    with_vector_type(dx.dtype, [&](auto type) {
         using T = decltype(type);
-        max_unpool_line(
-            static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
-            static_cast<const T*>(dy.data) + n * plan.out_image(),
-            static_cast<const std::int32_t*>(index.data) + n * plan.out_image(), plan, h);
+        max_unpool_rows(static_cast<T*>(dx.data), static_cast<const T*>(dy.data),
+                        static_cast<const std::int32_t*>(index.data), plan, begin, end);
     });
 }
 
 void avg_pool_lines(Array y, ConstArray x, const PoolPlan& plan, I begin, I end) {
-    for_each_line(x.dtype, plan.rows.out(), begin, end, [&](auto type, I n, I oh) {
+    with_vector_type(x.dtype, [&](auto type) {
         using T = decltype(type);
-        avg_pool_line(
-            static_cast<T*>(y.data) + n * plan.out_image() + oh * plan.cols.out() * plan.c,
-            static_cast<const T*>(x.data) + n * plan.in_image(), plan, oh);
+        for_each_line(plan.rows.out(), begin, end, [&](I n, I oh) {
+            avg_pool_line(
+                static_cast<T*>(y.data) + n * plan.out_image() + oh * plan.cols.out() * plan.c,
+                static_cast<const T*>(x.data) + n * plan.in_image(), plan, oh);
+        });
     });
 }
 
 void avg_unpool_lines(Array dx, ConstArray dy, const PoolPlan& plan, I begin, I end) {
-    for_each_line(dx.dtype, plan.rows.in(), begin, end, [&](auto type, I n, I h) {
+    with_vector_type(dx.dtype, [&](auto type) {
         using T = decltype(type);
-        avg_unpool_line(
-            static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
-            static_cast<const T*>(dy.data) + n * plan.out_image(), plan, h);
+        for_each_line(plan.rows.in(), begin, end, [&](I n, I h) {
+            avg_unpool_line(
+                static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
+                static_cast<const T*>(dy.data) + n * plan.out_image(), plan, h);
+        });
     });
 }
 

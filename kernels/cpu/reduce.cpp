@@ -10,11 +10,13 @@
 #include "cpu/reduce_part.h"
 #include "cpu/scalar_convert.h"
 #include "kernels/parallel.h"
+#include "shared/reduce_levels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/reduce.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
+#include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
 #include "cpu/tree-inl.h"
 #include "hwy/highway.h"
@@ -23,32 +25,9 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-struct Sum {
-    static float neutral() { return 0; }
-    static VF term(VF x) { return x; }
-    static VF join(VF a, VF b) { return hn::Add(a, b); }
-};
-struct SumAbs : Sum {
-    static VF term(VF x) { return hn::Abs(x); }
-};
-struct SumSquares : Sum {
-    static VF term(VF x) { return hn::Mul(x, x); }
-};
-struct Prod {
-    static float neutral() { return 1; }
-    static VF term(VF x) { return x; }
-    static VF join(VF a, VF b) { return hn::Mul(a, b); }
-};
-struct Max {
-    static float neutral() { return -std::numeric_limits<float>::infinity(); }
-    static VF term(VF x) { return x; }
-    static VF join(VF a, VF b) { return maximum_of(a, b); }
-};
-struct Min {
-    static float neutral() { return std::numeric_limits<float>::infinity(); }
-    static VF term(VF x) { return x; }
-    static VF join(VF a, VF b) { return minimum_of(a, b); }
-};
+#define HALFTONE_FORMULA HWY_INLINE
+#include "shared/reduce_ops.inc"
+#undef HALFTONE_FORMULA
 
 /// All lanes into one, by halves; reductions of lanes in Highway know no product and no NaN.
 template <class Op>
@@ -57,7 +36,7 @@ float join_lanes(VF v) {
     hn::Store(v, DF(), lane);
     for (std::size_t half = hn::Lanes(DF()) / 2; half > 0; half /= 2) {
         for (std::size_t i = 0; i < half; ++i) {
-            const VF joined = Op::join(hn::Set(DF(), lane[i]), hn::Set(DF(), lane[i + half]));
+            const VF joined = Op()(hn::Set(DF(), lane[i]), hn::Set(DF(), lane[i + half]));
             lane[i] = hn::GetLane(joined);
         }
     }
@@ -68,17 +47,16 @@ float join_lanes(VF v) {
 template <class Op, class T>
 float reduce_row(const T* x, std::int64_t n) {
     const std::int64_t lanes = lane_count();
-    const VF neutral = hn::Set(DF(), Op::neutral());
+    const VF neutral = hn::Set(DF(), Op::template neutral<float>());
     Tree<Op, 1> tree;
     std::int64_t i = 0;
     while (i + lanes <= n) {
         VF part[4] = {neutral, neutral, neutral, neutral};
         const std::int64_t stop = std::min(n, i + 512 * lanes);
         for (; i + 4 * lanes <= stop; i += 4 * lanes)
-            for (int k = 0; k < 4; ++k)
-                part[k] = Op::join(part[k], Op::term(load(x + i + k * lanes)));
-        for (; i + lanes <= stop; i += lanes) part[0] = Op::join(part[0], Op::term(load(x + i)));
-        const VF block[1] = {Op::join(Op::join(part[0], part[1]), Op::join(part[2], part[3]))};
+            for (int k = 0; k < 4; ++k) part[k] = Op()(part[k], Op::term(load(x + i + k * lanes)));
+        for (; i + lanes <= stop; i += lanes) part[0] = Op()(part[0], Op::term(load(x + i)));
+        const VF block[1] = {Op()(Op()(part[0], part[1]), Op()(part[2], part[3]))};
         tree.push(block);
     }
     if (i < n) {
@@ -103,7 +81,7 @@ void reduce_columns(float* result, const T* x, std::int64_t rows, std::int64_t i
         Tree<Op, vectors> tree;
         for (std::int64_t row = 0; row < rows; row += 128) {
             VF part[vectors];
-            std::fill_n(part, vectors, hn::Set(DF(), Op::neutral()));
+            std::fill_n(part, vectors, hn::Set(DF(), Op::template neutral<float>()));
             for (std::int64_t r = row; r < std::min(rows, row + 128); ++r) {
                 const T* p = x + r * inner + col;
                 for (int k = 0; k < vectors && k * lanes < here; ++k) {
@@ -111,7 +89,7 @@ void reduce_columns(float* result, const T* x, std::int64_t rows, std::int64_t i
                     const VF v = left >= lanes
                                      ? load(p + k * lanes)
                                      : load_part(p + k * lanes, static_cast<std::size_t>(left));
-                    part[k] = Op::join(part[k], Op::term(v));
+                    part[k] = Op()(part[k], Op::term(v));
                 }
             }
             tree.push(part);
@@ -123,36 +101,19 @@ void reduce_columns(float* result, const T* x, std::int64_t rows, std::int64_t i
     }
 }
 
-template <class Op>
-void reduce_with(float* result, const ReducePart& part) {
-    with_vector_type(part.x.dtype, [&](auto type) {
-        using T = decltype(type);
-        const T* first =
-            static_cast<const T*>(part.x.data) + part.slice + part.begin * part.inner + part.col;
-        if (part.inner == 1)
-            *result = reduce_row<Op>(first, part.end - part.begin);
-        else
-            reduce_columns<Op>(result, first, part.end - part.begin, part.inner, part.width);
-    });
-}
-
 void reduce_part(float* result, const ReducePart& part, ReduceOp op) {
-    switch (op) {
-        case ReduceOp::sum:
-        case ReduceOp::mean:
-            return reduce_with<Sum>(result, part);
-        case ReduceOp::prod:
-            return reduce_with<Prod>(result, part);
-        case ReduceOp::max:
-            return reduce_with<Max>(result, part);
-        case ReduceOp::min:
-            return reduce_with<Min>(result, part);
-        case ReduceOp::sum_abs:
-            return reduce_with<SumAbs>(result, part);
-        case ReduceOp::sum_squares:
-        case ReduceOp::norm2:
-            return reduce_with<SumSquares>(result, part);
-    }
+    with_reduce_op(op, [&](auto of) {
+        using Op = decltype(of);
+        with_vector_type(part.x.dtype, [&](auto type) {
+            using T = decltype(type);
+            const T* first = static_cast<const T*>(part.x.data) + part.slice +
+                             part.begin * part.inner + part.col;
+            if (part.inner == 1)
+                *result = reduce_row<Op>(first, part.end - part.begin);
+            else
+                reduce_columns<Op>(result, first, part.end - part.begin, part.inner, part.width);
+        });
+    });
 }
 
 }  // namespace
@@ -172,12 +133,6 @@ void part_of(float* result, const ReducePart& part, ReduceOp op) {
 }
 void part_of(double* result, const ReducePart& part, ReduceOp op) {
     reduce_part_double(result, part, op);
-}
-
-/// Sums of squares and of absolute values are sums from the second level on.
-ReduceOp joining(ReduceOp op) {
-    if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
-    return ReduceOp::sum;
 }
 
 template <class Wide>

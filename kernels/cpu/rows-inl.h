@@ -13,10 +13,15 @@
 #include <limits>
 
 #include "cpu/elementwise_math-inl.h"
+#include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
+
+#define HALFTONE_FORMULA HWY_INLINE
+#include "cpu/softmax_formulas.inc"
+#undef HALFTONE_FORMULA
 
 /// Sum of f(a[i], b[i]). Lanes collect at most 128 terms before they join the total, so that the
 /// error of a row of 33,000 stays near that of one of 300.
@@ -69,14 +74,14 @@ template <class To, class From>
 HWY_INLINE void softmax_row(To* y, const From* x, std::int64_t n, RowScale scale) {
     const VF shift = hn::Set(DF(), scale.max);
     const VF sum = hn::Set(DF(), scale.sum);
-    map(y, x, n, [&](VF v) { return hn::Div(exp_of(hn::Sub(v, shift)), sum); });
+    map(y, x, n, [&](VF v) { return probability(v, shift, sum); });
 }
 
 template <class To, class From>
 HWY_INLINE void log_softmax_row(To* y, const From* x, std::int64_t n, RowScale scale) {
     const VF shift = hn::Set(DF(), scale.max);
     const VF log_sum = hn::Set(DF(), std::log(scale.sum));
-    map(y, x, n, [&](VF v) { return hn::Sub(hn::Sub(v, shift), log_sum); });
+    map(y, x, n, [&](VF v) { return log_probability(v, shift, log_sum); });
 }
 
 }  // namespace kernels::cpu::HWY_NAMESPACE

@@ -12,7 +12,6 @@
 #define HWY_TARGET_INCLUDE "cpu/softmax.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
-#include "cpu/elementwise_math-inl.h"
 #include "cpu/loops-inl.h"
 #include "cpu/rows-inl.h"
 #include "hwy/highway.h"
@@ -55,12 +54,12 @@ void softmax_backward_rows(Array dx, ConstArray dy, ConstArray y, std::int64_t c
                 if (log) {
                     const VF sum = hn::Set(DF(), row_sum(g, g, cols, [](VF u, VF) { return u; }));
                     map(to_row, g, out, cols,
-                        [&](VF u, VF v) { return hn::NegMulAdd(exp_of(v), sum, u); });
+                        [&](VF u, VF v) { return log_probability_gradient(u, v, sum); });
                 } else {
                     const VF dot = hn::Set(
                         DF(), row_sum(g, out, cols, [](VF u, VF v) { return hn::Mul(u, v); }));
                     map(to_row, g, out, cols,
-                        [&](VF u, VF v) { return hn::Mul(v, hn::Sub(u, dot)); });
+                        [&](VF u, VF v) { return probability_gradient(u, v, dot); });
                 }
             }
         });

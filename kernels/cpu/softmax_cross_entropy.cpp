@@ -10,7 +10,6 @@
 #define HWY_TARGET_INCLUDE "cpu/softmax_cross_entropy.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
-#include "cpu/elementwise_math-inl.h"
 #include "cpu/loops-inl.h"
 #include "cpu/rows-inl.h"
 #include "hwy/highway.h"
@@ -35,10 +34,10 @@ void log_prob_rows(Array log_probs, ConstArray logits, std::int64_t cols, std::i
 template <class T>
 void gradient_row(T* out, const float* log_probs, std::int64_t cols, float factor,
                   std::int64_t label) {
-    const VF scale = hn::Set(DF(), factor);
-    const VF at_label = hn::Sub(exp_of(hn::Set(DF(), log_probs[label])), hn::Set(DF(), 1.0f));
-    map(out, log_probs, cols, [&](VF v) { return hn::Mul(scale, exp_of(v)); });
-    store_part(hn::Mul(scale, at_label), out + label, 1);
+    const VF scale = hn::Set(DF(), factor), zero = hn::Zero(DF()), one = hn::Set(DF(), 1.0f);
+    const VF at_label = cross_entropy_gradient(hn::Set(DF(), log_probs[label]), one, scale);
+    map(out, log_probs, cols, [&](VF v) { return cross_entropy_gradient(v, zero, scale); });
+    store_part(at_label, out + label, 1);
 }
 
 void cross_entropy_backward_rows(Array dlogits, ConstArray scale, ConstArray log_probs,

@@ -6,9 +6,20 @@
 #include <type_traits>
 
 #include "cpu/all_masked.h"
+#include "cpu/formula_double.h"
 #include "cpu/scalar_convert.h"
 
 namespace kernels::cpu {
+namespace wide {
+namespace {
+
+#define HALFTONE_FORMULA
+#include "cpu/softmax_formulas.inc"
+#undef HALFTONE_FORMULA
+
+}  // namespace
+}  // namespace wide
+
 namespace {
 
 /// f(T{}) with T the stored type of a floating dtype.
@@ -37,7 +48,8 @@ void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, SoftmaxForm f
         for (std::int64_t c = 0; c < cols; ++c) sum += std::exp(in[c] - most);
         const double log_sum = std::log(sum);
         for (std::int64_t c = 0; c < cols; ++c)
-            out[c] = log ? in[c] - most - log_sum : std::exp(in[c] - most) / sum;
+            out[c] = log ? wide::log_probability(in[c], most, log_sum)
+                         : wide::probability(in[c], most, sum);
     }
 }
 
@@ -52,7 +64,8 @@ void softmax_backward_rows_double(Array dx, ConstArray dy, ConstArray y, std::in
             double sum = 0;
             for (std::int64_t c = 0; c < cols; ++c) sum += log ? g[c] : g[c] * out[c];
             for (std::int64_t c = 0; c < cols; ++c)
-                to[c] = narrow<T>(log ? g[c] - std::exp(out[c]) * sum : out[c] * (g[c] - sum));
+                to[c] = narrow<T>(log ? wide::log_probability_gradient(g[c], out[c], sum)
+                                      : wide::probability_gradient(g[c], out[c], sum));
         }
     });
 }
@@ -69,8 +82,9 @@ void cross_entropy_backward_rows_double(Array dlogits, ConstArray scale, ConstAr
             const double* in = static_cast<const double*>(log_probs.data) + row * cols;
             T* out = static_cast<T*>(dlogits.data) + row * cols;
             for (std::int64_t c = 0; c < cols; ++c) {
-                const double error = std::exp(in[c]) - static_cast<double>(c == label);
-                out[c] = narrow<T>(label == ignore_index ? 0.0 : factor * error);
+                const double onehot = c == label ? 1 : 0;
+                const double g = wide::cross_entropy_gradient(in[c], onehot, factor);
+                out[c] = narrow<T>(label == ignore_index ? 0.0 : g);
             }
         }
     });

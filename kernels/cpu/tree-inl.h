@@ -23,15 +23,15 @@ public:
         for (int k = 0; k < N; ++k) sum[k] = block[k];
         int depth = 0;
         for (std::uint64_t bits = ++count_; (bits & 1u) == 0; bits >>= 1, ++depth)
-            for (int k = 0; k < N; ++k) sum[k] = Op::join(level_[depth][k], sum[k]);
+            for (int k = 0; k < N; ++k) sum[k] = Op()(level_[depth][k], sum[k]);
         for (int k = 0; k < N; ++k) level_[depth][k] = sum[k];
     }
     /// The neutral element where nothing was pushed.
     void result(VF (&sum)[N]) const {
-        for (int k = 0; k < N; ++k) sum[k] = hn::Set(DF(), Op::neutral());
+        for (int k = 0; k < N; ++k) sum[k] = hn::Set(DF(), Op::template neutral<float>());
         for (int depth = 0; depth < levels; ++depth) {
             if ((count_ >> depth & 1u) == 0) continue;
-            for (int k = 0; k < N; ++k) sum[k] = Op::join(level_[depth][k], sum[k]);
+            for (int k = 0; k < N; ++k) sum[k] = Op()(level_[depth][k], sum[k]);
         }
     }
 

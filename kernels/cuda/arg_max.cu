@@ -1,7 +1,7 @@
 #include <cassert>
 
-#include "cuda/block_reduce.cuh"
 #include "cuda/convert.cuh"
+#include "cuda/first_largest.cuh"
 #include "cuda/grid_stride.cuh"
 #include "kernels/reduce.h"
 
@@ -19,25 +19,6 @@ __device__ __forceinline__ auto comparable(T v) {
         return widen(v);
 }
 
-template <typename V>
-struct Candidate {
-    V value;
-    std::int64_t index;  ///< -1: none yet
-
-    /// Whether b goes before this one: NaN is largest, and of equals the first wins. The order of
-    /// comparisons has no effect.
-    __device__ __forceinline__ bool loses_to(const Candidate& b) const {
-        if (b.index < 0 || index < 0) return b.index >= 0;
-        const bool nan = value != value, other_nan = b.value != b.value;
-        if (nan != other_nan) return other_nan;
-        if (nan || b.value == value) return b.index < index;
-        return b.value > value;
-    }
-    __device__ __forceinline__ void take(const Candidate& b) {
-        if (loses_to(b)) *this = b;
-    }
-};
-
 /// `threads` of them search x[o, :, i] together: 1, a warp, or the block.
 template <typename T, int threads>
 __global__ void arg_max_kernel(std::int64_t* y, const T* x, std::int64_t n, std::int64_t inner,
@@ -52,14 +33,7 @@ __global__ void arg_max_kernel(std::int64_t* y, const T* x, std::int64_t n, std:
         Candidate<V> best{V{}, -1};
         for (std::int64_t k = thread; k < n; k += threads)
             best.take({comparable(column[k * inner]), k});
-        if constexpr (threads > 1) {
-            for (int bits = warp_size / 2; bits > 0; bits /= 2) {
-                const Candidate<V> other{
-                    static_cast<V>(__shfl_xor_sync(whole_warp, best.value, bits)),
-                    __shfl_xor_sync(whole_warp, best.index, bits)};
-                best.take(other);
-            }
-        }
+        if constexpr (threads > 1) best.take_from_warp();
         if constexpr (threads > warp_size) {
             __shared__ V values[threads / warp_size];
             __shared__ std::int64_t indices[threads / warp_size];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "cuda/convert.cuh"
 #include "cuda/launch.cuh"
 
@@ -10,6 +12,20 @@ __device__ __forceinline__ float multiply_add(float a, float b, float c) {
     return std::fma(a, b, c);
 }
 __device__ __forceinline__ double multiply_add(double a, double b, double c) { return a * b + c; }
+
+/// NaN if either is.
+template <typename W>
+__device__ __forceinline__ W larger(W a, W b) {
+    return a != a || a > b ? a : b;
+}
+template <typename W>
+__device__ __forceinline__ W smaller(W a, W b) {
+    return a != a || a < b ? a : b;
+}
+template <typename W>
+__device__ __forceinline__ W absolute(W a) {
+    return std::fabs(a);
+}
 
 /// f(T{}) with the floating type of dtype: the device's with_floating.
 template <typename F>

@@ -21,12 +21,6 @@ template <typename W>
 __device__ __forceinline__ W square_root(W a) {
     return std::sqrt(a);
 }
-/// NaN if either is.
-template <typename W>
-__device__ __forceinline__ W larger(W a, W b) {
-    return a != a || a > b ? a : b;
-}
-
 #define HALFTONE_FORMULA __device__ __forceinline__
 #include "shared/update_formulas.inc"
 #undef HALFTONE_FORMULA

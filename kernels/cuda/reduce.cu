@@ -4,6 +4,7 @@
 
 #include "cuda/reduce.cuh"
 #include "cuda/workspace.h"
+#include "shared/reduce_levels.h"
 
 namespace kernels::cuda {
 namespace {
@@ -37,12 +38,6 @@ void start(const ReducePass& pass, Cut::Way way, Stream stream) {
         case Cut::Way::column:
             return reduce_by_column(pass, stream);
     }
-}
-
-/// Sums of squares and of absolute values are sums from the second pass on.
-ReduceOp joining(ReduceOp op) {
-    if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
-    return ReduceOp::sum;
 }
 
 }  // namespace

@@ -3,68 +3,15 @@
 #include <cmath>
 #include <limits>
 
-#include "cuda/convert.cuh"
+#include "cuda/device_math.cuh"
 #include "kernels/reduce.h"
 
-/// Pieces of `reduce`: an op as the term that an element gives and the way two results join.
+/// Pieces of `reduce`.
 namespace kernels::cuda {
 
-struct SumOp {
-    template <typename W>
-    static __device__ W neutral() {
-        return 0;
-    }
-    template <typename W>
-    static __device__ W term(W x) {
-        return x;
-    }
-    template <typename W>
-    __device__ W operator()(W a, W b) const {
-        return a + b;
-    }
-};
-struct SumAbsOp : SumOp {
-    template <typename W>
-    static __device__ W term(W x) {
-        return std::fabs(x);
-    }
-};
-struct SumSquaresOp : SumOp {
-    template <typename W>
-    static __device__ W term(W x) {
-        return x * x;
-    }
-};
-struct ProdOp : SumOp {
-    template <typename W>
-    static __device__ W neutral() {
-        return 1;
-    }
-    template <typename W>
-    __device__ W operator()(W a, W b) const {
-        return a * b;
-    }
-};
-struct MaxOp : SumOp {
-    template <typename W>
-    static __device__ W neutral() {
-        return -std::numeric_limits<W>::infinity();
-    }
-    template <typename W>
-    __device__ W operator()(W a, W b) const {  // NaN if either is
-        return a != a || a > b ? a : b;
-    }
-};
-struct MinOp : SumOp {
-    template <typename W>
-    static __device__ W neutral() {
-        return std::numeric_limits<W>::infinity();
-    }
-    template <typename W>
-    __device__ W operator()(W a, W b) const {
-        return a != a || a < b ? a : b;
-    }
-};
+#define HALFTONE_FORMULA __device__
+#include "shared/reduce_ops.inc"
+#undef HALFTONE_FORMULA
 
 /// Where results go, and what becomes of them there.
 struct ReduceTarget {
@@ -113,27 +60,6 @@ void reduce_by_thread(const ReducePass& pass, Stream stream);
 void reduce_by_row(const ReducePass& pass, Stream stream);
 /// inner > 1: a block for up to `reduce_columns` results.
 void reduce_by_column(const ReducePass& pass, Stream stream);
-
-/// f(Op{}) with the op's terms and joins.
-template <typename F>
-void with_reduce_op(ReduceOp op, const F& f) {
-    switch (op) {
-        case ReduceOp::sum:
-        case ReduceOp::mean:
-            return f(SumOp{});
-        case ReduceOp::prod:
-            return f(ProdOp{});
-        case ReduceOp::max:
-            return f(MaxOp{});
-        case ReduceOp::min:
-            return f(MinOp{});
-        case ReduceOp::sum_abs:
-            return f(SumAbsOp{});
-        case ReduceOp::sum_squares:
-        case ReduceOp::norm2:
-            return f(SumSquaresOp{});
-    }
-}
 
 /// f(Op{}, T{}, W{}) with x's stored type and the type that is computed in.
 template <typename F>

@@ -1,7 +1,8 @@
-#include "kernels/step_figures.h"
+#include "shared/step_figures.h"
 
 #include "cuda/block_reduce.cuh"
 #include "cuda/convert.cuh"
+#include "cuda/first_largest.cuh"
 #include "cuda/grid_stride.cuh"
 
 namespace kernels::cuda {
@@ -9,36 +10,14 @@ namespace {
 
 constexpr Grid one_thread{1, 1};
 
-/// A column and its logit. The better: NaN before numbers, then the larger, then the first.
-template <typename V>
-struct Candidate {
-    V value;
-    std::int64_t column;
-
-    __device__ bool better_than(const Candidate& other) const {
-        const bool nan = value != value, other_nan = other.value != other.value;
-        if (nan != other_nan) return nan;
-        if (nan || value == other.value) return column < other.column;
-        return value > other.value;
-    }
-};
-
 /// Of a row, for all lanes of the warp that shares it.
 template <typename T>
 __device__ std::int64_t first_largest(const T* row, std::int64_t cols) {
-    using V = Compute<T>;
-    Candidate<V> best{-std::numeric_limits<V>::infinity(), cols};
-    for (std::int64_t c = threadIdx.x % warp_size; c < cols; c += warp_size) {
-        const Candidate<V> here{widen(row[c]), c};
-        if (here.better_than(best)) best = here;
-    }
-    for (int bits = warp_size / 2; bits > 0; bits /= 2) {
-        const V value = __shfl_xor_sync(whole_warp, best.value, bits);
-        const std::int64_t column = __shfl_xor_sync(whole_warp, best.column, bits);
-        const Candidate<V> other{value, column};
-        if (other.better_than(best)) best = other;
-    }
-    return best.column;
+    Candidate<Compute<T>> best{0, -1};
+    for (std::int64_t c = threadIdx.x % warp_size; c < cols; c += warp_size)
+        best.take({widen(row[c]), c});
+    best.take_from_warp();
+    return best.index;
 }
 
 /// A warp a row.
@@ -58,34 +37,16 @@ __global__ void count_correct_kernel(BatchTally* tally, const T* logits, const s
 
 template <typename T>
 __global__ void add_loss_kernel(BatchTally* tally, const T* loss, std::int64_t rows) {
-    tally->samples += rows;
-    tally->loss_sum += static_cast<double>(rows) * static_cast<double>(widen(*loss));
-}
-
-template <typename T>
-__device__ void copy_if_given(T& field, const T* source) {
-    if (source != nullptr) field = *source;
+    add_loss(*tally, static_cast<double>(widen(*loss)), rows);
 }
 
 __global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
-    copy_if_given(figures->tally, from.tally);
-    copy_if_given(figures->judgement, from.judgement);
-    copy_if_given(figures->counts, from.counts);
-    copy_if_given(figures->updates, from.updates);
-    copy_if_given(figures->loss_scale, from.loss_scale);
-    copy_if_given(figures->next_loss_scale, from.next_loss_scale);
-    copy_if_given(figures->lr, from.lr);
-    copy_if_given(figures->scaled_f16_max, from.scaled_f16_max);
-    copy_if_given(figures->growth_tracker, from.growth_tracker);
-    if (from.refusal != nullptr) {
-        figures->refusal = *from.refusal;
-        *from.refusal = 0;
-    }
+    gather_figures(*figures, from);
 }
 
 __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,
                                          LearningRateSchedule schedule) {
-    *lr = static_cast<float>(learning_rate(schedule, *updates));
+    put_learning_rate(lr, updates, schedule);
 }
 
 }  // namespace

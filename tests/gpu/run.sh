@@ -46,7 +46,8 @@ groups=("build"
         "initcheck racecheck")
 read -ra parts <<< "${groups[*]}"
 
-kernel_tests=(kernels/cuda_kernels_test)
+kernel_tests=(kernels/kernels_test)
+kernel_cases=${HALFTONE_TESTS:-Cuda*:PutBytes.*}  # those of the device
 engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test engine/autocast_test engine/optim_test
               engine/device_test)
 other_tests=(peer/golden_test engine/session_test)
@@ -95,7 +96,7 @@ tests_of() {
     done
     return $failed
 }
-part_kernels() { tests_of "${kernel_tests[@]}"; }
+part_kernels() { HALFTONE_TESTS=$kernel_cases tests_of "${kernel_tests[@]}"; }
 part_engine() { tests_of "${engine_tests[@]}"; }
 part_golden() { tests_of peer/golden_test; }
 part_sessions() { tests_of engine/session_test; }
@@ -109,7 +110,7 @@ sanitize() {
     for ((share = 0; share < shares; ++share)); do
         GTEST_TOTAL_SHARDS=$shares GTEST_SHARD_INDEX=$share compute-sanitizer --tool "$tool" --error-exitcode 9 \
             --print-limit 20 --port $((49152 + 100 * share + RANDOM % 90)) "$@" \
-            "$build/tests/kernels/cuda_kernels_test$simulated" --gtest_brief=1 --gtest_filter="${HALFTONE_TESTS:-*}" \
+            "$build/tests/kernels/kernels_test$simulated" --gtest_brief=1 --gtest_filter="$kernel_cases" \
             > "$results/$tool-$share.txt" 2>&1 &
         jobs+=($!)
     done

@@ -1,7 +1,11 @@
-#include "kernels/batch_norm.h"
-
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "kernels/batch_norm.h"
+#include "kernels/device.h"
+#include "kernels/device_array.h"
+#include "kernels/sum_tolerance.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
 
@@ -231,6 +235,286 @@ TEST(BatchNorm, LetsNaNThroughInItsOwnChannelOnly) {
     t.forward(false, true);
     for (std::int64_t i = 0; i < t.y.size(); ++i)
         ASSERT_EQ(std::isnan(t.y.get(i)), i % 20 == 3) << i;
+}
+
+const Array no_array{nullptr, DType::f32, 0};
+
+DType compute_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+double half_unit_of(DType dtype) { return dtype == DType::f64 ? 0x1p-53 : 0x1p-24; }
+
+struct TwinCase {
+    std::int64_t rows, channels;
+    DType dtype = DType::f32;
+    DType weight = DType::f32;  ///< f64 with f64
+    bool affine = true, residual = true, relu = true;
+    double mean = 0.5, deviation = 2;
+};
+
+std::vector<TwinCase> cases() {
+    std::vector<TwinCase> result;
+    for (const DType dtype : floating) {
+        const DType weight = compute_type(dtype);
+        for (const auto& [rows, channels] : std::vector<std::pair<int, int>>{
+                 {1, 1}, {2, 3}, {5, 8}, {33, 16}, {100, 64}, {700, 5}, {2100, 7}, {40, 130}}) {
+            result.push_back({rows, channels, dtype, weight});
+            result.push_back({rows, channels, dtype, weight, rows % 2 == 0, false, rows % 3 == 0});
+        }
+        result.push_back({130, 32, dtype, weight, false, true, false});
+        if (dtype == DType::f16 || dtype == DType::bf16)
+            result.push_back({64, 24, dtype, dtype, true, false, false});
+    }
+    return result;
+}
+
+/// The operands of one case, on the host and on the device.
+struct Operands {
+    explicit Operands(const TwinCase& c)
+        : shape{c.rows, c.channels, 1e-5, 0.1},
+          n(c.rows * c.channels),
+          x(random_buffer(c.dtype, n, 1, c.mean, c.deviation)),
+          residual(random_buffer(c.dtype, n, 2)),
+          weight(random_buffer(c.weight, c.channels, 3, 1, 0.3)),
+          bias(random_buffer(c.weight, c.channels, 4)),
+          running_mean(random_buffer(c.weight, c.channels, 5)),
+          running_var(random_buffer(c.weight, c.channels, 6, 3, 0.1)),
+          device_x(x),
+          device_residual(residual),
+          device_weight(weight),
+          device_bias(bias),
+          device_running_mean(running_mean),
+          device_running_var(running_var) {}
+    BatchNormShape shape;
+    std::int64_t n;
+    Buffer x, residual, weight, bias, running_mean, running_var;
+    DeviceBuffer device_x, device_residual, device_weight, device_bias, device_running_mean,
+        device_running_var;
+};
+
+ConstArray given(bool there, ConstArray array) { return there ? array : ConstArray(no_array); }
+
+/// Exact statistics of one channel.
+struct Exact {
+    Exact(const Buffer& x, const BatchNormShape& shape, std::int64_t c) {
+        for (std::int64_t r = 0; r < shape.rows; ++r) mean += x.get(r * shape.channels + c);
+        mean /= static_cast<double>(shape.rows);
+        for (std::int64_t r = 0; r < shape.rows; ++r) {
+            const double d = x.get(r * shape.channels + c) - mean;
+            squares += d * d;
+            spread = std::max(spread, std::fabs(d));
+        }
+        variance = squares / static_cast<double>(shape.rows);
+    }
+    double mean = 0, squares = 0, spread = 0, variance = 0;
+};
+
+/// The device's own sums: batches of 8 in a thread, at most `rows` of them, then a tree; of
+/// distances from the channel's first value, so of numbers up to twice the spread.
+double mean_slack(const Exact& e, const TwinCase& c) {
+    return static_cast<double>(c.rows + 20) * half_unit_of(c.dtype) * 2 * e.spread +
+           half_unit_of(c.dtype) * std::fabs(e.mean);
+}
+
+void expect_trained(const TwinCase& c) {
+    SCOPED_TRACE(::testing::Message()
+                 << c.rows << " x " << c.channels << " dtype " << static_cast<int>(c.dtype));
+    Operands o(c);
+    const DType wide = compute_type(c.dtype);
+    const DeviceBuffer y(c.dtype, o.n), mean(wide, c.channels), invstd(wide, c.channels);
+    cuda::batch_norm_forward_train(y, mean, invstd, o.device_running_mean, o.device_running_var,
+                                   o.device_x, given(c.affine, o.device_weight),
+                                   given(c.affine, o.device_bias),
+                                   given(c.residual, o.device_residual), c.relu, o.shape, {});
+    const Buffer actual = y.host(), means = mean.host(), invstds = invstd.host(),
+                 new_mean = o.device_running_mean.host(), new_var = o.device_running_var.host();
+    const double unit = half_unit_of(c.dtype);
+    for (std::int64_t k = 0; k < c.channels; ++k) {
+        const Exact e(o.x, o.shape, k);
+        ASSERT_TRUE(near(means.get(k), e.mean, wide, mean_slack(e, c)));
+        const double exact = 1 / std::sqrt(e.variance + o.shape.eps);
+        // Squares err by a few units for each addition, the root by half of that.
+        ASSERT_TRUE(near(invstds.get(k), exact, wide,
+                         (static_cast<double>(c.rows) + 40) * 4 * unit * exact));
+        ASSERT_TRUE(near(new_mean.get(k), 0.9 * o.running_mean.get(k) + 0.1 * e.mean,
+                         new_mean.dtype(), mean_slack(e, c)));
+        const double unbiased = e.squares / std::max(1.0, static_cast<double>(c.rows - 1));
+        ASSERT_TRUE(near(new_var.get(k), 0.9 * o.running_var.get(k) + 0.1 * unbiased,
+                         new_var.dtype(),
+                         (static_cast<double>(c.rows) + 40) * 4 * unit * unbiased));
+        for (std::int64_t r = 0; r < c.rows; ++r) {
+            const std::int64_t i = r * c.channels + k;
+            const double w = c.affine ? o.weight.get(k) : 1, b = c.affine ? o.bias.get(k) : 0;
+            const double centred = o.x.get(i) - means.get(k);
+            const double more = c.residual ? o.residual.get(i) : 0;
+            double expected = centred * invstds.get(k) * w + b + more;
+            const double size =
+                std::fabs(centred * invstds.get(k) * w) + std::fabs(b) + std::fabs(more);
+            if (c.relu) expected = std::max(expected, 0.0);
+            ASSERT_TRUE(near(actual.get(i), expected, c.dtype, 4 * unit * size)) << i;
+        }
+    }
+}
+
+TEST(CudaBatchNorm, NormalisesByTheBatchsStatistics) {
+    HALFTONE_NEEDS_CUDA();
+    for (const TwinCase& c : cases()) expect_trained(c);
+}
+
+TEST(CudaBatchNorm, LosesNothingToAMeanFarFromZero) {
+    HALFTONE_NEEDS_CUDA();
+    TwinCase c{3000, 6};
+    c.mean = 100;
+    c.deviation = 0.01;
+    const Operands o(c);
+    const DeviceBuffer y(c.dtype, o.n), mean(DType::f32, 6), invstd(DType::f32, 6);
+    cuda::batch_norm_forward_train(y, mean, invstd, no_array, no_array, o.device_x, no_array,
+                                   no_array, no_array, false, o.shape, {});
+    for (std::int64_t k = 0; k < 6; ++k) {
+        const Exact e(o.x, o.shape, k);
+        EXPECT_NEAR(mean.host().get(k), e.mean, 0x1p-18);  // half a unit of 100
+        EXPECT_NEAR(invstd.host().get(k) * std::sqrt(e.variance + 1e-5), 1, 1e-5);
+    }
+}
+
+TEST(CudaBatchNorm, GivesTheSameBitsInEveryRun) {
+    HALFTONE_NEEDS_CUDA();
+    const Operands o(TwinCase{5000, 20});
+    std::optional<Buffer> first;
+    for (int run = 0; run < 2; ++run) {
+        const DeviceBuffer y(DType::f32, o.n), mean(DType::f32, 20), invstd(DType::f32, 20);
+        cuda::batch_norm_forward_train(y, mean, invstd, no_array, no_array, o.device_x, no_array,
+                                       no_array, no_array, false, o.shape, {});
+        if (!first) first = y.host();
+        EXPECT_EQ(y.host().bytes(), first->bytes());
+    }
+}
+
+TEST(CudaBatchNorm, SaysNoMomentsOfNoRowsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer none(DType::f32, 0), mean(DType::f32, 3), invstd(DType::f32, 3);
+    cuda::batch_norm_forward_train(none, mean, invstd, no_array, no_array, none, no_array, no_array,
+                                   no_array, false, {0, 3}, {});
+    EXPECT_EQ(mean.host().get(0), 0);
+    EXPECT_TRUE(std::isnan(invstd.host().get(2)));
+}
+
+TEST(CudaBatchNorm, InfersTheCpusBits) {
+    HALFTONE_NEEDS_CUDA();
+    for (const TwinCase& c : cases()) {
+        Operands o(c);
+        if (o.n > 8) {
+            o.x.set(3, std::nan(""));
+            o.x.set(5, HUGE_VAL);
+        }
+        const DeviceBuffer x(o.x);
+        Buffer expected(c.dtype, o.n);
+        cpu::batch_norm_forward_infer(expected, o.x, given(c.affine, o.weight),
+                                      given(c.affine, o.bias), o.running_mean, o.running_var,
+                                      given(c.residual, o.residual), c.relu, o.shape, {});
+        const DeviceBuffer y(c.dtype, o.n);
+        cuda::batch_norm_forward_infer(y, x, given(c.affine, o.device_weight),
+                                       given(c.affine, o.device_bias), o.device_running_mean,
+                                       o.device_running_var, given(c.residual, o.device_residual),
+                                       c.relu, o.shape, {});
+        const Buffer actual = y.host();
+        for (std::int64_t i = 0; i < o.n; ++i)
+            // A processor that does not join products and sums rounds once more.
+            ASSERT_TRUE(near(actual.get(i), expected.get(i), c.dtype,
+                             half_unit_of(c.dtype) * (std::fabs(o.x.get(i)) + 10)))
+                << i;
+    }
+}
+
+void expect_gradients(const TwinCase& c, bool training) {
+    SCOPED_TRACE(::testing::Message() << c.rows << " x " << c.channels << " dtype "
+                                      << static_cast<int>(c.dtype) << " training " << training);
+    Operands o(c);
+    const DType wide = compute_type(c.dtype);
+    const double unit = half_unit_of(c.dtype);
+    Buffer mean(wide, c.channels), invstd(wide, c.channels);
+    for (std::int64_t k = 0; k < c.channels; ++k) {
+        const Exact e(o.x, o.shape, k);
+        mean.set(k, e.mean);
+        invstd.set(k, 1 / std::sqrt(e.variance + 0.1));
+    }
+    const Buffer dy = random_buffer(c.dtype, o.n, 8), y = random_buffer(c.dtype, o.n, 9);
+    const DeviceBuffer device_dy(dy), device_y(y), device_mean(mean), device_invstd(invstd);
+    const DeviceBuffer dx(c.dtype, o.n), dresidual(c.dtype, o.n), dweight(c.weight, c.channels),
+        dbias(c.weight, c.channels);
+    const auto out = [](bool there, const DeviceBuffer& b) { return there ? b.array() : no_array; };
+    cuda::batch_norm_backward(dx, out(c.residual, dresidual), out(c.affine, dweight),
+                              out(c.affine, dbias), device_dy, o.device_x, given(c.relu, device_y),
+                              given(c.affine, o.device_weight), device_mean, device_invstd, c.relu,
+                              training, o.shape, {});
+    const Buffer got = dx.host(), got_residual = dresidual.host(), got_weight = dweight.host(),
+                 got_bias = dbias.host();
+    const auto rows = static_cast<double>(c.rows);
+    for (std::int64_t k = 0; k < c.channels; ++k) {
+        const auto g_at = [&](std::int64_t i) { return c.relu && y.get(i) <= 0 ? 0 : dy.get(i); };
+        const auto xhat_at = [&](std::int64_t i) {
+            return (o.x.get(i) - mean.get(k)) * invstd.get(k);
+        };
+        double sum_g = 0, sum_gx = 0, size_g = 0, size_gx = 0;
+        for (std::int64_t r = 0; r < c.rows; ++r) {
+            const std::int64_t i = r * c.channels + k;
+            sum_g += g_at(i);
+            size_g += std::fabs(g_at(i));
+            sum_gx += g_at(i) * xhat_at(i);
+            size_gx += std::fabs(g_at(i) * xhat_at(i));
+        }
+        const double slack_g = (rows + 4) * unit * size_g, slack_gx = (rows + 8) * unit * size_gx;
+        if (c.affine) {
+            ASSERT_TRUE(near(got_bias.get(k), sum_g, c.weight, slack_g));
+            ASSERT_TRUE(near(got_weight.get(k), sum_gx, c.weight, slack_gx));
+        }
+        const double scale = (c.affine ? o.weight.get(k) : 1) * invstd.get(k);
+        for (std::int64_t r = 0; r < c.rows; ++r) {
+            const std::int64_t i = r * c.channels + k;
+            const double g = g_at(i), xhat = xhat_at(i);
+            if (c.residual) {
+                ASSERT_EQ(got_residual.get(i), g);
+            }
+            const double bias_part = training ? sum_g / rows : 0;
+            const double weight_part = training ? xhat * sum_gx / rows : 0;
+            const double size = std::fabs(g) + std::fabs(bias_part) + std::fabs(weight_part);
+            const double sums = training ? (slack_g + std::fabs(xhat) * slack_gx) / rows : 0;
+            ASSERT_TRUE(near(got.get(i), scale * (g - bias_part - weight_part), c.dtype,
+                             std::fabs(scale) * (sums + 8 * unit * size)))
+                << i;
+        }
+    }
+}
+
+TEST(CudaBatchNorm, FollowsTheGradientsFormula) {
+    HALFTONE_NEEDS_CUDA();
+    for (const TwinCase& c : cases())
+        for (const bool training : {true, false}) expect_gradients(c, training);
+}
+
+TEST(CudaBatchNorm, TakesMemoryAlignedForItsElementsAlone) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating) {
+        const std::int64_t rows = 9, channels = 16, n = rows * channels;
+        const Buffer x = random_buffer(dtype, n + 1, 1);
+        const DeviceBuffer device_x(x), device_y(dtype, n + 1), mean(compute_type(dtype), channels),
+            invstd(compute_type(dtype), channels), dx(dtype, n + 1);
+        const auto inside = [&](const Array& a) {
+            return Array{static_cast<unsigned char*>(a.data) + size_of(dtype), dtype, n};
+        };
+        const BatchNormShape shape{rows, channels};
+        cuda::batch_norm_forward_train(inside(device_y), mean, invstd, no_array, no_array,
+                                       inside(device_x), no_array, no_array, no_array, true, shape,
+                                       {});
+        cuda::batch_norm_backward(inside(dx), no_array, no_array, no_array, inside(device_x),
+                                  inside(device_x), inside(device_y), no_array, mean, invstd, true,
+                                  true, shape, {});
+        const Buffer y = device_y.host(), gradient = dx.host();
+        EXPECT_TRUE(std::isnan(y.get(0)));  // what is before the arrays stays
+        EXPECT_TRUE(std::isnan(gradient.get(0)));
+        for (std::int64_t i = 1; i <= n; ++i) {
+            ASSERT_TRUE(std::isfinite(y.get(i)));
+            ASSERT_TRUE(std::isfinite(gradient.get(i)));
+        }
+    }
 }
 
 }  // namespace

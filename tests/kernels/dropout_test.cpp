@@ -1,5 +1,6 @@
 #include "kernels/dropout.h"
-
+#include "kernels/device.h"
+#include "kernels/device_array.h"
 #include "kernels/support.h"
 
 namespace kernels::test {
@@ -37,6 +38,33 @@ TEST(DropoutMask, DoesNotDependOnTheThreads) {
         cpu::dropout_mask(mask, stream, 2, 0.5, {});
         EXPECT_EQ(mask.bytes(), expected.bytes());
     });
+}
+
+void expect_same_mask(std::int64_t size, std::int64_t start, std::uint64_t offset, double p) {
+    Buffer expected(DType::boolean, size);
+    cpu::dropout_mask(expected, stream, offset, p, {});
+    const DeviceBuffer memory(DType::boolean, size + start + 1);
+    cuda::dropout_mask({memory.as<std::uint8_t>() + start, DType::boolean, size}, stream, offset, p,
+                       {});
+    const Buffer actual = memory.host();
+    for (std::int64_t i = 0; i < start; ++i) ASSERT_EQ(actual.get(i), 255);
+    for (std::int64_t i = 0; i < size; ++i)
+        ASSERT_EQ(actual.get(start + i), expected.get(i)) << i << " of " << size;
+    ASSERT_EQ(actual.get(start + size), 255);
+}
+
+TEST(CudaDropoutMask, DrawsTheCpusNumbers) {
+    HALFTONE_NEEDS_CUDA();
+    for (const std::int64_t size : {0, 1, 3, 4, 5, 31, 33, 1000, 30001})
+        for (const std::uint64_t offset : {0ull, 1ull, 2ull, 3ull, 0x3ffffffffull})
+            for (const std::int64_t start : {0, 1}) expect_same_mask(size, start, offset, 0.3);
+}
+
+TEST(CudaDropoutMask, HoldsForEveryProbability) {
+    HALFTONE_NEEDS_CUDA();
+    for (const double p : {0.0, 1.0, 0.5, 1e-9, 0x1p-24, 1 - 0x1p-24, 1 - 0x1p-25, 0.1, 0.9, -1.0,
+                           2.0, std::nan("")})
+        expect_same_mask(1001, 0, 5, p);
 }
 
 }  // namespace

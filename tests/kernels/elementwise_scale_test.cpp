@@ -3,6 +3,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"
+#include "kernels/twins.h"
 
 namespace kernels::test {
 namespace {
@@ -123,72 +124,131 @@ TEST(AbsMax, KeepsInfinityAndNaN) {
     });
 }
 
-/// Row-major strides of a shape, times `step`.
-std::array<std::int64_t, max_rank> dense(const std::vector<std::int64_t>& shape) {
-    std::array<std::int64_t, max_rank> strides{};
-    std::int64_t size = 1;
-    for (std::size_t k = shape.size(); k-- > 0;) {
-        strides[k] = size;
-        size *= shape[k];
-    }
-    return strides;
-}
-
-/// Copies with x's strides as given and y dense, and checks every element by its index.
-void expect_copy(DType dtype, const std::vector<std::int64_t>& shape,
-                 const std::vector<std::int64_t>& x_strides, std::int64_t x_size) {
-    Buffer x(dtype, x_size);
-    for (std::int64_t i = 0; i < x_size; ++i) x.set(i, static_cast<double>(i % 251));
-    std::int64_t size = 1;
-    for (auto n : shape) size *= n;
-    Buffer y(dtype, size);
-    Strided to{y.array().data, dtype, static_cast<int>(shape.size()), {}, dense(shape)};
-    ConstStrided from{x.view().data, dtype, to.rank, {}, {}};
-    std::copy(shape.begin(), shape.end(), to.shape.begin());
-    from.shape = to.shape;
-    std::copy(x_strides.begin(), x_strides.end(), from.strides.begin());
-    with_threads([&](int) {
-        cpu::fill(y, 99, {});
-        cpu::copy_strided(to, from, {});
-        for (std::int64_t i = 0; i < size; ++i) {
-            std::int64_t rest = i, at = 0;
-            for (std::size_t k = shape.size(); k-- > 0;) {
-                at += rest % shape[k] * x_strides[k];
-                rest /= shape[k];
+TEST(CudaAxpby, AddsTwoScaledArraysAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (std::int64_t skip : {0, 1})
+            for (std::int64_t size : {1, 33, 1000, 5003}) {
+                const Buffer a = random_buffer(dtype, size + skip, 1);
+                const Buffer b = random_buffer(dtype, size + skip, 2);
+                const auto results =
+                    run_twins(cpu::axpby, cuda::axpby, dtype, size, {a, b}, skip,
+                              [](Axpby f, Array y, const std::vector<ConstArray>& in) {
+                                  f(y, in[0], in[1], 0.7, -0.3, {});
+                              });
+                // A CPU without FMA rounds the first product on its own.
+                const double unit = dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+                for (std::int64_t i = skip; i < size + skip; ++i)
+                    ASSERT_TRUE(near(
+                        results.cuda.get(i), results.cpu.get(i), dtype,
+                        2 * unit * std::fabs(a.get(i)) + 2 * half_ulp(dtype, results.cpu.get(i))));
             }
-            ASSERT_EQ(y.get(i), x.get(at)) << "element " << i;
-        }
-    });
 }
 
-TEST(CopyStrided, TransposesPermutesAndBroadcasts) {
-    for (DType dtype : {DType::f64, DType::f32, DType::bf16, DType::u8}) {
-        expect_copy(dtype, {7, 5}, {1, 7}, 35);
-        expect_copy(dtype, {300, 257}, {1, 300}, 300 * 257);
-        expect_copy(dtype, {2, 3, 16, 17}, {16 * 17 * 3, 1, 17 * 3, 3}, 2 * 3 * 16 * 17);
-        expect_copy(dtype, {2, 16, 17, 3}, {16 * 17 * 3, 17, 1, 16 * 17}, 2 * 3 * 16 * 17);
-        expect_copy(dtype, {4, 33}, {0, 1}, 33);
-        expect_copy(dtype, {33, 4}, {1, 0}, 33);
-        expect_copy(dtype, {5, 4}, {8, 2}, 40);
-        expect_copy(dtype, {200, 1000}, {1000, 1}, 200000);
-        expect_copy(dtype, {}, {}, 1);
-        expect_copy(dtype, {1, 1}, {5, 3}, 1);
+TEST(CudaAxpby, KeepsAMultipleOfOneExactlyAndMayWriteOverAnOperand) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating) {
+        const Buffer a = random_buffer(dtype, 1000, 3), b = random_buffer(dtype, 1000, 4);
+        const DeviceBuffer x(a), y(b);
+        cuda::axpby(y, x, y, 1, 0, {});
+        EXPECT_EQ(y.host().bytes(), a.bytes());
     }
 }
 
-TEST(CopyStrided, WritesIntoStridedMemoryAndLeavesTheGaps) {
-    const Buffer x(DType::f32, {1, 2, 3, 4, 5, 6});
-    Buffer y(DType::f32, std::vector<double>(12, -1));
-    cpu::copy_strided({y.array().data, DType::f32, 2, {2, 3}, {2, 4}},
-                      {x.view().data, DType::f32, 2, {2, 3}, {3, 1}}, {});
-    EXPECT_EQ(y.values(), (std::vector<double>{1, -1, 4, -1, 2, -1, 5, -1, 3, -1, 6, -1}));
+TEST(CudaScaleBy, GivesTheCpusBits) {
+    HALFTONE_NEEDS_CUDA();
+    const float scale = 1.0f / 3;
+    const DeviceValue<float> device_scale(scale);
+    for (DType dtype : floating)
+        for (std::int64_t skip : {0, 1, 3})
+            for (std::int64_t size : awkward_sizes) {
+                const auto results =
+                    run_twins(cpu::scale_by, cuda::scale_by, dtype, size,
+                              {awkward_buffer(dtype, size + skip, 5)}, size == 1 ? 0 : skip,
+                              [&](ScaleBy f, Array y, const std::vector<ConstArray>& in) {
+                                  f(y, {in[0].data, dtype, y.size},
+                                    f == cuda::scale_by ? device_scale.get() : &scale, {});
+                              });
+                ASSERT_TRUE(same(results.cuda, results.cpu));
+            }
 }
 
-TEST(CopyStrided, CopiesNothingOfAnEmptyShape) {
-    Buffer y(DType::f32, {7});
-    cpu::copy_strided({y.array().data, DType::f32, 2, {0, 3}, {3, 1}},
-                      {nullptr, DType::f32, 2, {0, 3}, {3, 1}}, {});
-    EXPECT_EQ(y.get(0), 7);
+TEST(CudaFill, RoundsTheValueAndFillsEverySize) {
+    HALFTONE_NEEDS_CUDA();
+    const double values[] = {0, 3.3, -7.9, 1e300, static_cast<double>(nan), 65519.9999999};
+    for (DType dtype : every_dtype)
+        for (double value : values)
+            for (std::int64_t skip : {0, 1})
+                for (std::int64_t size : {0, 1, 31, 1000}) {
+                    const auto results = run_twins(
+                        cpu::fill, cuda::fill, dtype, size, {}, skip,
+                        [&](Fill f, Array y, const std::vector<ConstArray>&) { f(y, value, {}); });
+                    ASSERT_EQ(results.cuda.bytes(), results.cpu.bytes());
+                }
+}
+
+TEST(CudaAddBias, GivesTheCpusBitsForEveryWidth) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (std::int64_t cols : {1, 2, 8, 31, 64, 5000})
+            for (std::int64_t rows : {0, 1, 37})
+                for (std::int64_t skip : {0, 1})
+                    for (bool relu : {false, true}) {
+                        const Buffer x = awkward_buffer(dtype, rows * cols + skip, 6);
+                        const Buffer bias = awkward_buffer(dtype, cols + skip, 7);
+                        const auto results =
+                            run_twins(cpu::add_bias, cuda::add_bias, dtype, rows * cols, {x, bias},
+                                      rows * cols == 1 ? 0 : skip,
+                                      [&](AddBias f, Array y, const std::vector<ConstArray>& in) {
+                                          f(y, {in[0].data, dtype, rows * cols},
+                                            {in[1].data, dtype, cols}, relu, {});
+                                      });
+                        ASSERT_TRUE(same(results.cuda, results.cpu)) << rows << " " << cols;
+                    }
+}
+
+TEST(CudaAddBias, MayWriteOverItsInput) {
+    HALFTONE_NEEDS_CUDA();
+    for (std::int64_t cols : {61, 64}) {
+        const Buffer bias = random_buffer(DType::bf16, cols, 8);
+        Buffer x = random_buffer(DType::bf16, 1500 * cols, 9);
+        const DeviceBuffer y(x), add(bias);
+        cpu::add_bias(x, x, bias, true, {});
+        cuda::add_bias(y, y, add, true, {});
+        EXPECT_EQ(y.host().bytes(), x.bytes());
+    }
+}
+
+TEST(CudaAbsMax, AccumulatesTheLargestMagnitude) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating)
+        for (std::int64_t skip : {0, 1})
+            for (std::int64_t size : {0, 1, 31, 1000, 70001}) {
+                Buffer x = random_buffer(dtype, size + skip, 10);
+                if (size > 0) x.set(skip + size / 2, -77);
+                const DeviceBuffer in(x);
+                for (float before : {0.0f, 100.0f}) {
+                    const DeviceValue<float> result(before);
+                    cuda::abs_max(result.get(), from(in, skip), {});
+                    EXPECT_EQ(result.host(), std::max(before, size > 0 ? 77.0f : 0.0f));
+                }
+            }
+}
+
+TEST(CudaAbsMax, KeepsInfinityAndNaN) {
+    HALFTONE_NEEDS_CUDA();
+    for (DType dtype : floating) {
+        Buffer x = random_buffer(dtype, 100, 11);
+        const DeviceValue<float> result(0);
+        x.set(40, static_cast<double>(-infinity));
+        cuda::abs_max(result.get(), DeviceBuffer(x), {});
+        EXPECT_EQ(result.host(), infinity);
+        x.set(99, static_cast<double>(-nan));
+        cuda::abs_max(result.get(), DeviceBuffer(x), {});
+        EXPECT_TRUE(std::isnan(result.host()));
+        cuda::abs_max(result.get(), DeviceBuffer(random_buffer(dtype, 9, 12)), {});
+        EXPECT_TRUE(std::isnan(result.host()));
+    }
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
-#include "kernels/gemm.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "cpu/gemm_tiled.h"
+#include "kernels/cuda_device.h"
+#include "kernels/device_array.h"
+#include "kernels/device_copy.h"
+#include "kernels/gemm.h"
 #include "kernels/gemm_problem.h"
 #include "kernels/parallel.h"
 #include "kernels/support.h"
@@ -270,6 +274,211 @@ TEST(Gemm, AgreesWithDoubleAtSizesThatUseEveryThread) {
             }
         }
     cpu::set_threads(cpu::hardware_threads());
+}
+
+/// cuda::gemm on copies; the operands begin `Offset` elements into their blocks.
+template <int Offset>
+void run_on_device(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options) {
+    const auto bytes = [&](std::int64_t stride, DType dtype) {
+        return static_cast<std::size_t>(stride * options.batch) * size_of(dtype);
+    };
+    const auto offset = [](DType dtype) { return Offset * size_of(dtype); };
+    const DeviceCopy on_c(c.data, bytes(options.stride_c, c.dtype), offset(c.dtype));
+    const DeviceCopy on_a(a.data, bytes(options.stride_a, a.dtype), offset(a.dtype));
+    const DeviceCopy on_b(b.data, bytes(options.stride_b, b.dtype), offset(b.dtype));
+    std::unique_ptr<DeviceCopy> bias;
+    GemmOptions there = options;
+    if (options.bias) {
+        const auto size = static_cast<std::size_t>(c.cols) * size_of(c.dtype);
+        bias = std::make_unique<DeviceCopy>(options.bias, size, offset(c.dtype));
+        there.bias = bias->get();
+    }
+    cuda::gemm({on_c.get(), c.dtype, c.rows, c.cols, c.ld},
+               {on_a.get(), a.dtype, a.rows, a.cols, a.ld, a.transposed},
+               {on_b.get(), b.dtype, b.rows, b.cols, b.ld, b.transposed}, there, {});
+    on_c.read(c.data);
+}
+
+void check_on_device(const Case& c) {
+    SCOPED_TRACE(to_string(c));
+    const Problem problem(c);
+    problem.check(run_on_device<0>);
+    problem.check(run_on_device<1>);
+}
+
+TEST(CudaGemm, AgreesWithDoubleForEveryDtypeAndTransposition) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types)
+        for (const bool a_transposed : {false, true})
+            for (const bool b_transposed : {false, true})
+                for (const std::int64_t size : {1, 2, 31, 32, 33, 64})
+                    check_on_device({.in = types.in,
+                                     .out = types.out,
+                                     .m = size,
+                                     .n = size + 3,
+                                     .k = size + 5,
+                                     .a_transposed = a_transposed,
+                                     .b_transposed = b_transposed});
+}
+
+TEST(CudaGemm, AgreesWithDoubleForUnevenShapesAndGapsBetweenRows) {
+    HALFTONE_NEEDS_CUDA();
+    const std::int64_t shapes[][3] = {{32, 64, 2},  {64, 2, 32},   {1, 500, 70},
+                                      {500, 1, 70}, {13, 17, 600}, {7, 8, 1}};
+    for (const Types& types : all_types)
+        for (const auto& shape : shapes)
+            for (const bool transposed : {false, true})
+                check_on_device({.in = types.in,
+                                 .out = types.out,
+                                 .m = shape[0],
+                                 .n = shape[1],
+                                 .k = shape[2],
+                                 .a_transposed = !transposed,
+                                 .b_transposed = transposed,
+                                 .pad = transposed ? 3 : 0});
+}
+
+TEST(CudaGemm, ScalesAddsOldValuesBiasAndClampsAtZero) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types)
+        for (const double alpha : {1.0, -0.5})
+            for (const double beta : {0.0, 0.25})
+                for (const bool bias : {false, true})
+                    for (const bool relu : {false, true})
+                        check_on_device({.in = types.in,
+                                         .out = types.out,
+                                         .m = 21,
+                                         .n = 19,
+                                         .k = 24,
+                                         .b_transposed = true,
+                                         .pad = 1,
+                                         .alpha = alpha,
+                                         .beta = beta,
+                                         .bias = bias,
+                                         .relu = relu});
+}
+
+TEST(CudaGemm, RunsEveryProductOfABatch) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types)
+        for (const bool bias : {false, true})
+            check_on_device({.in = types.in,
+                             .out = types.out,
+                             .m = 9,
+                             .n = 14,
+                             .k = 17,
+                             .b_transposed = true,
+                             .pad = 1,
+                             .batch = 5,
+                             .alpha = 0.125,
+                             .bias = bias,
+                             .relu = bias});
+}
+
+TEST(CudaGemm, SharesAnOperandWhoseStrideIsZero) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer a(random_buffer(DType::f32, 3 * 4 * 5, 1)),
+        b(random_buffer(DType::f32, 30, 2));
+    const DeviceBuffer shared(DType::f32, 72), joined(DType::f32, 72);
+    const ConstMatrix right{b.as<void>(), DType::f32, 5, 6, 6};
+    cuda::gemm({shared.as<void>(), DType::f32, 4, 6, 6}, {a.as<void>(), DType::f32, 4, 5, 5}, right,
+               {.batch = 3, .stride_c = 24, .stride_a = 20, .stride_b = 0}, {});
+    cuda::gemm({joined.as<void>(), DType::f32, 12, 6, 6}, {a.as<void>(), DType::f32, 12, 5, 5},
+               right, {}, {});
+    const Buffer one = shared.host(), other = joined.host();
+    for (std::int64_t i = 0; i < 72; ++i) EXPECT_NEAR(one.get(i), other.get(i), 1e-5);
+}
+
+TEST(CudaGemm, GivesOldValuesAndBiasForAnEmptySumAndNothingForAnEmptyResult) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types) {
+        check_on_device({.in = types.in, .out = types.out, .m = 3, .n = 4, .k = 0});
+        check_on_device(
+            {.in = types.in, .out = types.out, .m = 3, .n = 4, .k = 0, .beta = 0.5, .bias = true});
+        check_on_device({.in = types.in, .out = types.out, .m = 0, .n = 4, .k = 3});
+        check_on_device({.in = types.in, .out = types.out, .m = 4, .n = 0, .k = 3});
+        check_on_device({.in = types.in, .out = types.out, .m = 4, .n = 4, .k = 3, .batch = 0});
+    }
+}
+
+TEST(CudaGemm, DoesNotReadTheOldValuesWhenBetaIsZero) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types) {
+        const std::vector<double> ones(16, 1.0);
+        const DeviceBuffer a{Buffer(types.in, ones)}, c(types.out, 16),
+            bias{Buffer(types.out, ones)};
+        for (const bool biased : {false, true}) {
+            const GemmOptions options{.bias = biased ? bias.as<void>() : nullptr};
+            cuda::gemm({c.as<void>(), types.out, 4, 4, 4}, {a.as<void>(), types.in, 4, 4, 4},
+                       {a.as<void>(), types.in, 4, 4, 4}, options, {});
+            for (const double value : c.host().values()) ASSERT_EQ(value, biased ? 5 : 4);
+        }
+    }
+}
+
+TEST(CudaGemm, DoesNotReadTheOperandsWhenAlphaIsZero) {
+    HALFTONE_NEEDS_CUDA();
+    for (const Types& types : all_types) {
+        const DeviceBuffer a{Buffer(types.in, std::vector<double>(16, std::nan("")))},
+            c{Buffer(types.out, std::vector<double>(16, 1.0))};
+        cuda::gemm({c.as<void>(), types.out, 4, 4, 4}, {a.as<void>(), types.in, 4, 4, 4},
+                   {a.as<void>(), types.in, 4, 4, 4}, {.alpha = 0, .beta = 3}, {});
+        for (const double value : c.host().values()) ASSERT_EQ(value, 3);
+    }
+}
+
+TEST(CudaGemm, RoundsSixteenBitProductsOnceFromFloatSums) {
+    HALFTONE_NEEDS_CUDA();
+    const auto dot = [](DType dtype, std::vector<double> row, std::vector<double> column) {
+        const DeviceBuffer a{Buffer(dtype, row)}, b{Buffer(dtype, column)}, c(dtype, 1);
+        const auto k = static_cast<std::int64_t>(row.size());
+        cuda::gemm({c.as<void>(), dtype, 1, 1, 1}, {a.as<void>(), dtype, 1, k, k},
+                   {b.as<void>(), dtype, k, 1, 1}, {}, {});
+        return c.host().get(0);
+    };
+    EXPECT_EQ(dot(DType::bf16, {256, 1, 1, 1}, {1, 1, 1, 1}), 260);
+    EXPECT_EQ(dot(DType::bf16, {1, 3 * 0x1p-8}, {1, 1}), 1.015625);
+    EXPECT_EQ(dot(DType::f16, {65519}, {1}), 65504);
+    EXPECT_EQ(dot(DType::f16, {65520}, {1}), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(dot(DType::f16, {300, -300}, {300, 299}), 300);
+    EXPECT_EQ(dot(DType::f16, {0x1p-24}, {1}), 0x1p-24);
+}
+
+TEST(CudaGemm, PassesNaNsThroughTheReluToTheirRowsOnly) {
+    HALFTONE_NEEDS_CUDA();
+    constexpr std::int64_t size = 16;
+    for (const Types& types : all_types) {
+        Buffer values(types.in, std::vector<double>(size * size, 0.5));
+        const DeviceBuffer b(values), c(types.out, size * size);
+        values.set(2 * size + 3, std::nan(""));
+        const DeviceBuffer a(values);
+        cuda::gemm({c.as<void>(), types.out, size, size, size},
+                   {a.as<void>(), types.in, size, size, size},
+                   {b.as<void>(), types.in, size, size, size}, {.relu = true}, {});
+        const Buffer out = c.host();
+        for (std::int64_t i = 0; i < size * size; ++i) {
+            if (i / size == 2)
+                ASSERT_TRUE(std::isnan(out.get(i)));
+            else
+                ASSERT_EQ(out.get(i), 4);
+        }
+    }
+}
+
+TEST(CudaGemm, WaitsForNothing) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer a(random_buffer(DType::f16, 64, 1)), c(DType::f16, 64);
+    const auto run = [&] {
+        cuda::gemm({c.as<void>(), DType::f16, 8, 8, 8}, {a.as<void>(), DType::f16, 8, 8, 8},
+                   {a.as<void>(), DType::f16, 8, 8, 8}, {.relu = true}, {});
+    };
+    run();
+    const cuda::CallCounts before = cuda::call_counts();
+    run();
+    const cuda::CallCounts after = cuda::call_counts();
+    EXPECT_EQ(after.synchronizations, before.synchronizations);
+    EXPECT_EQ(after.allocations, before.allocations);
+    EXPECT_EQ(after.launches, before.launches + 2);
 }
 
 }  // namespace

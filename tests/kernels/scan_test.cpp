@@ -1,8 +1,8 @@
-#include "kernels/scan.h"
-
 #include <gtest/gtest.h>
 
 #include "kernels/recurrence.h"
+#include "kernels/scan.h"
+#include "kernels/twins.h"
 
 namespace kernels::test {
 namespace {
@@ -46,6 +46,74 @@ TEST(Scan, LeavesWhatLiesBeforeAnInfinityAlone) {
     EXPECT_EQ(y.get(0), 1);
     EXPECT_EQ(y.get(2), static_cast<double>(infinity));
     EXPECT_TRUE(std::isnan(y.get(3)) && std::isnan(y.get(4)));
+}
+
+Buffer scanned_on_device(DType to, const Buffer& a, const Buffer& b, const ScanCase& c) {
+    const DeviceBuffer factors(a), terms(b), y(to, c.size());
+    const ConstArray none(nullptr, a.dtype(), 0);
+    cuda::scan(y, c.factors ? ConstArray(factors) : none, c.terms ? ConstArray(terms) : none,
+               c.outer, c.n, c.inner, c.reverse, {});
+    return y.host();
+}
+
+void expect_scan(DType from, DType to, const ScanCase& c) {
+    const Buffer a = scan_factors(from, c), b = scan_terms(from, c);
+    expect_recurrence(scanned_on_device(to, a, b, c), a, b, c);
+}
+
+TEST(CudaScan, FollowsTheRecurrenceInEveryType) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating)
+        for (const ScanCase& c : scan_cases({{2, 33, 3}, {2, 200, 1}, {1, 1500, 2}})) {
+            expect_scan(dtype, dtype, c);
+            if (dtype != DType::f64) expect_scan(dtype, DType::f32, c);
+        }
+}
+
+TEST(CudaScan, FollowsTheRecurrenceInEveryShape) {
+    HALFTONE_NEEDS_CUDA();
+    // Parts of a thread, a warp, a tile; several tiles; threads of their own for many rows.
+    for (const ScanCase& c : scan_cases({{1, 1, 1},
+                                         {0, 5, 2},
+                                         {2, 0, 3},
+                                         {1, 65, 1},
+                                         {1, 127, 2},
+                                         {1, 1023, 1},
+                                         {1, 1024, 1},
+                                         {2, 1025, 1},
+                                         {1, 5000, 3},
+                                         {200, 65, 90}}))
+        expect_scan(DType::f32, DType::f32, c);
+}
+
+TEST(CudaScan, LeavesWhatLiesBeforeAnInfinityAlone) {
+    HALFTONE_NEEDS_CUDA();
+    const ScanCase c{1, 3000, 1, false, true, false};
+    Buffer x = random_buffer(DType::f32, c.size(), 5);
+    x.set(1501, static_cast<double>(infinity));
+    const Buffer y = scanned_on_device(DType::f32, Buffer(DType::f32, 0), x, c);
+    EXPECT_TRUE(std::isfinite(y.get(1500)));
+    EXPECT_EQ(y.get(1501), static_cast<double>(infinity));
+    EXPECT_EQ(y.get(2999), static_cast<double>(infinity));
+}
+
+TEST(CudaScan, KeepsAProductAtZeroBehindAZero) {
+    HALFTONE_NEEDS_CUDA();
+    const ScanCase c{1, 100, 1, true, false, false};
+    Buffer x(DType::f32, std::vector<double>(100, 2));
+    x.set(40, 0);
+    const Buffer y = scanned_on_device(DType::f32, x, Buffer(DType::f32, 0), c);
+    EXPECT_EQ(y.get(39), 0x1p40);
+    EXPECT_EQ(y.get(40), 0);
+    EXPECT_EQ(y.get(99), 0);
+}
+
+TEST(CudaScan, GivesTheSameBitsEveryTime) {
+    HALFTONE_NEEDS_CUDA();
+    const ScanCase c{1, 5000, 2, true, true, true};
+    const Buffer a = scan_factors(DType::f32, c), b = scan_terms(DType::f32, c);
+    EXPECT_EQ(scanned_on_device(DType::f32, a, b, c).bytes(),
+              scanned_on_device(DType::f32, a, b, c).bytes());
 }
 
 }  // namespace

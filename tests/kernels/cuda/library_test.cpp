@@ -14,11 +14,11 @@ namespace kernels::cuda {
 namespace {
 
 namespace fs = std::filesystem;
+using test_support::TempFolder;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using test_support::TempFolder;
 
 /// Sets a variable of the environment and puts it back.
 class Variable {

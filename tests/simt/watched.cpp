@@ -1,4 +1,4 @@
-#include "kernels/simt_watched.h"
+#include "simt/watched.h"
 
 #include "simt/language.h"
 

@@ -1,8 +1,80 @@
+#include <gtest/gtest.h>
+
 #include "kernels/elementwise.h"
+#include "kernels/support.h"
+#include "kernels/targets.h"
 #include "kernels/twins.h"
 
 namespace kernels::test {
 namespace {
+
+/// Row-major strides of a shape, times `step`.
+std::array<std::int64_t, max_rank> dense(const std::vector<std::int64_t>& shape) {
+    std::array<std::int64_t, max_rank> strides{};
+    std::int64_t size = 1;
+    for (std::size_t k = shape.size(); k-- > 0;) {
+        strides[k] = size;
+        size *= shape[k];
+    }
+    return strides;
+}
+
+/// Copies with x's strides as given and y dense, and checks every element by its index.
+void expect_copy(DType dtype, const std::vector<std::int64_t>& shape,
+                 const std::vector<std::int64_t>& x_strides, std::int64_t x_size) {
+    Buffer x(dtype, x_size);
+    for (std::int64_t i = 0; i < x_size; ++i) x.set(i, static_cast<double>(i % 251));
+    std::int64_t size = 1;
+    for (auto n : shape) size *= n;
+    Buffer y(dtype, size);
+    Strided to{y.array().data, dtype, static_cast<int>(shape.size()), {}, dense(shape)};
+    ConstStrided from{x.view().data, dtype, to.rank, {}, {}};
+    std::copy(shape.begin(), shape.end(), to.shape.begin());
+    from.shape = to.shape;
+    std::copy(x_strides.begin(), x_strides.end(), from.strides.begin());
+    with_threads([&](int) {
+        cpu::fill(y, 99, {});
+        cpu::copy_strided(to, from, {});
+        for (std::int64_t i = 0; i < size; ++i) {
+            std::int64_t rest = i, at = 0;
+            for (std::size_t k = shape.size(); k-- > 0;) {
+                at += rest % shape[k] * x_strides[k];
+                rest /= shape[k];
+            }
+            ASSERT_EQ(y.get(i), x.get(at)) << "element " << i;
+        }
+    });
+}
+
+TEST(CopyStrided, TransposesPermutesAndBroadcasts) {
+    for (DType dtype : {DType::f64, DType::f32, DType::bf16, DType::u8}) {
+        expect_copy(dtype, {7, 5}, {1, 7}, 35);
+        expect_copy(dtype, {300, 257}, {1, 300}, 300 * 257);
+        expect_copy(dtype, {2, 3, 16, 17}, {16 * 17 * 3, 1, 17 * 3, 3}, 2 * 3 * 16 * 17);
+        expect_copy(dtype, {2, 16, 17, 3}, {16 * 17 * 3, 17, 1, 16 * 17}, 2 * 3 * 16 * 17);
+        expect_copy(dtype, {4, 33}, {0, 1}, 33);
+        expect_copy(dtype, {33, 4}, {1, 0}, 33);
+        expect_copy(dtype, {5, 4}, {8, 2}, 40);
+        expect_copy(dtype, {200, 1000}, {1000, 1}, 200000);
+        expect_copy(dtype, {}, {}, 1);
+        expect_copy(dtype, {1, 1}, {5, 3}, 1);
+    }
+}
+
+TEST(CopyStrided, WritesIntoStridedMemoryAndLeavesTheGaps) {
+    const Buffer x(DType::f32, {1, 2, 3, 4, 5, 6});
+    Buffer y(DType::f32, std::vector<double>(12, -1));
+    cpu::copy_strided({y.array().data, DType::f32, 2, {2, 3}, {2, 4}},
+                      {x.view().data, DType::f32, 2, {2, 3}, {3, 1}}, {});
+    EXPECT_EQ(y.values(), (std::vector<double>{1, -1, 4, -1, 2, -1, 5, -1, 3, -1, 6, -1}));
+}
+
+TEST(CopyStrided, CopiesNothingOfAnEmptyShape) {
+    Buffer y(DType::f32, {7});
+    cpu::copy_strided({y.array().data, DType::f32, 2, {0, 3}, {3, 1}},
+                      {nullptr, DType::f32, 2, {0, 3}, {3, 1}}, {});
+    EXPECT_EQ(y.get(0), 7);
+}
 
 struct Layout {
     std::vector<std::int64_t> shape, y, x;  ///< strides of y and of x
@@ -37,7 +109,7 @@ void expect_same_copy(DType dtype, const Layout& layout, std::int64_t skip = 0) 
         << ::testing::PrintToString(layout.x) << ", type " << static_cast<int>(dtype);
 }
 
-std::vector<std::int64_t> dense(const std::vector<std::int64_t>& shape) {
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape) {
     std::vector<std::int64_t> strides(shape.size());
     std::int64_t size = 1;
     for (std::size_t k = shape.size(); k-- > 0;) {
@@ -87,8 +159,8 @@ TEST(CudaCopyStrided, CopiesEveryLayoutAsTheCpuDoes) {
 
 TEST(CudaCopyStrided, GoesOnBeyondOneGrid) {
     HALFTONE_NEEDS_CUDA();
-    expect_same_copy(DType::f32, {{3, 200, 301}, dense({3, 200, 301}), {1, 3, 600}});
-    expect_same_copy(DType::f16, {{7, 301, 40}, dense({7, 301, 40}), {12040, 1, 301}});
+    expect_same_copy(DType::f32, {{3, 200, 301}, dense_strides({3, 200, 301}), {1, 3, 600}});
+    expect_same_copy(DType::f16, {{7, 301, 40}, dense_strides({7, 301, 40}), {12040, 1, 301}});
 }
 
 TEST(CudaCopyStrided, ReadsBackwards) {

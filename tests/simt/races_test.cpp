@@ -6,10 +6,10 @@
 #include <string>
 
 #include "kernels/cuda_device.h"
-#include "kernels/simt_watched.h"
 #include "simt/device.h"
 #include "simt/language.h"
 #include "simt/races.h"
+#include "simt/watched.h"
 
 // The judge of races, asked without the compiler's help: the accesses are named by hand.
 namespace kernels::simt {

@@ -1,3 +1,6 @@
+#include <memory>
+
+#include "kernels/device_array.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/optimizer_problem.h"
 #include "kernels/targets.h"
@@ -177,120 +180,135 @@ TEST(Optimizers, LarcLeavesATensorWithoutNormAlone) {
         EXPECT_EQ(problem.tensors[0].grad.get(i), stored(DType::f32, before.get(i) / 16));
 }
 
-// X8: sizes, lists and numbers of the catalogue.
-const std::vector<std::int64_t> x8_sizes = {777, 555, 65537, 1};
-
-struct X8List {
-    X8List(DType type, double value, int repeats) {
-        for (int r = 0; r < repeats; ++r)
-            for (const std::int64_t size : x8_sizes)
-                buffers.emplace_back(type,
-                                     std::vector<double>(static_cast<std::size_t>(size), value));
+/// A problem's arrays and scalars on the device.
+class DeviceProblem {
+public:
+    explicit DeviceProblem(const OptimizerProblem& from)
+        : lr_(DType::f32, {static_cast<double>(from.lr[0]), static_cast<double>(from.lr[1])}),
+          decays_(DType::f64, {from.decays[0], from.decays[1]}),
+          scale_(from.scale),
+          clip_(from.clip),
+          found_(from.found_inf) {
+        for (const auto& t : from.tensors) {
+            Part part;
+            const Buffer* buffers[] = {&t.master, &t.grad, &t.state1, &t.state2, &t.low, &t.state3};
+            for (int k = 0; k < 6; ++k) part[k] = std::make_unique<DeviceBuffer>(*buffers[k]);
+            list_.push_back({*part[0], *part[1], *part[2], *part[3], *part[4], *part[5], t.group,
+                             static_cast<int>(list_.size()), from.behind_low});
+            parts_.push_back(std::move(part));
+        }
+        const auto counts = [](std::span<const std::int64_t> values) {
+            Buffer buffer(DType::i64, static_cast<std::int64_t>(values.size()));
+            std::copy(values.begin(), values.end(), buffer.as<std::int64_t>());
+            return std::make_unique<DeviceBuffer>(buffer);
+        };
+        device_lr_ = std::make_unique<DeviceBuffer>(lr_);
+        device_decays_ = std::make_unique<DeviceBuffer>(decays_);
+        device_steps_ = counts(from.steps);
+        device_own_steps_ = counts(from.own_steps);
+        scalars_ = {.lr = device_lr_->as<float>(),
+                    .grad_scale = scale_.get(),
+                    .clip = clip_.get(),
+                    .found_inf = found_.get(),
+                    .step = device_steps_->as<std::int64_t>(),
+                    .own_step = device_own_steps_->as<std::int64_t>(),
+                    .write_grads = from.write_grads,
+                    .weight_decay = device_decays_->as<double>(),
+                    .larc = from.larc};
     }
-    std::vector<Array> arrays() { return {buffers.begin(), buffers.end()}; }
-    std::vector<ConstArray> views() { return {buffers.begin(), buffers.end()}; }
-    std::vector<Buffer> buffers;
+    const std::vector<UpdateTensor>& list() const { return list_; }
+    const UpdateScalars& scalars() const { return scalars_; }
+    Buffer host(std::size_t tensor, int part) const { return parts_[tensor][part]->host(); }
+
+private:
+    using Part = std::array<std::unique_ptr<DeviceBuffer>, 6>;
+    Buffer lr_, decays_;
+    DeviceValue<float> scale_, clip_, found_;
+    std::unique_ptr<DeviceBuffer> device_lr_, device_decays_, device_steps_, device_own_steps_;
+    std::vector<Part> parts_;
+    std::vector<UpdateTensor> list_;
+    UpdateScalars scalars_;
 };
 
-bool all_are(const Buffer& buffer, double value) {
-    for (std::int64_t i = 0; i < buffer.size(); ++i)
-        if (buffer.get(i) != value) return false;
-    return true;
-}
-
-TEST(MultiTensorAxpby, X8Scales4By0Point25To1) {
-    on_every_target([] {
-        for (const DType from : {DType::f32, DType::f16, DType::bf16, DType::f64})
-            for (const DType to : {DType::f32, DType::f16, DType::f64})
-                for (const int repeats : {1, 2}) {
-                    X8List x(from, 4, repeats), out(to, 9, repeats);
-                    float found = 0;
-                    cpu::multi_tensor_axpby(out.arrays(), 0.25, x.views(), 0, {}, &found, {});
-                    EXPECT_EQ(found, 0);
-                    for (const Buffer& b : out.buffers) EXPECT_TRUE(all_are(b, 1));
-                }
-    });
-}
-
-TEST(MultiTensorAxpby, X8TakesListsRepeated55Times) {
-    X8List x(DType::f16, 4, 55), out(DType::f32, 9, 55);
-    float found = 0;
-    cpu::multi_tensor_axpby(out.arrays(), 0.25, x.views(), 0, {}, &found, {});
-    EXPECT_EQ(found, 0);
-    for (const Buffer& b : out.buffers) EXPECT_TRUE(all_are(b, 1));
-}
-
-TEST(MultiTensorAxpby, X8Makes136Of2Times4And8Times16) {
-    on_every_target([] {
-        for (const DType a : {DType::f32, DType::f16})
-            for (const DType b : {DType::f32, DType::f16})
-                for (const DType to : {DType::f32, DType::f16}) {
-                    X8List x(a, 4, 1), y(b, 16, 1), out(to, 9, 1);
-                    float found = 0;
-                    cpu::multi_tensor_axpby(out.arrays(), 2, x.views(), 8, y.views(), &found, {});
-                    EXPECT_EQ(found, 0);
-                    for (const Buffer& buffer : out.buffers) EXPECT_TRUE(all_are(buffer, 136));
-                }
-    });
-}
-
-TEST(MultiTensorAxpby, X8FindsWhatIsNotFiniteFirstLastOrInTheMiddle) {
-    on_every_target([] {
-        for (const DType type : {DType::f32, DType::f16, DType::f64})
-            for (const float bad : {infinity, -infinity, nan})
-                for (std::size_t k = 0; k < x8_sizes.size(); ++k)
-                    for (const std::int64_t at :
-                         {std::int64_t{0}, x8_sizes[k] / 2, x8_sizes[k] - 1})
-                        for (const bool in_y : {false, true}) {
-                            X8List x(type, 4, 1), y(type, 16, 1), out(DType::f32, 0, 1);
-                            (in_y ? y : x).buffers[k].set(at, static_cast<double>(bad));
-                            float found = 0;
-                            cpu::multi_tensor_axpby(out.arrays(), 2, x.views(), 8, y.views(),
-                                                    &found, {});
-                            ASSERT_EQ(found, 1);
-                        }
-    });
-}
-
-TEST(MultiTensorL2Norm, X8IsThatOfAllAndOfEachTensor) {
-    on_every_target([] {
-        for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::f64})
-            for (const int repeats : {1, 3}) {
-                X8List x(type, 4, repeats);
-                std::vector<float> norms(x.buffers.size(), -1);
-                float total = -1;
-                cpu::multi_tensor_l2_norm(&total, norms.data(), x.views(), {});
-                double elements = 0;
-                for (std::size_t k = 0; k < norms.size(); ++k) {
-                    const auto size = static_cast<double>(x.buffers[k].size());
-                    elements += size;
-                    EXPECT_EQ(norms[k], static_cast<float>(4 * std::sqrt(size)));
-                }
-                EXPECT_EQ(total, static_cast<float>(4 * std::sqrt(elements)));
-                cpu::multi_tensor_l2_norm(&total, nullptr, x.views(), {});
-                EXPECT_EQ(total, static_cast<float>(4 * std::sqrt(elements)));
+/// After an update of both twins. Norms are sums in another order and `pow` may be off by a unit or
+/// two of f64, so that what is worked out for a tensor may be by one of f32 (some of f64), and with
+/// it the update, whose parts are of size 10.
+void expect_close(const OptimizerCase& optimizer, const OptimizerProblem& cpu,
+                  const DeviceProblem& cuda) {
+    for (std::size_t k = 0; k < cpu.tensors.size(); ++k) {
+        const auto& t = cpu.tensors[k];
+        const Buffer* expected[] = {&t.master, &t.grad, &t.state1, &t.state2, &t.low, &t.state3};
+        for (int part = 0; part < 6; ++part) {
+            const Buffer actual = cuda.host(k, part);
+            for (std::int64_t i = 0; i < actual.size(); ++i) {
+                const double value = expected[part]->get(i);
+                const double unit = t.master.dtype() == DType::f64 ? 0x1p-50 : 0x1p-23;
+                ASSERT_TRUE(near(
+                    actual.get(i), value, actual.dtype(),
+                    3 * unit * std::max(10.0, std::fabs(value)) + half_ulp(actual.dtype(), value)))
+                    << optimizer.name << " tensor " << k << " part " << part << " element " << i;
             }
-    });
+        }
+    }
 }
 
-TEST(MultiTensorL2Norm, X8WithAFactor) {
-    // Scaled by 1/2 first, as the scale kernel leaves them.
-    X8List x(DType::f16, 4, 1), half(DType::f32, 0, 1);
-    float found = 0, total = 0;
-    cpu::multi_tensor_axpby(half.arrays(), 0.5, x.views(), 0, {}, &found, {});
-    cpu::multi_tensor_l2_norm(&total, nullptr, half.views(), {});
-    EXPECT_EQ(total, static_cast<float>(2 * std::sqrt(777 + 555 + 65537 + 1)));
+TEST(CudaOptimizers, X10FollowTheCpuForEveryTypeGroupAndLarc) {
+    HALFTONE_NEEDS_CUDA();
+    for (const OptimizerCase& optimizer : optimizer_cases())
+        for (const auto& types : optimizer_types)
+            for (const Larc& larc : larcs) {
+                OptimizerProblem problem(types, {1000, 1, 33, 0, 5}, optimizer.one_norm);
+                problem.larc = larc;
+                problem.write_grads = true;
+                problem.behind_low = true;
+                const DeviceProblem device(problem);
+                UpdateCounts expected{-1, -1};
+                optimizer.cpu(problem.list(), problem.scalars(), &expected);
+                const DeviceValue<UpdateCounts> counts({-1, -1});
+                optimizer.cuda(device.list(), device.scalars(), counts.get());
+                EXPECT_EQ(counts.host().nonzero, expected.nonzero) << optimizer.name;
+                expect_close(optimizer, problem, device);
+            }
 }
 
-TEST(MultiTensorL2Norm, NeitherOverflowsNorVanishes) {
-    Buffer large(DType::f32, {0x1p120, 0x1p120}), small(DType::f32, {0x1p-130, 0});
-    float total = 0;
-    cpu::multi_tensor_l2_norm(&total, nullptr, std::vector<ConstArray>{large}, {});
-    EXPECT_EQ(total, static_cast<float>(std::sqrt(2.0) * 0x1p120));
-    cpu::multi_tensor_l2_norm(&total, nullptr, std::vector<ConstArray>{small}, {});
-    EXPECT_EQ(total, 0x1p-130f);
-    cpu::multi_tensor_l2_norm(&total, nullptr, {}, {});
-    EXPECT_EQ(total, 0);
+TEST(CudaOptimizers, TakeSeveralChunksListsAndTypes) {
+    HALFTONE_NEEDS_CUDA();
+    std::vector<std::int64_t> lengths = {9001, 4096, 4097};
+    for (std::int64_t i = 0; i < 60; ++i) lengths.push_back(i * 37 % 61);
+    for (const OptimizerCase& optimizer : optimizer_cases()) {
+        OptimizerProblem problem(optimizer_types[0], lengths, optimizer.one_norm);
+        const OptimizerProblem wide(optimizer_types[4], lengths, optimizer.one_norm, 7);
+        for (std::size_t k = 0; k < wide.tensors.size(); k += 2)
+            problem.tensors[k] = wide.tensors[k];
+        const DeviceProblem device(problem);
+        optimizer.cpu(problem.list(), problem.scalars(), nullptr);
+        optimizer.cuda(device.list(), device.scalars(), nullptr);
+        expect_close(optimizer, problem, device);
+    }
+}
+
+TEST(CudaOptimizers, S21WriteNothingAtAllWhenAGradientWasNotFinite) {
+    HALFTONE_NEEDS_CUDA();
+    for (const OptimizerCase& optimizer : optimizer_cases())
+        for (const Larc& larc : larcs) {
+            OptimizerProblem problem(optimizer_types[1], {100, 3}, optimizer.one_norm);
+            problem.larc = larc;
+            problem.found_inf = 1;
+            problem.write_grads = true;
+            const DeviceProblem device(problem);
+            const DeviceValue<UpdateCounts> counts({-1, -1});
+            optimizer.cuda(device.list(), device.scalars(), counts.get());
+            EXPECT_EQ(counts.host().nonzero, 0);
+            for (std::size_t k = 0; k < problem.tensors.size(); ++k) {
+                const auto& t = problem.tensors[k];
+                EXPECT_EQ(device.host(k, 0).bytes(), t.master.bytes()) << optimizer.name;
+                EXPECT_EQ(device.host(k, 1).bytes(), t.grad.bytes()) << optimizer.name;
+                EXPECT_EQ(device.host(k, 2).bytes(), t.state1.bytes()) << optimizer.name;
+                EXPECT_EQ(device.host(k, 3).bytes(), t.state2.bytes()) << optimizer.name;
+                EXPECT_EQ(device.host(k, 4).bytes(), t.low.bytes()) << optimizer.name;
+                EXPECT_EQ(device.host(k, 5).bytes(), t.state3.bytes()) << optimizer.name;
+            }
+        }
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES[,SOURCES...]...: each test is named for the source it tests. TESTS/F/x_test.cpp
+# needs a SOURCES/F/x.* in one of its folders; of several TESTS that hold a file, the longest counts. All paths are
+# relative to ROOT.
+#
+# EXCEPTIONS lists the tests of a whole system, which no source file has alone: a path a line, # begins a comment. One that
+# is not there, or that has a source after all, is refused as well.
+set -uo pipefail
+root=${1:?usage: check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES...}
+exceptions=${2:?usage: check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES...}
+shift 2
+list=$(basename "$exceptions")
+failures=0
+tests=0
+
+complain() {
+    echo "$*"
+    failures=$((failures + 1))
+}
+
+declare -A sources_of=()
+for pair in "$@"; do
+    sources_of[${pair%%=*}]=${pair#*=}
+    [[ -d $root/${pair%%=*} ]] || complain "${pair%%=*}: no such folder of tests"
+done
+
+# Of a test: its folder among those given, as long as possible.
+folder_of() {
+    local folder=${1%/*}
+    while [[ -z ${sources_of[$folder]:-} && $folder == */* ]]; do folder=${folder%/*}; done
+    echo "$folder"
+}
+
+has_source() {
+    local test=$1 folder name source
+    folder=$(folder_of "$test")
+    name=${test#"$folder"/}
+    name=${name%_test.cpp}
+    for source in ${sources_of[$folder]//,/ }; do
+        compgen -G "$root/$source/$name.*" > /dev/null && return 0
+    done
+    return 1
+}
+
+declare -A excepted=()
+while read -r test _; do
+    [[ -z $test || $test == \#* ]] && continue
+    excepted[$test]=1
+    if [[ ! -e $root/$test ]]; then
+        complain "$list: $test is not there"
+    elif [[ -n ${sources_of[$(folder_of "$test")]:-} ]] && has_source "$test"; then
+        complain "$list: $test has a source, so it is no exception"
+    fi
+done < "$exceptions"
+
+while read -r test; do
+    tests=$((tests + 1))
+    [[ -n ${excepted[$test]:-} ]] && continue
+    has_source "$test" || complain "$test: no ${sources_of[$(folder_of "$test")]} has a source of this name"
+done < <(cd "$root" && find "${!sources_of[@]}" -name '*_test.cpp' 2> /dev/null | sort -u)
+
+echo "$tests tests, ${#excepted[@]} exceptions"
+((failures == 0 && tests > 0))
