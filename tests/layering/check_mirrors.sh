@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_mirrors.sh ROOT EXCEPTIONS TESTS=SOURCES[,SOURCES...]...: each test is named for the source it tests. TESTS/F/x_test.cpp
-# needs a SOURCES/F/x.* in one of its folders; of several TESTS that hold a file, the longest counts. All paths are
-# relative to ROOT.
+# needs a SOURCES/F/x.* in one of its folders, and so does x_more_words_test.cpp; of several TESTS that hold a file, the
+# longest counts. A folder scenario/ holds tests of several sources. All paths are relative to ROOT.
 #
 # EXCEPTIONS lists the tests of a whole system, which no source file has alone: a path a line, # begins a comment. One that
 # is not there, or that has a source after all, is refused as well.
@@ -36,10 +36,13 @@ has_source() {
     folder=$(folder_of "$test")
     name=${test#"$folder"/}
     name=${name%_test.cpp}
-    for source in ${sources_of[$folder]//,/ }; do
-        compgen -G "$root/$source/$name.*" > /dev/null && return 0
+    while :; do
+        for source in ${sources_of[$folder]//,/ }; do
+            compgen -G "$root/$source/$name.*" > /dev/null && return 0
+        done
+        [[ ${name##*/} == *_* ]] || return 1
+        name=${name%_*}
     done
-    return 1
 }
 
 declare -A excepted=()
@@ -57,7 +60,8 @@ while read -r test; do
     tests=$((tests + 1))
     [[ -n ${excepted[$test]:-} ]] && continue
     has_source "$test" || complain "$test: no ${sources_of[$(folder_of "$test")]} has a source of this name"
-done < <(cd "$root" && find "${!sources_of[@]}" -name '*_test.cpp' 2> /dev/null | sort -u)
+done < <(cd "$root" && find "${!sources_of[@]}" -name '*_test.cpp' -not -path '*/scenario/*' 2> /dev/null |
+    sort -u)
 
 echo "$tests tests, ${#excepted[@]} exceptions"
 ((failures == 0 && tests > 0))

@@ -50,6 +50,14 @@ mv "$tree/tests/engine/norm/batch_norm_test.cpp" "$tree/tests/engine/batch_norm_
 expect_refused "tests/engine/batch_norm_test.cpp: no engine/src has"
 
 make_good_tree
+touch "$tree/tests/engine/norm/batch_norm_of_one_test.cpp"
+mkdir -p "$tree/tests/engine/scenario" && touch "$tree/tests/engine/scenario/a_long_story_test.cpp"
+if ! output=$(check); then
+    echo "FAILED: a test of a part of a source, or a scenario, is refused: $output"
+    failures=$((failures + 1))
+fi
+
+make_good_tree
 echo 'tests/engine/gone_test.cpp' >> "$tree/exceptions.txt"
 expect_refused "exceptions.txt: tests/engine/gone_test.cpp is not there"
 
