@@ -141,6 +141,8 @@ void DockLayout::restore() {
     const auto added = missing(plots, panels_.plots);
     for (auto* panel : added) plots_->removeDockWidget(panel);
     plots_->restoreState(plots, layoutVersion);
+    // A window that starts narrow squeezes the plots before it folds.
+    if (added.empty()) widePlots_ = plots;
     for (std::size_t i = 0; i < added.size(); i += 2) {
         addPlotColumn(added, i);
         plots_->resizeDocks({added[i]}, {columnWidth}, Qt::Horizontal);
