@@ -101,6 +101,21 @@ TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
     EXPECT_TRUE(later.tracks().empty());
 }
 
+TEST_F(EventFeedTest, ReadsAStoredRunHoweverLateTheWindowCanPaint) {
+    feed.open({quick("fp32")});
+    feed.post(Command::start);
+    ASSERT_TRUE(runUntil(RunState::done));
+    EventFeed later;
+    later.setStore(feed.store());
+    bool canPaint = false;
+    later.setPainter([&] { return canPaint; });
+    later.showStored(feed.store()->list());
+    QTest::qWait(200);
+    EXPECT_EQ(later.tracks()[0]->rows(), 0);
+    canPaint = true;
+    EXPECT_TRUE(QTest::qWaitFor([&] { return later.tracks()[0]->rows() == 24; }));
+}
+
 TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
     feed.open({quick("fp32"), quick("amp-fp16")});
     feed.post(Command::start);

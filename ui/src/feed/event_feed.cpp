@@ -164,10 +164,9 @@ void EventFeed::turn() {
     notePublished();
     if (frameIsDue()) beginFrame();
     if (changed) updateState();
-    const bool over = std::all_of(live_.begin(), live_.end(), [](const auto& track) {
-        return ended(track->state()) && track->rows() == track->published();
-    });
-    if (over && !changed && !behind_ && !drawing_ && pending_.empty()) timer_.stop();
+    const bool over = std::all_of(live_.begin(), live_.end(),
+                                  [](const auto& track) { return ended(track->state()); });
+    if (over && !unread() && !changed && !behind_ && !drawing_ && pending_.empty()) timer_.stop();
 }
 
 bool EventFeed::drainSessions() {
@@ -204,12 +203,16 @@ void EventFeed::notePublished() {
     if (std::exchange(published_, now) != now) sinceRow_.restart();
 }
 
+bool EventFeed::unread() const {
+    const auto all = everyTrack();
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& track) { return track->rows() < track->published(); });
+}
+
 bool EventFeed::frameIsDue() const {
     if (drawing_) return false;
     const auto all = everyTrack();
-    const bool news = !pending_.empty() || std::any_of(all.begin(), all.end(), [](const auto& t) {
-        return t->rows() < t->published();
-    });
+    const bool news = !pending_.empty() || unread();
     const bool none =
         std::all_of(all.begin(), all.end(), [](const auto& t) { return t->rows() == 0; });
     return news && (none || sinceFrame_.elapsed() >= frameEvery) && (!canBegin_ || canBegin_());

@@ -84,6 +84,8 @@ private:
     void turn();
     bool drainSessions();
     void takeEvent(std::size_t session, const engine::Event& event);
+    /// Rows of a run on screen, stored ones too, were published and not read yet.
+    bool unread() const;
     bool frameIsDue() const;
     void beginFrame();
     bool deliverEvents();
