@@ -43,19 +43,17 @@ public:
     float normal(std::uint64_t offset) const {
         const PhiloxBlock words = block(offset / 4);
         const std::size_t pair = offset % 4 / 2 * 2;
-        const auto values = to_normals(words[pair], words[pair + 1]);
-        return values[offset % 2];
+        return static_cast<float>(to_normals(words[pair], words[pair + 1])[offset % 2]);
     }
 
-    /// The two normals of a pair of words, computed in double and rounded once, so that the last
-    /// bit does not hang on a machine's float functions.
-    static std::array<float, 2> to_normals(std::uint32_t radius_word, std::uint32_t angle_word) {
+    /// The two normals of a pair of words, in double: rounded once by the caller, the last bit does
+    /// not depend on a machine's float functions.
+    static std::array<double, 2> to_normals(std::uint32_t radius_word, std::uint32_t angle_word) {
         constexpr double two_pi = 6.283185307179586;
         // (word + 1) / 2^32 lies in (0, 1]: the logarithm is finite.
         const double radius = std::sqrt(-2 * std::log((radius_word + 1.0) * 0x1p-32));
         const double angle = two_pi * (angle_word * 0x1p-32);
-        return {static_cast<float>(radius * std::cos(angle)),
-                static_cast<float>(radius * std::sin(angle))};
+        return {radius * std::cos(angle), radius * std::sin(angle)};
     }
 };
 

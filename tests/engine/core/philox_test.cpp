@@ -73,15 +73,15 @@ TEST(RandomStream, NormalHasTheMomentsOfANormal) {
 }
 
 TEST(RandomStream, NormalIsFiniteAtTheExtremeWords) {
-    EXPECT_FLOAT_EQ(RandomStream::to_normals(0, 0)[0], std::sqrt(64 * std::log(2.0F)));
+    EXPECT_DOUBLE_EQ(RandomStream::to_normals(0, 0)[0], std::sqrt(64 * std::log(2.0)));
     EXPECT_EQ(RandomStream::to_normals(0xffffffff, 0)[0], 0.0F);
 }
 
 TEST(RandomStream, NormalsComeInPairsOfCosineAndSine) {
     const RandomStream stream(3, StreamId::init);
     const auto pair = RandomStream::to_normals(stream.at(6), stream.at(7));
-    EXPECT_EQ(stream.normal(6), pair[0]);
-    EXPECT_EQ(stream.normal(7), pair[1]);
+    EXPECT_EQ(stream.normal(6), static_cast<float>(pair[0]));
+    EXPECT_EQ(stream.normal(7), static_cast<float>(pair[1]));
 }
 
 }  // namespace

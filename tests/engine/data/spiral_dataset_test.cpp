@@ -24,6 +24,13 @@ TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
     }
 }
 
+TEST(SpiralDataset, IsRoundedOnceWhateverTheOptimisation) {
+    // Points whose noise would move them by a bit if it were rounded to f32 first.
+    const SpiralDataset data(1, StreamId::spirals_train, 27);
+    EXPECT_EQ(point(data, 22), (std::array{-0x1.69fc4cp-4F, 0x1.bec36ap-1F}));
+    EXPECT_EQ(point(data, 26), (std::array{0x1.943252p-6F, 0x1.8bdf9cp-3F}));
+}
+
 TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
     const SpiralDataset data(1, StreamId::spirals_train, 2000);
     for (std::int64_t i = 0; i < data.size(); ++i) {
