@@ -1,28 +1,43 @@
 #!/usr/bin/env bash
-# list.sh ROOT: which test holds which entry of the catalogue of mixed precision (A: autocast, M: mechanics of it, S: scaler,
-# X: what the older libraries did), as Markdown. A test carries the numbers of its entries at the head of its name. Exit
-# code 1 if an entry has neither a test nor a note.
+# list.sh ROOT [lines]: which test holds which entry of the catalogue of mixed precision (A: autocast, M: mechanics of it,
+# S: scaler, X: what the older libraries did), as Markdown. A test carries the numbers of its entries at the head of its
+# name, and beside it stands the file, with `lines` also the line, where it asserts. Exit code 1 if an entry has neither a
+# test nor a note, or if a test of one asserts nothing.
 set -u
-root=${1:?usage: list.sh ROOT}
+root=${1:?usage: list.sh ROOT [lines]}
+with_lines=${2:-}
 cd "$root" || exit 2
 
 declare -A tests notes
 while IFS='|' read -r number note; do notes[$number]=$note; done < tests/catalogue/notes.txt
 
-while read -r suite name; do
+wrong=0
+place() {  # FILE LINE
+    echo "$1${with_lines:+:$2}"
+}
+assertions() {
+    find tests \( -name '*.cpp' -o -name '*.h' \) -print0 | LC_ALL=C sort -z | xargs -0 awk -f tests/catalogue/assertions.awk
+}
+while read -r suite name file line helper helper_file helper_line; do
+    if ((line == 0)); then
+        echo "$file: $suite.$name asserts nothing, neither itself nor through a function of its file or its headers" >&2
+        wrong=1
+    fi
+    held="\`$suite.$name\` $(place "$file" "$line")"
+    [[ $helper != - ]] && held+=", \`$helper\` $(place "$helper_file" "$helper_line")"
     rest=$name
     while [[ $rest =~ ^([AMSX][0-9]+)(.*)$ ]]; do
-        tests[${BASH_REMATCH[1]}]+="\`$suite.$name\` "
+        tests[${BASH_REMATCH[1]}]+="${tests[${BASH_REMATCH[1]}]:+<br>}$held"
         rest=${BASH_REMATCH[2]}
     done
-done < <(grep -rhoE --include='*_test.cpp' 'TEST(_P|_F)?\([A-Za-z0-9]+, *[AMSX][0-9]+[A-Za-z0-9_]*' tests |
-    sed -E 's/^TEST(_P|_F)?\(([A-Za-z0-9]+), */\2 /' | LC_ALL=C sort -u)
+done < <(assertions | LC_ALL=C sort -u)
 
-missing=0
 echo "# The catalogue of mixed precision, entry by entry"
 echo
-echo "Written by \`tests/catalogue/list.sh\`; the test \`catalogue\` holds it to the tests there are. Those named \`Cuda...\` run on"
-echo "a GPU or the simulated device, the engine's other tests on the processor and, under \`simt.\`, on the simulated device as well."
+echo "Written by \`tests/catalogue/list.sh\`; the test \`catalogue\` checks it against the tests. Those named \`Cuda...\` run on a GPU"
+echo "or the simulated device, the engine's other tests on the CPU and, under \`simt.\`, on the simulated device as well. Beside a"
+echo "test stands the file that asserts it, and the function that does where that is another's; the test \`catalogue\` writes the"
+echo "same page with line numbers into the build folder."
 echo
 echo "| entry | tests | note |"
 echo "| --- | --- | --- |"
@@ -32,9 +47,9 @@ for range in A:25 M:9 S:27 X:16; do
         held=${tests[$number]:-} note=${notes[$number]:-}
         if [[ -z $held && -z $note ]]; then
             echo "$number has no test, and no note says why" >&2
-            missing=1
+            wrong=1
         fi
-        echo "| $number | ${held% } | $note |"
+        echo "| $number | $held | $note |"
     done
 done
-exit $missing
+exit $wrong
