@@ -2,9 +2,12 @@
 #include <list>
 
 #include "autograd/backward.h"
+#include "core/observer.h"
 #include "core/parameter.h"
+#include "core/resolve_device.h"
 #include "core/transfer.h"
 #include "pointwise/binary.h"
+#include "pointwise/unary.h"
 #include "scaler_support.h"
 
 namespace engine {
@@ -112,10 +115,49 @@ TEST(GradScaler, S9_OtherRangesComeBackLazy) {
     EXPECT_THAT(values, ElementsAre(2, 4));
 }
 
+/// Counts what unscale_ makes once a device: the inverse of the scale, and with it a found_inf.
+class InverseScales final : public OpObserver {
+public:
+    void on_op(const OpEvent& event) override { count_ += event.info == &reciprocal_info; }
+    int count() const { return count_; }
+
+private:
+    int count_ = 0;
+    ObserverScope scope_{*this};
+};
+
 TEST(GradScaler, S10_HandlesOfOneDeviceAreOneKey) {
-    EXPECT_EQ((Device{Device::Kind::cuda, 1}), (Device{Device::Kind::cuda, 1}));
-    EXPECT_NE((Device{Device::Kind::cuda, 1}), (Device{Device::Kind::cuda, 0}));
-    EXPECT_NE((Device{Device::Kind::cuda, 0}), (Device{Device::Kind::cpu, 0}));
+    const Device home = default_device(), elsewhere{Device::Kind::cpu, 1};
+    const Device handles[] = {home,
+                              {home.kind, home.index},
+                              resolve_device(to_string(home)),
+                              Tensor::scalar(1, DType::f32, home).device()};
+    struct Case {
+        double last_gradient;
+        Device device;  // of the last gradient
+        int keys;
+    };
+    for (const Case& c :
+         {Case{8, home, 1}, Case{infinity, home, 1}, Case{infinity, elsewhere, 2}}) {
+        TensorList weights;
+        for (const Device& handle : handles) {
+            weights.push_back(Tensor::full({1}, 1, DType::f32, handle));
+            weights.back().set_requires_grad(true);
+            weights.back().set_grad(Tensor::full({1}, 8, DType::f32, handle));
+        }
+        weights.back().set_grad(Tensor::full({1}, c.last_gradient, DType::f32, c.device));
+        Sgd optimizer(named(weights), {.lr = 1});
+        GradScaler scaler = ready_scaler({.init_scale = 4});
+        InverseScales inverses;
+        scaler.unscale_(optimizer);
+        EXPECT_EQ(inverses.count(), c.keys);
+        EXPECT_EQ(weights.front().grad().item(), 2);
+        EXPECT_EQ(weights.back().grad().item(), c.last_gradient / 4);
+        scaler.step(optimizer);
+        EXPECT_EQ(scaler.skipped(optimizer), std::isinf(c.last_gradient));
+        for (const Tensor& weight : weights)
+            EXPECT_EQ(weight.item(), std::isinf(c.last_gradient) ? 1 : -1);
+    }
 }
 
 TEST(GradScaler, ScalesAsARecordedProductOfTheTypesOf111) {
