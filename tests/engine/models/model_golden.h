@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/tensor_map.h"
+#include "data/batch_maker.h"
+#include "models/model.h"
+#include "safetensors/safetensors.h"
+#include "safetensors/tensor_file.h"
+
+namespace engine::test {
+
+/// The words of a text.
+inline std::vector<std::string> words(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> out;
+    for (std::string word; in >> word;) out.push_back(word);
+    return out;
+}
+
+inline std::vector<std::string> lines(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> out;
+    for (std::string line; std::getline(in, line);) out.push_back(line);
+    return out;
+}
+
+/// A batch's size and what it consists of.
+struct BatchShape {
+    std::int64_t size = 0;
+    SampleShape sample;
+    std::int64_t classes = 0;
+};
+
+/// golden/models.safetensors, which tests/peer/model_golden.py writes: one step of each model in
+/// each precision by PyTorch.
+class ModelGolden {
+public:
+    ModelGolden()
+        : metadata_(SafetensorsFile::open(path()).metadata()), tensors_(load_tensors(path())) {}
+
+    bool has(const std::string& kind) const { return metadata_.contains(kind + ".count"); }
+    std::vector<std::string> precisions() const { return words(metadata_.at("precisions")); }
+    /// "name size size ..." of each parameter, in PyTorch's order.
+    std::vector<std::string> parameters(const std::string& kind) const {
+        return lines(metadata_.at(kind + ".parameters"));
+    }
+    std::vector<std::string> buffers(const std::string& kind) const {
+        return lines(metadata_.at(kind + ".buffers"));
+    }
+    std::int64_t parameter_count(const std::string& kind) const {
+        return std::stoll(metadata_.at(kind + ".count"));
+    }
+    BatchShape batch(const std::string& kind) const {
+        std::vector<std::int64_t> sizes;
+        for (const auto& word : words(metadata_.at(kind + ".batch")))
+            sizes.push_back(std::stoll(word));
+        if (sizes.size() == 3) return {sizes[0], {sizes[1], 1, 1}, sizes[2]};
+        return {sizes.at(0), {sizes.at(3), sizes.at(1), sizes.at(2)}, sizes.at(4)};
+    }
+    /// "loss": its value and what it may differ by. A parameter's name: its gradient's norm, what
+    /// the norm may differ by, what the norm of the kept elements' difference may be, and the kept
+    /// elements.
+    std::vector<double> figures(const std::string& kind, const std::string& precision,
+                                const std::string& name) const {
+        return tensors_.at(kind + "/" + precision + "/" + name).values();
+    }
+
+private:
+    static std::filesystem::path path() {
+        return std::filesystem::path(HALFTONE_GOLDEN_DIR) / "models.safetensors";
+    }
+
+    std::map<std::string, std::string> metadata_;
+    TensorMap tensors_;
+};
+
+/// uniform() of the script: number `index` of a stream, in [-1, 1).
+inline double uniform(std::uint32_t stream, std::uint32_t index) {
+    std::uint32_t h = index * 0x9E3779B9u + stream * 0x85EBCA6Bu;
+    h = (h ^ (h >> 16)) * 0x7FEB352Du;
+    h = (h ^ (h >> 15)) * 0x846CA68Bu;
+    h ^= h >> 16;
+    return h / 0x1p31 - 1;
+}
+
+/// weight() of the script for each parameter, beside the model's own buffers.
+inline TensorMap golden_state(const Model& model) {
+    TensorMap state = saved_state(model);
+    std::uint32_t stream = 1;  // 0 is of the pixels
+    for (const auto& [name, tensor, low] : model.parameters()) {
+        const bool vector = tensor.rank() == 1;
+        const auto fan_in = static_cast<double>(tensor.numel() / tensor.size(0));
+        const double bound = vector ? 0.25 : std::sqrt(6 / fan_in);
+        const double middle = !vector ? 0 : name.ends_with(".weight") ? 0.5 : 1;
+        std::vector<float> values(static_cast<std::size_t>(tensor.numel()));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double drawn = uniform(stream, static_cast<std::uint32_t>(i));
+            values[i] = static_cast<float>(drawn * bound + middle);
+        }
+        state[name] = Tensor::empty(tensor.shape(), DType::f32, Device{});
+        state[name].copy_from_host(values.data());
+        ++stream;
+    }
+    return state;
+}
+
+/// The script's pixels and labels.
+inline Batch golden_batch(const BatchShape& shape) {
+    Batch batch;
+    const auto pixels = static_cast<std::uint32_t>(shape.size * shape.sample.elements());
+    for (std::uint32_t i = 0; i < pixels; ++i)
+        batch.pixels.push_back(static_cast<float>(uniform(0, i)));
+    for (std::int64_t i = 0; i < shape.size; ++i) batch.labels.push_back(i * 7 % shape.classes);
+    return batch;
+}
+
+}  // namespace engine::test

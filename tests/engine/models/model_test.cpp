@@ -1,0 +1,161 @@
+#include "models/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/backward.h"
+#include "engine/catalog.h"
+#include "loss/cross_entropy.h"
+#include "model_golden.h"
+#include "temp_folder.h"
+#include "train/batch_feed.h"
+#include "train/trainer.h"
+
+// Every model of the catalog against PyTorch's: names, shapes, and one step in each precision of
+// the CPU. How far a figure may be from PyTorch's stands beside it: tests/peer/model_golden.py
+// derives it from the type's unit roundoff and the lengths of the sums, carried through the
+// network.
+namespace engine::test {
+namespace {
+
+const ModelGolden& golden() {
+    static const ModelGolden file;
+    return file;
+}
+
+std::vector<std::string> kinds() {
+    std::vector<std::string> out;
+    for (const auto& model : models()) out.push_back(model.kind);
+    return out;
+}
+
+std::vector<std::string> precisions_of_a_cpu() {
+    std::vector<std::string> out;
+    for (const auto& precision : precisions()) {
+        RunConfig config;
+        config.device = "cpu";
+        config.precision.preset = precision.preset;
+        if (validate(config).empty()) out.push_back(precision.preset);
+    }
+    return out;
+}
+
+double norm_of(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values) sum += value * value;
+    return std::sqrt(sum);
+}
+
+/// kept() of the script: `count` elements spread over the whole tensor.
+std::vector<double> elements(const std::vector<double>& values, std::size_t count) {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(values.at(i * values.size() / count));
+    return out;
+}
+
+void expect_gradient(const std::vector<double>& gradient, const std::vector<double>& figures) {
+    const std::vector<double> expected(figures.begin() + 3, figures.end());
+    std::vector<double> difference = elements(gradient, expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) difference[i] -= expected[i];
+    EXPECT_NEAR(norm_of(gradient), figures[0], figures[1]);
+    EXPECT_LE(norm_of(difference), figures[2]) << "elements, of norm " << norm_of(expected);
+}
+
+/// The loss and the gradients of one step from the script's weights on its batch, by name.
+TensorMap step(const std::string& kind, const std::string& precision) {
+    const BatchShape shape = golden().batch(kind);
+    RunConfig config;
+    config.model.kind = kind;
+    config.precision.preset = precision;
+    config.scaler.init_scale = 1024;  // LOSS_SCALE
+    config.batch_size = shape.size;
+    config.threads = 1;
+    Trainer trainer(config, Device{}, shape.sample, shape.classes, 1);
+    load_state(trainer.model(), golden_state(trainer.model()));
+    const test_support::TempFolder folder;
+    const std::string dump = (folder / "gradients.safetensors").string();
+    trainer.dump_next_gradients(dump);
+    const Batch batch = golden_batch(shape);
+    trainer.step({&batch, 1}, *make_ring_feed(Device{}, shape.sample));
+    return load_tensors(dump);
+}
+
+TEST(Models, ThereIsAReferenceOfEveryModelAndOfEveryPrecisionOfACpu) {
+    for (const auto& kind : kinds()) EXPECT_TRUE(golden().has(kind)) << kind;
+    EXPECT_EQ(golden().precisions(), precisions_of_a_cpu());
+}
+
+class ModelOfTheCatalog : public testing::TestWithParam<std::string> {
+protected:
+    std::unique_ptr<Model> make() const {
+        ModelConfig config;
+        config.kind = GetParam();
+        return make_model(config, shape_.sample, shape_.classes, 1, Device{});
+    }
+    const BatchShape shape_ = golden().batch(GetParam());
+};
+
+TEST_P(ModelOfTheCatalog, HasTheReferencesNamesShapesAndCount) {
+    const auto model = make();
+    std::vector<std::string> parameters, buffers;
+    for (const auto& parameter : model->parameters()) {
+        std::string line = parameter.name;
+        for (const auto size : parameter.tensor.shape()) line += " " + std::to_string(size);
+        parameters.push_back(line);
+    }
+    for (const auto& buffer : model->buffers()) buffers.push_back(buffer.name);
+    EXPECT_EQ(parameters, golden().parameters(GetParam()));
+    EXPECT_EQ(buffers, golden().buffers(GetParam()));
+    EXPECT_EQ(model->parameter_count(), golden().parameter_count(GetParam()));
+}
+
+TEST_P(ModelOfTheCatalog, GivesLogitsForwardAndAGradientOfEachParameterBackward) {
+    const auto model = make();
+    const DeviceBatch batch = make_ring_feed(Device{}, shape_.sample)->upload(golden_batch(shape_));
+    const Tensor logits = model->forward(batch.inputs);
+    ASSERT_EQ(logits.shape(), (Shape{shape_.size, shape_.classes}));
+    backward(cross_entropy(logits, batch.labels));
+    for (const auto& parameter : model->parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        ASSERT_TRUE(grad.defined()) << parameter.name;
+        EXPECT_EQ(grad.shape(), parameter.tensor.shape()) << parameter.name;
+        const double norm = norm_of(grad.values());
+        EXPECT_TRUE(std::isfinite(norm) && norm > 0) << parameter.name << " " << norm;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, ModelOfTheCatalog, testing::ValuesIn(kinds()),
+                         [](const auto& of) { return of.param; });
+
+using ModelAndPrecision = std::tuple<std::string, std::string>;
+class ModelStep : public testing::TestWithParam<ModelAndPrecision> {};
+
+TEST_P(ModelStep, LossAndGradientsAreTheReferences) {
+    const auto& [kind, precision] = GetParam();
+    const TensorMap found = step(kind, precision);
+    const auto loss = golden().figures(kind, precision, "loss");
+    EXPECT_NEAR(found.at("loss").item(), loss[0], loss[1]);
+    for (const auto& parameter : golden().parameters(kind)) {
+        const std::string name = words(parameter).front();
+        SCOPED_TRACE(name);
+        expect_gradient(found.at("grad." + name).values(), golden().figures(kind, precision, name));
+    }
+}
+
+/// "resnet18_amp_fp16"
+std::string label(const testing::TestParamInfo<ModelAndPrecision>& of) {
+    std::string text = std::get<0>(of.param) + "_" + std::get<1>(of.param);
+    std::replace(text.begin(), text.end(), '-', '_');
+    return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, ModelStep,
+                         testing::Combine(testing::ValuesIn(kinds()),
+                                          testing::ValuesIn(precisions_of_a_cpu())),
+                         label);
+
+}  // namespace
+}  // namespace engine::test

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+"""Writes golden/models.safetensors: one training step of each model of the catalog in each precision of the CPU, for
+`models_test`: the loss and, of every gradient, its norm and 32 of its elements.
+
+Weights, pixels and labels are no part of the file: both sides compute them (`uniform`). The reference is made as in
+resnet18_steps.py: the network with a rounding written out wherever mixed precision rounds (resnet18_reference.py), in
+fp32 the network in f64. Each figure carries how far ours may be from it: FACTOR times the farthest of RUNS references in
+which each op's result is moved as another order of its sums would move it, sqrt(n) u32 rms(y) + u32 |y| for n terms.
+
+Perturbed runs may agree by chance. So at the least one element as large as a gradient's largest may be rounded to the other
+side, 2 u max|g| apart, and the loss may move as one rounding of each logit does, 2 u rms(logits) / sqrt(batch).
+The script finds out whether the figures tell each 16-bit precision from fp32, and writes no file unless some model's do:
+ResNet-18's do not, since batch norm over few samples magnifies single roundings to more than the precisions' difference.
+"""
+
+import math
+import pathlib
+import sys
+
+import numpy
+import safetensors.torch
+import torch
+from torch.nn import functional as F
+
+from peer_models import LeNet, Mlp, ResNet18
+from resnet18_reference import Arithmetic, BatchNorm, Conv, Fork, Linear, Pool, Rounded
+
+FACTOR = 4.0
+RUNS = 8
+KEPT = 32
+LOSS_SCALE = 1024.0
+PIXELS, FIRST_WEIGHT = 0, 1  # streams of uniform()
+
+# Low type, loss scale, whether batch norm's weights and the loss are of the low type too.
+PRECISIONS = {"fp32": (None, 1.0, False), "amp-fp16": (torch.float16, LOSS_SCALE, False),
+              "amp-bf16": (torch.bfloat16, 1.0, False), "o2-fp16": (torch.float16, LOSS_SCALE, False),
+              "pure-fp16": (torch.float16, 1.0, True)}
+UNIT = {None: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+
+
+def uniform(stream, shape):
+    """Numbers in [-1, 1) of f64, from a hash of the stream and the index: multiply and xor-shift in 32 bits."""
+    with numpy.errstate(over="ignore"):
+        h = numpy.arange(math.prod(shape), dtype=numpy.uint32) * numpy.uint32(0x9E3779B9)
+        h = h + numpy.uint32(stream * 0x85EBCA6B % 2**32)
+        h = (h ^ (h >> numpy.uint32(16))) * numpy.uint32(0x7FEB352D)
+        h = (h ^ (h >> numpy.uint32(15))) * numpy.uint32(0x846CA68B)
+        h = h ^ (h >> numpy.uint32(16))
+    return torch.from_numpy(h.astype(numpy.float64) / 2.0**31 - 1.0).reshape(shape)
+
+
+def weight(index, name, shape):
+    """He's bound for matrices and kernels. Biases around 1 and batch norm's weights around 0.5: so most inputs of ReLU are
+    positive, few lie near 0, and a rounding seldom decides its branch."""
+    values = uniform(FIRST_WEIGHT + index, shape)
+    if len(shape) > 1:
+        return (values * math.sqrt(6.0 / math.prod(shape[1:]))).float()
+    return (values * 0.25 + (0.5 if name.endswith(".weight") else 1.0)).float()
+
+
+class ConvBias(torch.autograd.Function):
+    """Conv with a bias, which is added before the one rounding."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, arithmetic):
+        low = arithmetic.round(weight)
+        ctx.save_for_backward(x, low)
+        ctx.arithmetic = arithmetic
+        return arithmetic.store(F.conv2d(x, low, arithmetic.round(bias)), low[0].numel())
+
+    @staticmethod
+    def backward(ctx, g):
+        x, weight = ctx.saved_tensors
+        a, wanted = ctx.arithmetic, ctx.needs_input_grad
+        gx, gw, gb = torch.ops.aten.convolution_backward(
+            g, x, weight, [weight.shape[0]], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [wanted[0], True, True])
+        terms = g[:, 0].numel()
+        return a.store(gx, weight[:, 0].numel()) if wanted[0] else None, a.store(gw, terms), a.store(gb, terms), None
+
+
+class BatchNormAdd(torch.autograd.Function):
+    """BatchNorm and the shortcut's sum, rounded once, as one pass over memory does it."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, shortcut, arithmetic):
+        y, mean, invstd = torch.native_batch_norm(x, weight, bias, None, None, True, 0.1, 1e-5)
+        ctx.save_for_backward(x, weight, mean, invstd)
+        ctx.arithmetic = arithmetic
+        return arithmetic.store(y + shortcut, 4)
+
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw, gb, _ = BatchNorm.backward(ctx, g)
+        return gx, gw, gb, g, None
+
+
+def mlp(p, x, a):
+    layers = len(p) // 2
+    for i in range(1, layers + 1):
+        x = Linear.apply(x, p[f"fc{i}.weight"], p[f"fc{i}.bias"], a)
+        x = F.relu(x) if i < layers else x
+    return x
+
+
+def lenet(p, x, a):
+    for name in ("conv1", "conv2"):
+        x = F.max_pool2d(F.relu(ConvBias.apply(x, p[f"{name}.weight"], p[f"{name}.bias"], a)), 2)
+    x = torch.flatten(x, 1)
+    for name in ("fc1", "fc2"):
+        x = F.relu(Linear.apply(x, p[f"{name}.weight"], p[f"{name}.bias"], a))
+    return Linear.apply(x, p["fc3.weight"], p["fc3.bias"], a)
+
+
+def resnet18(p, x, a):
+    def norm(x, name):
+        return BatchNorm.apply(x, p[f"{name}.weight"], p[f"{name}.bias"], a)
+
+    def conv(x, name, stride, padding):
+        return Conv.apply(x, p[f"{name}.weight"], stride, padding, a)
+
+    x = F.relu(norm(conv(x, "conv1", 1, 1), "bn1"))
+    for stage in range(1, 5):
+        for i in range(2):
+            name, stride = f"layer{stage}.{i}", 2 if stage > 1 and i == 0 else 1
+            main, shortcut = Fork.apply(x, a)
+            y = conv(F.relu(norm(conv(main, f"{name}.conv1", stride, 1), f"{name}.bn1")), f"{name}.conv2", 1, 1)
+            if f"{name}.downsample.0.weight" in p:
+                shortcut = norm(conv(shortcut, f"{name}.downsample.0", stride, 0), f"{name}.downsample.1")
+            x = F.relu(BatchNormAdd.apply(y, p[f"{name}.bn2.weight"], p[f"{name}.bn2.bias"], shortcut, a))
+    return Linear.apply(Pool.apply(x, a), p["fc.weight"], p["fc.bias"], a)
+
+
+# The module whose names and shapes hold, the network with its roundings, (batch, H, W, C) or (batch, features), classes:
+# those of the model's first data set in the catalog.
+MODELS = {"mlp": (lambda: Mlp([2, 64, 64, 2]), mlp, (8, 2), 2),
+          "lenet": (lambda: LeNet(1, 28, 20), lenet, (8, 28, 28, 1), 20),
+          "resnet18": (lambda: ResNet18(10), resnet18, (2, 32, 32, 3), 10)}
+
+
+def step(network, weights, pixels, labels, precision, noise):
+    """(loss, {name: gradient}, rms of the logits); gradients unscaled."""
+    low, scale, all_low = PRECISIONS[precision]
+    a = Arithmetic(low, noise)
+    dtype = torch.float64 if low is None else torch.float32
+    p = {name: (a.round(w) if all_low else w).to(dtype, copy=True).requires_grad_(True) for name, w in weights.items()}
+    logits = network(p, a.round(pixels.to(dtype)), a)
+    loss = F.cross_entropy(Rounded.apply(logits, a), labels)
+    (loss * scale).backward()
+    gradients = {name: (a.round(w.grad) if all_low else w.grad) / scale for name, w in p.items()}
+    loss, logits = loss.detach(), logits.detach()
+    return float(a.round(loss) if all_low else loss), gradients, float(logits.square().mean().sqrt())
+
+
+def kept(gradient):
+    """Elements spread over the whole tensor; all of a small one."""
+    flat = gradient.double().flatten()
+    count = min(KEPT, len(flat))
+    return flat[torch.arange(count) * len(flat) // count]
+
+
+def golden_gradient(exact, perturbed, unit):
+    """[norm, what it may differ by, what the norm of the kept elements' difference may be, kept elements]."""
+    apart = FACTOR * max(float((g.double() - exact.double()).norm()) for g in perturbed)
+    apart = max(apart, 2 * unit * float(exact.abs().max()))
+    sample = kept(exact)
+    # Where the difference is spread evenly, the kept elements' share of it; in few runs they may be nearer by chance.
+    share = apart * math.sqrt(len(sample) / exact.numel())
+    sample_apart = max(share, 2 * unit * float(sample.abs().max()),
+                       *(FACTOR * float((kept(g) - sample).norm()) for g in perturbed))
+    return torch.tensor([float(exact.double().norm()), apart, sample_apart, *sample.tolist()], dtype=torch.float64)
+
+
+def beyond(gradients, goldens):
+    """How many of a step's gradients its golden figures refuse."""
+    count = 0
+    for name, (norm, norm_apart, kept_apart, *elements) in ((n, g.tolist()) for n, g in goldens.items()):
+        difference = kept(gradients[name]) - torch.tensor(elements, dtype=torch.float64)
+        wrong_norm = abs(float(gradients[name].double().norm()) - norm) > norm_apart
+        count += wrong_norm or float(difference.norm()) > kept_apart
+    return count
+
+
+def check_network(model, weights, pixels, labels, loss, gradients):
+    """The network written out for its roundings is the module's, exact."""
+    model.double().train()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
+    expected = F.cross_entropy(model(pixels.double()), labels)
+    expected.backward()
+    apart = max(float((gradients[name] - p.grad).norm() / p.grad.norm()) for name, p in model.named_parameters())
+    if max(apart, abs(loss - float(expected.detach()))) > 2.0**-36:
+        sys.exit(f"the network differs from its module by {apart:.1e}")
+
+
+def add_model(kind, tensors, metadata):
+    """Adds the model's figures; returns by precision how many gradients of the fp32 step they refuse."""
+    make, network, shape, classes = MODELS[kind]
+    model = make()
+    named = {name: tuple(p.shape) for name, p in model.named_parameters()}
+    metadata[f"{kind}.parameters"] = "\n".join(" ".join(map(str, (name, *size))) for name, size in named.items())
+    metadata[f"{kind}.buffers"] = "\n".join(name for name, _ in model.named_buffers())
+    metadata[f"{kind}.count"] = str(sum(p.numel() for p in model.parameters()))
+    metadata[f"{kind}.batch"] = " ".join(map(str, (*shape, classes)))
+    weights = {name: weight(i, name, size) for i, (name, size) in enumerate(named.items())}
+    pixels = uniform(PIXELS, shape).float()
+    if len(shape) == 4:
+        pixels = pixels.permute(0, 3, 1, 2).contiguous()
+    labels = torch.arange(shape[0]) * 7 % classes
+    loss, plain, _ = step(network, weights, pixels, labels, "fp32", None)
+    check_network(model, weights, pixels, labels, loss, plain)
+    told = {}
+    for precision, (low, _, _) in PRECISIONS.items():
+        exact = step(network, weights, pixels, labels, precision, None)
+        perturbed = [step(network, weights, pixels, labels, precision, torch.Generator().manual_seed(k))
+                     for k in range(RUNS)]
+        unit = UNIT[low]
+        apart = max(2.0**-23 * abs(exact[0]), 2 * unit * exact[2] / math.sqrt(shape[0]),
+                    *(FACTOR * abs(p[0] - exact[0]) for p in perturbed))
+        tensors[f"{kind}/{precision}/loss"] = torch.tensor([exact[0], apart], dtype=torch.float64)
+        goldens = {name: golden_gradient(gradient, [p[1][name] for p in perturbed], unit)
+                   for name, gradient in exact[1].items()}
+        tensors.update({f"{kind}/{precision}/{name}": golden for name, golden in goldens.items()})
+        loosest, refused = max(float(g[1] / g[0]) for g in goldens.values()), beyond(plain, goldens)
+        print(f"{kind:9} {precision:9} loss {exact[0]:.6f} +- {apart:.1e}, gradients within {loosest:.1e} of their "
+              f"norms, {refused} of {len(goldens)} tell it from fp32", flush=True)
+        told[precision] = refused
+    return told
+
+
+def main():
+    torch.set_num_threads(1)
+    tensors, metadata = {}, {"precisions": " ".join(PRECISIONS)}
+    told = [add_model(kind, tensors, metadata) for kind in MODELS]
+    alike = [name for name, (low, _, _) in PRECISIONS.items() if low and not any(refused[name] for refused in told)]
+    if alike:
+        sys.exit(f"no model's bounds tell {', '.join(alike)} from fp32")
+    path = pathlib.Path(__file__).resolve().parent / "golden" / "models.safetensors"
+    safetensors.torch.save_file(tensors, path, metadata)
+    print(f"{path.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
