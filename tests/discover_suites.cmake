@@ -1,6 +1,6 @@
-# halftone_discover_suites(TARGET PREFIX FILTER ENVIRONMENT): after TARGET is linked, its cases (those of
-# FILTER, if given) are listed and written to a file
-# that ctest reads: for each suite a test PREFIX + Suite, and for `ctest -C case` each case, PREFIX + Suite.Case.
+# halftone_discover_suites(TARGET PREFIX FILTER ENVIRONMENT): after TARGET is linked, its cases (those of FILTER, if
+# given) are listed and written to a file that ctest reads: for each suite a test PREFIX + Suite, and for
+# `ctest -C case` each case, PREFIX + Suite.Case.
 function(halftone_discover_suites target prefix filter environment)
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake)
   file(RELATIVE_PATH label ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
