@@ -14,6 +14,7 @@
 #include "pool/pool.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/expectations.h"
 #include "support/here.h"
 #include "vision/grid_sample.h"
 #include "vision/pad.h"
@@ -27,28 +28,8 @@ using Values = std::vector<double>;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-void expect_same(const Values& got, const Values& wanted) {
-    ASSERT_EQ(got.size(), wanted.size());
-    for (std::size_t i = 0; i < got.size(); ++i) {
-        const bool same = got[i] == wanted[i] || (std::isnan(got[i]) && std::isnan(wanted[i]));
-        EXPECT_TRUE(same) << "element " << i << " is " << got[i] << ", not " << wanted[i];
-    }
-}
-
 Tensor row(const Values& values, DType dtype = DType::f32) {
     return Tensor::of(values, {1, 1, static_cast<std::int64_t>(values.size())}, dtype);
-}
-
-template <typename F>
-std::string message_of(ErrorCode code, const F& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), code) << error.what();
-        return error.what();
-    }
-    ADD_FAILURE() << "no error";
-    return {};
 }
 
 TEST(Pad, ReadsInsideAsItsModeSays) {

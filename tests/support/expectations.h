@@ -1,0 +1,35 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+
+namespace engine {
+
+/// Each element equal, or NaN in both.
+inline void expect_same(const std::vector<double>& got, const std::vector<double>& wanted) {
+    ASSERT_EQ(got.size(), wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const bool same = got[i] == wanted[i] || (std::isnan(got[i]) && std::isnan(wanted[i]));
+        EXPECT_TRUE(same) << "element " << i << " is " << got[i] << ", not " << wanted[i];
+    }
+}
+
+/// What f's error says, which has this code.
+template <typename F>
+std::string message_of(ErrorCode code, const F& f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), code) << error.what();
+        return error.what();
+    }
+    ADD_FAILURE() << "no error";
+    return {};
+}
+
+}  // namespace engine
