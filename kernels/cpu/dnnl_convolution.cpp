@@ -189,12 +189,27 @@ bool pairs_spread_infinity(ConvDirection direction, const ConvOperands& operands
            !is_finite({operands.y, DType::bf16, s.n * s.k * s.oh() * s.ow()});
 }
 
+/// What the convolution writes.
+Array result(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& s) {
+    switch (direction) {
+        case ConvDirection::forward:
+            return {operands.y, DType::bf16, s.n * s.k * s.oh() * s.ow()};
+        case ConvDirection::data_gradient:
+            return {operands.x, DType::bf16, s.n * s.c * s.h * s.w};
+        default:
+            return {operands.w, DType::bf16, s.k * (s.c / s.groups) * s.r * s.s};
+    }
+}
+
 /// A bf16 weight's gradient pairs pixels, an odd one with its neighbour or with what an earlier
-/// call left in scratch memory. So nothing in it that is not finite is to be trusted. It is looked
-/// for in the result, the smallest of the three.
-bool is_trusted(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& s) {
-    return direction != ConvDirection::weight_gradient ||
-           is_finite({operands.w, DType::bf16, s.k * (s.c / s.groups) * s.r * s.s});
+/// call left in scratch memory; AMX fills its tiles with neighbours in every direction. They are
+/// multiplied by zero, which makes a NaN of an infinite one. So a result with anything in it that
+/// is not finite is not to be trusted.
+bool is_trusted(const std::string& route, ConvDirection direction, const ConvOperands& operands,
+                const Conv2dShape& s) {
+    const bool fills =
+        direction == ConvDirection::weight_gradient || route.find("amx") != std::string::npos;
+    return !fills || is_finite(result(direction, operands, s));
 }
 
 std::int64_t multiply_adds(const Conv2dShape& s) {
@@ -238,7 +253,7 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
     const bool paired = dtype == DType::bf16 && conv.route.find("_dw:") == std::string::npos;
     if (paired && pairs_spread_infinity(direction, operands, shape)) return false;
     execute(conv, direction, operands);
-    return !paired || is_trusted(direction, operands, shape);
+    return !paired || is_trusted(conv.route, direction, operands, shape);
 }
 
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape) {
