@@ -46,6 +46,13 @@ inline Grid grid_for(std::int64_t n, int per_thread = 1, int threads = default_t
 
 #ifdef HALFTONE_SIMT
 
+/// Calls the kernel for one thread. What the host keeps for it is none of the kernel's accesses.
+template <typename... P, std::size_t... I>
+HALFTONE_SIMT_UNWATCHED void run_thread(void (*kernel)(P...), const std::tuple<P...>& values,
+                                        std::index_sequence<I...>) {
+    kernel(std::get<I>(values)...);
+}
+
 /// Queues the kernel on the simulated device; the arguments are taken now.
 template <typename... P, typename... A>
 void launch(const char* name, void (*kernel)(P...), const Grid& grid, Stream stream, A&&... args) {
@@ -53,7 +60,7 @@ void launch(const char* name, void (*kernel)(P...), const Grid& grid, Stream str
     if (grid.blocks == 0 || grid.blocks_y == 0) return;
     simt::enqueue_kernel(name, {grid.blocks, grid.blocks_y, grid.threads}, stream,
                          [kernel, values = std::tuple<P...>(std::forward<A>(args)...)] {
-                             std::apply(kernel, values);
+                             run_thread(kernel, values, std::index_sequence_for<P...>{});
                          });
 }
 

@@ -28,7 +28,10 @@ void put_bytes(void* device, const void* host, std::size_t bytes, Stream stream)
         const std::size_t count = std::min(bytes - done, Parcel::most);
         Parcel parcel{};
         std::memcpy(parcel.bytes, from + done, count);
-        launch("put_bytes", put_bytes_kernel, Grid{}, stream, to + done, parcel,
+        // Whole warps, with some eight bytes for each thread.
+        const int warps = static_cast<int>(count / (8 * warp_size)) + 1;
+        const int threads = std::min(warps * warp_size, default_threads);
+        launch("put_bytes", put_bytes_kernel, Grid{1, threads}, stream, to + done, parcel,
                static_cast<int>(count));
     }
 }

@@ -3,12 +3,15 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "simt/races.h"
 
@@ -23,15 +26,23 @@ constexpr std::size_t stack_bytes = 128 << 10;
 
 enum class State { ready, at_block_barrier, at_warp_barrier, done };
 
-/// A thread of the simulated block, on a stack of its own, which it keeps from block to block.
-struct Thread {
-    ucontext_t context{};  // where it starts; with a sanitizer, where it waits
-    jmp_buf waiting{};     // where it waits
+/// Where threads run. One that ends without waiting leaves its stack to the next that has not
+/// begun; one that waits keeps it.
+struct Stack {
+    ucontext_t context{};  // where it starts; with a sanitizer, where its thread waits
+    jmp_buf waiting{};     // where its thread waits
     bool entered = false;
-    std::unique_ptr<std::byte[]> stack;
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+};
+
+/// A thread of the simulated block.
+struct Thread {
     State state = State::done;
-    unsigned mask = 0;        // of the warp barrier it waits at
-    std::uint64_t given = 0;  // to exchange and ballot
+    Stack* stack = nullptr;     // of one that has begun
+    unsigned mask = 0;          // of the warp barrier it waits at
+    std::uint64_t given = 0;    // to exchange and ballot
+    std::uint64_t settled = 0;  // what it had given when its warp's last barrier was complete
 };
 
 class Block {
@@ -39,105 +50,125 @@ public:
     void run(int threads, ThreadOrder order, const std::function<void()>& body, const char* name) {
         name_ = name;
         body_ = &body;
+        order_ = order;
         count_ = threads;
         error_ = nullptr;
-        while (static_cast<int>(threads_.size()) < threads) add_thread();
-        for (int i = 0; i < threads; ++i)
-            threads_[static_cast<std::size_t>(i)].state = State::ready;
-        while (turn(order)) release_barriers();
+        at_barrier_ = done_ = 0;
+        threads_.assign(static_cast<std::size_t>(threads), Thread{State::ready});
+        for (turn(); !error_ && done_ < count_; turn()) release_barriers();
         if (!error_) return;
         // Some wait where they will never be asked to go on: they start anew.
-        for (Thread& thread : threads_) start_anew(thread);
+        free_.clear();
+        for (Stack& stack : stacks_) {
+            start_anew(stack);
+            free_.push_back(&stack);
+        }
         std::rethrow_exception(error_);
     }
 
     void wait(State state, unsigned mask) {
-        Thread& self = threads_[static_cast<std::size_t>(current_)];
-        self.state = state;
-        self.mask = mask;
-        leave(self);
+        self().state = state;
+        self().mask = mask;
+        at_barrier_ += state == State::at_block_barrier ? 1 : 0;
+        leave(*self().stack);
     }
-    Thread& self() { return threads_[static_cast<std::size_t>(current_)]; }
-    Thread& of_lane(int lane) {
-        return threads_[static_cast<std::size_t>(current_ / warp * warp + lane)];
-    }
+    Thread& self() { return thread(current_); }
+    Thread& of_lane(int lane) { return thread(current_ / warp * warp + lane); }
     int current() const { return current_; }
     int count() const { return count_; }
     const char* name() const { return name_; }
 
 private:
-    void add_thread() {
-        threads_.emplace_back();
-        threads_.back().stack = std::make_unique<std::byte[]>(stack_bytes);
-        start_anew(threads_.back());
+    Thread& thread(int index) { return threads_[static_cast<std::size_t>(index)]; }
+    const Thread& thread(int index) const { return threads_[static_cast<std::size_t>(index)]; }
+
+    Stack& free_stack() {
+        if (free_.empty()) {
+            // Ends at one distance from each other would all fall into the same lines of a cache.
+            const std::size_t bytes = stack_bytes + stacks_.size() * 9 % 1024 * 64;
+            Stack& stack = stacks_.emplace_back();
+            stack.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
+            stack.bytes = bytes;
+            start_anew(stack);
+            return stack;
+        }
+        Stack& last = *free_.back();
+        free_.pop_back();
+        return last;
     }
 
-    static void start_anew(Thread& thread) {
-        getcontext(&thread.context);
-        thread.context.uc_stack.ss_sp = thread.stack.get();
-        thread.context.uc_stack.ss_size = stack_bytes;
-        thread.context.uc_link = nullptr;
-        makecontext(&thread.context, &Block::run_bodies, 0);
-        thread.entered = false;
+    static void start_anew(Stack& stack) {
+        getcontext(&stack.context);
+        stack.context.uc_stack.ss_sp = stack.memory.get();
+        stack.context.uc_stack.ss_size = stack.bytes;
+        stack.context.uc_link = nullptr;
+        makecontext(&stack.context, &Block::run_bodies, 0);
+        stack.entered = false;
     }
 
     static void run_bodies();
 
 #ifdef __SANITIZE_ADDRESS__
     // The sanitizer follows these from stack to stack.
-    void enter(Thread& thread) { swapcontext(&scheduler_, &thread.context); }
-    void leave(Thread& thread) { swapcontext(&thread.context, &scheduler_); }
+    void enter(Stack& stack) { swapcontext(&scheduler_, &stack.context); }
+    void leave(Stack& stack) { swapcontext(&stack.context, &scheduler_); }
 #else
     // As swapcontext, but without its two calls of the system at every barrier of every thread.
-    void enter(Thread& thread) {
+    void enter(Stack& stack) {
         if (_setjmp(scheduler_) != 0) return;
-        if (thread.entered) _longjmp(thread.waiting, 1);
-        thread.entered = true;
-        setcontext(&thread.context);
+        if (stack.entered) _longjmp(stack.waiting, 1);
+        stack.entered = true;
+        setcontext(&stack.context);
     }
-    void leave(Thread& thread) {
-        if (_setjmp(thread.waiting) == 0) _longjmp(scheduler_, 1);
+    void leave(Stack& stack) {
+        if (_setjmp(stack.waiting) == 0) _longjmp(scheduler_, 1);
     }
 #endif
 
-    /// Each ready thread until its next barrier or its end; false when all are done.
-    bool turn(ThreadOrder order) {
-        bool any = false;
-        for (int step = 0; step < count_; ++step) {
-            const int i = order == ThreadOrder::forward ? step : count_ - 1 - step;
-            if (threads_[static_cast<std::size_t>(i)].state != State::ready) continue;
-            any = true;
-            current_ = i;
-            position.thread_index = {static_cast<unsigned>(i), 0, 0};
-            enter(threads_[static_cast<std::size_t>(i)]);
-            if (error_) return false;
+    /// Goes to the next ready thread of this turn; false when there is none.
+    bool next() {
+        while (++step_ < count_) {
+            current_ = order_ == ThreadOrder::forward ? step_ : count_ - 1 - step_;
+            if (self().state != State::ready) continue;
+            position.thread_index = {static_cast<unsigned>(current_), 0, 0};
+            return true;
         }
-        return any;
+        return false;
     }
 
-    int waiting(State state, int first, int last, unsigned lanes = ~0u) const {
+    /// Each ready thread until its next barrier or its end.
+    void turn() {
+        step_ = -1;
+        while (!error_ && next()) {
+            begins_ = !self().stack;
+            if (begins_) self().stack = &free_stack();
+            enter(*self().stack);
+        }
+    }
+
+    /// How many of these lanes of a warp are at a barrier of the warp.
+    int waiting(int first, int last, unsigned lanes) const {
         int found = 0;
         for (int i = first; i < last; ++i) {
             const bool counts = (lanes >> (i % warp) & 1u) != 0;
-            found += counts && threads_[static_cast<std::size_t>(i)].state == state ? 1 : 0;
+            found += counts && thread(i).state == State::at_warp_barrier ? 1 : 0;
         }
         return found;
     }
 
     void release_barriers() {
+        if (at_barrier_ == count_) {
+            pass_barrier();
+            at_barrier_ = 0;
+            for (Thread& each : threads_) each.state = State::ready;
+            return;
+        }
         bool progress = false;
         for (int first = 0; first < count_; first += warp)
             progress = release_warp(first) || progress;
-        const int at_barrier = waiting(State::at_block_barrier, 0, count_);
-        if (at_barrier == count_) {
-            pass_barrier();
-            for (int i = 0; i < count_; ++i)
-                threads_[static_cast<std::size_t>(i)].state = State::ready;
-            return;
-        }
-        if (progress || waiting(State::done, 0, count_) == count_) return;
+        if (progress) return;
         error_ = std::make_exception_ptr(std::logic_error(
-            std::string(name_) + ": " + std::to_string(at_barrier) + " of " +
+            std::string(name_) + ": " + std::to_string(at_barrier_) + " of " +
             std::to_string(count_) + " threads are at a barrier that the others never reach"));
     }
 
@@ -145,15 +176,15 @@ private:
     bool release_warp(int first) {
         const int last = std::min(first + warp, count_);
         for (int i = first; i < last; ++i) {
-            const Thread& thread = threads_[static_cast<std::size_t>(i)];
-            if (thread.state != State::at_warp_barrier) continue;
+            if (thread(i).state != State::at_warp_barrier) continue;
+            const unsigned mask = thread(i).mask;
             const unsigned lanes =
-                last - first == warp ? thread.mask : thread.mask & ((1u << (last - first)) - 1);
-            if (waiting(State::at_warp_barrier, first, last, lanes) != std::popcount(lanes))
-                continue;
+                last - first == warp ? mask : mask & ((1u << (last - first)) - 1);
+            if (waiting(first, last, lanes) != std::popcount(lanes)) continue;
             for (int j = first; j < last; ++j) {
-                if ((lanes >> (j % warp) & 1u) != 0)
-                    threads_[static_cast<std::size_t>(j)].state = State::ready;
+                if ((lanes >> (j % warp) & 1u) == 0) continue;
+                thread(j).state = State::ready;
+                thread(j).settled = thread(j).given;
             }
             return true;
         }
@@ -167,30 +198,43 @@ private:
 #else
     jmp_buf scheduler_{};
 #endif
-    std::deque<Thread> threads_;  // they stay where they are: contexts point into themselves
+    std::vector<Thread> threads_;
+    std::deque<Stack> stacks_;  // they stay where they are: contexts point into themselves
+    std::vector<Stack*> free_;
     const std::function<void()>* body_ = nullptr;
     const char* name_ = "";
+    ThreadOrder order_ = ThreadOrder::forward;
     int count_ = 0;
+    int at_barrier_ = 0;  // of the block
+    int done_ = 0;
+    int step_ = 0;         // of the turn
+    bool begins_ = false;  // the turn's threads have not begun
     int current_ = 0;
     std::exception_ptr error_;
 };
 
 // The device runs one block at a time, under its lock.
-Block& block() {
-    static Block only;
-    return only;
-}
+Block the_block;
+Block& block() { return the_block; }
 
+// Of a stack. Threads that have not begun are all the ready ones of a turn, or none of them.
 void Block::run_bodies() {
     Block& b = block();
     while (true) {
-        try {
-            (*b.body_)();
-        } catch (...) {
-            b.error_ = std::current_exception();
-        }
-        b.self().state = State::done;
-        b.leave(b.self());
+        Stack& stack = *b.self().stack;
+        do {
+            b.self().stack = &stack;
+            try {
+                (*b.body_)();
+            } catch (...) {
+                b.error_ = std::current_exception();
+            }
+            b.self().state = State::done;
+            ++b.done_;
+            b.self().stack = nullptr;
+        } while (b.begins_ && !b.error_ && b.next());
+        b.free_.push_back(&stack);
+        b.leave(stack);
     }
 }
 
@@ -200,26 +244,26 @@ void block_barrier() { block().wait(State::at_block_barrier, 0); }
 void warp_barrier(unsigned mask) { block().wait(State::at_warp_barrier, mask); }
 int lane() { return block().current() % warp; }
 
+// A thread that goes on after its barrier reads what the others had given to it: they may have
+// given anew since, but the next barrier is complete only after the turn in which all read.
 std::uint64_t exchange(unsigned mask, std::uint64_t mine, int from) {
-    block().self().given = mine;
+    Block& b = block();
+    if (b.current() / warp * warp + from >= b.count() || (mask >> from & 1u) == 0)
+        throw std::logic_error(std::string(b.name()) + ": reads a lane that takes no part");
+    b.self().given = mine;
     warp_barrier(mask);
-    const int absolute = block().current() / warp * warp + from;
-    if (absolute >= block().count() || (mask >> from & 1u) == 0)
-        throw std::logic_error(std::string(block().name()) + ": reads a lane that takes no part");
-    const std::uint64_t value = block().of_lane(from).given;
-    warp_barrier(mask);
-    return value;
+    return b.of_lane(from).settled;
 }
 
 unsigned ballot(unsigned mask, bool predicate) {
-    block().self().given = predicate ? 1 : 0;
+    Block& b = block();
+    b.self().given = predicate ? 1 : 0;
     warp_barrier(mask);
     unsigned bits = 0;
-    const int lanes = std::min(warp, block().count() - block().current() / warp * warp);
+    const int lanes = std::min(warp, b.count() - b.current() / warp * warp);
     for (int i = 0; i < lanes; ++i) {
-        if ((mask >> i & 1u) != 0 && block().of_lane(i).given != 0) bits |= 1u << i;
+        if ((mask >> i & 1u) != 0 && b.of_lane(i).settled != 0) bits |= 1u << i;
     }
-    warp_barrier(mask);
     return bits;
 }
 

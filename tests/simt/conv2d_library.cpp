@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
@@ -69,14 +70,14 @@ void for_each_run(const ConvGraph& g, const F& f) {
 template <typename S>
 void run(const ConvGraph& g, const ConvPointers& p) {
     const std::int64_t width = g.x.dims[3], ow = g.y.dims[3], step = g.stride[1];
+    // Of a run, what meets the input: each(x at, w at, y at) of its pixels.
     const auto runs = [&](const auto& each) {
         for_each_run(g, [&](std::int64_t x, std::int64_t first, std::int64_t w, std::int64_t y) {
-            for (std::int64_t i = 0; i < ow; ++i) {
-                const std::int64_t column = first + i * step;
-                if (column >= 0 && column < width)
-                    each(static_cast<std::size_t>(x + i * step), static_cast<std::size_t>(w),
-                         static_cast<std::size_t>(y + i));
-            }
+            const std::int64_t begin = first < 0 ? (step - 1 - first) / step : 0;
+            const std::int64_t end = std::min(ow, (width - first + step - 1) / step);
+            for (std::int64_t i = begin; i < end; ++i)
+                each(static_cast<std::size_t>(x + i * step), static_cast<std::size_t>(w),
+                     static_cast<std::size_t>(y + i));
         });
     };
     const auto zeros = [](const ConvTensor& t) {

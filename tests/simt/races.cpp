@@ -44,7 +44,7 @@ constexpr std::uint64_t launches_remembered = (1u << 12) - 1;
 /// A stretch of memory with its places, which take no memory before they are touched.
 class Shadow {
 public:
-    Shadow() = default;
+    constexpr Shadow() = default;
     Shadow(const void* start, std::size_t bytes)
         : start_(reinterpret_cast<std::uintptr_t>(start)), bytes_(bytes) {
         void* at = mmap(nullptr, size(), PROT_READ | PROT_WRITE,
@@ -54,7 +54,7 @@ public:
     }
     bool holds(std::uintptr_t address) const { return address - start_ < bytes_; }
     std::uintptr_t offset(std::uintptr_t address) const { return address - start_; }
-    Place& of(std::uintptr_t address) const { return places_[offset(address) / place_bytes]; }
+    Place& at(std::uintptr_t offset) const { return places_[offset / place_bytes]; }
     void forget() const {
         if (places_) madvise(places_, size(), MADV_DONTNEED);
     }
@@ -88,17 +88,22 @@ Shadow shadow_of_variables() {
     return {reinterpret_cast<void*>(range.first), range.last - range.first};
 }
 
-struct Judge {
-    Shadow device;
-    Shadow shared = shadow_of_variables();
+/// What every access reads.
+struct Watch {
+    Shadow device, shared;
     bool running = false;
     std::uint64_t launch = 0;
-    std::uint64_t now = 0;       // the stamp of what happens, but for its thread
-    std::set<const void*> told;  // of this launch: one finding for each place in the code
-    std::vector<std::string> findings;
+    std::uint64_t now = 0;  // the stamp of what happens, but for its thread
 };
-Judge& judge() {
-    static auto* only = new Judge;
+constinit Watch watch;
+
+/// Of this launch.
+struct Findings {
+    std::set<const void*> told;  // one finding for each place in the code
+    std::vector<std::string> texts;
+};
+Findings& findings() {
+    static auto* only = new Findings;
     return *only;
 }
 
@@ -121,29 +126,26 @@ const char* verb(AccessKind access) {
 
 /// One access.
 struct Event {
-    const Shadow& shadow;
     bool is_shared;
-    std::uintptr_t address;
+    std::uintptr_t offset;  // in device memory or among the variables
     AccessKind access;
     const void* where;
     std::uint64_t now;
-    bool has_value = false;
 };
 
 std::uint64_t thread_of(std::uint64_t s) { return stamp::field(s, stamp::thread, stamp::barriers); }
 std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, stamp::launch); }
 
-void tell(const Event& event, const std::string& why) {
-    Judge& j = judge();
-    if (!j.told.insert(event.where).second) return;
+[[gnu::cold]] void tell(const Event& event, const std::string& why) {
+    if (!findings().told.insert(event.where).second) return;
     std::ostringstream text;
     text << "thread " << thread_of(event.now) << " of block " << block_of(event.now) << ' '
          << verb(event.access) << (event.is_shared ? " shared" : " device") << " memory at offset "
-         << event.shadow.offset(event.address) << ' ' << why << " (" << code_at(event.where) << ')';
-    j.findings.push_back(text.str());
+         << event.offset << ' ' << why << " (" << code_at(event.where) << ')';
+    findings().texts.push_back(text.str());
 }
 
-void tell(const Event& event, std::uint64_t before, const char* done) {
+[[gnu::cold]] void tell(const Event& event, std::uint64_t before, const char* done) {
     std::ostringstream text;
     text << done << " by thread " << thread_of(before);
     if (block_of(before) != block_of(event.now)) text << " of block " << block_of(before);
@@ -151,13 +153,8 @@ void tell(const Event& event, std::uint64_t before, const char* done) {
     tell(event, text.str());
 }
 
-/// Shared memory of another block is other memory.
-bool is_current(const Event& event, std::uint64_t before) {
-    return stamp::same(before, event.now, event.is_shared ? stamp::block : stamp::launch);
-}
-
 /// For what is current.
-bool clashes(std::uint64_t before, std::uint64_t now) {
+[[gnu::always_inline]] inline bool clashes(std::uint64_t before, std::uint64_t now) {
     if ((before & now & stamp::bytes) == 0 || (before & now & stamp::atomic) != 0) return false;
     if (!stamp::same(before, now, stamp::block) || (before & stamp::other_blocks) != 0) return true;
     if (!stamp::same(before, now, stamp::barriers)) return false;
@@ -167,7 +164,7 @@ bool clashes(std::uint64_t before, std::uint64_t now) {
 /// What is remembered of a read after another of the same launch. Bytes of one place that several
 /// threads read are followed only as far as all of them read the same: what is told is true, and
 /// single bytes may be missed.
-std::uint64_t joined_read(std::uint64_t last, std::uint64_t now) {
+[[gnu::always_inline]] inline std::uint64_t joined_read(std::uint64_t last, std::uint64_t now) {
     if ((last & now & stamp::bytes) == 0) return now;
     const bool same_block = stamp::same(last, now, stamp::block);
     const bool same_barriers = stamp::same(last, now, stamp::barriers);
@@ -179,76 +176,135 @@ std::uint64_t joined_read(std::uint64_t last, std::uint64_t now) {
     return alone ? next | (last & stamp::bytes) : next & (last | ~stamp::bytes);
 }
 
-void note_place(Event& event, Place& place, std::uint64_t bytes) {
-    const std::uint64_t now = event.now | bytes;
-    if (is_current(event, place.write)) {
-        event.has_value = true;
-        if (clashes(place.write, now)) tell(event, place.write, "written");
+}  // namespace
+
+void watch_device_memory(const void* start, std::size_t bytes) { watch.device = {start, bytes}; }
+
+void begin_launch() {
+    static const Shadow shared = shadow_of_variables();
+    watch.shared = shared;
+    if (++watch.launch > launches_remembered) {
+        watch.device.forget();
+        watch.shared.forget();
+        watch.launch = 1;
     }
-    const bool read_before = is_current(event, place.read);
-    if (event.access == AccessKind::read) {
-        place.read = read_before ? joined_read(place.read, now) : now;
-    } else {
-        if (read_before && clashes(place.read, now)) tell(event, place.read, "read");
-        place.write = now;
+    watch.now = watch.launch << stamp::launch;
+    watch.running = true;
+    findings().told.clear();
+    findings().texts.clear();
+}
+
+void begin_block(std::int64_t index) {
+    watch.now = watch.launch << stamp::launch | (static_cast<std::uint64_t>(index) & 0xfffff)
+                                                    << stamp::block;
+}
+void pass_barrier() {
+    const std::uint64_t passed = (watch.now >> stamp::barriers & 0xffff) + 1;
+    watch.now = watch.now >> stamp::block << stamp::block | (passed & 0xffff) << stamp::barriers;
+}
+
+void end_launch(const char* kernel) {
+    watch.running = false;
+    if (findings().texts.empty()) return;
+    std::string text = std::string(kernel) + ": ";
+    for (const std::string& finding : findings().texts) text += finding + "\n";
+    throw std::logic_error(text);
+}
+
+namespace {
+
+/// One access, of which only the findings are told out of line.
+template <AccessKind access>
+class Access {
+public:
+    Access(const Shadow& shadow, bool is_shared, std::uintptr_t first, const void* where)
+        : shadow_(shadow),
+          is_shared_(is_shared),
+          first_(first),
+          where_(where),
+          now_(watch.now | std::uint64_t{position.thread_index.x & 0x3ff} << stamp::thread |
+               (access == AccessKind::atomic ? stamp::atomic : 0)) {}
+
+    void note(std::size_t size) {
+        const std::uintptr_t begin = shadow_.offset(first_), end = begin + size;
+        if ((begin | end) % place_bytes == 0) {
+            note_places(begin, &shadow_.at(begin), size / place_bytes);
+        } else {
+            for (std::uintptr_t at = begin; at < end;) {
+                const std::uintptr_t from = at % place_bytes;
+                const std::uintptr_t count = std::min(place_bytes - from, end - at);
+                note_place(at, shadow_.at(at), ((1u << count) - 1) << from);
+                at += count;
+            }
+        }
+        // Padding may be copied unwritten, a whole read may not.
+        if (is_shared_ && access != AccessKind::write && !has_value_)
+            tell(event(begin), "that nobody in the block has written");
     }
+
+private:
+    /// Whole places: those of one value mostly have the same past, and are then judged once.
+    void note_places(std::uintptr_t at, Place* places, std::size_t count) {
+        std::uint64_t differs = 0;
+        for (std::size_t i = 1; i < count; ++i)
+            differs |= (places[i].write ^ places[0].write) | (places[i].read ^ places[0].read);
+        note_place(at, places[0], stamp::bytes);
+        for (std::size_t i = 1; i < count; ++i) {
+            if (differs == 0)
+                places[i] = places[0];
+            else
+                note_place(at + i * place_bytes, places[i], stamp::bytes);
+        }
+    }
+
+    void note_place(std::uintptr_t at, Place& place, std::uint64_t bytes) {
+        const std::uint64_t now = now_ | bytes;
+        const bool written = is_current(place.write), read = is_current(place.read);
+        has_value_ |= written;
+        if (written && clashes(place.write, now)) tell(event(at), place.write, "written");
+        if constexpr (access == AccessKind::read) {
+            place.read = read ? joined_read(place.read, now) : now;
+        } else {
+            if (read && clashes(place.read, now)) tell(event(at), place.read, "read");
+            place.write = now;
+        }
+    }
+    /// Shared memory of another block is other memory.
+    bool is_current(std::uint64_t before) const {
+        return stamp::same(before, now_, is_shared_ ? stamp::block : stamp::launch);
+    }
+    Event event(std::uintptr_t at) const { return {is_shared_, at, access, where_, now_}; }
+
+    const Shadow& shadow_;
+    const bool is_shared_;
+    const std::uintptr_t first_;
+    const void* const where_;
+    const std::uint64_t now_;
+    bool has_value_ = false;
+};
+
+template <AccessKind access>
+void note(std::uintptr_t first, std::size_t bytes, const void* where) {
+    if (watch.device.holds(first))
+        Access<access>(watch.device, false, first, where).note(bytes);
+    else if (watch.shared.holds(first))
+        Access<access>(watch.shared, true, first, where).note(bytes);
 }
 
 }  // namespace
 
-void watch_device_memory(const void* start, std::size_t bytes) { judge().device = {start, bytes}; }
-
-void begin_launch() {
-    Judge& j = judge();
-    if (++j.launch > launches_remembered) {
-        j.device.forget();
-        j.shared.forget();
-        j.launch = 1;
-    }
-    j.now = j.launch << stamp::launch;
-    j.running = true;
-    j.told.clear();
-    j.findings.clear();
-}
-
-void begin_block(std::int64_t index) {
-    judge().now = judge().launch << stamp::launch | (static_cast<std::uint64_t>(index) & 0xfffff)
-                                                        << stamp::block;
-}
-void pass_barrier() {
-    std::uint64_t& now = judge().now;
-    const std::uint64_t passed = (now >> stamp::barriers & 0xffff) + 1;
-    now = now >> stamp::block << stamp::block | (passed & 0xffff) << stamp::barriers;
-}
-
-void end_launch(const char* kernel) {
-    Judge& j = judge();
-    j.running = false;
-    if (j.findings.empty()) return;
-    std::string text = std::string(kernel) + ": ";
-    for (const std::string& finding : j.findings) text += finding + "\n";
-    throw std::logic_error(text);
-}
-
 void note_access(const void* at, std::size_t bytes, AccessKind access, const void* where) noexcept {
-    Judge& j = judge();
-    if (!j.running) return;
+    if (!watch.running) return;
     const auto first = reinterpret_cast<std::uintptr_t>(at);
     if (first - reinterpret_cast<std::uintptr_t>(&position) < sizeof(position)) return;
-    const Shadow& shadow = j.device.holds(first) ? j.device : j.shared;
-    if (!shadow.holds(first)) return;
-    std::uint64_t now = j.now | std::uint64_t{position.thread_index.x & 0x3ff} << stamp::thread;
-    if (access == AccessKind::atomic) now |= stamp::atomic;
-    Event event{shadow, &shadow == &j.shared, first, access, where, now};
-    for (std::uintptr_t address = first; address < first + bytes;) {
-        const std::uintptr_t from = shadow.offset(address) % place_bytes;
-        const std::uintptr_t count = std::min(place_bytes - from, first + bytes - address);
-        note_place(event, shadow.of(address), ((1u << count) - 1) << from);
-        address += count;
+    switch (access) {
+        case AccessKind::read:
+            return note<AccessKind::read>(first, bytes, where);
+        case AccessKind::write:
+            return note<AccessKind::write>(first, bytes, where);
+        case AccessKind::atomic:
+            return note<AccessKind::atomic>(first, bytes, where);
     }
-    // Padding may be copied unwritten, a whole read may not.
-    if (event.is_shared && access != AccessKind::write && !event.has_value)
-        tell(event, "that nobody in the block has written");
 }
 
 void note_atomic(const void* at, std::size_t bytes) {
