@@ -41,7 +41,7 @@ struct PageStackTest : WindowFixture {
         window->resize(1440, 900);
         window->QWidget::show();
         window->activateWindow();
-        QTest::qWait(300);
+        QTest::qWait(50);
     }
     QTabBar* row() const { return window->findChild<PageStack*>()->row(); }
     QWidget* current() const { return window->findChild<PageStack*>()->currentWidget(); }

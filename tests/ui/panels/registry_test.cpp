@@ -48,7 +48,7 @@ struct PanelRegistryTest : WindowFixture {
     }
     void resizeTo(int width, int height) {
         window->resize(width, height);
-        QTest::qWait(300);
+        QTest::qWait(50);
     }
     QDockWidget* dock(const QString& name) const {
         auto* found = window->findChild<QDockWidget*>(name);

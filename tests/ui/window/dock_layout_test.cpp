@@ -6,6 +6,7 @@
 #include "panels/run_cards.h"
 #include "panels/verdict_bar.h"
 #include "widgets/panel.h"
+#include "window/main_menu.h"
 #include "window/message_bar.h"
 #include "window_fixture.h"
 
@@ -54,12 +55,23 @@ struct LayoutTest : WindowFixture {
     Panel* panel(const QString& name) {
         return qobject_cast<Panel*>(window->findChild<QDockWidget*>(name));
     }
+    QMainWindow* plots() { return qobject_cast<QMainWindow*>(panel(u"loss"_s)->parentWidget()); }
+    /// Changes the order of the plots.
+    void movePlot() {
+        plots()->splitDockWidget(panel(u"loss"_s), panel(u"fourth"_s), Qt::Horizontal);
+        QTest::qWait(20);
+        QTest::mouseRelease(window.get(), Qt::LeftButton);  // stores the layout
+    }
+    void resetLayout() {
+        emit window->findChild<MainMenu*>()->resetLayout();
+        QTest::qWait(50);
+    }
     /// Sizes that are not those of the start.
     void drag() {
         window->resizeDocks({panel(u"settings"_s), panel(u"step"_s)}, {260, 350}, Qt::Horizontal);
         window->resizeDocks({panel(u"step"_s), panel(u"events"_s), panel(u"runs"_s)},
                             {200, 350, 200}, Qt::Vertical);
-        auto* plots = qobject_cast<QMainWindow*>(panel(u"loss"_s)->parentWidget());
+        auto* plots = this->plots();
         plots->resizeDocks({panel(u"loss"_s), panel(u"scale"_s)}, {300, 200}, Qt::Vertical);
         plots->resizeDocks({panel(u"loss"_s), panel(u"accuracy"_s)}, {300, 250}, Qt::Horizontal);
         QTest::qWait(20);
@@ -143,6 +155,73 @@ TEST_F(LayoutTest, IsRememberedWideAndSpreadFromANarrowOrExpandedWindow) {
     EXPECT_TRUE(panel(u"loss"_s)->isVisible());
     resizeTo(1440, 900);
     EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, IsSavedWideFromANarrowWindow) {
+    drag();
+    const Places before = places(*window);
+    resizeTo(1200, 900);
+    window->close();
+    open();
+    resizeTo(1440, 900);
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, IsSavedWideWhenAPlotIsExpandedInANarrowWindow) {
+    drag();
+    const Places before = places(*window);
+    resizeTo(1200, 900);
+    emit panel(u"scale"_s)->expandRequested();
+    window->close();
+    open();
+    resizeTo(1440, 900);
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, StaysWhenTheWindowWidensWhileAPlotIsExpanded) {
+    drag();
+    const Places before = places(*window);
+    resizeTo(1200, 900);
+    const Places narrow = places(*window);
+    emit panel(u"scale"_s)->expandRequested();
+    resizeTo(1440, 900);
+    window->saveLayout();
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    QTest::qWait(50);
+    EXPECT_SAME_PLACES(places(*window), before);
+    emit panel(u"scale"_s)->expandRequested();
+    resizeTo(1200, 900);
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    QTest::qWait(50);
+    EXPECT_SAME_PLACES(places(*window), narrow);
+    open();
+    resizeTo(1440, 900);
+    EXPECT_SAME_PLACES(places(*window), before);
+}
+
+TEST_F(LayoutTest, ResetInANarrowWindowResetsTheWideLayout) {
+    const Places fresh = places(*window);
+    movePlot();
+    drag();
+    ASSERT_NE(places(*window), fresh);
+    resizeTo(1200, 900);
+    resetLayout();
+    resizeTo(1440, 900);
+    EXPECT_SAME_PLACES(places(*window), fresh);
+}
+
+TEST_F(LayoutTest, ResetInAWideWindowResetsTheNarrowLayout) {
+    const Places fresh = places(*window);
+    resizeTo(1200, 900);
+    const Places narrow = places(*window);
+    movePlot();
+    resizeTo(1440, 900);
+    movePlot();
+    drag();
+    resetLayout();
+    EXPECT_SAME_PLACES(places(*window), fresh);
+    resizeTo(1200, 900);
+    EXPECT_SAME_PLACES(places(*window), narrow);
 }
 
 TEST_F(LayoutTest, StaysWhileAMessageIsShown) {

@@ -75,7 +75,8 @@ void PageStack::restore() {
 }
 
 void PageStack::refresh() {
-    // A tab that is disabled while it is shown gives way to another.
+    // If the current page becomes unusable, the first one replaces it. The user did not choose
+    // that, so it is not saved.
     const QScopedValueRollback refreshing(refreshing_, true);
     const bool runs = !context_.feed->tracks().empty();
     for (int i = 0; i < row_->count(); ++i) {

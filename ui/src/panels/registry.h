@@ -9,7 +9,7 @@
 
 namespace ui {
 
-/// Where a panel stands until the user moves it: beside the plots, or among them.
+/// Default place of a panel: left column, centre (among the plots) or right column.
 enum class Place { left, plots, right };
 
 /// Makes a panel and what is in it. `name` is the panel's object name.
@@ -19,13 +19,14 @@ using PanelFactory = Panel*(const Context& context, const QString& name, QWidget
 struct PanelEntry {
     QString name;  ///< identifies it in the remembered layout: it never changes
     Place place = Place::plots;
-    int height = 0;  ///< pixels in a column of a window of the usual size; the column shares alike
+    /// Right column only: height in pixels in a window of the default size; scaled to fit.
+    int height = 0;
     PanelFactory* make = nullptr;
 };
 /// Those of every window, of each place in reading order. A new one is one line in registry.cpp.
 std::vector<PanelEntry> panelEntries();
 
-/// The window's panels, made and furnished; the window places them.
+/// The window's panels with their contents; the window places them.
 struct PanelSet {
     std::vector<Panel*> left;   ///< from the top
     std::vector<Panel*> plots;  ///< in reading order
@@ -33,7 +34,7 @@ struct PanelSet {
     QList<int> rightHeights;    ///< of each of these
 
     std::vector<Panel*> all() const;
-    /// What is in the panels, as far as it is of this kind.
+    /// Bodies of the panels that are a `Body`.
     template <typename Body>
     std::vector<Body*> bodies() const {
         std::vector<Body*> found;

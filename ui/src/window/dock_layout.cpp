@@ -115,10 +115,14 @@ void DockLayout::reset() {
     wide_.clear();
     widePlots_.clear();
     narrowPlots_.clear();
-    for (auto* panel : panels_.all()) panel->setFloating(false);
-    placeSides();
-    for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
-    placePlots();
+    {
+        // addDockWidget() calls remember() by a signal, which would store half-placed docks.
+        const QScopedValueRollback placing(placing_, true);
+        for (auto* panel : panels_.all()) panel->setFloating(false);
+        placeSides();
+        for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
+        placePlots();
+    }
     fold(window_->width() < size::foldBelow);
     remember();
     showRight(!away);
@@ -126,10 +130,11 @@ void DockLayout::reset() {
 
 void DockLayout::save() const {
     QSettings settings;
-    // Folded, expanded and away are passing: the wide layout and all plots are what is remembered.
+    // Always the wide layout with all plots: folded, expanded and away are not saved.
     const QByteArray now = away_.isEmpty() ? window_->saveState(layoutVersion) : away_;
     settings.setValue(u"window/docks"_s, folded_ ? wide_ : now);
-    settings.setValue(u"window/plots"_s, expanded_ ? spread_ : plots_->saveState(layoutVersion));
+    const QByteArray plots = expanded_ ? spread_ : plots_->saveState(layoutVersion);
+    settings.setValue(u"window/plots"_s, folded_ && !widePlots_.isEmpty() ? widePlots_ : plots);
 }
 
 void DockLayout::restore() {
@@ -180,7 +185,11 @@ void DockLayout::restorePlots(const QByteArray& state) {
     if (state.isEmpty()) return;
     // Later: the plots have the room that they had then once the window is laid out anew.
     const auto restore = [this, state, folded = folded_] {
-        if (expanded_ || folded != folded_) return;
+        if (folded != folded_) return;
+        if (expanded_) {
+            spread_ = state;  // collapse() restores it
+            return;
+        }
         const QScopedValueRollback placing(placing_, true);
         plots_->restoreState(state, layoutVersion);
     };

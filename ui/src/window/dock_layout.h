@@ -20,10 +20,11 @@ public:
     void restore();
     void save() const;
     void reset();
-    /// Keeps what the user made of the wide or the narrow layout. Not after a resize: docks that
-    /// gave way to a small window would not get their sizes back.
+    /// Stores the current layout as the wide or the narrow one. Does nothing while the window or
+    /// the right column is hidden. Not called for a mere resize: docks squeezed by a small window
+    /// would not get their sizes back.
     void remember();
-    /// The same before the user had made anything of it.
+    /// remember(), if no wide layout is stored yet.
     void rememberFirst();
     /// The right column as tabs under the plots, or back at its side.
     void fold(bool folded);
@@ -31,7 +32,7 @@ public:
     void expand(Panel* panel);
     /// False if no plot fills the centre.
     bool collapse();
-    /// Without the right column while another page than that of the plots is shown.
+    /// Hides the right column, or restores it. Only the page with the plots shows it.
     void showRight(bool shown);
 
 protected:
@@ -50,13 +51,13 @@ private:
     QMainWindow* window_;
     QMainWindow* plots_;
     PanelSet panels_;
-    QByteArray spread_;  ///< the plots' layout while one of them fills the centre
-    QByteArray wide_;  ///< the docks' layout as the user left it, with the right column at its side
-    QByteArray widePlots_;  ///< and the plots' inside the centre
-    QByteArray narrowPlots_;
-    QByteArray narrow_;     ///< and as it was when that was last folded
-    QByteArray away_;       ///< the docks' layout while the right column is not shown
-    bool placing_ = false;  ///< this class moves docks, not the user
+    QByteArray spread_;       ///< plots' layout that collapse() restores
+    QByteArray wide_;         ///< docks' layout with the right column at its side
+    QByteArray widePlots_;    ///< plots' layout in the wide window
+    QByteArray narrow_;       ///< docks' layout with the right column folded; empty: none stored
+    QByteArray narrowPlots_;  ///< plots' layout in the narrow window
+    QByteArray away_;         ///< docks' layout before another page hid the right column
+    bool placing_ = false;    ///< this class moves docks, not the user
     bool expanded_ = false;
     bool folded_ = false;
 };
