@@ -101,8 +101,8 @@ cuda_compiler() {
     for folder in ${CUDA_HOME:+"$CUDA_HOME"} /usr/local/cuda /opt/cuda; do
         [[ -x $folder/bin/nvcc ]] && return 0
     done
-    compgen -G "${XDG_DATA_HOME:-$HOME/.local/share}/halftone/cuda/lib/python3*/site-packages/nvidia/cu1*/bin/nvcc" \
-        >/dev/null
+    # The mark that installer/cuda_wheels.sh writes last: nvcc is unpacked before the installation is complete.
+    [[ -e ${XDG_DATA_HOME:-$HOME/.local/share}/halftone/cuda/complete ]]
 }
 
 # What the CUDA backend needs, where there is a card or a toolkit. It says what it does, and whatever fails here leaves

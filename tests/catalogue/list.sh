@@ -2,12 +2,13 @@
 # list.sh ROOT [lines]: which test holds which entry of the catalogue of mixed precision (A: autocast, M: mechanics of it,
 # S: scaler, X: what the older libraries did), as Markdown. A test carries the numbers of its entries at the head of its
 # name, and beside it stands the file, with `lines` also the line, where it asserts. Exit code 1 if an entry has neither a
-# test nor a note, or if a test of one asserts nothing.
+# test nor a note, if a test of one asserts nothing, or if a test or a note names an entry that does not exist.
 set -u
 root=${1:?usage: list.sh ROOT [lines]}
 with_lines=${2:-}
 cd "$root" || exit 2
 
+declare -A last=([A]=25 [M]=9 [S]=27 [X]=16)  # entries of each letter, from 1
 declare -A tests notes
 while IFS='|' read -r number note; do notes[$number]=$note; done < tests/catalogue/notes.txt
 
@@ -35,15 +36,15 @@ done < <(assertions | LC_ALL=C sort -u)
 echo "# The catalogue of mixed precision, entry by entry"
 echo
 echo "Written by \`tests/catalogue/list.sh\`; the test \`catalogue\` checks it against the tests. Those named \`Cuda...\` run on a GPU"
-echo "or the simulated device, the engine's other tests on the CPU and, under \`simt.\`, on the simulated device as well. Beside a"
-echo "test stands the file that asserts it, and the function that does where that is another's; the test \`catalogue\` writes the"
-echo "same page with line numbers into the build folder."
+echo "or the simulated device; most of the engine's other tests run on the CPU and, under \`simt.\`, on the simulated device. Beside"
+echo "each test stands the file of its first assertion and, where a helper function makes it, the helper and its file. The test"
+echo "\`catalogue\` also writes this page with line numbers into the build folder."
 echo
 echo "| entry | tests | note |"
 echo "| --- | --- | --- |"
-for range in A:25 M:9 S:27 X:16; do
-    for ((i = 1; i <= ${range#*:}; ++i)); do
-        number=${range%:*}$i
+for letter in A M S X; do
+    for ((i = 1; i <= last[$letter]; ++i)); do
+        number=$letter$i
         held=${tests[$number]:-} note=${notes[$number]:-}
         if [[ -z $held && -z $note ]]; then
             echo "$number has no test, and no note says why" >&2
@@ -51,5 +52,17 @@ for range in A:25 M:9 S:27 X:16; do
         fi
         echo "| $number | $held | $note |"
     done
+done
+
+exists() { [[ $1 =~ ^([AMSX])([1-9][0-9]*)$ ]] && ((BASH_REMATCH[2] <= ${last[${BASH_REMATCH[1]}]})); }
+for number in "${!tests[@]}"; do
+    exists "$number" && continue
+    echo "$number is no entry, but tests are named for it: ${tests[$number]}" >&2
+    wrong=1
+done
+for number in "${!notes[@]}"; do
+    exists "$number" && continue
+    echo "$number is no entry, but tests/catalogue/notes.txt has a note on it" >&2
+    wrong=1
 done
 exit $wrong

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# list_test.sh: the list names where a test asserts, and refuses entries whose test asserts nothing.
+# list_test.sh: the list names where a test asserts, and refuses entries whose test asserts nothing, and tests and notes of
+# entries that do not exist.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tree=$(mktemp -d)
@@ -75,6 +76,20 @@ make_tree 'EXPECT_EQ(f(), 1);'
 sed -i '/^A2|/d' "$tree/tests/catalogue/notes.txt"
 [[ $("$tree/tests/catalogue/list.sh" "$tree" 2>&1) == *'A2 has no test, and no note says why'* ]] ||
     fail "an entry without test and note is not refused"
+
+for number in A0 A26 M10 S28 X17; do
+    make_tree 'EXPECT_EQ(f(), 1);'
+    sed -i "s/A1IsSound/A1${number}IsSound/" "$tree/tests/engine/region_test.cpp"
+    output=$("$tree/tests/catalogue/list.sh" "$tree" 2>&1) && fail "not refused: a test of $number"
+    [[ $output == *"$number is no entry, but tests are named for it: "*"A1${number}IsSound"* ]] ||
+        fail "a test of $number: refused for another reason"
+
+    make_tree 'EXPECT_EQ(f(), 1);'
+    echo "$number|A note." >> "$tree/tests/catalogue/notes.txt"
+    output=$("$tree/tests/catalogue/list.sh" "$tree" 2>&1) && fail "not refused: a note on $number"
+    [[ $output == *"$number is no entry, but tests/catalogue/notes.txt has a note on it"* ]] ||
+        fail "a note on $number: refused for another reason"
+done
 
 ((failures == 0)) && echo "all cases as expected"
 exit $((failures > 0))

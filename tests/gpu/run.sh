@@ -115,7 +115,7 @@ sanitize() {
         jobs+=($!)
     done
     compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 --port 48900 "$@" \
-        "$build/tests/engine/train/device_test$simulated" --gtest_brief=1 --gtest_filter='*DeviceStep.Replays*' \
+        "$build/tests/engine/device_test$simulated" --gtest_brief=1 --gtest_filter='*DeviceStep.Replays*' \
         > "$results/$tool-step.txt" 2>&1 &
     jobs+=($!)
     for share in "${jobs[@]}"; do wait "$share" || failed=1; done

@@ -24,6 +24,18 @@ make_good_tree() {
     echo '#include <vector>' >"$tree/engine/src/core/tensor.h"
     echo '#include "core/tensor.h"' >"$tree/engine/src/amp/autocast.h"
     printf '# a comment\ncore:\namp: core\nops:\n' >"$tree/tests/layering/engine_edges.txt"
+    printf 'panels:\n' >"$tree/tests/layering/ui_edges.txt"
+}
+
+expect_refused_tree() {  # TEXT, of the tree as it is
+    local output
+    if output=$("$checker" "$tree"); then
+        echo "FAILED: not refused: $1"
+        failures=$((failures + 1))
+    elif [[ $output != *"$1"* ]]; then
+        echo "FAILED: $1: refused for another reason: $output"
+        failures=$((failures + 1))
+    fi
 }
 
 expect_refused() {  # FILE LINE RULE_TEXT
@@ -68,6 +80,19 @@ expect_refused engine/src/core/tensor.h '#include "amp/autocast.h"' 'core may no
 expect_refused engine/src/ops/linear.cpp '#include "core/tensor.h"' 'ops may not lean on core'
 expect_refused tests/layering/engine_edges.txt 'optim: scaler' 'only on folders listed above'
 expect_refused tests/layering/engine_edges.txt 'nn: core' 'nothing includes it'
+expect_refused tests/layering/engine_edges.txt 'core: amp' 'core: listed twice'
+expect_refused tests/layering/engine_edges.txt 'gone:' 'gone: no such folder'
+expect_refused tests/layering/ui_edges.txt 'gone:' 'gone: no such folder'
+
+for layer in engine ui; do
+    make_good_tree
+    rm "$tree/tests/layering/${layer}_edges.txt"
+    expect_refused_tree "tests/layering/${layer}_edges.txt: missing: the folders of $layer/src"
+done
+
+make_good_tree
+find "$tree" -type f -not -name '*_edges.txt' -delete
+expect_refused_tree '0 includes looked at'
 
 make_good_tree
 cp "$tree/kernels/cpu/gemm.cpp" "$tree/kernels/cpu/conv.cpp"

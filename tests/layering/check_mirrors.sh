@@ -3,6 +3,8 @@
 # needs a SOURCES/F/x.* in one of its folders, and so does x_more_words_test.cpp; of several TESTS that hold a file, the
 # longest counts. A folder scenario/ holds tests of several sources. All paths are relative to ROOT.
 #
+# Each test, those of scenario/ and the exceptions too, must stand in the nearest CMakeLists.txt at or above its folder.
+#
 # EXCEPTIONS lists the tests of a whole system, which no source file has alone: a path a line, # begins a comment. One that
 # is not there, or that has a source after all, is refused as well.
 set -uo pipefail
@@ -45,6 +47,12 @@ has_source() {
     done
 }
 
+is_compiled() {
+    local folder=${1%/*}
+    while [[ ! -e $root/$folder/CMakeLists.txt && $folder == */* ]]; do folder=${folder%/*}; done
+    grep -qwF "${1#"$folder"/}" "$root/$folder/CMakeLists.txt" 2> /dev/null
+}
+
 declare -A excepted=()
 while read -r test _; do
     [[ -z $test || $test == \#* ]] && continue
@@ -58,10 +66,10 @@ done < "$exceptions"
 
 while read -r test; do
     tests=$((tests + 1))
-    [[ -n ${excepted[$test]:-} ]] && continue
+    is_compiled "$test" || complain "$test: in no CMakeLists.txt"
+    [[ -n ${excepted[$test]:-} || $test == */scenario/* ]] && continue
     has_source "$test" || complain "$test: no ${sources_of[$(folder_of "$test")]} has a source of this name"
-done < <(cd "$root" && find "${!sources_of[@]}" -name '*_test.cpp' -not -path '*/scenario/*' 2> /dev/null |
-    sort -u)
+done < <(cd "$root" && find "${!sources_of[@]}" -name '*_test.cpp' 2> /dev/null | sort -u)
 
 echo "$tests tests, ${#excepted[@]} exceptions"
 ((failures == 0 && tests > 0))

@@ -12,6 +12,8 @@ make_good_tree() {
     touch "$tree"/kernels/{cpu/gemm.cpp,cuda/gemm.cu,cuda/graph.cpp,cuda/library.cpp} "$tree/engine/src/norm/batch_norm.cpp"
     touch "$tree"/tests/kernels/{gemm_test.cpp,graph_test.cpp,problem.h,cuda/library_test.cpp}
     touch "$tree"/tests/engine/{norm/batch_norm_test.cpp,whole_test.cpp}
+    echo 'SOURCES gemm_test.cpp graph_test.cpp cuda/library_test.cpp' > "$tree/tests/kernels/CMakeLists.txt"
+    echo 'SOURCES norm/batch_norm_test.cpp whole_test.cpp' > "$tree/tests/engine/CMakeLists.txt"
     printf '# the whole\ntests/engine/whole_test.cpp  # of everything\n' > "$tree/exceptions.txt"
 }
 
@@ -52,6 +54,7 @@ expect_refused "tests/engine/batch_norm_test.cpp: no engine/src has"
 make_good_tree
 touch "$tree/tests/engine/norm/batch_norm_of_one_test.cpp"
 mkdir -p "$tree/tests/engine/scenario" && touch "$tree/tests/engine/scenario/a_long_story_test.cpp"
+echo 'norm/batch_norm_of_one_test.cpp scenario/a_long_story_test.cpp' >> "$tree/tests/engine/CMakeLists.txt"
 if ! output=$(check); then
     echo "FAILED: a test of a part of a source, or a scenario, is refused: $output"
     failures=$((failures + 1))
@@ -69,5 +72,22 @@ make_good_tree
 rm -r "$tree/tests/kernels/cuda"
 expect_refused "tests/kernels/cuda: no such folder"
 
-((failures == 0)) && echo "check_mirrors.sh: one good tree passed, six broken ones refused"
+# Named for a source, but in no CMakeLists.txt; a test of the same name in another folder is.
+make_good_tree
+touch "$tree/tests/kernels/cuda/gemm_test.cpp"
+expect_refused "tests/kernels/cuda/gemm_test.cpp: in no CMakeLists.txt"
+
+make_good_tree
+echo 'SOURCES norm/batch_norm_test.cpp' > "$tree/tests/engine/CMakeLists.txt"
+expect_refused "tests/engine/whole_test.cpp: in no CMakeLists.txt"
+
+make_good_tree
+mkdir "$tree/tests/engine/scenario" && touch "$tree/tests/engine/scenario/a_long_story_test.cpp"
+expect_refused "tests/engine/scenario/a_long_story_test.cpp: in no CMakeLists.txt"
+
+make_good_tree
+rm "$tree/tests/kernels/CMakeLists.txt"
+expect_refused "tests/kernels/gemm_test.cpp: in no CMakeLists.txt"
+
+((failures == 0)) && echo "check_mirrors.sh: two good trees passed, ten broken ones refused"
 ((failures == 0))
