@@ -15,6 +15,15 @@
 
 #include "simt/races.h"
 
+// The address sanitizer follows swapcontext() from stack to stack, but not a long jump.
+#if defined(__SANITIZE_ADDRESS__)
+#define HALFTONE_SIMT_SWAPCONTEXT
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HALFTONE_SIMT_SWAPCONTEXT
+#endif
+#endif
+
 namespace kernels::simt {
 
 Position position;
@@ -57,7 +66,7 @@ public:
         threads_.assign(static_cast<std::size_t>(threads), Thread{State::ready});
         for (turn(); !error_ && done_ < count_; turn()) release_barriers();
         if (!error_) return;
-        // Some wait where they will never be asked to go on: they start anew.
+        // Threads that an error left waiting still hold stacks: all of them start anew.
         free_.clear();
         for (Stack& stack : stacks_) {
             start_anew(stack);
@@ -108,8 +117,7 @@ private:
 
     static void run_bodies();
 
-#ifdef __SANITIZE_ADDRESS__
-    // The sanitizer follows these from stack to stack.
+#ifdef HALFTONE_SIMT_SWAPCONTEXT
     void enter(Stack& stack) { swapcontext(&scheduler_, &stack.context); }
     void leave(Stack& stack) { swapcontext(&stack.context, &scheduler_); }
 #else
@@ -146,12 +154,12 @@ private:
         }
     }
 
-    /// How many of these lanes of a warp are at a barrier of the warp.
-    int waiting(int first, int last, unsigned lanes) const {
+    /// How many of the warp's threads from `first` to `last` wait at its barrier with this mask.
+    int waiting(int first, int last, unsigned mask) const {
         int found = 0;
         for (int i = first; i < last; ++i) {
-            const bool counts = (lanes >> (i % warp) & 1u) != 0;
-            found += counts && thread(i).state == State::at_warp_barrier ? 1 : 0;
+            const Thread& each = thread(i);
+            found += each.state == State::at_warp_barrier && each.mask == mask ? 1 : 0;
         }
         return found;
     }
@@ -168,11 +176,16 @@ private:
             progress = release_warp(first) || progress;
         if (progress) return;
         error_ = std::make_exception_ptr(std::logic_error(
-            std::string(name_) + ": " + std::to_string(at_barrier_) + " of " +
+            std::string(name_) + ": " + std::to_string(count_ - done_) + " of " +
             std::to_string(count_) + " threads are at a barrier that the others never reach"));
     }
 
-    /// Lets the lanes go on whose barrier is complete.
+    static bool names_itself(int thread, unsigned mask) {
+        return (mask >> (thread % warp) & 1u) != 0;
+    }
+
+    /// Lets the lanes go on whose barrier is complete: all that its mask names are there, and say
+    /// the same.
     bool release_warp(int first) {
         const int last = std::min(first + warp, count_);
         for (int i = first; i < last; ++i) {
@@ -180,7 +193,8 @@ private:
             const unsigned mask = thread(i).mask;
             const unsigned lanes =
                 last - first == warp ? mask : mask & ((1u << (last - first)) - 1);
-            if (waiting(first, last, lanes) != std::popcount(lanes)) continue;
+            if (!names_itself(i, mask) || waiting(first, last, mask) != std::popcount(lanes))
+                continue;
             for (int j = first; j < last; ++j) {
                 if ((lanes >> (j % warp) & 1u) == 0) continue;
                 thread(j).state = State::ready;
@@ -193,7 +207,7 @@ private:
 
     friend void run_grid(const char*, const Extent&, ThreadOrder, const std::function<void()>&);
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef HALFTONE_SIMT_SWAPCONTEXT
     ucontext_t scheduler_{};
 #else
     jmp_buf scheduler_{};
@@ -214,10 +228,12 @@ private:
 };
 
 // The device runs one block at a time, under its lock.
-Block the_block;
+// Never destroyed: memory that is released at exit may still run kernels.
+Block& the_block = *new Block;
 Block& block() { return the_block; }
 
-// Of a stack. Threads that have not begun are all the ready ones of a turn, or none of them.
+// The entry of a stack. In a block's first turn every ready thread is new, in later ones none is: a
+// stack whose thread ends in the first turn runs the next ready thread at once.
 void Block::run_bodies() {
     Block& b = block();
     while (true) {
@@ -244,8 +260,9 @@ void block_barrier() { block().wait(State::at_block_barrier, 0); }
 void warp_barrier(unsigned mask) { block().wait(State::at_warp_barrier, mask); }
 int lane() { return block().current() % warp; }
 
-// A thread that goes on after its barrier reads what the others had given to it: they may have
-// given anew since, but the next barrier is complete only after the turn in which all read.
+// Reads what had settled, not what is given: a lane that ran earlier in this turn may have given
+// the value of its next exchange. What has settled changes between turns alone, after all have read
+// it.
 std::uint64_t exchange(unsigned mask, std::uint64_t mine, int from) {
     Block& b = block();
     if (b.current() / warp * warp + from >= b.count() || (mask >> from & 1u) == 0)
@@ -273,12 +290,17 @@ void run_grid(const char* name, const Extent& extent, ThreadOrder order,
     position.grid_extent = {static_cast<unsigned>(extent.blocks),
                             static_cast<unsigned>(extent.blocks_y), 1};
     begin_launch();
-    for (std::int64_t y = 0; y < extent.blocks_y; ++y) {
-        for (std::int64_t x = 0; x < extent.blocks; ++x) {
-            position.block_index = {static_cast<unsigned>(x), static_cast<unsigned>(y), 0};
-            begin_block(y * extent.blocks + x);
-            block().run(extent.threads, order, body, name);
+    try {
+        for (std::int64_t y = 0; y < extent.blocks_y; ++y) {
+            for (std::int64_t x = 0; x < extent.blocks; ++x) {
+                position.block_index = {static_cast<unsigned>(x), static_cast<unsigned>(y), 0};
+                begin_block(y * extent.blocks + x);
+                block().run(extent.threads, order, body, name);
+            }
         }
+    } catch (...) {
+        abandon_launch();
+        throw;
     }
     end_launch(name);
 }

@@ -43,8 +43,9 @@ void write(const void* data, const ConvTensor& t, const std::vector<S>& values) 
     });
 }
 
-/// A row of one image's channel against one weight: calls f(x at, w at, y at, pixels) for each run
-/// of products, `step` elements of x from one to the next.
+/// Calls f(x, first, w, y) for each image, output channel, weight and output row whose input row
+/// exists: where the row's first product is in each tensor. `first` is its input column, negative
+/// in the padding at the left. Each further pixel is stride[1] elements on in x and one in y.
 template <class F>
 void for_each_run(const ConvGraph& g, const F& f) {
     const auto [n, c, h, w] = g.x.dims;
@@ -107,12 +108,8 @@ void run(const ConvGraph& g, const ConvPointers& p) {
     }
 }
 
-/// So much that one who does not give it is found out.
+/// convolve() fills all of it: a caller that gives none is caught.
 constexpr std::size_t scratch_bytes = 1000;
-
-}  // namespace
-
-namespace {
 
 bool supports(const ConvGraph& graph) {
     const simt::LibrarySettings settings = simt::library_settings();

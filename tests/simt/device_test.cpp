@@ -55,6 +55,19 @@ TEST(SimulatedDevice, FindsABarrierThatSomeThreadsNeverReach) {
     EXPECT_THROW(cuda::synchronize({}), std::logic_error);
 }
 
+TEST(SimulatedDevice, FindsAWarpOperationThatItsLanesDoNotShare) {
+    const auto refused = [](int threads, unsigned (*mask)(unsigned lane)) {
+        enqueue_kernel("divergent", {1, 1, threads}, {}, [mask] {
+            __shfl_sync(mask(threadIdx.x), 1, static_cast<int>(threadIdx.x));
+        });
+        EXPECT_THROW(cuda::synchronize({}), std::logic_error);
+        repair();
+    };
+    refused(32, [](unsigned lane) { return lane == 0 ? 0xffffffffu : 0xfffffffeu; });
+    refused(32, [](unsigned) { return 0u; });
+    refused(20, [](unsigned) { return 0xfff00000u; });
+}
+
 TEST(SimulatedDevice, RunsNothingBeforeSomebodyWaits) {
     auto* host = static_cast<float*>(cuda::allocate_pinned(sizeof(float)));
     auto* device = static_cast<float*>(cuda::allocate(sizeof(float)));

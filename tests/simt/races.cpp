@@ -22,9 +22,9 @@ namespace {
 /// blocks 2^20 apart are taken for one.
 namespace stamp {
 constexpr int launch = 52, block = 32, barriers = 16, thread = 6;  // where each begins
-constexpr std::uint64_t atomic = 32;
-constexpr std::uint64_t others = 16;       // of a read: other threads have read since that barrier
-constexpr std::uint64_t other_blocks = 8;  // of a read: other blocks have read in this launch
+// Of a read or an atomic operation, which may meet their like:
+constexpr std::uint64_t others = 16;       // other threads have done so since that barrier
+constexpr std::uint64_t other_blocks = 8;  // other blocks have done so in this launch
 constexpr std::uint64_t bytes = 3;         // of the place
 
 /// The bits from `begin` to `end`.
@@ -47,23 +47,32 @@ public:
     constexpr Shadow() = default;
     Shadow(const void* start, std::size_t bytes)
         : start_(reinterpret_cast<std::uintptr_t>(start)), bytes_(bytes) {
-        void* at = mmap(nullptr, size(), PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at == MAP_FAILED) throw std::bad_alloc();
-        places_ = static_cast<Place*>(at);
+        places_ = static_cast<Place*>(reserve(count() * sizeof(Place)));
+        atomics_ = static_cast<std::uint64_t*>(reserve(count() * sizeof(std::uint64_t)));
     }
     bool holds(std::uintptr_t address) const { return address - start_ < bytes_; }
     std::uintptr_t offset(std::uintptr_t address) const { return address - start_; }
     Place& at(std::uintptr_t offset) const { return places_[offset / place_bytes]; }
+    /// Who changed it atomically last.
+    std::uint64_t& atomic(std::uintptr_t offset) const { return atomics_[offset / place_bytes]; }
     void forget() const {
-        if (places_) madvise(places_, size(), MADV_DONTNEED);
+        if (!places_) return;
+        madvise(places_, count() * sizeof(Place), MADV_DONTNEED);
+        madvise(atomics_, count() * sizeof(std::uint64_t), MADV_DONTNEED);
     }
 
 private:
-    std::size_t size() const { return (bytes_ / place_bytes + 1) * sizeof(Place); }
+    static void* reserve(std::size_t bytes) {
+        void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED) throw std::bad_alloc();
+        return at;
+    }
+    std::size_t count() const { return bytes_ / place_bytes + 1; }
     std::uintptr_t start_ = 0;
     std::size_t bytes_ = 0;
     Place* places_ = nullptr;
+    std::uint64_t* atomics_ = nullptr;  // apart, since few kernels have any
 };
 
 /// The program's own variables: shared memory is static to the simulated device.
@@ -93,7 +102,8 @@ struct Watch {
     Shadow device, shared;
     bool running = false;
     std::uint64_t launch = 0;
-    std::uint64_t now = 0;  // the stamp of what happens, but for its thread
+    std::uint64_t now = 0;     // the stamp of what happens, but for its thread
+    bool has_atomics = false;  // this launch, up to now
 };
 constinit Watch watch;
 
@@ -155,16 +165,16 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
 
 /// For what is current.
 [[gnu::always_inline]] inline bool clashes(std::uint64_t before, std::uint64_t now) {
-    if ((before & now & stamp::bytes) == 0 || (before & now & stamp::atomic) != 0) return false;
+    if ((before & now & stamp::bytes) == 0) return false;
     if (!stamp::same(before, now, stamp::block) || (before & stamp::other_blocks) != 0) return true;
     if (!stamp::same(before, now, stamp::barriers)) return false;
     return !stamp::same(before, now, stamp::thread) || (before & stamp::others) != 0;
 }
 
-/// What is remembered of a read after another of the same launch. Bytes of one place that several
-/// threads read are followed only as far as all of them read the same: what is told is true, and
-/// single bytes may be missed.
-[[gnu::always_inline]] inline std::uint64_t joined_read(std::uint64_t last, std::uint64_t now) {
+/// What is remembered of a read, or an atomic operation, after another of the same launch. Bytes of
+/// one place that several threads read are followed only as far as all of them read the same: what
+/// is told is true, and single bytes may be missed.
+[[gnu::always_inline]] inline std::uint64_t joined(std::uint64_t last, std::uint64_t now) {
     if ((last & now & stamp::bytes) == 0) return now;
     const bool same_block = stamp::same(last, now, stamp::block);
     const bool same_barriers = stamp::same(last, now, stamp::barriers);
@@ -172,7 +182,7 @@ std::uint64_t block_of(std::uint64_t s) { return stamp::field(s, stamp::block, s
     std::uint64_t next = now | (last & stamp::other_blocks);
     if (!same_block) next |= stamp::other_blocks;
     if (same_barriers) next |= (last & stamp::others) | (same_thread ? 0 : stamp::others);
-    const bool alone = same_thread && (last & stamp::others) == 0;
+    const bool alone = same_thread && (last & (stamp::others | stamp::other_blocks)) == 0;
     return alone ? next | (last & stamp::bytes) : next & (last | ~stamp::bytes);
 }
 
@@ -190,6 +200,7 @@ void begin_launch() {
     }
     watch.now = watch.launch << stamp::launch;
     watch.running = true;
+    watch.has_atomics = false;
     findings().told.clear();
     findings().texts.clear();
 }
@@ -202,6 +213,8 @@ void pass_barrier() {
     const std::uint64_t passed = (watch.now >> stamp::barriers & 0xffff) + 1;
     watch.now = watch.now >> stamp::block << stamp::block | (passed & 0xffff) << stamp::barriers;
 }
+
+void abandon_launch() noexcept { watch.running = false; }
 
 void end_launch(const char* kernel) {
     watch.running = false;
@@ -222,8 +235,7 @@ public:
           is_shared_(is_shared),
           first_(first),
           where_(where),
-          now_(watch.now | std::uint64_t{position.thread_index.x & 0x3ff} << stamp::thread |
-               (access == AccessKind::atomic ? stamp::atomic : 0)) {}
+          now_(watch.now | std::uint64_t{position.thread_index.x & 0x3ff} << stamp::thread) {}
 
     void note(std::size_t size) {
         const std::uintptr_t begin = shadow_.offset(first_), end = begin + size;
@@ -245,7 +257,7 @@ public:
 private:
     /// Whole places: those of one value mostly have the same past, and are then judged once.
     void note_places(std::uintptr_t at, Place* places, std::size_t count) {
-        std::uint64_t differs = 0;
+        std::uint64_t differs = watch.has_atomics || access == AccessKind::atomic ? 1 : 0;
         for (std::size_t i = 1; i < count; ++i)
             differs |= (places[i].write ^ places[0].write) | (places[i].read ^ places[0].read);
         note_place(at, places[0], stamp::bytes);
@@ -262,11 +274,23 @@ private:
         const bool written = is_current(place.write), read = is_current(place.read);
         has_value_ |= written;
         if (written && clashes(place.write, now)) tell(event(at), place.write, "written");
-        if constexpr (access == AccessKind::read) {
-            place.read = read ? joined_read(place.read, now) : now;
-        } else {
-            if (read && clashes(place.read, now)) tell(event(at), place.read, "read");
+        if (access != AccessKind::read && read && clashes(place.read, now))
+            tell(event(at), place.read, "read");
+        if constexpr (access == AccessKind::read)
+            place.read = read ? joined(place.read, now) : now;
+        else if constexpr (access == AccessKind::write)
             place.write = now;
+        if (watch.has_atomics || access == AccessKind::atomic) note_atomics(at, now);
+    }
+    void note_atomics(std::uintptr_t at, std::uint64_t now) {
+        std::uint64_t& atomic = shadow_.atomic(at);
+        const bool changed = is_current(atomic);
+        has_value_ |= changed;
+        if constexpr (access == AccessKind::atomic) {
+            watch.has_atomics = true;
+            atomic = changed ? joined(atomic, now) : now;
+        } else if (changed && clashes(atomic, now)) {
+            tell(event(at), atomic, "changed atomically");
         }
     }
     /// Shared memory of another block is other memory.

@@ -5,9 +5,9 @@
 
 /// What compute-sanitizer's racecheck does, and more, for the simulated device: the kernels' source
 /// is compiled with the calls of a thread sanitizer before each access (instrumentation.cpp), and
-/// these judge them. Two accesses of one place by two threads, one of them a write, must have a
-/// barrier of the block between them; threads of two blocks must never meet, in device memory,
-/// unless both access it by an atomic operation. Shared memory must be written, by its block,
+/// these judge them. Two accesses of one place by two threads of a block must have a barrier of the
+/// block between them, and two accesses of one place in device memory by threads of two blocks are
+/// an error, unless both read or both are atomic. Shared memory must be written, by its block,
 /// before it is read.
 namespace kernels::simt {
 
@@ -18,9 +18,11 @@ void watch_device_memory(const void* start, std::size_t bytes);
 
 void begin_launch();
 void begin_block(std::int64_t index);
-/// All threads of the block have reached a barrier of the block. Warp operations order nothing: as
-/// on a card, a shuffle is no fence.
+/// All threads of the block have reached a barrier of the block. Warp operations order nothing. A
+/// card's shuffle orders nothing either; its __syncwarp() does, so this is stricter there.
 void pass_barrier();
+/// After an error: what was found is forgotten.
+void abandon_launch() noexcept;
 /// Throws std::logic_error with what was found in `kernel`.
 void end_launch(const char* kernel);
 

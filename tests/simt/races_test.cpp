@@ -125,6 +125,27 @@ TEST_P(Races, AtomicsMayMeetEachOtherAlone) {
               "");
 }
 
+TEST_P(Races, AnAtomicNeedsABarrierAfterAnothersWrite) {
+    const Memory memory(256);
+    const auto counter = [&](bool barrier) {
+        return finding(1, 32, [&memory, barrier] {
+            if (thread() == 0) writes(memory.data, 4);
+            if (barrier) __syncthreads();
+            note_atomic(memory.data, 4);
+        });
+    };
+    EXPECT_EQ(counter(true), "");
+    EXPECT_THAT(counter(false), testing::HasSubstr("with no barrier between"));
+    // No barrier orders what the first block wrote before the other's operation.
+    EXPECT_NE(finding(2, 32,
+                      [&memory] {
+                          if (block() == 0 && thread() == 0) writes(memory.data, 4);
+                          __syncthreads();
+                          note_atomic(memory.data, 4);
+                      }),
+              "");
+}
+
 TEST_P(Races, NeighboursShareNothing) {
     const Memory memory(1 << 12);
     for (const std::size_t bytes : {1, 2, 4, 8, 16}) {

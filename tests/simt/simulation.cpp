@@ -12,7 +12,7 @@ namespace kernels::simt {
 
 namespace {
 
-/// Tests vary the order of threads from outside too: HALFTONE_SIMT_ORDER=backward.
+/// HALFTONE_SIMT_ORDER=backward reverses the threads for a whole run; CTest does not set it.
 DeviceSettings initial_settings() {
     const char* order = std::getenv("HALFTONE_SIMT_ORDER");
     DeviceSettings settings;
