@@ -199,7 +199,7 @@ TEST_F(SessionTest, FailsWithAClearErrorAndLeavesItsNeighbourTraining) {
 }
 
 TEST_F(SessionTest, TwoFp32SessionsTakingTurnsAreBitwiseEqual) {
-    RunConfig config = spirals(80);
+    RunConfig config = spirals(40);
     config.precision.preset = "fp32";
     const auto a = make(config), b = make(config);
     a->post(Command::start);
@@ -207,11 +207,12 @@ TEST_F(SessionTest, TwoFp32SessionsTakingTurnsAreBitwiseEqual) {
     ASSERT_TRUE(a->wait(patience_s));
     ASSERT_TRUE(b->wait(patience_s));
     EXPECT_EQ(losses(*a), losses(*b));
-    EXPECT_EQ(losses(*a).size(), 80U);
+    EXPECT_EQ(losses(*a).size(), 40U);
 }
 
 TEST_F(SessionTest, SkipsHalvesAndGrowsInAmpFp16) {
-    RunConfig config = spirals(200);
+    constexpr int steps = 80;
+    RunConfig config = spirals(steps);
     config.scaler.init_scale = 0x1p40;  // overflows until it has come down
     config.scaler.growth_interval = 20;
     const auto session = make(config);
@@ -228,8 +229,8 @@ TEST_F(SessionTest, SkipsHalvesAndGrowsInAmpFp16) {
         grew = grew || event.kind == ScaleChanged::Kind::grown;
     EXPECT_TRUE(grew);
     const auto last = record.row(record.size() - 1);
-    EXPECT_EQ(last.step, 200);
-    EXPECT_LT(last.updates, 200);
+    EXPECT_EQ(last.step, steps);
+    EXPECT_LT(last.updates, steps);
     EXPECT_TRUE(std::isfinite(last.loss));
 }
 
@@ -247,7 +248,7 @@ TEST_F(SessionTest, FailsWhenTheScaleFallsThroughItsFloor) {
 }
 
 TEST_F(SessionTest, PureFp16SaysThatItsUpdatesVanish) {
-    RunConfig config = spirals(400);
+    RunConfig config = spirals(60);
     config.precision.preset = "pure-fp16";
     config.optimizer.lr = 1e-6;
     const auto session = make(config);
