@@ -189,7 +189,7 @@ bool pairs_spread_infinity(ConvDirection direction, const ConvOperands& operands
            !is_finite({operands.y, DType::bf16, s.n * s.k * s.oh() * s.ow()});
 }
 
-/// What the convolution writes.
+/// The bf16 tensor that the convolution writes.
 Array result(ConvDirection direction, const ConvOperands& operands, const Conv2dShape& s) {
     switch (direction) {
         case ConvDirection::forward:
@@ -201,10 +201,9 @@ Array result(ConvDirection direction, const ConvOperands& operands, const Conv2d
     }
 }
 
-/// A bf16 weight's gradient pairs pixels, an odd one with its neighbour or with what an earlier
-/// call left in scratch memory; AMX fills its tiles with neighbours in every direction. They are
-/// multiplied by zero, which makes a NaN of an infinite one. So a result with anything in it that
-/// is not finite is not to be trusted.
+/// oneDNN multiplies some bf16 elements by a padding zero: in a weight gradient, the neighbour of
+/// an odd pixel or what an earlier call left in scratch memory; with AMX, whatever fills a tile up.
+/// An infinite one gives NaN, so a result that is not finite has to be computed another way.
 bool is_trusted(const std::string& route, ConvDirection direction, const ConvOperands& operands,
                 const Conv2dShape& s) {
     const bool fills =

@@ -10,8 +10,8 @@ namespace kernels::cpu {
 // oneDNN's matrix product and convolution, f32 and bf16. Primitives, their memory objects and
 // layouts are made once for each shape, dtype and thread count, and kept by the calling thread (up
 // to a bound); a later call swaps pointers. Each function returns false where oneDNN has only
-// reference code for the shape, or bf16 without instructions for it, or carries an infinity of a
-// bf16 operand to where it does not belong: the result is then still to be written.
+// reference code for the shape, or the processor lacks instructions for bf16; the caller must then
+// compute the result another way.
 //
 // Numerics of bf16: products are exact in f32 and sums are f32, of neighbouring pairs first; the
 // result is rounded once, to nearest even. The instructions treat subnormal bf16 operands as zero
@@ -33,11 +33,14 @@ struct ConvOperands {
     const void* bias = nullptr;
 };
 
+/// Returns false also where oneDNN would leave part of a bf16 weight gradient unwritten, and where
+/// it may have carried an infinity of a bf16 operand to elements that it does not belong to.
 bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& operands,
                       const Conv2dShape& shape);
 
-/// oneDNN's name for what it would run ("jit:avx512_core"), or empty where dnnl_convolution would
-/// return false.
+/// oneDNN's name for the implementation of this shape and dtype ("jit:avx512_core"), or empty where
+/// it has none that dnnl_convolution uses. dnnl_convolution may still return false, for bf16 values
+/// that are not finite.
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape);
 
 }  // namespace kernels::cpu

@@ -19,8 +19,8 @@ enum Uid : std::int64_t {
     uid_dv
 };
 
-/// Up to this version the frontend gives the backward pass of such a length the lengths of all
-/// sequences, copied from the host in each call: that waits, and a recorded step cannot hold it.
+/// With cuDNN up to 9.15.0 and a key length that is no multiple of 128, the frontend copies all
+/// sequences' lengths from the host in each backward call. That waits, and cannot be captured.
 bool copies_from_host(const AttentionGraph& g) {
     return g.pass == AttentionPass::backward && g.k.dims[2] % 128 != 0 &&
            fe::detail::get_backend_version() <= 91500;

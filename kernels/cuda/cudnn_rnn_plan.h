@@ -46,10 +46,10 @@ Arithmetic arithmetic_of(const RecurrentNetwork& network);
 /// others throw DeviceError, want of memory OutOfMemory.
 ///
 /// Of the host's memory the library is given extents, strides and lengths when it is described,
-/// which it copies into the descriptors (cudnn_rnn_test.cpp holds that for the lengths), and in its
-/// passes nothing but the descriptors: addresses are the device's, and the lengths it takes from
-/// the sequences' descriptors. Should it copy those to the device from the descriptor in a recorded
-/// pass, each replay would read there: so a recorded graph holds the plan.
+/// which it copies into the descriptors (tests/kernels/cuda/cudnn_rnn_plan_test.cpp holds that for
+/// the lengths), and in its passes nothing but the descriptors: addresses are the device's, and the
+/// lengths it takes from the sequences' descriptors. Should it copy those to the device from the
+/// descriptor in a recorded pass, each replay would read there: so a recorded graph holds the plan.
 class Plan {
 public:
     Plan(Handle handle, const RecurrentNetwork& network);

@@ -20,8 +20,8 @@ struct MadePlan {
     PlanComplaint complaint;
 };
 
-/// A library's plans by description. Where one cannot be made, a run goes on as well as it can and
-/// its user hears of it:
+/// A library's plans by description. Where one cannot be made, the run falls back where it can, and
+/// the user is told:
 ///
 /// - What the library does not support is remembered, and not asked for again.
 /// - A first failure may be a want of memory, whether or not it is called so, and each one that is

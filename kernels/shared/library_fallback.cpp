@@ -6,7 +6,7 @@
 namespace kernels {
 namespace {
 
-thread_local LibraryFallbacks* listener = nullptr;
+thread_local LibraryFallbacks* recorder = nullptr;
 
 bool alike(const Conv2dFallback& a, const Conv2dFallback& b) {
     Conv2dShape shape = a.shape;
@@ -14,7 +14,7 @@ bool alike(const Conv2dFallback& a, const Conv2dFallback& b) {
     return a.pass == b.pass && a.dtype == b.dtype && shape == b.shape;
 }
 
-/// How the operands lie is not told.
+/// Strides are ignored: one report a shape is enough.
 bool alike(const AttentionFallback& one, const AttentionFallback& other) {
     const Attention &a = one.attention, &b = other.attention;
     return a.pass == b.pass && a.dtype == b.dtype && a.heads == b.heads &&
@@ -45,11 +45,11 @@ std::vector<LibraryFallback> LibraryFallbacks::take() {
 }
 
 LibraryFallbackScope::LibraryFallbackScope(LibraryFallbacks& fallbacks) noexcept
-    : before_(std::exchange(listener, &fallbacks)) {}
-LibraryFallbackScope::~LibraryFallbackScope() { listener = before_; }
+    : before_(std::exchange(recorder, &fallbacks)) {}
+LibraryFallbackScope::~LibraryFallbackScope() { recorder = before_; }
 
 void note_fallback(const LibraryFallback& fallback) {
-    if (listener) listener->note(fallback);
+    if (recorder) recorder->note(fallback);
 }
 
 }  // namespace kernels

@@ -24,9 +24,9 @@ inline RunConfig small_run(const std::string& model, const std::string& precisio
     return config;
 }
 
-/// Its training set, batches and trainer on a device.
-struct Bench {
-    Bench(const RunConfig& config, const Device& device)
+/// Training set, batch feed and trainer of one configuration on one device.
+struct TrainerFixture {
+    TrainerFixture(const RunConfig& config, const Device& device)
         : data(open_dataset(config.dataset, config.seed).train),
           options{.batch_size = config.batch_size,
                   .seed = config.seed,

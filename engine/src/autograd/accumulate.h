@@ -2,7 +2,7 @@
 
 #include "core/tensor.h"
 
-// How gradients meet: dense and sparse ones, of several types.
+// Addition of gradients: dense or sparse, of equal or different types.
 namespace engine {
 
 /// a + b of one shape, recorded if gradient mode is on. Equal types stay; mixed ones promote.

@@ -16,6 +16,7 @@ void check_whole_values(const Refusal& rule, const Tensor& x, std::int64_t low, 
 /// Class targets: "NAME: a target of 7 is outside the 5 classes".
 void check_class_values(const OpInfo& info, const Tensor& target, std::int64_t classes,
                         std::optional<std::int64_t> ignore_index = {});
+/// The rule that check_class_values() applies, for kernels that check while they compute.
 Refusal wrong_class(const OpInfo& info, std::int64_t classes);
 /// Indices in [low, size): "NAME: index 7 is out of range for a dimension of 5".
 void check_index_values(const OpInfo& info, const Tensor& index, std::int64_t low,

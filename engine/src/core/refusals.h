@@ -7,9 +7,9 @@
 #include "engine/error.h"
 #include "kernels/refusal.h"
 
-/// Values that an operation refuses: a class that there is not, an index out of range. On the CPU
-/// it throws Error(value) at once. On a GPU nothing waits to know: a kernel notes the value in a
-/// word of the device (kernels/refusal.h), and whatever waits for that device next throws the error
+/// Values that an operation refuses: an out-of-range class or index. On the CPU the operation
+/// throws Error(value) at once. On a GPU nothing waits to know: a kernel notes the value in a word
+/// of the device (kernels/refusal.h), and whatever waits for that device next throws the error
 /// there; what was computed meanwhile is NaN where the value was read, and nothing is read or
 /// written out of bounds. The first refusal since the last look is the one that is told; then the
 /// device goes on as before.
@@ -47,8 +47,8 @@ void forget_refusals(const Device& device) noexcept;
 /// Gives pinned words that looks have left back to the system, all devices'.
 void release_unused_looks();
 
-/// Goes along with a copy to the host that waits: the word is copied before it, if anything may
-/// have been noted since the last look, and judged when the copy is there.
+/// Piggybacks the check for refused values on a synchronous device-to-host copy: the word is copied
+/// before it, if anything may have been noted since the last look, and read when the copy is done.
 class RefusalLook {
 public:
     /// Before the copy is given to the device that the calling thread computes on.

@@ -17,9 +17,10 @@ namespace engine {
 
 /// Whether ops of this thread record gradients.
 bool grad_enabled() noexcept;
+/// Whether an InferenceMode is alive on this thread.
 bool inference_mode() noexcept;
 
-/// Sets it for the object's life.
+/// Sets grad_enabled() of this thread for the object's lifetime.
 class GradMode {
 public:
     explicit GradMode(bool enabled) noexcept;

@@ -83,7 +83,7 @@ public:
     const Device& device() const { return impl_->device; }
     std::size_t bytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
 
-    /// A gradient with few places (core/sparse.h).
+    /// A gradient with few places (index/sparse.h).
     bool is_sparse() const { return impl_ && impl_->sparse != nullptr; }
     bool is_contiguous() const;
     bool is_channels_last() const;  // rank 4 only

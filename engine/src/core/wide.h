@@ -6,12 +6,13 @@ namespace engine {
 
 /// Type in which an op on `dtype` computes: f32 for 16 bits, else the type itself.
 inline DType wide_type(DType dtype) { return is_low(dtype) ? DType::f32 : dtype; }
-/// x in it. A composite op widens its operands, works in ops and casts the result back once, so
-/// that its value and its gradient are rounded once each, as a kernel of its own would.
+/// x in wide_type(x.dtype()); an undefined x stays undefined. A composite op widens its operands,
+/// works in ops and casts the result back once, so that its value and its gradient are rounded once
+/// each, as a kernel of its own would.
 inline Tensor widened(const Tensor& x) { return x.defined() ? to(x, wide_type(x.dtype())) : x; }
 
-/// x in the wide type of `type`, the operands' common one: beside an f64 operand a narrower one
-/// must not be computed with in f32.
+/// x, defined, in wide_type(type), where type is the operands' common one: beside an f64 operand,
+/// f32 would lose digits.
 inline Tensor widened(const Tensor& x, DType type) { return to(x, wide_type(type)); }
 
 }  // namespace engine

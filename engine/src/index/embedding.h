@@ -13,7 +13,7 @@ struct EmbeddingOptions {
     std::optional<std::int64_t> padding_idx = {};
     /// Divide a row's gradient by the number of times that the index names the row.
     bool scale_grad_by_freq = false;
-    /// A sparse gradient (core/sparse.h): of the rows that the index names alone. It has no
+    /// A sparse gradient (index/sparse.h): of the rows that the index names alone. It has no
     /// gradient of its own.
     bool sparse = false;
 };

@@ -24,4 +24,5 @@ Tensor to_dense(const Tensor& x);
 Tensor add_sparse(const Tensor& a, const Tensor& b);
 /// With the same places and values(x) given, in that type.
 Tensor with_values(const Tensor& x, const Tensor& values);
+
 }  // namespace engine

@@ -16,7 +16,7 @@ struct SgdOptions {
 /// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD). With
 /// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
-/// Takes sparse gradients (core/sparse.h) without weight decay. A plain step writes only the rows
+/// Takes sparse gradients (index/sparse.h) without weight decay. A plain step writes only the rows
 /// that a gradient names: it coalesces the gradient, which waits for the device. Momentum moves
 /// every row that has had a gradient, so with it the gradient becomes dense; so it does under LARC,
 /// and for a weight that is not row-major.

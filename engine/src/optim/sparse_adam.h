@@ -11,9 +11,9 @@ struct SparseAdamOptions {
     double eps = 1e-8;
 };
 
-/// Adam for sparse gradients (core/sparse.h), as PyTorch's: only the rows that a gradient names are
-/// updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient is
-/// coalesced first, which waits for the device, and stays so.
+/// Adam for sparse gradients (index/sparse.h), as PyTorch's: only the rows that a gradient names
+/// are updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient
+/// is coalesced first, which waits for the device, and stays so.
 class SparseAdam final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are

@@ -9,7 +9,7 @@ namespace engine {
 
 /// Adds the rows of a row-major weight that its gradient names to `tensors`, neighbours together.
 /// `all` is the weight with its state, and all.grad the values of `grad`, which is coalesced
-/// (core/sparse.h). Waits for the device: the host must know the places.
+/// (index/sparse.h). Waits for the device: the host must know the places.
 void add_rows(const kernels::UpdateTensor& all, const Tensor& grad,
               std::vector<kernels::UpdateTensor>& tensors);
 

@@ -4,7 +4,6 @@
 #include "core/cast.h"
 #include "core/layout.h"
 #include "core/result_type.h"
-#include "core/tape_detail.h"
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "pointwise/compare.h"

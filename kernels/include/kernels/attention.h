@@ -58,10 +58,10 @@ namespace cuda {
 /// What every pointer is a multiple of, in bytes, and every stride of a dimension longer than 1.
 constexpr std::size_t attention_alignment = 16;
 
-/// Scratch in bytes for it on the thread's device; nothing if there is no kernel, or it cannot be
-/// made ready for now: then whoever listens hears of it (kernels/library_fallback.h), unless the
-/// description is one that no version takes. Makes its plan, once for each description. Throws
-/// DeviceError if the library is not there, OutOfMemory.
+/// Scratch in bytes for it on the thread's device; nothing if there is no kernel, or if its plan
+/// cannot be made for now. The fallback is then recorded (kernels/library_fallback.h), unless no
+/// version of the library supports the description. Makes the plan once for each description.
+/// Throws DeviceError if the library is not there, OutOfMemory.
 std::optional<std::size_t> attention_workspace(const Attention& attention);
 
 }  // namespace cuda

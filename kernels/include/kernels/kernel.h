@@ -1,9 +1,8 @@
 #pragma once
 
-/// How a kernel is declared: once, in namespace kernels, behind its function type. `Type` is one
-/// that this header defines with `using Type = void(...)` (or bool, ...). A build without CUDA
-/// generates the definition of the CUDA function from these two lines, and it throws DeviceError
-/// (kernels/cuda_absent/generate.cmake).
+/// Declares a kernel, in namespace kernels. `Type` is a function type that the same header defines,
+/// `using Type = void(...)` (or bool(...)). From the two, a build without CUDA generates a cuda::
+/// definition that throws DeviceError (kernels/cuda_absent/generate.cmake).
 
 /// The twins cpu::name, which returns when done and ignores its stream, and cuda::name, which is
 /// asynchronous on its stream.

@@ -8,8 +8,8 @@
 #include "kernels/conv2d.h"
 #include "kernels/dtype.h"
 
-/// What a GPU's library does not compute, so that our own way does: right, and slower or larger.
-/// Whoever trains should hear of it.
+/// What a GPU library does not support and our fallback computes: correct, but slower or with more
+/// memory. The user is told.
 namespace kernels {
 
 enum class Conv2dPass { forward, data_gradient, weight_gradient };
@@ -54,7 +54,7 @@ private:
     LibraryFallbacks* before_;
 };
 
-/// For the kernels: to whoever listens on this thread.
+/// Records the fallback in the thread's LibraryFallbackScope, if there is one.
 void note_fallback(const LibraryFallback& fallback);
 
 }  // namespace kernels

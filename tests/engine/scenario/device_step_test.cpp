@@ -13,9 +13,9 @@
 namespace engine {
 namespace {
 
-using test::Bench;
 using test::cuda;
 using test::small_run;
+using test::TrainerFixture;
 
 class DeviceStep : public testing::TestWithParam<std::pair<std::string, std::string>> {};
 
@@ -23,18 +23,18 @@ void expect_no_waiting(const std::string& model, const std::string& precision, b
                        std::int64_t accumulate = 1) {
     RunConfig config = small_run(model, precision);
     config.accumulate = accumulate;
-    config.batch_size = 4;  // who waits does so for any size
-    Bench bench(config, cuda);
-    bench.trainer.set_recording(recorded);
+    config.batch_size = 2;  // who waits does so for any size
+    TrainerFixture fixture(config, cuda);
+    fixture.trainer.set_recording(recorded);
     for (int i = 0; i < 5; ++i) {
-        bench.submit(i);
-        (void)bench.trainer.take(false);
+        fixture.submit(i);
+        (void)fixture.trainer.take(false);
     }
     const auto before = kernels::cuda::call_counts();
     const std::int64_t waits = waits_for_events();
     for (int i = 5; i < 9; ++i) {
-        bench.submit(i);
-        EXPECT_TRUE(bench.trainer.take(false).has_value()) << "the step before";
+        fixture.submit(i);
+        EXPECT_TRUE(fixture.trainer.take(false).has_value()) << "the step before";
     }
     const auto after = kernels::cuda::call_counts();
     EXPECT_EQ(after.synchronizations, before.synchronizations);
@@ -42,7 +42,7 @@ void expect_no_waiting(const std::string& model, const std::string& precision, b
     EXPECT_EQ(after.allocations, before.allocations);
     EXPECT_GT(after.launches, before.launches);
     if (recorded) {
-        const std::int64_t prepared = bench.feed->indices_only() ? accumulate : 0;
+        const std::int64_t prepared = fixture.feed->indices_only() ? accumulate : 0;
         EXPECT_EQ(after.launches - before.launches, 4 * (1 + prepared))
             << "one launch a step, and one for each batch that is prepared on the device";
     }
@@ -74,7 +74,7 @@ TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
     HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
     const RunConfig config = small_run(model, precision);
-    Bench host(config, Device{}), device(config, cuda);
+    TrainerFixture host(config, Device{}), device(config, cuda);
     const double tolerance = loss_tolerance(precision);
     const StepRecord expected = host.step(0).row, row = device.step(0).row;
     EXPECT_NEAR(row.loss, expected.loss, tolerance * (1 + std::abs(expected.loss)));
@@ -90,15 +90,15 @@ TEST_P(DeviceStep, ComputesTheLossAndTheGradientsOfTheCpu) {
 TEST_P(DeviceStep, TellsEveryStepOnceInOrderAndOneStepLate) {
     HALFTONE_NEEDS_CUDA();
     const auto [model, precision] = GetParam();
-    Bench bench(small_run(model, precision), cuda);
-    bench.submit(0);
-    EXPECT_FALSE(bench.trainer.take(false).has_value());
+    TrainerFixture fixture(small_run(model, precision), cuda);
+    fixture.submit(0);
+    EXPECT_FALSE(fixture.trainer.take(false).has_value());
     for (int i = 1; i < 5; ++i) {
-        bench.submit(i);
-        EXPECT_EQ(bench.trainer.take(false).value().row.step, i);
+        fixture.submit(i);
+        EXPECT_EQ(fixture.trainer.take(false).value().row.step, i);
     }
-    EXPECT_EQ(bench.trainer.take(true).value().row.step, 5);
-    EXPECT_FALSE(bench.trainer.take(true).has_value());
+    EXPECT_EQ(fixture.trainer.take(true).value().row.step, 5);
+    EXPECT_FALSE(fixture.trainer.take(true).has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, DeviceStep,
@@ -131,20 +131,20 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
     config.schedule.kind = "cosine";
     config.scaler.growth_interval = 1;
     config.scaler.init_scale = 0x1p18;
-    Bench eager(config, cuda), recorded(config, cuda);
+    TrainerFixture eager(config, cuda), recorded(config, cuda);
     eager.trainer.set_recording(false);
     int skipped = 0;
     for (int i = 0; i < 14; ++i) {
         StepRecord rows[2];
         for (const int which : {0, 1}) {
-            Bench& bench = which == 0 ? eager : recorded;
-            bench.batches.resize(1);
-            bench.maker.make(bench.batches[0], 0, i);
+            TrainerFixture& fixture = which == 0 ? eager : recorded;
+            fixture.batches.resize(1);
+            fixture.maker.make(fixture.batches[0], 0, i);
             if (i == 8) {
-                bench.batches[0].labels.resize(5);
-                bench.batches[0].indices.resize(5);
+                fixture.batches[0].labels.resize(5);
+                fixture.batches[0].indices.resize(5);
             }
-            rows[which] = bench.trainer.step(bench.batches, *bench.feed).row;
+            rows[which] = fixture.trainer.step(fixture.batches, *fixture.feed).row;
         }
         ASSERT_EQ(rows[0].loss, rows[1].loss) << "step " << i;
         ASSERT_EQ(rows[0].loss_scale, rows[1].loss_scale) << "step " << i;
@@ -172,7 +172,7 @@ TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
     const Device second_cuda{Device::Kind::cuda, 1};
     RunConfig config = small_run(model, precision);
     config.accumulate = 2;
-    Bench first(config, cuda), second(config, second_cuda);
+    TrainerFixture first(config, cuda), second(config, second_cuda);
     for (int i = 0; i < 6; ++i) {
         first.submit(i);
         second.submit(i);
@@ -184,7 +184,8 @@ TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
     }
     EXPECT_EQ(second.trainer.replayed_steps(), 3);
     EXPECT_EQ(weights_of(first.trainer), weights_of(second.trainer));
-    for (Bench* bench : {&first, &second}) bench->trainer.evaluate(bench->batches[0], *bench->feed);
+    for (TrainerFixture* fixture : {&first, &second})
+        fixture->trainer.evaluate(fixture->batches[0], *fixture->feed);
     EXPECT_EQ(first.trainer.take_evaluation().loss_sum, second.trainer.take_evaluation().loss_sum);
     for (const auto& parameter : second.trainer.model().parameters())
         EXPECT_EQ(parameter.tensor.device(), second_cuda);
@@ -195,10 +196,10 @@ TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
     HALFTONE_NEEDS_CUDA();
     RunConfig config = small_run("mlp", "amp-fp16");
     config.scaler.init_scale = 0x1p30;  // overflows in fp16
-    Bench bench(config, cuda);
-    const auto weights = [&] { return bench.trainer.model().parameters()[0].tensor.values(); };
+    TrainerFixture fixture(config, cuda);
+    const auto weights = [&] { return fixture.trainer.model().parameters()[0].tensor.values(); };
     const auto before = weights();
-    const FinishedStep skipped = bench.step(0);
+    const FinishedStep skipped = fixture.step(0);
     EXPECT_EQ(skipped.row.found_inf, 1);
     EXPECT_EQ(skipped.row.updates, 0);
     EXPECT_EQ(skipped.row.loss_scale, 0x1p30f);
@@ -211,7 +212,7 @@ TEST(DeviceStep, FollowsTheScheduleOfAppliedUpdates) {
     RunConfig config = small_run("mlp", "amp-fp16");
     config.schedule.kind = "cosine";
     config.scaler.init_scale = 0x1p26;
-    Bench host(config, Device{}), device(config, cuda);
+    TrainerFixture host(config, Device{}), device(config, cuda);
     for (int i = 0; i < 12; ++i) {
         const StepRecord expected = host.step(i).row, row = device.step(i).row;
         ASSERT_EQ(row.updates, expected.updates) << "step " << i;
@@ -228,12 +229,12 @@ TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
         config.accumulate = 2;
         config.clip.kind = clip;
         config.clip.value = 0.01;
-        Bench host(config, Device{}), device(config, cuda);
-        const auto step = [](Bench& bench) {
-            bench.batches.resize(2);
-            bench.maker.make(bench.batches[0], 0, 0);
-            bench.maker.make(bench.batches[1], 0, 1);
-            return bench.trainer.step(bench.batches, *bench.feed).row;
+        TrainerFixture host(config, Device{}), device(config, cuda);
+        const auto step = [](TrainerFixture& fixture) {
+            fixture.batches.resize(2);
+            fixture.maker.make(fixture.batches[0], 0, 0);
+            fixture.maker.make(fixture.batches[1], 0, 1);
+            return fixture.trainer.step(fixture.batches, *fixture.feed).row;
         };
         const StepRecord expected = step(host), row = step(device);
         EXPECT_EQ(row.samples, 32);
@@ -247,12 +248,12 @@ TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
 TEST(DeviceStep, EvaluatesAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     const RunConfig config = small_run("lenet", "fp32");
-    Bench host(config, Device{}), device(config, cuda);
-    for (Bench* bench : {&host, &device}) {
+    TrainerFixture host(config, Device{}), device(config, cuda);
+    for (TrainerFixture* fixture : {&host, &device}) {
         for (int i = 0; i < 3; ++i) {
-            bench->batches.resize(1);
-            bench->maker.make(bench->batches[0], 0, i);
-            bench->trainer.evaluate(bench->batches[0], *bench->feed);
+            fixture->batches.resize(1);
+            fixture->maker.make(fixture->batches[0], 0, i);
+            fixture->trainer.evaluate(fixture->batches[0], *fixture->feed);
         }
     }
     const Tally expected = host.trainer.take_evaluation(), tally = device.trainer.take_evaluation();

@@ -19,9 +19,9 @@
 namespace engine {
 namespace {
 
-using test::Bench;
 using test::cuda;
 using test::small_run;
+using test::TrainerFixture;
 using Gradients = std::map<std::string, std::vector<double>>;
 
 class GradientPenalty : public testing::TestWithParam<const char*> {};
@@ -47,11 +47,11 @@ struct Dump {
 };
 
 Dump dump_of(const RunConfig& config) {
-    Bench bench(config, Device{});
+    TrainerFixture fixture(config, Device{});
     const test_support::TempFolder folder;
     const auto path = folder / "dump.safetensors";
-    bench.trainer.dump_next_gradients(path.string());
-    (void)bench.step(0);
+    fixture.trainer.dump_next_gradients(path.string());
+    (void)fixture.step(0);
     const auto file = SafetensorsFile::open(path);
     Dump dump{};
     for (const auto& entry : file.tensors()) {
@@ -66,11 +66,11 @@ Dump dump_of(const RunConfig& config) {
 /// The recipe on the run's first batch, written out without trainer, scaler or region: the gradient
 /// of loss + weight * sqrt(sum of squares of the loss's gradient).
 Dump by_hand(const RunConfig& config, double weight) {
-    Bench bench(config, Device{});
-    bench.batches.resize(1);
-    bench.maker.make(bench.batches[0], 0, 0);
-    const DeviceBatch batch = bench.feed->upload(bench.batches[0]);
-    Model& model = bench.trainer.model();
+    TrainerFixture fixture(config, Device{});
+    fixture.batches.resize(1);
+    fixture.maker.make(fixture.batches[0], 0, 0);
+    const DeviceBatch batch = fixture.feed->upload(fixture.batches[0]);
+    Model& model = fixture.trainer.model();
     const Tensor loss = cross_entropy(model.forward(batch.inputs), batch.labels);
     TensorList weights;
     for (const auto& parameter : model.parameters()) weights.push_back(parameter.tensor);
@@ -123,7 +123,7 @@ TEST_P(GradientPenalty, TrainsTheSameOnTheDeviceReplayedOrNot) {
     HALFTONE_NEEDS_CUDA();
     RunConfig config = small_run(GetParam(), "amp-fp16");
     config.gradient_penalty = 0.25;
-    Bench eager(config, cuda), recorded(config, cuda);
+    TrainerFixture eager(config, cuda), recorded(config, cuda);
     eager.trainer.set_recording(false);
     for (int i = 0; i < 6; ++i) {
         const StepRecord a = eager.step(i).row, b = recorded.step(i).row;
@@ -137,8 +137,8 @@ TEST_P(GradientPenalty, AnOverflowOfTheFirstGradientSkipsTheStep) {
     RunConfig config = small_run(GetParam(), "amp-fp16");
     config.gradient_penalty = 0.25;
     config.scaler.init_scale = 0x1p40;
-    Bench bench(config, Device{});
-    const StepRecord row = bench.step(0).row;
+    TrainerFixture fixture(config, Device{});
+    const StepRecord row = fixture.step(0).row;
     EXPECT_EQ(row.found_inf, 1);
     EXPECT_EQ(row.updates, 0);
 }

@@ -115,11 +115,11 @@ TEST(LostUpdates, AreMeasuredInEveryRunWhoseWeightsAreStoredIn16BitsAndInNoOther
             const bool fixed = info.kind.starts_with("ada");
             config.optimizer.lr = fixed ? 1e-5 : 1e-4;
             config.scaler.init_scale = 1024;
-            Bench bench(config, default_device());
+            TrainerFixture fixture(config, default_device());
             const bool low = resolve(config.precision).weights == "fp16";
             const bool masters = resolve(config.precision).master_weights;
             for (int step = 0; step < 3; ++step) {
-                const float share = bench.step(step).row.lost_update_share;
+                const float share = fixture.step(step).row.lost_update_share;
                 const std::string what = info.kind + " " + precision;
                 EXPECT_EQ(std::isnan(share), !low) << what;
                 if (low) {
@@ -131,10 +131,10 @@ TEST(LostUpdates, AreMeasuredInEveryRunWhoseWeightsAreStoredIn16BitsAndInNoOther
 
 TEST(GradientZeros, AreTheShareOfParameterGradientsThatAreExactlyZero) {
     RunConfig config = small_run("mlp", "fp32");
-    Bench bench(config, default_device());
-    const float share = bench.step(0).row.grad_zero_share;
+    TrainerFixture fixture(config, default_device());
+    const float share = fixture.step(0).row.grad_zero_share;
     std::int64_t zeros = 0, total = 0;
-    for (const auto& parameter : bench.trainer.model().parameters())
+    for (const auto& parameter : fixture.trainer.model().parameters())
         for (const double value : parameter.tensor.grad().values()) {
             zeros += value == 0;
             ++total;

@@ -14,9 +14,9 @@
 namespace engine {
 namespace {
 
-using test::Bench;
 using test::cuda;
 using test::small_run;
+using test::TrainerFixture;
 
 /// The glyphs have 20 classes.
 const std::string not_a_glyph = "cross_entropy: a target of 200 is outside the 20 classes";
@@ -28,8 +28,8 @@ std::string words_of(const std::optional<Error>& refused) {
 }
 
 /// LeNet's batches through the pinned ring, so that their labels are the test's.
-struct RingBench : Bench {
-    explicit RingBench(const RunConfig& config) : Bench(config, cuda) {
+struct RingFixture : TrainerFixture {
+    explicit RingFixture(const RunConfig& config) : TrainerFixture(config, cuda) {
         feed = make_ring_feed(cuda, data->shape(), accumulate);
     }
     void submit(std::int64_t step, std::int64_t wrong_batch = -1) {
@@ -45,24 +45,24 @@ class RefusedStep : public testing::TestWithParam<bool> {};
 
 void expect_told_one_step_late(const RunConfig& config, bool recorded) {
     constexpr int wrong_step = 7;
-    RingBench bench(config);
-    bench.trainer.set_recording(recorded);
+    RingFixture fixture(config);
+    fixture.trainer.set_recording(recorded);
     for (int i = 0; i < 5; ++i) {
-        bench.submit(i);
-        (void)bench.trainer.take(false);
+        fixture.submit(i);
+        (void)fixture.trainer.take(false);
     }
     const auto before = kernels::cuda::call_counts().synchronizations;
     for (int i = 5; i < 10; ++i) {
-        bench.submit(i, i == wrong_step ? config.accumulate - 1 : -1);
-        const FinishedStep finished = bench.trainer.take(false).value();
+        fixture.submit(i, i == wrong_step ? config.accumulate - 1 : -1);
+        const FinishedStep finished = fixture.trainer.take(false).value();
         EXPECT_EQ(finished.row.step, i) << "the step before, counted from 1";
         EXPECT_EQ(words_of(finished.refused), i == wrong_step + 1 ? not_a_glyph : "")
             << "step " << i;
         EXPECT_EQ(std::isnan(finished.row.loss), i > wrong_step) << "step " << i;
     }
     EXPECT_EQ(kernels::cuda::call_counts().synchronizations, before);
-    EXPECT_EQ(words_of(bench.trainer.take(true).value().refused), "");
-    EXPECT_EQ(bench.trainer.replayed_steps(), recorded ? 10 - 3 : 0);
+    EXPECT_EQ(words_of(fixture.trainer.take(true).value().refused), "");
+    EXPECT_EQ(fixture.trainer.replayed_steps(), recorded ? 10 - 3 : 0);
 }
 
 TEST_P(RefusedStep, IsToldOneStepLateWithoutAWait) {
@@ -83,19 +83,19 @@ INSTANTIATE_TEST_SUITE_P(Steps, RefusedStep, testing::Bool(), [](const auto& rec
 
 TEST(RefusedStep, WritesNothingUnderAScalerAndTheNextStepsGoOn) {
     HALFTONE_NEEDS_CUDA();
-    RingBench bench(small_run("lenet", "amp-fp16"));
-    const auto weights = [&] { return bench.trainer.model().parameters()[0].tensor.values(); };
+    RingFixture fixture(small_run("lenet", "amp-fp16"));
+    const auto weights = [&] { return fixture.trainer.model().parameters()[0].tensor.values(); };
     for (int i = 0; i < 6; ++i) {
-        bench.submit(i);
-        (void)bench.trainer.take(true);
+        fixture.submit(i);
+        (void)fixture.trainer.take(true);
     }
     const auto before = weights();
-    bench.submit(6, 0);
-    const FinishedStep refused = bench.trainer.take(true).value();
+    fixture.submit(6, 0);
+    const FinishedStep refused = fixture.trainer.take(true).value();
     EXPECT_EQ(words_of(refused.refused), not_a_glyph);
     EXPECT_EQ(refused.row.found_inf, 1);
     EXPECT_EQ(weights(), before);
-    const FinishedStep next = bench.step(7);
+    const FinishedStep next = fixture.step(7);
     EXPECT_TRUE(std::isfinite(next.row.loss));
     EXPECT_NE(weights(), before);
 }
@@ -123,13 +123,13 @@ TEST(RefusedStep, NamesALabelOfADataSetThatLiesOnTheDevice) {
 
 TEST(RefusedStep, IsThrownByAStepThatIsWaitedFor) {
     HALFTONE_NEEDS_CUDA();
-    RingBench bench(small_run("lenet", "fp32"));
-    bench.submit(0);
-    (void)bench.trainer.take(true);
-    bench.batches[0].labels[0] = -1;
+    RingFixture fixture(small_run("lenet", "fp32"));
+    fixture.submit(0);
+    (void)fixture.trainer.take(true);
+    fixture.batches[0].labels[0] = -1;
     std::string words;
     try {
-        (void)bench.trainer.step(bench.batches, *bench.feed);
+        (void)fixture.trainer.step(fixture.batches, *fixture.feed);
     } catch (const Error& error) {
         words = error.what();
     }
@@ -139,7 +139,7 @@ TEST(RefusedStep, IsThrownByAStepThatIsWaitedFor) {
 TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
     HALFTONE_NEEDS_CUDA();
     const RunConfig config = small_run("lenet", "fp32");
-    RingBench wrong(config), fine(config);
+    RingFixture wrong(config), fine(config);
     for (int i = 0; i < 6; ++i) {
         wrong.submit(i, i == 4 ? 0 : -1);
         fine.submit(i);
@@ -150,8 +150,8 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
         if (b) {
             EXPECT_EQ(words_of(b->refused), "") << i;
         }
-        for (RingBench* bench : {&wrong, &fine})
-            EXPECT_FALSE(bench->trainer.model().parameters()[0].tensor.values().empty());
+        for (RingFixture* fixture : {&wrong, &fine})
+            EXPECT_FALSE(fixture->trainer.model().parameters()[0].tensor.values().empty());
     }
     // Of a batch that is evaluated, too: a step of the other one comes between.
     wrong.batches[0].labels[2] = 200;
@@ -175,7 +175,7 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
 
 TEST(RefusedStep, LeavesNothingBehindWhenItFailsForAnotherReason) {
     HALFTONE_NEEDS_CUDA();
-    RingBench failing(small_run("lenet", "fp32")), other(small_run("lenet", "fp32"));
+    RingFixture failing(small_run("lenet", "fp32")), other(small_run("lenet", "fp32"));
     failing.trainer.set_recording(false);
     failing.batches.resize(1);
     failing.maker.make(failing.batches[0], 0, 0);

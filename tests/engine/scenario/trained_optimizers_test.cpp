@@ -8,10 +8,10 @@ namespace {
 
 /// Loss of the first and of the last ten of 150 steps.
 std::pair<double, double> losses(const RunConfig& config) {
-    Bench bench(config, default_device());
+    TrainerFixture fixture(config, default_device());
     double first = 0, last = 0;
     for (int i = 0; i < 150; ++i) {
-        const double loss = bench.step(i).row.loss;
+        const double loss = fixture.step(i).row.loss;
         if (i < 10) first += loss / 10;
         if (i >= 140) last += loss / 10;
     }
@@ -50,13 +50,13 @@ TEST(TrainerOptimizers, X13LarcRunsAtEveryLevel) {
 TEST(TrainerOptimizers, O2SkipsAndHalvesTheScaleWhereGradientsOverflow) {
     RunConfig config = small_run("mlp", "o2-fp16");
     config.scaler.init_scale = 0x1p30;
-    Bench bench(config, default_device());
-    const FinishedStep first = bench.step(0);
+    TrainerFixture fixture(config, default_device());
+    const FinishedStep first = fixture.step(0);
     EXPECT_TRUE(first.row.found_inf);
     EXPECT_EQ(first.next_loss_scale, 0x1p29);
-    for (int i = 1; i < 30; ++i) bench.step(i);
-    EXPECT_GT(bench.trainer.updates(), 5);
-    for (const auto& parameter : bench.trainer.model().parameters())
+    for (int i = 1; i < 30; ++i) fixture.step(i);
+    EXPECT_GT(fixture.trainer.updates(), 5);
+    for (const auto& parameter : fixture.trainer.model().parameters())
         EXPECT_EQ(parameter.tensor.dtype(), DType::f16) << parameter.name;
 }
 
