@@ -1,9 +1,11 @@
 #include "application.h"
 
 #include <QFileDialog>
+#include <QScreen>
 #include <QSettings>
 #include <QStyleFactory>
 #include <QTextStream>
+#include <QThreadPool>
 #include <cmath>
 
 #include "commands/commands.h"

@@ -2,6 +2,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QMenu>
+#include <QThreadPool>
 #include <QToolButton>
 
 #include "engine/catalog.h"

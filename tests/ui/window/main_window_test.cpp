@@ -2,10 +2,12 @@
 
 #include <QAbstractButton>
 #include <QLineEdit>
+#include <QMimeData>
 #include <QTest>
 #include <algorithm>
 
 #include "panels/plot_panels.h"
+#include "plots/line_plot.h"
 #include "widgets/panel.h"
 #include "window/message_bar.h"
 #include "window_fixture.h"

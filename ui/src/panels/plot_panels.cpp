@@ -11,6 +11,7 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "panels/plot_menu.h"
+#include "plots/line_plot.h"
 #include "plots/plot_data.h"
 #include "plots/plot_options.h"
 #include "plots/plot_picture.h"

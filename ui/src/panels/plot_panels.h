@@ -10,6 +10,7 @@
 
 namespace ui {
 
+class LinePlot;
 class Panel;
 
 /// A plot over the runs on screen; with several specs, tabs in the head choose between them.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "feed/run_track.h"
-#include "plots/line_plot.h"
+#include "plots/plot_content.h"
 
 namespace ui {
 

@@ -2,18 +2,9 @@
 
 #include <qcustomplot.h>
 
-#include "series/x_axis.h"
+#include "plots/plot_content.h"
 
 namespace ui {
-
-/// How the y axis counts.
-enum class AxisKind {
-    linear,
-    log,    ///< 0.2, 0.5, 1, 2, 5; 10⁻⁸ where it spans more than four decades
-    log2,   ///< powers of two: 2¹⁶
-    share,  ///< 0 to 1 as percent
-    bytes,
-};
 
 /// A ticker that draws no more labels than there is room for.
 class RoomTicker : public QCPAxisTicker {

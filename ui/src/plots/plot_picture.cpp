@@ -2,6 +2,7 @@
 
 #include <QSvgGenerator>
 
+#include "plots/line_plot.h"
 #include "plots/plot_options.h"
 
 namespace ui {

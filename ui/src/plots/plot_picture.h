@@ -3,9 +3,12 @@
 #include <QPixmap>
 #include <QSize>
 
-#include "plots/line_plot.h"
+#include "plots/plot_content.h"
 
 namespace ui {
+
+class PlotLink;
+class Theme;
 
 /// A plot as it goes into a file or onto the clipboard: with title and names of the axes, in a size
 /// that does not depend on the window.

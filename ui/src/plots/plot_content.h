@@ -1,0 +1,68 @@
+#pragma once
+
+#include <QColor>
+#include <QString>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "series/series_pyramid.h"
+#include "series/x_axis.h"
+
+// What a plot shows, for those who say it: without the plot itself, whose QCustomPlot takes seconds
+// to compile.
+namespace ui {
+
+/// How the y axis counts.
+enum class AxisKind {
+    linear,
+    log,    ///< 0.2, 0.5, 1, 2, 5; 10⁻⁸ where it spans more than four decades
+    log2,   ///< powers of two: 2¹⁶
+    share,  ///< 0 to 1 as percent
+    bytes,
+};
+
+/// One run's line on a plot.
+struct Curve {
+    QString name;
+    QColor color;
+    bool dashed = false;
+    const SeriesPyramid* data = nullptr;
+    const RowAxis* x = nullptr;         ///< where its steps lie; null: at the steps themselves
+    std::shared_ptr<const void> owner;  ///< the run: keeps data and x alive
+};
+
+/// A step of one run at which something is drawn.
+struct RunStep {
+    double step = 0;
+    const RowAxis* x = nullptr;
+};
+
+/// A value that is no part of a curve.
+struct RunDot {
+    RunStep at;
+    double value = 0;
+    QColor color;
+};
+
+/// All that a plot shows.
+struct PlotContent {
+    std::vector<Curve> curves;
+    std::vector<Curve> ceilings;  ///< upper edge of the band, NaN where unknown
+    std::vector<Curve> skips;     ///< > 0 where a tick belongs; a lane for each
+    std::vector<RunDot> dots;
+    std::vector<RunStep> epochs;  ///< their last steps
+};
+
+/// How it shows them.
+struct PlotLook {
+    AxisKind axis = AxisKind::linear;
+    bool stairs = false;  ///< level between values, never smoothed
+    bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
+    QString title;        ///< for screen readers and pictures
+    QString axisName;     ///< with the unit, for pictures and copied data
+    QString emptyText;
+    std::function<QString(double)> figure;  ///< how a value is written
+};
+
+}  // namespace ui
