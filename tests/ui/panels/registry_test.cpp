@@ -6,6 +6,7 @@
 #include <QSettings>
 
 #include "panels/plot_panels.h"
+#include "window/main_menu.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -104,6 +105,17 @@ TEST_F(PanelRegistryTest, AFourthSidePanelStandsBelowTheOthers) {
     EXPECT_GT(place(u"notes"_s).top(), place(u"runs"_s).bottom());
     EXPECT_EQ(place(u"notes"_s).left(), place(u"runs"_s).left());
     EXPECT_EQ(place(u"notes"_s).width(), place(u"runs"_s).width());
+}
+
+TEST_F(PanelRegistryTest, ResetInANarrowWindowPlacesAddedPlotsAsAtTheStart) {
+    open(more);
+    const QRect fourth = place(u"fourth"_s), fifth = place(u"fifth"_s);
+    resizeTo(1200, 900);
+    emit window->findChild<MainMenu*>()->resetLayout();
+    QTest::qWait(50);
+    resizeTo(1440, 900);
+    EXPECT_EQ(place(u"fourth"_s), fourth);
+    EXPECT_EQ(place(u"fifth"_s), fifth);
 }
 
 TEST_F(PanelRegistryTest, AnAddedPanelIsInTheViewMenu) {

@@ -96,6 +96,11 @@ void DockLayout::placePlots() {
     share(columns, Qt::Horizontal);
 }
 
+void DockLayout::placePlotsAnew() {
+    for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
+    placePlots();
+}
+
 /// A plot, and below it the next one, at the right of those that are there.
 void DockLayout::addPlotColumn(const std::vector<Panel*>& panels, std::size_t first) {
     plots_->addDockWidget(Qt::TopDockWidgetArea, panels[first], Qt::Horizontal);
@@ -120,8 +125,7 @@ void DockLayout::reset() {
         const QScopedValueRollback placing(placing_, true);
         for (auto* panel : panels_.all()) panel->setFloating(false);
         placeSides();
-        for (auto* panel : panels_.plots) plots_->removeDockWidget(panel);
-        placePlots();
+        placePlotsAnew();
     }
     fold(window_->width() < size::foldBelow);
     remember();
@@ -182,16 +186,18 @@ void DockLayout::unfold() {
 }
 
 void DockLayout::restorePlots(const QByteArray& state) {
-    if (state.isEmpty()) return;
     // Later: the plots have the room that they had then once the window is laid out anew.
     const auto restore = [this, state, folded = folded_] {
         if (folded != folded_) return;
         if (expanded_) {
-            spread_ = state;  // collapse() restores it
+            if (!state.isEmpty()) spread_ = state;  // collapse() restores it
             return;
         }
         const QScopedValueRollback placing(placing_, true);
-        plots_->restoreState(state, layoutVersion);
+        if (state.isEmpty())
+            placePlotsAnew();
+        else
+            plots_->restoreState(state, layoutVersion);
     };
     QMetaObject::invokeMethod(this, restore, Qt::QueuedConnection);
 }
@@ -204,7 +210,7 @@ void DockLayout::fold(bool folded) {
     folded_ = true;
     if (!narrow_.isEmpty()) {
         window_->restoreState(narrow_, layoutVersion);
-        restorePlots(narrowPlots_);
+        if (!narrowPlots_.isEmpty()) restorePlots(narrowPlots_);
         return;
     }
     QDockWidget* first = nullptr;

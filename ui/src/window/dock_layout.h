@@ -43,9 +43,11 @@ private:
     void placeSide(Panel* panel, Qt::DockWidgetArea area);
     void placeSides();
     void placePlots();
+    void placePlotsAnew();
     void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);
     void restoreSides(const QByteArray& state);
     void unfold();
+    /// An empty state places them as at the start.
     void restorePlots(const QByteArray& state);
 
     QMainWindow* window_;
