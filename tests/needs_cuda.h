@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/cuda_device.h"
 #include "kernels/device.h"
+
+/// Whether the CUDA device is the simulated one, where a kernel takes a thousand times as long.
+inline bool is_simulated_device() {
+    return kernels::cuda::device_count() > 0 &&
+           kernels::cuda::device_info(0).name == "Simulated device";
+}
 
 /// First line of a test that needs a CUDA device, real or simulated.
 #define HALFTONE_NEEDS_CUDA()                 \

@@ -4,8 +4,8 @@
 
 #include "bounded.h"
 #include "kernels/dtype.h"
+#include "needs_cuda.h"
 #include "optim_support.h"
-#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -86,7 +86,7 @@ protected:
         std::vector<Parameter> parameters;
         constexpr std::int64_t dozens_of_blocks = 78'011;
         const std::int64_t largest =
-            here == Device::Kind::cpu ? v.largest : std::min(v.largest, dozens_of_blocks);
+            is_simulated_device() ? std::min(v.largest, dozens_of_blocks) : v.largest;
         for (const std::int64_t size : {largest, {1}, {31}, {32}, {33}, {777}}) {
             tensors_.emplace_back(weight_of(draw.many(size), v.weights));
             parameters.push_back({"p" + std::to_string(size), tensors_.back().weight});

@@ -9,8 +9,8 @@
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
-// What a plot shows, for those who say it: without the plot itself, whose QCustomPlot takes seconds
-// to compile.
+// What a plot shows, as data. Apart from line_plot.h, since QCustomPlot's headers take seconds to
+// compile.
 namespace ui {
 
 /// How the y axis counts.
