@@ -30,7 +30,8 @@ void pace(engine::BenchOptions& options) {
 }
 
 int bench(const BenchArguments& args) {
-    const auto config = read_settings(args.config, args.overrides);
+    const auto config =
+        read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     engine::BenchOptions options = args.options;
     if (args.paced) pace(options);

@@ -29,6 +29,12 @@ std::vector<Entry> dataset_entries() {
     return out;
 }
 
+std::vector<Entry> task_entries() {
+    std::vector<Entry> out;
+    for (const auto& task : engine::tasks()) out.push_back({task.kind, task.title, task.summary});
+    return out;
+}
+
 std::vector<Entry> preset_entries() {
     std::vector<Entry> out;
     for (const auto& info : engine::precisions())
@@ -122,6 +128,7 @@ void describe_models(Command command) { describe_catalog(command, models_json, m
 void describe_datasets(Command command) {
     describe_catalog(command, datasets_json, dataset_entries);
 }
+void describe_tasks(Command command) { describe_catalog(command, tasks_json, task_entries); }
 void describe_presets(Command command) { describe_catalog(command, presets_json, preset_entries); }
 
 }  // namespace app

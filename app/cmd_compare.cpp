@@ -64,11 +64,15 @@ void check_precisions(const std::vector<std::string>& names, const engine::RunCo
 }
 
 engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::ComparisonRow& row) {
-    std::vector<double> accuracies;
-    for (const auto& run : runs.runs) accuracies.push_back(run.done.test_accuracy);
+    std::vector<double> values;
+    for (const auto& run : runs.runs) {
+        const engine::PartFigures& test = run.done.test;
+        values.push_back(runs.metric.key.empty() ? test.loss : test.of(runs.metric.key));
+    }
     const engine::FinishedRun& last = runs.runs.back();
-    engine::RunFigures figures{runs.precision, last.record, last.test_losses, last.test_accuracies,
-                               engine::mean_and_spread(accuracies).spread};
+    engine::RunFigures figures{runs.precision, last.record, last.tests,
+                               engine::mean_and_spread(values).spread};
+    figures.metric = runs.metric;
     figures.speed = row.speed;
     figures.device = last.device;
     figures.ended = true;
@@ -170,7 +174,9 @@ SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRu
     SeedEnd end;
     for (std::size_t i = 0; i < compared.size(); ++i) {
         end.add(end_of(outcomes[i]));
-        if (outcomes[i].ended) compared[i].runs.push_back(outcomes[i].run);
+        if (!outcomes[i].ended) continue;
+        compared[i].runs.push_back(outcomes[i].run);
+        compared[i].metric = outcomes[i].metric;
     }
     return end;
 }

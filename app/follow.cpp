@@ -85,14 +85,35 @@ public:
         out << label_ << ": step " << row.step;
         if (planned_ > 0) out << '/' << planned_;
         out << "  loss " << row.loss;
-        if (!std::isnan(row.accuracy))
-            out << "  accuracy " << std::lround(row.accuracy * 100) << " %";
+        if (!metrics_.empty()) show_metric(out, row.*engine::metric_column(metrics_, 0));
         out << "  scale " << std::llround(row.loss_scale) << "  skipped " << row.step - row.updates
             << "  " << row.step_ms << " ms";
         return out.str();
     }
 
 private:
+    /// The primary metric of a step.
+    void show_metric(std::ostream& out, float value) const {
+        if (std::isnan(value)) return;
+        const engine::Metric& metric = metrics_.front();
+        out << "  " << metric.key << ' ';
+        if (metric.is_share)
+            out << std::lround(value * 100) << " %";
+        else
+            out << value;
+    }
+
+    /// ", test accuracy 0.91, test ..."
+    static std::string test_metrics(const engine::PartFigures& figures, const char* part) {
+        std::ostringstream out;
+        out.precision(4);
+        for (const auto& metric : figures.metrics) {
+            if (!std::isnan(metric.value))
+                out << ", " << part << ' ' << metric.key << ' ' << metric.value;
+        }
+        return out.str();
+    }
+
     std::int64_t published() const { return session_.record().size(); }
 
     void take_events() {
@@ -111,7 +132,7 @@ private:
             rows.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - written_, 256)));
             if (!read(record, written_, rows)) return;
             for (const auto& row : rows)
-                std::cout << engine::to_json_line(session_.run(), row) << '\n';
+                std::cout << engine::to_json_line(session_.run(), row, step_metrics_) << '\n';
             written_ += std::ssize(rows);
         }
     }
@@ -156,24 +177,30 @@ private:
     void see(const engine::RunStarted& event) {
         planned_ = event.steps_planned;
         outcome_.run.device = event.device;
+        metrics_ = event.metrics;
+        step_metrics_ = event.step_metrics;
+        if (!metrics_.empty()) outcome_.metric = metrics_.front();
         line(event);
         say(std::to_string(event.parameters) + " parameters, " +
             std::to_string(event.train_samples) + " training and " +
-            std::to_string(event.test_samples) + " test samples, on " + event.device +
+            std::to_string(event.test_samples) + " test " +
+            (event.unit == "images" ? "samples" : event.unit) + ", on " + event.device +
             ", kept in " + event.folder);
     }
 
     void see(const engine::EpochDone& event) {
         write_steps_up_to(event.step);
-        outcome_.run.test_losses.push_back(event.test_loss);
-        outcome_.run.test_accuracies.push_back(event.test_accuracy);
+        outcome_.run.tests.push_back(event.test);
         line(event);
         std::ostringstream out;
         out.precision(4);
         out << (event.epoch_ended ? "epoch " + std::to_string(event.epoch)
                                   : "step " + std::to_string(event.step))
-            << ": training loss " << event.train_loss << ", test loss " << event.test_loss
-            << ", test accuracy " << event.test_accuracy << ", " << event.seconds << " s";
+            << ": training loss " << event.train.loss;
+        if (!std::isnan(event.validation.loss))
+            out << ", validation loss " << event.validation.loss;
+        out << test_metrics(event.validation, "validation") << ", test loss " << event.test.loss
+            << test_metrics(event.test, "test") << ", " << event.seconds << " s";
         say(out.str());
     }
 
@@ -221,7 +248,7 @@ private:
         std::ostringstream out;
         out << "done (" << engine::name(event.reason) << "): " << event.updates << " updates, "
             << event.skipped << " skipped";
-        if (!std::isnan(event.test_accuracy)) out << ", test accuracy " << event.test_accuracy;
+        out << test_metrics(event.test, "test");
         say(out.str());
     }
 
@@ -231,6 +258,7 @@ private:
     bool over_ = false;
     std::int64_t written_ = 0;
     std::int64_t planned_ = 0;
+    std::vector<engine::Metric> metrics_, step_metrics_;
     std::optional<engine::Error> unreadable_;
     Outcome outcome_;
 };

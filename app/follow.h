@@ -12,7 +12,8 @@ namespace app {
 /// How a followed run ended.
 struct Outcome {
     engine::FinishedRun run;
-    bool ended = false;  ///< run.done is filled
+    engine::Metric metric{};  ///< the primary one; an empty key: the task has none
+    bool ended = false;       ///< run.done is filled
     int exit_code = 0;
 };
 

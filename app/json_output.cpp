@@ -1,5 +1,7 @@
 #include "json_output.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <variant>
 
@@ -119,20 +121,42 @@ std::string ops_json() {
     return out.dump(1);
 }
 
+namespace {
+
+json options_json(const std::vector<engine::OptionSpec>& specs) {
+    json options = json::array();
+    for (const auto& spec : specs) {
+        json option = {
+            {"name", spec.name}, {"default", value_of(spec.default_value)}, {"help", spec.help}};
+        if (std::isfinite(spec.lowest)) option["lowest"] = spec.lowest;
+        if (std::isfinite(spec.highest)) option["highest"] = spec.highest;
+        for (const auto& choice : spec.choices) option["choices"].push_back(choice.value);
+        options.push_back(std::move(option));
+    }
+    return options;
+}
+
+/// The data sets whose samples the model takes.
+std::vector<std::string> datasets_of(const engine::ModelInfo& model) {
+    std::vector<std::string> kinds;
+    for (const auto& set : engine::datasets()) {
+        if (std::find(model.inputs.begin(), model.inputs.end(), set.input) != model.inputs.end())
+            kinds.push_back(set.kind);
+    }
+    return kinds;
+}
+
+}  // namespace
+
 std::string models_json() {
     json out = json::array();
     for (const auto& model : engine::models()) {
-        json options = json::array();
-        for (const auto& option : model.options) {
-            options.push_back({{"name", option.name},
-                               {"default", value_of(option.default_value)},
-                               {"help", option.help}});
-        }
         out.push_back({{"name", model.kind},
                        {"title", model.title},
                        {"summary", model.summary},
-                       {"options", options},
-                       {"datasets", model.dataset_kinds}});
+                       {"options", options_json(model.options)},
+                       {"inputs", model.inputs},
+                       {"datasets", datasets_of(model)}});
     }
     return out.dump(1);
 }
@@ -146,7 +170,29 @@ std::string datasets_json() {
                        {"needs", set.needs},
                        {"sample_shape", set.sample_shape},
                        {"classes", set.classes},
-                       {"augments", set.augments}});
+                       {"augments", set.augments},
+                       {"unit", set.unit},
+                       {"input", set.input},
+                       {"files_decide", set.files_decide},
+                       {"options", options_json(set.options)}});
+    }
+    return out.dump(1);
+}
+
+std::string tasks_json() {
+    json out = json::array();
+    for (const auto& task : engine::tasks()) {
+        json metrics = json::array();
+        for (const auto& metric : task.metrics) {
+            metrics.push_back({{"key", metric.key},
+                               {"title", metric.title},
+                               {"higher_is_better", metric.higher_is_better},
+                               {"is_share", metric.is_share}});
+        }
+        out.push_back({{"name", task.kind},
+                       {"title", task.title},
+                       {"summary", task.summary},
+                       {"metrics", metrics}});
     }
     return out.dump(1);
 }

@@ -19,6 +19,7 @@ std::string to_json(const engine::MachineReport& report, const std::string& cubl
 std::string ops_json();
 std::string models_json();
 std::string datasets_json();
+std::string tasks_json();
 std::string presets_json();
 
 }  // namespace app

@@ -11,15 +11,17 @@
 namespace app {
 
 /// Reads CONFIG (empty: `otherwise`) with --set on top. On errors writes all of them to standard
-/// error, one a line, and returns nothing.
+/// error, one a line, and returns nothing. Without `needs_data` a data set may lack its path.
 std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::vector<std::string>& overrides,
-                                               const std::string& otherwise = "{}");
+                                               const std::string& otherwise = "{}",
+                                               bool needs_data = true);
 
 /// The same with the precisions to compare, where the file names them.
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
-                                                    const std::string& otherwise);
+                                                    const std::string& otherwise,
+                                                    bool needs_data = true);
 
 /// The text of a small file that the user named: a FIFO or a device, which could hang or never end,
 /// is refused as a file that cannot be read. Nothing for any of them.

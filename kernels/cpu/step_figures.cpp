@@ -12,8 +12,8 @@ namespace kernels::cpu {
 namespace {
 
 template <class T>
-std::int64_t count_correct(const T* logits, const std::int64_t* labels, std::int64_t rows,
-                           std::int64_t cols) {
+std::int64_t correct_rows(const T* logits, const std::int64_t* labels, std::int64_t rows,
+                          std::int64_t cols) {
     std::atomic<std::int64_t> correct{0};
     parallel_for(rows, row_grain(cols), [&](std::int64_t begin, std::int64_t end) {
         std::int64_t here = 0;
@@ -24,28 +24,55 @@ std::int64_t count_correct(const T* logits, const std::int64_t* labels, std::int
     return correct;
 }
 
+double number_at(ConstArray x, std::int64_t i) {
+    double value = 0;
+    with_type(x.dtype, [&](auto type) {
+        value = static_cast<double>(widen(static_cast<const decltype(type)*>(x.data)[i]));
+    });
+    return value;
+}
+
 }  // namespace
 
-void tally_batch(BatchTally* tally, ConstArray loss, ConstArray logits, ConstArray labels,
-                 std::int64_t rows, std::int64_t cols, Stream) {
-    assert(is_floating(loss.dtype) && is_floating(logits.dtype) && labels.dtype == DType::i64);
-    if (rows == 0) return;
+void add_loss(MetricSums* sums, ConstArray loss, double weight, Stream) {
+    assert(is_floating(loss.dtype));
+    if (weight == 0) return;
     with_type(loss.dtype, [&](auto type) {
-        const auto value =
-            static_cast<double>(widen(*static_cast<const decltype(type)*>(loss.data)));
-        add_loss(*tally, value, rows);
-    });
-    if (cols == 0) return;
-    with_type(logits.dtype, [&](auto type) {
-        using T = decltype(type);
-        if constexpr (std::is_same_v<decltype(widen(T{})), double>)
-            tally->correct +=
-                count_correct(static_cast<const T*>(logits.data),
-                              static_cast<const std::int64_t*>(labels.data), rows, cols);
+        add_mean_loss(*sums,
+                      static_cast<double>(widen(*static_cast<const decltype(type)*>(loss.data))),
+                      weight);
     });
 }
 
-void gather_step(StepFigures* figures, const StepSources& from, Stream) { gather_figures(*figures, from); }
+void count_correct(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,
+                   std::int64_t cols, Stream) {
+    assert(is_floating(logits.dtype) && labels.dtype == DType::i64);
+    if (rows == 0 || cols == 0) return;
+    with_type(logits.dtype, [&](auto type) {
+        using T = decltype(type);
+        if constexpr (std::is_same_v<decltype(widen(T{})), double>)
+            *correct += static_cast<double>(
+                correct_rows(static_cast<const T*>(logits.data),
+                             static_cast<const std::int64_t*>(labels.data), rows, cols));
+    });
+}
+
+void add_squares(double* sums, ConstArray prediction, ConstArray target, Stream) {
+    assert(prediction.size == target.size);
+    for (std::int64_t i = 0; i < target.size; ++i) {
+        const double wanted = number_at(target, i);
+        const double error = number_at(prediction, i) - wanted;
+        sums[0] += error * error;
+        sums[1] += wanted;
+        sums[2] += wanted * wanted;
+    }
+}
+
+void merge_judgement(Judgement* to, const Judgement* from, Stream) { add_judgement(*to, *from); }
+
+void gather_step(StepFigures* figures, const StepSources& from, Stream) {
+    gather_figures(*figures, from);
+}
 
 void set_learning_rate(float* lr, const std::int64_t* updates, const LearningRateSchedule& schedule,
                        Stream) {

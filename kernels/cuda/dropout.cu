@@ -17,8 +17,9 @@ std::uint32_t threshold_of(double p) {
 /// A thread makes four words at a time, which belong to four neighbours; `skipped` of the first
 /// belong to none.
 __global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxStream random,
-                                    std::uint64_t first_block, int skipped,
-                                    std::uint32_t threshold) {
+                                    const std::int64_t* substream, std::uint64_t first_block,
+                                    int skipped, std::uint32_t threshold) {
+    if (substream != nullptr) random.substream = static_cast<std::uint32_t>(*substream);
     const std::int64_t blocks = (n + skipped + 3) / 4;
     for (std::int64_t k = grid_thread(); k < blocks; k += grid_threads()) {
         const PhiloxBlock words = random.block(first_block + static_cast<std::uint64_t>(k));
@@ -39,14 +40,13 @@ __global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxSt
 
 }  // namespace
 
-void dropout_mask(Array mask, const PhiloxStream& random, std::uint64_t offset, double p,
-                  Stream stream) {
+void dropout_mask(Array mask, const MaskSource& source, double p, Stream stream) {
     if (mask.size == 0) return;
-    if (capturing(stream))
+    if (source.substream == nullptr && capturing(stream))
         throw DeviceError("dropout_mask: a recorded step would draw the same mask in each replay");
     launch("dropout_mask", dropout_mask_kernel, grid_for(mask.size, 4), stream,
-           static_cast<std::uint8_t*>(mask.data), mask.size, random, offset / 4,
-           static_cast<int>(offset % 4), threshold_of(p));
+           static_cast<std::uint8_t*>(mask.data), mask.size, source.random, source.substream,
+           source.offset / 4, static_cast<int>(source.offset % 4), threshold_of(p));
 }
 
 }  // namespace kernels::cuda

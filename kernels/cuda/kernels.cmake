@@ -5,6 +5,7 @@ set(cuda_kernels
   average_pool.cu
   batch_norm_backward.cu
   batch_norm_forward.cu
+  carry_state.cu
   cast.cu
   conv2d_direct.cu
   copy_strided.cu

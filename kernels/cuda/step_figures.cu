@@ -22,22 +22,46 @@ __device__ std::int64_t first_largest(const T* row, std::int64_t cols) {
 
 /// A warp a row.
 template <typename T>
-__global__ void count_correct_kernel(BatchTally* tally, const T* logits, const std::int64_t* labels,
+__global__ void count_correct_kernel(double* correct, const T* logits, const std::int64_t* labels,
                                      std::int64_t rows, std::int64_t cols) {
-    std::int32_t correct = 0;  // of this lane; a warp's share of the rows has room in 31 bits
+    std::int32_t mine = 0;  // of this lane; a warp's share of the rows has room in 31 bits
     for (std::int64_t r = grid_thread() / warp_size; r < rows; r += grid_threads() / warp_size) {
         const std::int64_t found = first_largest(logits + r * cols, cols);
-        if (threadIdx.x % warp_size == 0 && found == labels[r]) ++correct;
+        if (threadIdx.x % warp_size == 0 && found == labels[r]) ++mine;
     }
-    const std::int32_t all = block_reduce<default_threads>(correct, Sum());
-    if (threadIdx.x == 0 && all != 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&tally->correct),
-                  static_cast<unsigned long long>(all));
+    const std::int32_t all = block_reduce<default_threads>(mine, Sum());
+    // Whole numbers: the sum does not depend on the order of the blocks.
+    if (threadIdx.x == 0 && all != 0) atomicAdd(correct, static_cast<double>(all));
 }
 
 template <typename T>
-__global__ void add_loss_kernel(BatchTally* tally, const T* loss, std::int64_t rows) {
-    add_loss(*tally, static_cast<double>(widen(*loss)), rows);
+__global__ void add_loss_kernel(MetricSums* sums, const T* loss, double weight) {
+    add_mean_loss(*sums, static_cast<double>(widen(*loss)), weight);
+}
+
+/// One block, so that the order of summation is fixed.
+template <typename P, typename T>
+__global__ void add_squares_kernel(double* sums, const P* prediction, const T* target,
+                                   std::int64_t size) {
+    double squares = 0, first = 0, second = 0;
+    for (std::int64_t i = threadIdx.x; i < size; i += blockDim.x) {
+        const double wanted = static_cast<double>(widen(target[i]));
+        const double error = static_cast<double>(widen(prediction[i])) - wanted;
+        squares += error * error;
+        first += wanted;
+        second += wanted * wanted;
+    }
+    squares = block_reduce<default_threads>(squares, Sum());
+    first = block_reduce<default_threads>(first, Sum());
+    second = block_reduce<default_threads>(second, Sum());
+    if (threadIdx.x != 0) return;
+    sums[0] += squares;
+    sums[1] += first;
+    sums[2] += second;
+}
+
+__global__ void merge_judgement_kernel(Judgement* to, const Judgement* from) {
+    add_judgement(*to, *from);
 }
 
 __global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
@@ -51,21 +75,41 @@ __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,
 
 }  // namespace
 
-void tally_batch(BatchTally* tally, ConstArray loss, ConstArray logits, ConstArray labels,
-                 std::int64_t rows, std::int64_t cols, Stream stream) {
-    if (rows == 0) return;
+void add_loss(MetricSums* sums, ConstArray loss, double weight, Stream stream) {
+    if (weight == 0) return;
     with_floating(loss.dtype, [&](auto type) {
         using T = decltype(type);
-        launch("tally_batch", add_loss_kernel<T>, one_thread, stream, tally,
-               static_cast<const T*>(loss.data), rows);
+        launch("add_loss", add_loss_kernel<T>, one_thread, stream, sums,
+               static_cast<const T*>(loss.data), weight);
     });
-    if (cols == 0) return;
+}
+
+void count_correct(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,
+                   std::int64_t cols, Stream stream) {
+    if (rows == 0 || cols == 0) return;
     with_floating(logits.dtype, [&](auto type) {
         using T = decltype(type);
-        launch("tally_batch", count_correct_kernel<T>, grid_for(rows * warp_size), stream, tally,
-               static_cast<const T*>(logits.data), static_cast<const std::int64_t*>(labels.data),
-               rows, cols);
+        launch("count_correct", count_correct_kernel<T>, grid_for(rows * warp_size), stream,
+               correct, static_cast<const T*>(logits.data),
+               static_cast<const std::int64_t*>(labels.data), rows, cols);
     });
+}
+
+void add_squares(double* sums, ConstArray prediction, ConstArray target, Stream stream) {
+    if (target.size == 0) return;
+    with_floating(prediction.dtype, [&](auto predicted) {
+        with_floating(target.dtype, [&](auto wanted) {
+            using P = decltype(predicted);
+            using T = decltype(wanted);
+            launch("add_squares", add_squares_kernel<P, T>, Grid{1, default_threads}, stream, sums,
+                   static_cast<const P*>(prediction.data), static_cast<const T*>(target.data),
+                   target.size);
+        });
+    });
+}
+
+void merge_judgement(Judgement* to, const Judgement* from, Stream stream) {
+    launch("merge_judgement", merge_judgement_kernel, one_thread, stream, to, from);
 }
 
 void gather_step(StepFigures* figures, const StepSources& sources, Stream stream) {

@@ -5,10 +5,25 @@
 /// The one-thread parts of kernels/step_figures.h: shared by the twins.
 namespace kernels {
 
-/// The loss of a batch of `rows`.
-HALFTONE_HOST_DEVICE inline void add_loss(BatchTally& tally, double loss, std::int64_t rows) {
-    tally.samples += rows;
-    tally.loss_sum += static_cast<double>(rows) * loss;
+HALFTONE_HOST_DEVICE inline void add_mean_loss(MetricSums& sums, double loss, double weight) {
+    sums.weight += weight;
+    sums.loss += weight * loss;
+}
+
+/// NaN if either is.
+HALFTONE_HOST_DEVICE inline float larger_magnitude(float a, float b) {
+    return a != a || a > b ? a : b;
+}
+
+HALFTONE_HOST_DEVICE inline void add_judgement(Judgement& to, const Judgement& from) {
+    if (from.found_inf != 0) to.found_inf = from.found_inf;
+    to.abs_max = larger_magnitude(to.abs_max, from.abs_max);
+    to.sum_squares += from.sum_squares;
+    to.nonzero += from.nonzero;
+    to.to_zero += from.to_zero;
+    to.subnormal += from.subnormal;
+    to.overflow += from.overflow;
+    to.total += from.total;
 }
 
 template <typename T>
@@ -17,10 +32,13 @@ HALFTONE_HOST_DEVICE void copy_if_given(T& field, const T* source) {
 }
 
 HALFTONE_HOST_DEVICE inline void gather_figures(StepFigures& figures, const StepSources& from) {
-    copy_if_given(figures.tally, from.tally);
+    copy_if_given(figures.sums, from.sums);
     copy_if_given(figures.judgement, from.judgement);
     copy_if_given(figures.counts, from.counts);
-    copy_if_given(figures.updates, from.updates);
+    copy_if_given(figures.updates, from.updates[0]);
+    for (int i = 1; i < max_optimizers; ++i)
+        copy_if_given(figures.further_updates[i - 1], from.updates[i]);
+    copy_if_given(figures.state_resets, from.state_resets);
     copy_if_given(figures.loss_scale, from.loss_scale);
     copy_if_given(figures.next_loss_scale, from.next_loss_scale);
     copy_if_given(figures.lr, from.lr);

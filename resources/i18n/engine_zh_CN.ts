@@ -2324,5 +2324,873 @@
         <source>Check that you may write to this folder.</source>
         <translation>请确认对这个文件夹有写权限。</translation>
     </message>
+    <message>
+        <source>use whole numbers from {} to {}</source>
+        <translation>请使用 {} 到 {} 之间的整数</translation>
+    </message>
+    <message>
+        <source>use a number above {} and below {}</source>
+        <translation>请使用大于 {} 且小于 {} 的数</translation>
+    </message>
+    <message>
+        <source>use a number from {} to below {}</source>
+        <translation>请使用不小于 {} 且小于 {} 的数</translation>
+    </message>
+    <message>
+        <source>use a number from {} to {}</source>
+        <translation>请使用 {} 到 {} 之间的数</translation>
+    </message>
+    <message>
+        <source>use a number above {}</source>
+        <translation>请使用大于 {} 的数</translation>
+    </message>
+    <message>
+        <source>use a number, {} or more</source>
+        <translation>请使用不小于 {} 的数</translation>
+    </message>
+    <message>
+        <source>use one of {}</source>
+        <translation>请使用其中之一：{}</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to a CSV file.</source>
+        <translation>请把 dataset.path 设为一个 CSV 文件。</translation>
+    </message>
+    <message>
+        <source>{}: a folder, not a CSV file</source>
+        <translation>{}：这是文件夹，不是 CSV 文件</translation>
+    </message>
+    <message>
+        <source>{}: of {} rows, {} are test and {} validation rows: none is left to train on</source>
+        <translation>{}：共 {} 行，其中测试集 {} 行、验证集 {} 行，没有剩余的行可用于训练</translation>
+    </message>
+    <message>
+        <source>Lower dataset.test_share or dataset.validation_share.</source>
+        <translation>请减小 dataset.test_share 或 dataset.validation_share。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: two columns are named "{}"</source>
+        <translation>{}，第 {} 行：有两列同名，均为“{}”</translation>
+    </message>
+    <message>
+        <source>Rename one of them, or set dataset.header to false if this row is data.</source>
+        <translation>请重命名其中一列；如果这一行是数据，请把 dataset.header 设为 false。</translation>
+    </message>
+    <message>
+        <source>The table has no header: give the number of a column, from 1 to {}.</source>
+        <translation>该表没有表头：请给出列号，范围为 1 到 {}。</translation>
+    </message>
+    <message>
+        <source>The columns are: {}.</source>
+        <translation>现有的列：{}。</translation>
+    </message>
+    <message>
+        <source>The nearest names are: {}.</source>
+        <translation>最接近的列名：{}。</translation>
+    </message>
+    <message>
+        <source>{}: there is no column "{}", which dataset.{} names</source>
+        <translation>{}：找不到列“{}”（由 dataset.{} 指定）</translation>
+    </message>
+    <message>
+        <source>{}: dataset.columns leaves no feature beside the target {}</source>
+        <translation>{}：按 dataset.columns，除目标列 {} 外没有任何特征列</translation>
+    </message>
+    <message>
+        <source>List at least one other column, or none to use them all.</source>
+        <translation>请至少再列出一列；留空则使用所有列。</translation>
+    </message>
+    <message>
+        <source>{}: every value of column {} is missing</source>
+        <translation>{}：列 {} 的值全部缺失</translation>
+    </message>
+    <message>
+        <source>Set dataset.target to another column.</source>
+        <translation>请把 dataset.target 设为其他列。</translation>
+    </message>
+    <message>
+        <source>List the other columns in dataset.columns.</source>
+        <translation>请在 dataset.columns 中只列出其他列。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: "{}" among numbers</source>
+        <translation>{}，第 {} 行，列 {}：数值列中出现了“{}”</translation>
+    </message>
+    <message>
+        <source>Set dataset.header to true if the first row holds the names of the columns.</source>
+        <translation>如果第一行是列名，请把 dataset.header 设为 true。</translation>
+    </message>
+    <message>
+        <source>Correct the value, or list the column in dataset.categorical to treat its values as words.</source>
+        <translation>请改正该值；若要按类别处理，请把该列加入 dataset.categorical。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: {} is infinite or too large for a 32-bit float</source>
+        <translation>{}，第 {} 行，列 {}：{} 为无穷大，或超出 32 位浮点数的范围</translation>
+    </message>
+    <message>
+        <source>Correct the value, or leave it empty to mark it as missing.</source>
+        <translation>请改正该值，或将其留空以表示缺失。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: "{}" is a number with a comma</source>
+        <translation>{}，第 {} 行，列 {}：数值“{}”中含有逗号</translation>
+    </message>
+    <message>
+        <source>Write numbers with a decimal point and without thousands separators, or list the column in dataset.categorical.</source>
+        <translation>数值请用小数点，不要使用千位分隔符；或把该列加入 dataset.categorical。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: the value is missing, as in {} of {} rows</source>
+        <translation>{}，第 {} 行，列 {}：值缺失（该列共有 {} 行缺失，总行数 {}）</translation>
+    </message>
+    <message>
+        <source>Set dataset.missing to "drop" to leave such rows out, or to "mean" to fill the gaps.</source>
+        <translation>把 dataset.missing 设为 "drop" 可丢弃这些行，设为 "mean" 可填补缺失值。</translation>
+    </message>
+    <message>
+        <source>{}: more than {} features after one-hot encoding</source>
+        <translation>{}：独热编码后的特征数超过 {}</translation>
+    </message>
+    <message>
+        <source>Leave columns with many different words out with dataset.columns.</source>
+        <translation>请用 dataset.columns 排除取值过多的类别列。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: the words of the table take more than {} MiB</source>
+        <translation>{}，第 {} 行，列 {}：表中的文本占用超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>Leave columns of long texts out with dataset.columns.</source>
+        <translation>请用 dataset.columns 排除长文本列。</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: the target has more than {} classes</source>
+        <translation>{}，第 {} 行，列 {}：目标列的类别数超过 {}</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: more than {} different words</source>
+        <translation>{}，第 {} 行，列 {}：不同取值超过 {} 个</translation>
+    </message>
+    <message>
+        <source>Set dataset.target to a column of fewer classes or of numbers.</source>
+        <translation>请把 dataset.target 设为类别较少的列或数值列。</translation>
+    </message>
+    <message>
+        <source>Leave the column out with dataset.columns.</source>
+        <translation>请用 dataset.columns 排除该列。</translation>
+    </message>
+    <message>
+        <source>{}: the file changed while it was read</source>
+        <translation>{}：读取过程中文件发生了变化</translation>
+    </message>
+    <message>
+        <source>Start again once nothing writes to it.</source>
+        <translation>请在没有程序写入该文件后重试。</translation>
+    </message>
+    <message>
+        <source>{}: no row is left: each of the {} rows lacks a value</source>
+        <translation>{}：没有剩余的行：全部 {} 行都有缺失值</translation>
+    </message>
+    <message>
+        <source>Leave columns with many missing values out with dataset.columns, or set dataset.missing to "mean".</source>
+        <translation>请用 dataset.columns 排除缺失较多的列，或把 dataset.missing 设为 "mean"。</translation>
+    </message>
+    <message>
+        <source>rows left out because a value is missing: {} of {}</source>
+        <translation>因缺失值而丢弃的行：{} / {}</translation>
+    </message>
+    <message>
+        <source>column {} has a different word in every row; leave it out with dataset.columns if it is an identifier</source>
+        <translation>列 {} 每一行的值都不同；如果它是标识符，请用 dataset.columns 排除</translation>
+    </message>
+    <message>
+        <source>dataset.{}: {}: {}</source>
+        <translation>dataset.{}：{}：{}</translation>
+    </message>
+    <message>
+        <source>{}, line {}: the quotation mark opened here is never closed</source>
+        <translation>{}，第 {} 行：此处的引号没有闭合</translation>
+    </message>
+    <message>
+        <source>Close it. Inside a quoted field, double each quotation mark.</source>
+        <translation>请补上右引号；引号内的字段中，每个引号都要写两次。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: contains a NUL byte, so it is not a text file</source>
+        <translation>{}，第 {} 行：含有 NUL 字节，不是文本文件</translation>
+    </message>
+    <message>
+        <source>Save the table as CSV with UTF-8 encoding.</source>
+        <translation>请将表格另存为 UTF-8 编码的 CSV。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: more than {} columns</source>
+        <translation>{}，第 {} 行：列数超过 {}</translation>
+    </message>
+    <message>
+        <source>Set dataset.delimiter if the wrong one was found; otherwise split the table.</source>
+        <translation>如果分隔符识别有误，请设置 dataset.delimiter；否则请拆分表格。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: not valid UTF-8</source>
+        <translation>{}，第 {} 行：不是有效的 UTF-8</translation>
+    </message>
+    <message>
+        <source>{}, line {}: the row that begins here is longer than {} MiB</source>
+        <translation>{}，第 {} 行：从此处开始的一行数据超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>A quotation mark in it is probably not closed.</source>
+        <translation>其中可能有引号没有闭合。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: a quotation mark is out of place</source>
+        <translation>{}，第 {} 行：引号位置不正确</translation>
+    </message>
+    <message>
+        <source>Put quotation marks around the whole field, and double those inside it.</source>
+        <translation>请用引号括住整个字段，并把字段内的引号写两次。</translation>
+    </message>
+    <message>
+        <source>{}: no rows below the header</source>
+        <translation>{}：表头下面没有数据行</translation>
+    </message>
+    <message>
+        <source>Set dataset.header to false if the first row is data.</source>
+        <translation>如果第一行是数据，请把 dataset.header 设为 false。</translation>
+    </message>
+    <message>
+        <source>{}: contains no rows</source>
+        <translation>{}：没有任何数据行</translation>
+    </message>
+    <message>
+        <source>Give a file with a row for each sample.</source>
+        <translation>请提供每行一个样本的文件。</translation>
+    </message>
+    <message>
+        <source>{}: only one column was found; a table needs a target and at least one feature</source>
+        <translation>{}：只识别出一列；表格需要一个目标列和至少一个特征列</translation>
+    </message>
+    <message>
+        <source>Set dataset.delimiter if the columns are separated in another way.</source>
+        <translation>如果使用了其他分隔符，请设置 dataset.delimiter。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: {} fields where the first row has {}</source>
+        <translation>{}，第 {} 行：有 {} 个字段，而第一行有 {} 个</translation>
+    </message>
+    <message>
+        <source>Correct the row; a field that contains the delimiter needs quotation marks.</source>
+        <translation>请改正该行；含有分隔符的字段需要加引号。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: the header has "{}" where that of {} has "{}"</source>
+        <translation>{}，第 {} 行：表头中的“{}”与 {} 中的“{}”不一致</translation>
+    </message>
+    <message>
+        <source>Give files with the same columns in the same order.</source>
+        <translation>各文件的列及其顺序必须相同。</translation>
+    </message>
+    <message>
+        <source>{}: column "{}" has no value in the training rows</source>
+        <translation>{}：列“{}”在训练集中没有任何值</translation>
+    </message>
+    <message>
+        <source>feature columns that never change in the training rows: {} ({})</source>
+        <translation>在训练集中取值恒定的特征列：{} 个（{}）</translation>
+    </message>
+    <message>
+        <source>the target has a single class: {}</source>
+        <translation>目标列只有一个类别：{}</translation>
+    </message>
+    <message>
+        <source>classes without a training row: {} of {} ({})</source>
+        <translation>训练集中没有样本的类别：{} / {}（{}）</translation>
+    </message>
+    <message>
+        <source>the target never changes in the training rows</source>
+        <translation>目标值在训练集中恒定不变</translation>
+    </message>
+    <message>
+        <source>{}: {} rows of {} features take more than the {} MiB that a data set may use</source>
+        <translation>{}：{} 行、{} 个特征所需内存超过数据集的上限 {} MiB</translation>
+    </message>
+    <message>
+        <source>Use fewer columns (dataset.columns), or part of the file.</source>
+        <translation>请减少列数（dataset.columns），或只使用文件的一部分。</translation>
+    </message>
+    <message>
+        <source>dataset.validation_share: {}: nothing would be left of one part of {} training samples</source>
+        <translation>dataset.validation_share：{}：训练样本共 {} 个，划分后其中一部分将没有样本</translation>
+    </message>
+    <message>
+        <source>Take another share or more samples.</source>
+        <translation>请改用其他比例，或增加样本。</translation>
+    </message>
+    <message>
+        <source>dataset.order: a text is read as contiguous streams and has no order file</source>
+        <translation>dataset.order：文本按连续的流读取，不支持顺序文件</translation>
+    </message>
+    <message>
+        <source>Leave dataset.order empty.</source>
+        <translation>请将 dataset.order 留空。</translation>
+    </message>
+    <message>
+        <source>batch_size: {}: too many streams for {} tokens, each needs at least 2</source>
+        <translation>batch_size：{}：流数过多，文本只有 {} 个词元，每个流至少需要 2 个</translation>
+    </message>
+    <message>
+        <source>Take a smaller batch or a longer text.</source>
+        <translation>请减小批大小，或换用更长的文本。</translation>
+    </message>
+    <message>
+        <source>Give a folder with one text file for each part, or a single text file.</source>
+        <translation>请指定一个文件夹（训练、验证、测试各一个文本文件），或单个文本文件。</translation>
+    </message>
+    <message>
+        <source>{}: its name contains both "{}" and "{}"</source>
+        <translation>{}：文件名同时含有“{}”和“{}”</translation>
+    </message>
+    <message>
+        <source>{} and {}: both names contain "{}"</source>
+        <translation>{} 和 {}：文件名都含有“{}”</translation>
+    </message>
+    <message>
+        <source>{}: no text file with "train" in its name here</source>
+        <translation>{}：这里没有文件名含“train”的文本文件</translation>
+    </message>
+    <message>
+        <source>{}: a folder in a list of several paths</source>
+        <translation>{}：路径列表中有多项时不能包含文件夹</translation>
+    </message>
+    <message>
+        <source>{}: the training part has fewer than 2 tokens, so there is nothing to predict</source>
+        <translation>{}：训练集不足 2 个词元，没有可预测的内容</translation>
+    </message>
+    <message>
+        <source>Give a longer text, or hold out a smaller share of it.</source>
+        <translation>请换用更长的文本，或减小留出的比例。</translation>
+    </message>
+    <message>
+        <source>dataset.validation_share: {}: the validation part would have fewer than 2 tokens</source>
+        <translation>dataset.validation_share：{}：验证集将不足 2 个词元</translation>
+    </message>
+    <message>
+        <source>Take a larger share or a longer text.</source>
+        <translation>请增大比例，或换用更长的文本。</translation>
+    </message>
+    <message>
+        <source>{}: too short for a test part</source>
+        <translation>{}：文本太短，未划分测试集</translation>
+    </message>
+    <message>
+        <source>{}: too large: the tokens up to here take more than {} MiB of memory</source>
+        <translation>{}：文本过大：读到此处，词元占用的内存已超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>Give a shorter text.</source>
+        <translation>请换用较短的文本。</translation>
+    </message>
+    <message>
+        <source>{}: {} of the {} tokens of the validation and test parts ({} %) are not in the vocabulary of the training part and became &lt;unk&gt;</source>
+        <translation>{}：验证集和测试集中有 {} 个词元（共 {} 个，占 {}%）不在训练集的词表中，已替换为 &lt;unk&gt;</translation>
+    </message>
+    <message>
+        <source>{}: the training part has a single distinct word</source>
+        <translation>{}：训练集中只有一个不同的词</translation>
+    </message>
+    <message>
+        <source>{}: the training part has a single distinct character</source>
+        <translation>{}：训练集中只有一个不同的字符</translation>
+    </message>
+    <message>
+        <source>{}: fewer than 2 tokens, so there is nothing to predict</source>
+        <translation>{}：不足 2 个词元，没有可预测的内容</translation>
+    </message>
+    <message>
+        <source>Give a longer text.</source>
+        <translation>请换用更长的文本。</translation>
+    </message>
+    <message>
+        <source>{}: no test text here, so the run has no test part</source>
+        <translation>{}：这里没有测试文本，本次运行没有测试集</translation>
+    </message>
+    <message>
+        <source>{}: holds no text, only white space</source>
+        <translation>{}：没有文本内容，只有空白字符</translation>
+    </message>
+    <message>
+        <source>{}, line {}: begins with the byte order mark of UTF-16</source>
+        <translation>{}，第 {} 行：以 UTF-16 字节顺序标记开头</translation>
+    </message>
+    <message>
+        <source>{}, line {}: contains a NUL byte, so it is not UTF-8 text</source>
+        <translation>{}，第 {} 行：含有 NUL 字节，不是 UTF-8 文本</translation>
+    </message>
+    <message>
+        <source>{}, line {}: not valid UTF-8 at byte {} of the line</source>
+        <translation>{}，第 {} 行：该行第 {} 个字节不是有效的 UTF-8</translation>
+    </message>
+    <message>
+        <source>Give a plain text file with UTF-8 encoding.</source>
+        <translation>请使用 UTF-8 编码的纯文本文件。</translation>
+    </message>
+    <message>
+        <source>{}, line {}: the longest word has {} characters</source>
+        <translation>{}，第 {} 行：最长的词有 {} 个字符</translation>
+    </message>
+    <message>
+        <source>{}, line {}: a word of more than {} MiB</source>
+        <translation>{}，第 {} 行：单个词超过 {} MiB</translation>
+    </message>
+    <message>
+        <source>Words are separated by white space. Read a text without it with the kind text-chars.</source>
+        <translation>词以空白字符分隔。没有空白字符的文本请使用 text-chars 类型读取。</translation>
+    </message>
+    <message>
+        <source>dataset.min_count: {}: no word of the training part occurs that often</source>
+        <translation>dataset.min_count：{}：训练集中没有词达到这个出现次数</translation>
+    </message>
+    <message>
+        <source>dataset.min_count: {}: no character of the training part occurs that often</source>
+        <translation>dataset.min_count：{}：训练集中没有字符达到这个出现次数</translation>
+    </message>
+    <message>
+        <source>Take a smaller number.</source>
+        <translation>请改用较小的数值。</translation>
+    </message>
+    <message>
+        <source>model.options.tied: true: embedding and hidden must have the same size, not {} and {}</source>
+        <translation>model.options.tied：true：嵌入维度与隐藏维度必须相同，而不是 {} 和 {}</translation>
+    </message>
+    <message>
+        <source>use true or false, a number, a text, or a list of whole numbers or texts</source>
+        <translation>请使用 true 或 false、数字、文本，或由整数或文本组成的列表</translation>
+    </message>
+    <message>
+        <source>use false: {} holds no images, and only images can be augmented</source>
+        <translation>请设为 false：{} 不含图像，只有图像才能做数据增强</translation>
+    </message>
+    <message>
+        <source>leave it empty: a text is read as contiguous streams</source>
+        <translation>请留空：文本按连续的流读取</translation>
+    </message>
+    <message>
+        <source>model.kind: {}: there is nothing that it could learn from the data set {}</source>
+        <translation>model.kind：{}：该模型无法从数据集 {} 学习任何任务</translation>
+    </message>
+    <message>
+        <source>task.kind: {}: {} cannot learn it from the data set {}</source>
+        <translation>task.kind：{}：{} 无法用数据集 {} 学习该任务</translation>
+    </message>
+    <message>
+        <source>The carried state was not finite in {} of the text's streams after step {} and was reset to 0 there. Later resets are not reported.</source>
+        <translation>第 {1} 步之后，文本的 {0} 个流中携带的状态不是有限值，已重置为 0。之后的重置不再提示。</translation>
+    </message>
+    <message>
+        <source>{} on the test part: {} points apart, seed noise {} points.</source>
+        <translation>测试集上的{}：相差 {} 个百分点，种子噪声 {} 个百分点。</translation>
+    </message>
+    <message>
+        <source>{} on the test part: {} % apart, seed noise {} %.</source>
+        <translation>测试集上的{}：相差 {}%，种子噪声 {}%。</translation>
+    </message>
+    <message>
+        <source>{} is better by {} %.</source>
+        <translation>{} 更好，好 {}%。</translation>
+    </message>
+    <message>
+        <source>{} is worse by {} %.</source>
+        <translation>{} 更差，差 {}%。</translation>
+    </message>
+    <message>
+        <source>Target</source>
+        <translation>目标列</translation>
+    </message>
+    <message>
+        <source>Column to predict: its name, or its number from 1 if the file has no header. Empty: the last column.</source>
+        <translation>要预测的列：填列名；文件没有表头时填列号（从 1 开始）。留空：最后一列。</translation>
+    </message>
+    <message>
+        <source>Feature columns</source>
+        <translation>特征列</translation>
+    </message>
+    <message>
+        <source>Columns used as features. Empty: all columns except the target.</source>
+        <translation>用作特征的列。留空：除目标列外的所有列。</translation>
+    </message>
+    <message>
+        <source>Delimiter</source>
+        <translation>分隔符</translation>
+    </message>
+    <message>
+        <source>Character between the fields of a row.</source>
+        <translation>一行中各字段之间的字符。</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <translation>自动</translation>
+    </message>
+    <message>
+        <source>Comma</source>
+        <translation>逗号</translation>
+    </message>
+    <message>
+        <source>Semicolon</source>
+        <translation>分号</translation>
+    </message>
+    <message>
+        <source>Tab</source>
+        <translation>制表符</translation>
+    </message>
+    <message>
+        <source>Pipe</source>
+        <translation>竖线</translation>
+    </message>
+    <message>
+        <source>Header row</source>
+        <translation>表头</translation>
+    </message>
+    <message>
+        <source>Whether the first row holds the column names.</source>
+        <translation>第一行是否为列名。</translation>
+    </message>
+    <message>
+        <source>Yes</source>
+        <translation>是</translation>
+    </message>
+    <message>
+        <source>No</source>
+        <translation>否</translation>
+    </message>
+    <message>
+        <source>Categorical columns</source>
+        <translation>类别列</translation>
+    </message>
+    <message>
+        <source>Columns to treat as categories although their values are numbers, for instance postcodes.</source>
+        <translation>值为数字但应按类别处理的列，例如邮政编码。</translation>
+    </message>
+    <message>
+        <source>Missing values</source>
+        <translation>缺失值</translation>
+    </message>
+    <message>
+        <source>Empty fields, NA, NaN, null, None, ? and - count as missing.</source>
+        <translation>空字段以及 NA、NaN、null、None、? 和 - 都视为缺失。</translation>
+    </message>
+    <message>
+        <source>Report an error</source>
+        <translation>报错</translation>
+    </message>
+    <message>
+        <source>Drop the row</source>
+        <translation>丢弃该行</translation>
+    </message>
+    <message>
+        <source>Impute</source>
+        <translation>填补</translation>
+    </message>
+    <message>
+        <source>The training mean of a numeric column, the most frequent category of a categorical one.</source>
+        <translation>数值列用训练集均值，类别列用训练集中最常见的类别。</translation>
+    </message>
+    <message>
+        <source>Standardize features</source>
+        <translation>特征标准化</translation>
+    </message>
+    <message>
+        <source>Scales numeric features to mean 0 and standard deviation 1 over the training rows.</source>
+        <translation>按训练集把数值特征缩放为均值 0、标准差 1。</translation>
+    </message>
+    <message>
+        <source>Test share</source>
+        <translation>测试集比例</translation>
+    </message>
+    <message>
+        <source>Fraction of the rows held out as the test set, drawn by the seed.</source>
+        <translation>按随机种子抽取并留作测试集的行所占的比例。</translation>
+    </message>
+    <message>
+        <source>Minimum count</source>
+        <translation>最低出现次数</translation>
+    </message>
+    <message>
+        <source>Words that occur less often in the training part become &lt;unk&gt;.</source>
+        <translation>训练集中出现次数低于此值的词替换为 &lt;unk&gt;。</translation>
+    </message>
+    <message>
+        <source>Characters that occur less often in the training part become &lt;unk&gt;.</source>
+        <translation>训练集中出现次数低于此值的字符替换为 &lt;unk&gt;。</translation>
+    </message>
+    <message>
+        <source>Vocabulary limit</source>
+        <translation>词表上限</translation>
+    </message>
+    <message>
+        <source>Keeps this many of the most frequent words; the others become &lt;unk&gt;. 0 keeps all words.</source>
+        <translation>只保留出现最多的这些词，其余替换为 &lt;unk&gt;。0 表示全部保留。</translation>
+    </message>
+    <message>
+        <source>words</source>
+        <translation>词</translation>
+    </message>
+    <message>
+        <source>Lowercase</source>
+        <translation>转为小写</translation>
+    </message>
+    <message>
+        <source>Converts Latin, Greek and Cyrillic letters to lower case before the vocabulary is built.</source>
+        <translation>建立词表前，将拉丁、希腊和西里尔字母转为小写。</translation>
+    </message>
+    <message>
+        <source>Fraction of the text, at its end, held out as the test set. A folder with its own test file ignores it.</source>
+        <translation>将文本末尾的这一比例留作测试集。文件夹自带测试文件时忽略此项。</translation>
+    </message>
+    <message>
+        <source>Table (CSV)</source>
+        <translation>表格（CSV）</translation>
+    </message>
+    <message>
+        <source>Rows of a table: predicts one column from the others.</source>
+        <translation>表格的行：用其他列预测其中一列。</translation>
+    </message>
+    <message>
+        <source>A CSV file, plain, .gz or .xz; several with the same columns as a list.</source>
+        <translation>CSV 文件，可为 .gz 或 .xz 压缩；列相同的多个文件可用列表给出。</translation>
+    </message>
+    <message>
+        <source>Text (words)</source>
+        <translation>文本（按词）</translation>
+    </message>
+    <message>
+        <source>A text as a sequence of words, for a language model.</source>
+        <translation>以词序列读取的文本，用于语言模型。</translation>
+    </message>
+    <message>
+        <source>A text file, or a folder with train, valid and test files, plain, .gz or .xz.</source>
+        <translation>一个文本文件，或含 train、valid、test 文件的文件夹，可为 .gz 或 .xz 压缩。</translation>
+    </message>
+    <message>
+        <source>Text (characters)</source>
+        <translation>文本（按字符）</translation>
+    </message>
+    <message>
+        <source>A text as a sequence of characters, for a language model.</source>
+        <translation>以字符序列读取的文本，用于语言模型。</translation>
+    </message>
+    <message>
+        <source>Generated text</source>
+        <translation>生成的文本</translation>
+    </message>
+    <message>
+        <source>Simple sentences, sums and brackets, made from the seed; for a small language model of characters.</source>
+        <translation>由种子生成的简单句子、算式和括号，适合小型字符语言模型。</translation>
+    </message>
+    <message>
+        <source>images</source>
+        <translation>图像</translation>
+    </message>
+    <message>
+        <source>points</source>
+        <translation>点</translation>
+    </message>
+    <message>
+        <source>rows</source>
+        <translation>行</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>词元</translation>
+    </message>
+    <message>
+        <source>RNN language model</source>
+        <translation>RNN 语言模型</translation>
+    </message>
+    <message>
+        <source>Recurrent layers that predict the next word or character from those before.</source>
+        <translation>用循环层根据前文预测下一个词或字符。</translation>
+    </message>
+    <message>
+        <source>Cell</source>
+        <translation>循环单元</translation>
+    </message>
+    <message>
+        <source>Kind of recurrent layer. LSTM and GRU remember over longer spans than plain RNNs.</source>
+        <translation>循环层的类型。LSTM 和 GRU 比普通 RNN 记得更久。</translation>
+    </message>
+    <message>
+        <source>LSTM</source>
+        <translation>LSTM</translation>
+    </message>
+    <message>
+        <source>GRU</source>
+        <translation>GRU</translation>
+    </message>
+    <message>
+        <source>RNN (tanh)</source>
+        <translation>RNN（tanh）</translation>
+    </message>
+    <message>
+        <source>RNN (ReLU)</source>
+        <translation>RNN（ReLU）</translation>
+    </message>
+    <message>
+        <source>Embedding size</source>
+        <translation>嵌入维度</translation>
+    </message>
+    <message>
+        <source>Numbers that stand for one word.</source>
+        <translation>表示一个词的向量长度。</translation>
+    </message>
+    <message>
+        <source>Hidden size</source>
+        <translation>隐藏维度</translation>
+    </message>
+    <message>
+        <source>Numbers that each recurrent layer remembers.</source>
+        <translation>每个循环层的状态向量长度。</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation>层数</translation>
+    </message>
+    <message>
+        <source>Recurrent layers on top of each other.</source>
+        <translation>堆叠的循环层数。</translation>
+    </message>
+    <message>
+        <source>Dropout</source>
+        <translation>Dropout</translation>
+    </message>
+    <message>
+        <source>Share of values that is set to 0 at random in training, against overfitting.</source>
+        <translation>训练时随机置 0 的比例，用于防止过拟合。</translation>
+    </message>
+    <message>
+        <source>Tied weights</source>
+        <translation>共享权重</translation>
+    </message>
+    <message>
+        <source>Uses the embedding's table as the weight of the output layer. Needs equal embedding and hidden sizes.</source>
+        <translation>输出层与嵌入层共用权重，要求嵌入维度与隐藏维度相同。</translation>
+    </message>
+    <message>
+        <source>Hidden layers</source>
+        <translation>隐藏层</translation>
+    </message>
+    <message>
+        <source>Classification</source>
+        <translation>分类</translation>
+    </message>
+    <message>
+        <source>Finds the class of each sample.</source>
+        <translation>判断每个样本的类别。</translation>
+    </message>
+    <message>
+        <source>Regression</source>
+        <translation>回归</translation>
+    </message>
+    <message>
+        <source>Predicts a number for each sample.</source>
+        <translation>为每个样本预测一个数值。</translation>
+    </message>
+    <message>
+        <source>Language model</source>
+        <translation>语言模型</translation>
+    </message>
+    <message>
+        <source>Predicts the next word or character of a text.</source>
+        <translation>预测文本的下一个词或字符。</translation>
+    </message>
+    <message>
+        <source>Accuracy</source>
+        <translation>准确率</translation>
+    </message>
+    <message>
+        <source>RMSE</source>
+        <translation>RMSE</translation>
+    </message>
+    <message>
+        <source>R²</source>
+        <translation>R²</translation>
+    </message>
+    <message>
+        <source>Perplexity</source>
+        <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>Loss</source>
+        <translation>损失</translation>
+    </message>
+    <message>
+        <source>Task</source>
+        <translation>任务</translation>
+    </message>
+    <message>
+        <source>What is learnt. Auto follows from the data set and the model.</source>
+        <translation>要学习的任务。“自动”由数据集和模型决定。</translation>
+    </message>
+    <message>
+        <source>Validation share</source>
+        <translation>验证集比例</translation>
+    </message>
+    <message>
+        <source>Share of the training part that is kept out of training and evaluated after each epoch (0 = none).</source>
+        <translation>从训练集中划出、不参与训练、每个 epoch 后评估的比例（0 = 不划分）。</translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <translation>窗口长度</translation>
+    </message>
+    <message>
+        <source>Tokens of a text that gradients flow back through (truncated back-propagation).</source>
+        <translation>梯度反向传播经过的词元数（截断反向传播）。</translation>
+    </message>
+    <message>
+        <source>Evaluation batch</source>
+        <translation>评估批大小</translation>
+    </message>
+    <message>
+        <source>Rows of a batch in evaluation (0 = the task's own number).</source>
+        <translation>评估时每批的行数（0 = 由任务决定）。</translation>
+    </message>
+    <message>
+        <source>use a word</source>
+        <translation>请使用一个词</translation>
+    </message>
+    <message>
+        <source>use whole numbers, separated by commas</source>
+        <translation>请使用整数，以逗号分隔</translation>
+    </message>
+    <message>
+        <source>use words, separated by commas</source>
+        <translation>请使用词，以逗号分隔</translation>
+    </message>
+    <message>
+        <source>Ignored, since they belong to another data set, model or optimizer: {}.</source>
+        <translation>以下设置属于其他数据集、模型或优化器，已忽略：{}。</translation>
+    </message>
+    <message>
+        <source>use off: {} has no blocks to compute again</source>
+        <translation>请设为 off：{} 没有可重新计算的块</translation>
+    </message>
+    <message>
+        <source>Standardise features</source>
+        <translation>特征标准化</translation>
+    </message>
+    <message>
+        <source>Recompute</source>
+        <translation>重计算</translation>
+    </message>
+    <message>
+        <source>Blocks: keeps only the input of each block and computes the block again in the backward pass. Less memory for activations, a third more computation, the same results.</source>
+        <translation>“按块”：只保留每个块的输入，反向传播时重新计算该块。激活值占用的内存更少，计算量约增加三分之一，结果相同。</translation>
+    </message>
+    <message>
+        <source>Blocks</source>
+        <translation>按块</translation>
+    </message>
 </context>
 </TS>

@@ -141,10 +141,6 @@
             <translation>运行 %1 在 %2 上开始。</translation>
         </message>
         <message>
-            <source>%1 parameters, %2 training samples.</source>
-            <translation>%1 个参数，%2 个训练样本。</translation>
-        </message>
-        <message>
             <source>%1 steps, %2 skipped</source>
             <translation>%1 步，跳过 %2 步</translation>
         </message>
@@ -344,6 +340,22 @@
             <source>Several steps in a row were skipped although the scale fell. Lowering the scale cannot fix a NaN in the forward pass.</source>
             <translation>缩放已降低，仍连续跳过多步。降低缩放无法修复前向传播中的 NaN。</translation>
         </message>
+        <message>
+            <source>%1 parameters, %2 training %3.</source>
+            <translation>%1 个参数，训练集 %2（%3）。</translation>
+        </message>
+        <message>
+            <source>, test %1 %2</source>
+            <translation>，测试%1 %2</translation>
+        </message>
+        <message>
+            <source>, validation loss %1</source>
+            <translation>，验证损失 %1</translation>
+        </message>
+        <message>
+            <source>Test %1 %2.</source>
+            <translation>测试%1 %2。</translation>
+        </message>
     </context>
     <context>
         <name>ui::PageStack</name>
@@ -484,6 +496,10 @@
             <source>LR</source>
             <translation>学习率</translation>
         </message>
+        <message>
+            <source>%1 of each training step will appear here as a line, that of the test part as dots.</source>
+            <translation>此处将显示%1：曲线为训练步，圆点为测试集。</translation>
+        </message>
     </context>
     <context>
         <name>ReportPage</name>
@@ -558,6 +574,10 @@
         <message>
             <source>Settings: %1</source>
             <translation>设置：%1</translation>
+        </message>
+        <message>
+            <source>test %1</source>
+            <translation>测试%1</translation>
         </message>
     </context>
     <context>
@@ -692,8 +712,8 @@
             <translation>Halftone 无法打开此文件：%1。</translation>
         </message>
         <message>
-            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file in JSON, or the folder of a run.</source>
-            <translation>可以打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、JSON 设置文件或一次运行的文件夹。</translation>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, or the folder of a run.</source>
+            <translation>请打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件，或运行的文件夹。</translation>
         </message>
     </context>
     <context>
@@ -723,16 +743,36 @@
             <translation>正在读取…</translation>
         </message>
         <message>
-            <source>%1 train · %2 test · %3 classes</source>
-            <translation>训练 %1 · 测试 %2 · %3 类</translation>
-        </message>
-        <message>
             <source>change path</source>
             <translation>更改路径</translation>
         </message>
         <message>
             <source>Choose…</source>
             <translation>选择…</translation>
+        </message>
+        <message>
+            <source>%1 classes</source>
+            <translation>%1 类</translation>
+        </message>
+        <message>
+            <source>%1 different characters</source>
+            <translation>%1 个不同字符</translation>
+        </message>
+        <message>
+            <source>%1 different words</source>
+            <translation>%1 个不同的词</translation>
+        </message>
+        <message>
+            <source>%1 test</source>
+            <translation>测试 %1</translation>
+        </message>
+        <message>
+            <source>%1 train</source>
+            <translation>训练 %1</translation>
+        </message>
+        <message>
+            <source>%1 validation</source>
+            <translation>验证 %1</translation>
         </message>
     </context>
     <context>
@@ -1206,6 +1246,10 @@ above</source>
         <message>
             <source>Hide</source>
             <translation>隐藏</translation>
+        </message>
+        <message>
+            <source>Which metric the plot shows</source>
+            <translation>图中显示的指标</translation>
         </message>
     </context>
     <context>
@@ -2079,12 +2123,58 @@ started %7</source>
             <source>headroom %1 bits</source>
             <translation>余量 %1 位</translation>
         </message>
+        <message>
+            <source>test %1</source>
+            <translation>测试%1</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
+        </message>
+        <message>
+            <source>rows/s</source>
+            <translation>行/秒</translation>
+        </message>
     </context>
     <context>
         <name>ui::RunCard</name>
         <message>
             <source>baseline</source>
             <translation>基准</translation>
+        </message>
+    </context>
+    <context>
+        <name>SketchWords</name>
+        <message>
+            <source>%1 missing</source>
+            <translation>缺失 %1</translation>
+        </message>
+        <message>
+            <source>%1 values</source>
+            <translation>%1 个取值</translation>
+        </message>
+        <message>
+            <source>and %1 more</source>
+            <translation>另有 %1 列</translation>
+        </message>
+        <message>
+            <source>most frequent: %1</source>
+            <translation>最常见：%1</translation>
+        </message>
+        <message>
+            <source>target</source>
+            <translation>目标</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::DataSketch</name>
+        <message>
+            <source>Beginning of the text</source>
+            <translation>文本开头</translation>
+        </message>
+        <message>
+            <source>Columns of the table</source>
+            <translation>表格的列</translation>
         </message>
     </context>
 </TS>

@@ -111,7 +111,7 @@ TEST(CommandLine, MissingDataExitsWith3AndSaysSo) {
 }
 
 TEST(CommandLine, CatalogsAreJson) {
-    for (const std::string catalog : {"ops", "models", "datasets", "presets"}) {
+    for (const std::string catalog : {"ops", "models", "datasets", "tasks", "presets"}) {
         Program program({catalog, "--json"});
         program.finish();
         EXPECT_EQ(program.exit_code(), 0) << catalog;
@@ -123,6 +123,69 @@ TEST(CommandLine, CatalogsAreJson) {
         EXPECT_EQ(for_people.exit_code(), 0);
         EXPECT_THAT(for_people.output_text(), HasSubstr(list[0].at("name").get<std::string>()));
     }
+}
+
+/// Settings of a run on a table of 100 rows, whose last column is 3 a - b.
+std::vector<std::string> on_a_table(const std::string& command,
+                                    const test_support::TempFolder& folder,
+                                    std::vector<std::string> more) {
+    std::string text = "a,b,y\n";
+    for (int i = 0; i < 100; ++i) {
+        const double a = i % 11 / 4.0, b = i % 7 / 8.0;
+        text +=
+            std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(3 * a - b) + "\n";
+    }
+    std::vector<std::string> args = {command};
+    for (const std::string& setting :
+         {std::string("dataset.kind=csv"), "dataset.path=" + folder.write("table.csv", text),
+          std::string("model.kind=mlp"), std::string("batch_size=16"), std::string("epochs=1")})
+        args.insert(args.end(), {"--set", setting});
+    args.insert(args.end(), more.begin(), more.end());
+    return args;
+}
+
+TEST(CommandLine, ATableIsARegressionWhoseMetricsHaveTheirKeys) {
+    const test_support::TempFolder folder;
+    Program program(
+        on_a_table("train", folder, {"--json", "--set", "dataset.validation_share=0.25"}));
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    const auto started = events_of(program.output(), "start").at(0);
+    EXPECT_EQ(started.at("task"), "regression");
+    EXPECT_EQ(started.at("unit"), "rows");
+    EXPECT_EQ(started.at("metrics").at(0).at("key"), "rmse");
+    for (const auto& step : events_of(program.output(), "step")) {
+        EXPECT_TRUE(step.at("rmse").is_number());
+        EXPECT_TRUE(step.at("r2").is_number());
+        EXPECT_FALSE(step.contains("accuracy"));
+    }
+    const auto epoch = events_of(program.output(), "epoch").at(0);
+    for (const char* field : {"train_rmse", "validation_loss", "validation_rmse", "test_r2"})
+        EXPECT_TRUE(epoch.at(field).is_number()) << field;
+    EXPECT_TRUE(events_of(program.output(), "done").at(0).at("test_rmse").is_number());
+    EXPECT_THAT(program.errors(), IsEmpty());
+}
+
+TEST(CommandLine, ProgressNamesTheMetricsOfTheTask) {
+    const test_support::TempFolder folder;
+    Program program(on_a_table("train", folder, {}));
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    const std::string said = program.output_text() + program.errors();
+    EXPECT_THAT(said, HasSubstr("test rows"));
+    EXPECT_THAT(said, HasSubstr("test rmse "));
+    EXPECT_THAT(said, HasSubstr("test r2 "));
+    EXPECT_THAT(said, Not(HasSubstr("accuracy")));
+}
+
+TEST(CommandLine, PrecisionsAreComparedByTheMetricOfTheTask) {
+    const test_support::TempFolder folder;
+    Program program(on_a_table("compare", folder, {"--precision", "fp32,amp-bf16"}));
+    program.finish();
+    ASSERT_EQ(program.exit_code(), 0) << program.errors();
+    const std::string said = program.output_text() + program.errors();
+    EXPECT_THAT(said, HasSubstr("best rmse"));
+    EXPECT_THAT(said, Not(HasSubstr("accuracy")));
 }
 
 TEST(CommandLine, DoctorIsJson) {

@@ -12,7 +12,7 @@ TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
     for (const std::int64_t size : sizes) {
         for (const std::uint64_t offset : {0ull, 1ull, 2ull, 3ull, 0xffffffffull}) {
             Buffer mask(DType::boolean, size);
-            cpu::dropout_mask(mask, stream, offset, 0.3, {});
+            cpu::dropout_mask(mask, {stream, nullptr, offset}, 0.3, {});
             for (std::int64_t i = 0; i < size; ++i) {
                 const float value = stream.uniform(offset + static_cast<std::uint64_t>(i));
                 ASSERT_EQ(mask.get(i), static_cast<double>(value) >= 0.3 ? 1 : 0) << i;
@@ -23,29 +23,41 @@ TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
 
 TEST(DropoutMask, KeepsAllAtZeroAndNoneAtOne) {
     Buffer mask(DType::boolean, 1001);
-    cpu::dropout_mask(mask, stream, 5, 0, {});
+    cpu::dropout_mask(mask, {stream, nullptr, 5}, 0, {});
     for (const double kept : mask.values()) ASSERT_EQ(kept, 1);
-    cpu::dropout_mask(mask, stream, 5, 1, {});
+    cpu::dropout_mask(mask, {stream, nullptr, 5}, 1, {});
     for (const double kept : mask.values()) ASSERT_EQ(kept, 0);
 }
 
 TEST(DropoutMask, DoesNotDependOnTheThreads) {
     Buffer expected(DType::boolean, 100003);
     cpu::set_threads(1);
-    cpu::dropout_mask(expected, stream, 2, 0.5, {});
+    cpu::dropout_mask(expected, {stream, nullptr, 2}, 0.5, {});
     with_threads([&](int) {
         Buffer mask(DType::boolean, 100003);
-        cpu::dropout_mask(mask, stream, 2, 0.5, {});
+        cpu::dropout_mask(mask, {stream, nullptr, 2}, 0.5, {});
         EXPECT_EQ(mask.bytes(), expected.bytes());
     });
 }
 
+TEST(DropoutMask, TakesTheSubstreamFromMemory) {
+    const std::int64_t substream = 99;
+    PhiloxStream other = stream;
+    other.substream = 99;
+    Buffer expected(DType::boolean, 1001), mask(DType::boolean, 1001), own(DType::boolean, 1001);
+    cpu::dropout_mask(expected, {other, nullptr, 6}, 0.5, {});
+    cpu::dropout_mask(mask, {stream, &substream, 6}, 0.5, {});
+    cpu::dropout_mask(own, {stream, nullptr, 6}, 0.5, {});
+    EXPECT_EQ(mask.bytes(), expected.bytes());
+    EXPECT_NE(mask.bytes(), own.bytes());
+}
+
 void expect_same_mask(std::int64_t size, std::int64_t start, std::uint64_t offset, double p) {
     Buffer expected(DType::boolean, size);
-    cpu::dropout_mask(expected, stream, offset, p, {});
+    cpu::dropout_mask(expected, {stream, nullptr, offset}, p, {});
     const DeviceBuffer memory(DType::boolean, size + start + 1);
-    cuda::dropout_mask({memory.as<std::uint8_t>() + start, DType::boolean, size}, stream, offset, p,
-                       {});
+    cuda::dropout_mask({memory.as<std::uint8_t>() + start, DType::boolean, size},
+                       {stream, nullptr, offset}, p, {});
     const Buffer actual = memory.host();
     for (std::int64_t i = 0; i < start; ++i) ASSERT_EQ(actual.get(i), 255);
     for (std::int64_t i = 0; i < size; ++i)
@@ -58,6 +70,19 @@ TEST(CudaDropoutMask, DrawsTheCpusNumbers) {
     for (const std::int64_t size : {0, 1, 3, 4, 5, 31, 33, 1000, 30001})
         for (const std::uint64_t offset : {0ull, 1ull, 2ull, 3ull, 0x3ffffffffull})
             for (const std::int64_t start : {0, 1}) expect_same_mask(size, start, offset, 0.3);
+}
+
+TEST(CudaDropoutMask, TakesTheSubstreamFromItsMemory) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer mask(DType::boolean, 1001);
+    for (const std::int64_t substream : {std::int64_t{0}, std::int64_t{7}, std::int64_t{8},
+                                         (std::int64_t{5} << 32) + 1, std::int64_t{-1}}) {
+        Buffer expected(DType::boolean, 1001);
+        cpu::dropout_mask(expected, {stream, &substream, 3}, 0.3, {});
+        const DeviceValue<std::int64_t> on_device(substream);
+        cuda::dropout_mask(mask, {stream, on_device.get(), 3}, 0.3, {});
+        EXPECT_EQ(mask.host().bytes(), expected.bytes()) << substream;
+    }
 }
 
 TEST(CudaDropoutMask, HoldsForEveryProbability) {

@@ -60,7 +60,24 @@ TEST(CudaGraph, RefusesToRecordADropoutMaskWhoseNumbersTheHostChose) {
     HALFTONE_NEEDS_CUDA();
     const DeviceBuffer mask(DType::boolean, 4);
     const Recording recording;
-    EXPECT_THROW(cuda::dropout_mask(mask, PhiloxStream{{1, 2}, 3, 4}, 0, 0.5, {}), DeviceError);
+    EXPECT_THROW(cuda::dropout_mask(mask, {PhiloxStream{{1, 2}, 3, 4}}, 0.5, {}), DeviceError);
+}
+
+TEST(CudaGraph, DrawsAnotherDropoutMaskInEachReplay) {
+    HALFTONE_NEEDS_CUDA();
+    const PhiloxStream stream{{1, 2}, 3, 4};
+    const DeviceBuffer mask(DType::boolean, 100);
+    const DeviceBuffer step(DType::i64, 1);
+    Recording recording;
+    cuda::dropout_mask(mask, {stream, step.as<std::int64_t>()}, 0.5, {});
+    const auto graph = recording.end();
+    for (const std::int64_t number : {7, 8, 7}) {
+        cuda::copy_to_device(step.as<std::int64_t>(), &number, sizeof number, {});
+        graph->launch({});
+        Buffer expected(DType::boolean, 100);
+        cpu::dropout_mask(expected, {stream, &number}, 0.5, {});
+        EXPECT_EQ(mask.host().bytes(), expected.bytes()) << number;
+    }
 }
 
 TEST(CudaGraph, IsForgottenWhenARecordingIsGivenUp) {

@@ -6,46 +6,56 @@
 namespace kernels::test {
 namespace {
 
-TEST(TallyBatch, AddsTheBatchsLossAndItsRightAnswers) {
-    for (DType dtype : floating) {
-        const Buffer logits(dtype, {1, 2, 3, 5, 4, 0, -1, -2, -3});
-        const Buffer labels(DType::i64, {2, 0, 1});
-        const Buffer loss(dtype, {0.5});
-        BatchTally tally{1.0, 10, 20};
-        cpu::tally_batch(&tally, loss, logits, labels, 3, 3, {});
-        EXPECT_EQ(tally.loss_sum, 2.5);
-        EXPECT_EQ(tally.correct, 12);
-        EXPECT_EQ(tally.samples, 23);
+TEST(AddLoss, WeighsTheMeanLossOfABatch) {
+    for (const DType dtype : floating) {
+        MetricSums sums{1.0, 20, {5}};
+        cpu::add_loss(&sums, Buffer(dtype, {0.5}), 3, {});
+        cpu::add_loss(&sums, Buffer(dtype, {-2}), 1.5, {});
+        EXPECT_EQ(sums.loss, -0.5);
+        EXPECT_EQ(sums.weight, 24.5);
+        EXPECT_EQ(sums.values[0], 5);
     }
 }
 
-TEST(TallyBatch, TakesTheFirstLargestAndNaNForLargest) {
+TEST(AddLoss, LeavesTheSumsForABatchOfNoWeight) {
+    MetricSums sums{1, 2, {}};
+    cpu::add_loss(&sums, Buffer(DType::f32, {std::nan("")}), 0, {});
+    EXPECT_EQ(sums.loss, 1);
+    EXPECT_EQ(sums.weight, 2);
+}
+
+TEST(CountCorrect, AddsTheRowsWhoseLargestLogitIsTheirLabels) {
+    for (const DType dtype : floating) {
+        const Buffer logits(dtype, {1, 2, 3, 5, 4, 0, -1, -2, -3});
+        double correct = 10;
+        cpu::count_correct(&correct, logits, Buffer(DType::i64, {2, 0, 1}), 3, 3, {});
+        EXPECT_EQ(correct, 12);
+    }
+}
+
+TEST(CountCorrect, TakesTheFirstLargestAndNaNForLargest) {
     const double no = std::nan("");
     const Buffer logits(DType::f32, {1, 1, 0, 2, no, no, no, 9, 9});
-    const Buffer loss(DType::f32, {0});
-    const auto correct = [&](const Buffer& labels) {
-        BatchTally tally{};
-        cpu::tally_batch(&tally, loss, logits, labels, 3, 3, {});
-        return tally.correct;
+    const auto count = [&](const Buffer& labels) {
+        double correct = 0;
+        cpu::count_correct(&correct, logits, labels, 3, 3, {});
+        return correct;
     };
-    EXPECT_EQ(correct(Buffer(DType::i64, {0, 1, 0})), 3);
-    EXPECT_EQ(correct(Buffer(DType::i64, {1, 2, 1})), 0);
+    EXPECT_EQ(count(Buffer(DType::i64, {0, 1, 0})), 3);
+    EXPECT_EQ(count(Buffer(DType::i64, {1, 2, 1})), 0);
 }
 
-TEST(TallyBatch, LeavesTheTallyForABatchOfNoRows) {
-    const Buffer none(DType::f32, 0), labels(DType::i64, 0);
-    const Buffer loss(DType::f32, {std::nan("")});
-    BatchTally tally{1, 2, 3};
-    cpu::tally_batch(&tally, loss, none, labels, 0, 10, {});
-    EXPECT_EQ(tally.loss_sum, 1);
-    EXPECT_EQ(tally.samples, 3);
+TEST(CountCorrect, LeavesTheSumForABatchOfNoRows) {
+    double correct = 2;
+    cpu::count_correct(&correct, Buffer(DType::f32, 0), Buffer(DType::i64, 0), 0, 10, {});
+    EXPECT_EQ(correct, 2);
 }
 
-TEST(TallyBatch, CountsTheSameWithEveryNumberOfThreads) {
+TEST(CountCorrect, CountsTheSameWithEveryNumberOfThreads) {
     const std::int64_t rows = 20000, cols = 11;
     const Buffer logits = random_buffer(DType::f32, rows * cols, 1);
     Buffer labels(DType::i64, rows);
-    std::int64_t expected = 0;
+    double expected = 0;
     for (std::int64_t r = 0; r < rows; ++r) {
         std::int64_t best = 0;
         for (std::int64_t c = 1; c < cols; ++c)
@@ -54,32 +64,167 @@ TEST(TallyBatch, CountsTheSameWithEveryNumberOfThreads) {
         expected += r % 3 == 0;
     }
     with_threads([&](int) {
-        BatchTally tally{};
-        cpu::tally_batch(&tally, Buffer(DType::f32, {1}), logits, labels, rows, cols, {});
-        EXPECT_EQ(tally.correct, expected);
+        double correct = 0;
+        cpu::count_correct(&correct, logits, labels, rows, cols, {});
+        EXPECT_EQ(correct, expected);
     });
+}
+
+/// Sums of squares as AddSquares defines them, and how far a sum of doubles in another order may be
+/// off.
+struct Squares {
+    double sums[3] = {};
+    double slack[3] = {};
+};
+
+Squares squares_of(const Buffer& prediction, const Buffer& target) {
+    long double sums[3] = {}, sizes[3] = {};
+    for (std::int64_t i = 0; i < target.size(); ++i) {
+        const long double wanted = target.get(i);
+        const long double error = prediction.get(i) - wanted;
+        const long double terms[] = {error * error, wanted, wanted * wanted};
+        for (std::size_t k = 0; k < 3; ++k) {
+            sums[k] += terms[k];
+            sizes[k] += std::fabs(terms[k]);
+        }
+    }
+    Squares result;
+    // Each term is rounded up to three times, each addition once.
+    const auto roundings = static_cast<long double>(target.size() + 3);
+    for (std::size_t k = 0; k < 3; ++k) {
+        result.sums[k] = static_cast<double>(sums[k]);
+        result.slack[k] = static_cast<double>(roundings * 0x1p-52L * sizes[k]);
+    }
+    return result;
+}
+
+TEST(AddSquares, SumsErrorsAndTargets) {
+    for (const DType prediction_dtype : floating) {
+        for (const DType target_dtype : floating) {
+            double sums[] = {1, 2, 3};
+            cpu::add_squares(sums, Buffer(prediction_dtype, {1, 2, -3}),
+                             Buffer(target_dtype, {0.5, 4, -3}), {});
+            EXPECT_EQ(sums[0], 1 + 0.25 + 4);
+            EXPECT_EQ(sums[1], 2 + 1.5);
+            EXPECT_EQ(sums[2], 3 + 0.25 + 16 + 9);
+        }
+    }
+}
+
+TEST(AddSquares, IsAsExactAsDoublesAllow) {
+    for (const DType dtype : floating) {
+        for (const std::int64_t size : sizes) {
+            const Buffer prediction = random_buffer(dtype, size, 1);
+            const Buffer target = random_buffer(DType::f32, size, 2, 3);
+            const Squares expected = squares_of(prediction, target);
+            double sums[3] = {};
+            cpu::add_squares(sums, prediction, target, {});
+            for (std::size_t k = 0; k < 3; ++k)
+                EXPECT_NEAR(sums[k], expected.sums[k], expected.slack[k]) << size;
+        }
+    }
+}
+
+TEST(AddSquares, PassesNaNAndInfinityOn) {
+    double sums[3] = {};
+    cpu::add_squares(sums, Buffer(DType::f32, {1, HUGE_VAL}), Buffer(DType::f32, {1, 2}), {});
+    EXPECT_EQ(sums[0], HUGE_VAL);
+    EXPECT_EQ(sums[1], 3);
+    cpu::add_squares(sums, Buffer(DType::f32, {1}), Buffer(DType::f32, {std::nan("")}), {});
+    for (const double sum : sums) EXPECT_TRUE(std::isnan(sum));
+}
+
+const Judgement one_judgement{0, 4, 16, 5, 6, 7, 8, 9};
+const Judgement other_judgement{1, 3, 0.5, 10, 20, 30, 40, 50};
+
+void expect_equal(const Judgement& actual, const Judgement& expected) {
+    EXPECT_EQ(actual.found_inf, expected.found_inf);
+    if (std::isnan(expected.abs_max))
+        EXPECT_TRUE(std::isnan(actual.abs_max));
+    else
+        EXPECT_EQ(actual.abs_max, expected.abs_max);
+    EXPECT_EQ(actual.sum_squares, expected.sum_squares);
+    EXPECT_EQ(actual.nonzero, expected.nonzero);
+    EXPECT_EQ(actual.to_zero, expected.to_zero);
+    EXPECT_EQ(actual.subnormal, expected.subnormal);
+    EXPECT_EQ(actual.overflow, expected.overflow);
+    EXPECT_EQ(actual.total, expected.total);
+}
+
+TEST(MergeJudgement, AddsCountsAndSquaresAndCombinesTheRest) {
+    Judgement judgement = one_judgement;
+    cpu::merge_judgement(&judgement, &other_judgement, {});
+    expect_equal(judgement, {1, 4, 16.5, 15, 26, 37, 48, 59});
+    judgement = other_judgement;
+    cpu::merge_judgement(&judgement, &one_judgement, {});
+    expect_equal(judgement, {1, 4, 16.5, 15, 26, 37, 48, 59});
+}
+
+TEST(MergeJudgement, LeavesTheOtherSideForNoGradients) {
+    const Judgement nothing{};
+    Judgement judgement = one_judgement;
+    cpu::merge_judgement(&judgement, &nothing, {});
+    expect_equal(judgement, one_judgement);
+    judgement = nothing;
+    cpu::merge_judgement(&judgement, &other_judgement, {});
+    expect_equal(judgement, other_judgement);
+}
+
+TEST(MergeJudgement, KeepsAMaximumThatIsNaNOnEitherSide) {
+    Judgement broken = other_judgement;
+    broken.abs_max = nan;
+    Judgement judgement = one_judgement;
+    cpu::merge_judgement(&judgement, &broken, {});
+    EXPECT_TRUE(std::isnan(judgement.abs_max));
+    cpu::merge_judgement(&judgement, &one_judgement, {});
+    EXPECT_TRUE(std::isnan(judgement.abs_max));
+    judgement = one_judgement;
+    broken.abs_max = infinity;
+    cpu::merge_judgement(&judgement, &broken, {});
+    EXPECT_EQ(judgement.abs_max, infinity);
 }
 
 TEST(GatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     StepFigures figures{};
     figures.lr = 7;
     figures.counts = {8, 9};
-    const BatchTally tally{1.5, 2, 3};
-    const Judgement judgement{0, 4, 16, 5, 6, 7, 8, 9};
+    figures.further_updates[1] = 13;
+    MetricSums sums{1.5, 2, {}};
+    sums.values[MetricSums::value_count - 1] = 3;
+    const std::int64_t updates = 21, third = 23, resets = 24;
     const float scale = 1024;
     const std::int32_t tracker = 11;
     StepSources sources;
-    sources.tally = &tally;
-    sources.judgement = &judgement;
+    sources.sums = &sums;
+    sources.judgement = &one_judgement;
+    sources.updates[0] = &updates;
+    sources.updates[3] = &third;
+    sources.state_resets = &resets;
     sources.loss_scale = &scale;
     sources.growth_tracker = &tracker;
     cpu::gather_step(&figures, sources, {});
-    EXPECT_EQ(figures.tally.loss_sum, 1.5);
+    EXPECT_EQ(figures.sums.loss, 1.5);
+    EXPECT_EQ(figures.sums.values[MetricSums::value_count - 1], 3);
     EXPECT_EQ(figures.judgement.total, 9);
+    EXPECT_EQ(figures.updates, 21);
+    EXPECT_EQ(figures.further_updates[0], 0);
+    EXPECT_EQ(figures.further_updates[1], 13);
+    EXPECT_EQ(figures.further_updates[2], 23);
+    EXPECT_EQ(figures.state_resets, 24);
     EXPECT_EQ(figures.loss_scale, 1024);
     EXPECT_EQ(figures.growth_tracker, 11);
     EXPECT_EQ(figures.lr, 7);
     EXPECT_EQ(figures.counts.lost, 9);
+}
+
+TEST(GatherStep, MovesTheRefusal) {
+    StepFigures figures{};
+    RefusalNote note = 77;
+    StepSources sources;
+    sources.refusal = &note;
+    cpu::gather_step(&figures, sources, {});
+    EXPECT_EQ(figures.refusal, 77u);
+    EXPECT_EQ(note, 0u);
 }
 
 TEST(SetLearningRate, FollowsTheCosineDownToZeroAndHoldsWithoutOne) {
@@ -97,21 +242,36 @@ TEST(SetLearningRate, FollowsTheCosineDownToZeroAndHoldsWithoutOne) {
     EXPECT_EQ(rate({0.2, true, 0}, 50), 0.2f);
 }
 
-/// Both twins from one tally.
-void expect_same_tally(const Buffer& loss, const Buffer& logits, const Buffer& labels,
-                       std::int64_t rows, std::int64_t cols) {
-    BatchTally expected{0.25, 5, 7};
-    const DeviceValue<BatchTally> tally(expected);
-    const DeviceBuffer device_loss(loss), device_logits(logits), device_labels(labels);
-    cpu::tally_batch(&expected, loss, logits, labels, rows, cols, {});
-    cuda::tally_batch(tally.get(), device_loss, device_logits, device_labels, rows, cols, {});
-    const BatchTally actual = tally.host();
-    EXPECT_EQ(actual.loss_sum, expected.loss_sum);
-    EXPECT_EQ(actual.correct, expected.correct) << rows << " x " << cols;
-    EXPECT_EQ(actual.samples, expected.samples);
+TEST(CudaAddLoss, AddsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating) {
+        for (const double weight : {0.0, 1.0, 0.3, 1000.0}) {
+            MetricSums expected{0.25, 7, {1, 2}};
+            const DeviceValue<MetricSums> sums(expected);
+            const Buffer loss = random_buffer(dtype, 1, 2);
+            cpu::add_loss(&expected, loss, weight, {});
+            cuda::add_loss(sums.get(), DeviceBuffer(loss), weight, {});
+            const MetricSums actual = sums.host();
+            // The device may add the product without rounding it first.
+            EXPECT_NEAR(actual.loss, expected.loss, 0x1p-52 * (1 + std::fabs(expected.loss)) * 2);
+            EXPECT_EQ(actual.weight, expected.weight);
+            EXPECT_EQ(actual.values[1], 2);
+        }
+    }
 }
 
-TEST(CudaTallyBatch, CountsAsTheCpuDoes) {
+/// Both twins from one sum.
+void expect_same_count(const Buffer& logits, const Buffer& labels, std::int64_t rows,
+                       std::int64_t cols) {
+    double expected = 5;
+    const DeviceValue<double> correct(expected);
+    const DeviceBuffer device_logits(logits), device_labels(labels);
+    cpu::count_correct(&expected, logits, labels, rows, cols, {});
+    cuda::count_correct(correct.get(), device_logits, device_labels, rows, cols, {});
+    EXPECT_EQ(correct.host(), expected) << rows << " x " << cols;
+}
+
+TEST(CudaCountCorrect, CountsAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
     for (const DType dtype : floating) {
         for (const std::int64_t rows : {0, 1, 33, 200}) {
@@ -125,55 +285,109 @@ TEST(CudaTallyBatch, CountsAsTheCpuDoes) {
                 Buffer labels(DType::i64, rows);
                 for (std::int64_t r = 0; r < rows; ++r)
                     labels.set(r, static_cast<double>(r % std::min<std::int64_t>(cols, 3)));
-                expect_same_tally(random_buffer(dtype, 1, 2), logits, labels, rows, cols);
+                expect_same_count(logits, labels, rows, cols);
             }
         }
     }
 }
 
-TEST(CudaTallyBatch, TakesARowOfInfinitiesAndOneOfNaN) {
+TEST(CudaCountCorrect, TakesARowOfInfinitiesAndOneOfNaN) {
     HALFTONE_NEEDS_CUDA();
     const double no = std::nan(""), low = -HUGE_VAL;
     const Buffer logits(DType::f32, {low, low, no, no, 1, no});
-    expect_same_tally(Buffer(DType::f32, {1}), logits, Buffer(DType::i64, {0, 0, 1}), 3, 2);
-    expect_same_tally(Buffer(DType::f32, {1}), logits, Buffer(DType::i64, {1, 1, 0}), 3, 2);
+    expect_same_count(logits, Buffer(DType::i64, {0, 0, 1}), 3, 2);
+    expect_same_count(logits, Buffer(DType::i64, {1, 1, 0}), 3, 2);
 }
 
-TEST(CudaTallyBatch, CountsMoreRowsThanItsWarps) {
+TEST(CudaCountCorrect, CountsMoreRowsThanItsWarps) {
     HALFTONE_NEEDS_CUDA();
     const std::int64_t rows = 1000, cols = 3;
     const Buffer logits = random_buffer(DType::f16, rows * cols, 3);
-    expect_same_tally(Buffer(DType::f32, {0.5}), logits, Buffer(DType::i64, rows), rows, cols);
+    expect_same_count(logits, Buffer(DType::i64, rows), rows, cols);
+}
+
+TEST(CudaAddSquares, SumsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType prediction_dtype : floating) {
+        for (const DType target_dtype : floating) {
+            for (const std::int64_t size : {0, 1, 31, 256, 257, 3000}) {
+                const Buffer prediction = random_buffer(prediction_dtype, size, 1);
+                const Buffer target = random_buffer(target_dtype, size, 2, 1);
+                const Squares expected = squares_of(prediction, target);
+                const DeviceBuffer sums(Buffer(DType::f64, {0, 0, 0}));
+                cuda::add_squares(sums.as<double>(), DeviceBuffer(prediction), DeviceBuffer(target),
+                                  {});
+                const Buffer actual = sums.host();
+                for (std::size_t k = 0; k < 3; ++k)
+                    EXPECT_NEAR(actual.get(static_cast<std::int64_t>(k)), expected.sums[k],
+                                expected.slack[k])
+                        << size;
+            }
+        }
+    }
+}
+
+TEST(CudaAddSquares, AddsToWhatIsThereAndPassesNaNOn) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer sums(Buffer(DType::f64, {1, 2, 3}));
+    const DeviceBuffer prediction(Buffer(DType::f16, {1, 2})), target(Buffer(DType::f32, {3, 2}));
+    cuda::add_squares(sums.as<double>(), prediction, target, {});
+    EXPECT_EQ(sums.host().values(), (std::vector<double>{5, 7, 16}));
+    const DeviceBuffer broken(Buffer(DType::f16, {1, std::nan("")}));
+    cuda::add_squares(sums.as<double>(), broken, target, {});
+    const Buffer actual = sums.host();
+    EXPECT_TRUE(std::isnan(actual.get(0)));
+    EXPECT_EQ(actual.get(1), 12);
+}
+
+TEST(CudaMergeJudgement, CombinesAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    Judgement broken = other_judgement;
+    broken.abs_max = nan;
+    for (const Judgement& to : {one_judgement, other_judgement, broken, Judgement{}}) {
+        for (const Judgement& from : {one_judgement, other_judgement, broken, Judgement{}}) {
+            Judgement expected = to;
+            cpu::merge_judgement(&expected, &from, {});
+            const DeviceValue<Judgement> judgement(to), other(from);
+            cuda::merge_judgement(judgement.get(), other.get(), {});
+            expect_equal(judgement.host(), expected);
+        }
+    }
 }
 
 TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
     HALFTONE_NEEDS_CUDA();
-    const DeviceValue<BatchTally> tally({1.5, 2, 3});
-    const DeviceValue<Judgement> judgement({1, 4, 16, 5, 6, 7, 8, 9});
+    const DeviceValue<MetricSums> sums({1.5, 2, {3}});
+    const DeviceValue<Judgement> judgement(one_judgement);
     const DeviceValue<UpdateCounts> counts({10, 11});
-    const DeviceValue<std::int64_t> updates(std::int64_t{1} << 40);
+    const DeviceValue<std::int64_t> updates(std::int64_t{1} << 40), second(14), resets(15);
     const DeviceValue<float> loss_scale(1024), next(512), lr(0.1f), f16_max(100);
     const DeviceValue<std::int32_t> tracker(12);
     StepFigures before{};
     before.next_loss_scale = -1;
     const DeviceValue<StepFigures> figures(before);
     StepSources sources;
-    sources.tally = tally.get();
+    sources.sums = sums.get();
     sources.judgement = judgement.get();
     sources.counts = counts.get();
-    sources.updates = updates.get();
+    sources.updates[0] = updates.get();
+    sources.updates[1] = second.get();
+    sources.state_resets = resets.get();
     sources.loss_scale = loss_scale.get();
     sources.lr = lr.get();
     sources.scaled_f16_max = f16_max.get();
     sources.growth_tracker = tracker.get();
     cuda::gather_step(figures.get(), sources, {});
     const StepFigures f = figures.host();
-    EXPECT_EQ(f.tally.loss_sum, 1.5);
-    EXPECT_EQ(f.tally.samples, 3);
+    EXPECT_EQ(f.sums.loss, 1.5);
+    EXPECT_EQ(f.sums.values[0], 3);
     EXPECT_EQ(f.judgement.abs_max, 4);
     EXPECT_EQ(f.judgement.total, 9);
     EXPECT_EQ(f.counts.lost, 11);
     EXPECT_EQ(f.updates, std::int64_t{1} << 40);
+    EXPECT_EQ(f.further_updates[0], 14);
+    EXPECT_EQ(f.further_updates[1], 0);
+    EXPECT_EQ(f.state_resets, 15);
     EXPECT_EQ(f.loss_scale, 1024);
     EXPECT_EQ(f.next_loss_scale, -1);
     EXPECT_EQ(f.lr, 0.1f);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/resolve_device.h"
-#include "data/batch_maker.h"
+#include "data/collator.h"
 #include "train/batch_feed.h"
 #include "train/trainer.h"
 
@@ -24,22 +24,61 @@ inline RunConfig small_run(const std::string& model, const std::string& precisio
     return config;
 }
 
-/// Training set, batch feed and trainer of one configuration on one device.
+/// A language model on generated text, so small that a step takes no time: 4 streams, windows of 5
+/// characters.
+inline RunConfig small_text_run(const std::string& precision) {
+    RunConfig config = small_run("rnn-lm", precision);
+    config.dataset.kind = "text-generated";
+    config.dataset.train_limit = 2000;
+    config.dataset.test_limit = 400;
+    config.model.options = {{"embedding", std::int64_t{8}},
+                            {"hidden", std::int64_t{8}},
+                            {"layers", std::int64_t{1}},
+                            {"dropout", 0.0}};
+    config.batch_size = 4;
+    config.bptt = 5;
+    config.evaluation_batch = 2;
+    return config;
+}
+
+/// How the settings have a run read its training part.
+inline LoaderOptions loader_options(const RunConfig& config) {
+    return {
+        .sampler = {.batch_size = config.batch_size, .seed = config.seed, .window = config.bptt}};
+}
+
+/// Leaves the first `rows` rows of a batch, none of whose fields is packed.
+inline void truncate(Batch& batch, std::int64_t rows) {
+    const auto before = static_cast<std::size_t>(batch.rows());
+    for (BatchField& field : batch.fields) {
+        field.shape[0] = rows;
+        field.bytes.resize(field.bytes.size() / before * static_cast<std::size_t>(rows));
+    }
+    batch.samples = batch.samples / batch.rows() * rows;
+    batch.indices.resize(static_cast<std::size_t>(rows));
+    batch.full = false;
+}
+
+/// Labels of a batch of classified samples.
+inline std::span<std::int64_t> labels_of(Batch& batch) {
+    return batch.fields[1].values<std::int64_t>();
+}
+
+/// Training part, batch feed and trainer of one configuration on one device.
 struct TrainerFixture {
     TrainerFixture(const RunConfig& config, const Device& device)
         : data(open_dataset(config.dataset, config.seed).train),
-          options{.batch_size = config.batch_size,
-                  .seed = config.seed,
-                  .augment = config.dataset.augment},
+          options(loader_options(config)),
           accumulate(config.accumulate),
-          feed(make_feed(device, data, options, config.accumulate)),
-          maker(data, options),
-          trainer(config, device, data->shape(), data->classes(), 100) {}
+          trainer(config, device, data.data->schema(), 100),
+          feed(make_feed(device, data, trainer.task().schema(true), options,
+                         {.per_step = accumulate})),
+          collator(data, trainer.task().schema(true), options) {}
 
     void submit(std::int64_t step) {
         batches.resize(static_cast<std::size_t>(accumulate));
         for (std::int64_t i = 0; i < accumulate; ++i)
-            maker.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
+            collator.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
         trainer.submit(batches, *feed);
     }
     FinishedStep step(std::int64_t index) {
@@ -47,12 +86,12 @@ struct TrainerFixture {
         return *trainer.take(true);
     }
 
-    std::shared_ptr<const Dataset> data;
+    DataPart data;
     LoaderOptions options;
     std::int64_t accumulate;
-    std::unique_ptr<BatchFeed> feed;
-    BatchMaker maker;
     Trainer trainer;
+    std::unique_ptr<BatchFeed> feed;
+    Collator collator;
     std::vector<Batch> batches;
 };
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "engine/message.h"
+#include "engine/metric.h"
+#include "engine/options.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -18,27 +20,38 @@ struct DatasetInfo {
     std::string title;                       ///< "Fashion-MNIST"
     std::string summary;                     ///< one sentence
     std::string needs;                       ///< "" if generated, else what the path must hold
-    std::vector<std::int64_t> sample_shape;  ///< (C, H, W) or (features)
-    std::int64_t classes;
-    bool augments;  ///< crop and flip make sense
+    std::string unit;                        ///< "images", "rows", "tokens"
+    std::string input;                       ///< "image", "features", "tokens"
+    std::vector<std::int64_t> sample_shape;  ///< (C, H, W), (features) or (window)
+    std::int64_t classes;                    ///< or words of the vocabulary; 0: none
+    bool augments;                           ///< crop and flip make sense
+    bool files_decide;                       ///< shape and classes are a typical file's
+    std::vector<OptionSpec> options;         ///< "dataset.NAME"
 };
 std::span<const DatasetInfo> datasets();
 
-struct ModelOption {
-    std::string name;
-    OptionValue default_value;
-    std::string help;
-};
 struct ModelInfo {
     std::string kind;
     std::string title;
     std::string summary;
-    std::vector<ModelOption> options;
-    std::vector<std::string> dataset_kinds;  ///< that it takes
+    std::vector<OptionSpec> options;  ///< "model.options.NAME"
+    std::vector<std::string> inputs;  ///< that it takes: "image", "features", "tokens"
+    bool second_derivative;           ///< of all its operations
+    bool has_blocks;                  ///< that can be computed again (recompute)
 };
 std::span<const ModelInfo> models();
 /// Numbers in the model for these settings. The settings must have passed validate().
 std::int64_t parameter_count(const RunConfig& config);
+
+struct TaskInfo {
+    std::string kind;
+    std::string title;
+    std::string summary;
+    std::vector<Metric> metrics;
+};
+std::span<const TaskInfo> tasks();
+/// Metrics of the task that these settings stand for, as far as they tell without the data.
+std::vector<Metric> metrics_of(const RunConfig& config);
 
 struct PrecisionInfo {
     std::string preset;
@@ -65,13 +78,6 @@ struct OptimizerInfo {
 };
 std::span<const OptimizerInfo> optimizers();
 
-/// One value of a field that takes few.
-struct FieldChoice {
-    std::string value;         ///< as in JSON: "cosine", "true"
-    std::string title;         ///< "Cosine"
-    std::string summary = {};  ///< one sentence, or empty
-};
-
 /// One field of RunConfig: how to show and explain it.
 struct FieldInfo {
     std::string path;   ///< "scaler.growth_interval"
@@ -81,7 +87,9 @@ struct FieldInfo {
     /// The values it takes; empty: any text or number. Validation refuses all others (but for
     /// `device`, which also takes cuda:N).
     std::vector<FieldChoice> choices = {};
-    bool optional = false;  ///< may be left out and then follows precision.preset
+    bool optional = false;                ///< may be left out and then follows precision.preset
+    std::vector<std::string> kinds = {};  ///< of an option: the data sets or models that have it
+    bool prominent = false;               ///< of an option: shown without being asked for
 };
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.

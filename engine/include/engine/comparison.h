@@ -14,16 +14,17 @@ namespace engine {
 struct FinishedRun {
     RunDone done{};
     StepRecordReader record;
-    std::vector<double> test_losses;  ///< one an evaluation; NaN where there is no test set
-    std::vector<double> test_accuracies;
-    std::int64_t growths = 0;  ///< of the loss scale
-    std::string device = {};   ///< "cpu", "cuda:0"
+    std::vector<PartFigures> tests;  ///< one an evaluation; unknown where there is no test part
+    std::int64_t growths = 0;        ///< of the loss scale
+    std::string device = {};         ///< "cpu", "cuda:0"
 };
 
 /// One precision's runs, one a seed.
 struct ComparedRuns {
     std::string precision;
     std::vector<FinishedRun> runs;
+    /// The primary one; an empty key: the task has none.
+    Metric metric = classification_metrics().front();
 };
 
 /// Mean over seeds and the spread between them (standard deviation of the sample; 0 for one seed).
@@ -42,8 +43,9 @@ struct ComparisonRow {
     std::size_t diverged = 0;  ///< of the seeds: ended because the loss stayed non-finite
     MeanSpread best_test_loss;
     MeanSpread last_test_loss;
-    MeanSpread best_test_accuracy;
-    MeanSpread last_test_accuracy;
+    Metric metric;  ///< the primary one
+    MeanSpread best_test_metric;
+    MeanSpread last_test_metric;
     MeanSpread step_ms;  ///< of the runs' Speed
     MeanSpread samples_per_s;
     Speed speed;            ///< their means, over the steps of the last seed

@@ -1,16 +1,48 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/message.h"
 #include "engine/run_config.h"
 
 namespace engine {
 
+/// A word and how often it occurs.
+struct WordCount {
+    std::string word;
+    std::int64_t count = 0;
+};
+
+/// A column of a table, over all of its rows.
+struct ColumnPreview {
+    enum class Role { feature, target, unused };
+    std::string name;
+    Role role = Role::feature;
+    bool numeric = true;
+    std::int64_t missing = 0;
+    double lowest = 0, mean = 0, highest = 0;  ///< of a numeric one
+    /// Values in equal bins from lowest to highest; of words, the counts of the most frequent ones.
+    std::vector<std::int64_t> histogram;
+    std::vector<WordCount> words;  ///< of a column of words, the most frequent first
+    std::int64_t different = 0;    ///< words
+};
+
+/// A text.
+struct TextPreview {
+    bool words = true;            ///< else characters
+    std::int64_t vocabulary = 0;  ///< different tokens
+    std::vector<WordCount> frequent;
+    std::string passage;  ///< its beginning
+};
+
 /// What a data set holds, for the settings panel.
 struct DatasetPreview {
+    std::string unit;  ///< what one sample is called
     std::int64_t train_samples = 0;
+    std::int64_t validation_samples = 0;
     std::int64_t test_samples = 0;
     std::int64_t classes = 0;
     std::vector<std::string> class_names;
@@ -21,7 +53,10 @@ struct DatasetPreview {
         int label = 0;
         std::vector<std::uint8_t> rgb;  ///< height * width * 3
     };
-    std::vector<Thumbnail> thumbnails;  ///< empty for data that are not images
+    std::vector<Thumbnail> thumbnails;   ///< empty for data that are not images
+    std::vector<ColumnPreview> columns;  ///< of a table
+    std::optional<TextPreview> text;
+    std::vector<Message> warnings;
 };
 
 /// Opens the data set and reads it; may take seconds, so call it off the GUI thread.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "engine/error.h"
+#include "engine/metric.h"
 #include "engine/run_config.h"
 #include "engine/step_record.h"
 
@@ -37,6 +38,14 @@ struct RunStarted {
     std::int64_t test_samples;
     std::int64_t steps_planned;  ///< 0: unknown
     std::string folder;
+    std::int64_t validation_samples = 0;
+    std::string task = "classification";  ///< kind
+    std::string unit = "images";          ///< what one sample is called
+    /// Of the task; the first is the primary one. None: the loss takes its place.
+    std::vector<Metric> metrics = classification_metrics();
+    /// Of a training step, in the order of metric_column(): those, and counts of the task's further
+    /// optimizers.
+    std::vector<Metric> step_metrics = classification_metrics();
 };
 
 struct StateChanged {
@@ -44,15 +53,14 @@ struct StateChanged {
     RunState state;
 };
 
-/// The test set was evaluated: at an epoch's end, or in between.
+/// The test and validation parts were evaluated: at an epoch's end, or in between.
 struct EpochDone {
     std::string run;
     std::int64_t epoch;  ///< from 1: completed epochs
     std::int64_t step;   ///< last step of it
-    double train_loss;
-    double train_accuracy;  ///< NaN in regression
-    double test_loss;       ///< NaN without a test set
-    double test_accuracy;
+    PartFigures train;
+    PartFigures validation;  ///< unknown without such a part
+    PartFigures test;
     double seconds;  ///< this run's own time for it
     /// False: an evaluation between epochs, on request or at the step limit; the training figures
     /// are those of the epoch so far.
@@ -102,13 +110,13 @@ struct RunDone {
     std::int64_t steps;
     std::int64_t updates;
     std::int64_t skipped;
-    double test_loss;  ///< NaN: never evaluated
-    double test_accuracy;
+    PartFigures test;      ///< unknown: never evaluated
     double wall_s;         ///< this run's own time
     double samples_per_s;  ///< the run's Speed over its own latest steps; NaN: too few
     std::int64_t peak_bytes;
     /// The step from which the loss was NaN or infinite to the end; 0: it was not.
     std::int64_t diverged_at = 0;
+    PartFigures validation = {};
 };
 
 using Event =
@@ -117,6 +125,8 @@ using Event =
 /// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
 /// numbers as "nan", "inf", "-inf". StateChanged and ScaleChanged are additions to that page.
 std::string to_json_line(const Event& event);
-std::string to_json_line(const std::string& run, const StepRecord& step);
+/// `metrics`: RunStarted::step_metrics, whose keys name the columns.
+std::string to_json_line(const std::string& run, const StepRecord& step,
+                         std::span<const Metric> metrics);
 
 }  // namespace engine

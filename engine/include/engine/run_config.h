@@ -5,16 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "engine/message.h"
+#include "engine/options.h"
 
 namespace engine {
-
-/// A model's own option: a flag, a whole number, a number, a word or a list of whole numbers.
-using OptionValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 
 struct DatasetConfig {
     std::string kind = "glyphs";
@@ -24,13 +20,21 @@ struct DatasetConfig {
     std::int64_t train_limit = 0;  ///< first samples used; 0: all
     std::int64_t test_limit = 0;
     std::string order;  ///< file of sample indices, one batch a line; empty: seeded shuffle
+    double validation_share = 0;  ///< of the training part, split off by the seed; 0: none
+    Options options;              ///< of this kind: "target", "delimiter", "min_count"
 
     bool operator==(const DatasetConfig&) const = default;
 };
 
+struct TaskConfig {
+    std::string kind = "auto";  ///< auto: follows from data set and model
+
+    bool operator==(const TaskConfig&) const = default;
+};
+
 struct ModelConfig {
     std::string kind = "lenet";
-    std::map<std::string, OptionValue> options;
+    Options options;
     std::string init_from;  ///< safetensors file with weights and buffers by name
 
     bool operator==(const ModelConfig&) const = default;
@@ -101,6 +105,7 @@ struct ClipConfig {
 /// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
 struct RunConfig {
     DatasetConfig dataset;
+    TaskConfig task;
     ModelConfig model;
     PrecisionConfig precision;
     ScalerConfig scaler;
@@ -109,7 +114,10 @@ struct RunConfig {
     ClipConfig clip;
     double gradient_penalty = 0;  ///< weight of the norm of the loss's gradient; 0: off
     std::int64_t batch_size = 128;
-    std::int64_t accumulate = 1;  ///< micro-batches of batch_size per optimizer step
+    std::int64_t accumulate = 1;        ///< micro-batches of batch_size per optimizer step
+    std::string recompute = "off";      ///< off, blocks: activation checkpointing
+    std::int64_t bptt = 35;             ///< tokens in a window of a text
+    std::int64_t evaluation_batch = 0;  ///< rows; 0: the task's
     std::int64_t epochs = 2;
     std::int64_t max_steps = 0;  ///< 0: no limit
     /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
@@ -139,6 +147,7 @@ struct ParsedConfig {
     /// presets to compare, the baseline first. Empty if the file has none.
     std::vector<std::string> compared;
     std::vector<SettingError> errors;  ///< all of them; empty if the settings can run
+    std::vector<Message> notes;        ///< what is ignored: options of other kinds
 };
 
 /// The five settings of a precision after the preset and its overrides.

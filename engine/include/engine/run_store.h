@@ -25,8 +25,9 @@ struct RunSummary {
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;
-    double test_loss;  ///< NaN: never evaluated
-    double test_accuracy = 0;
+    PartFigures test;  ///< unknown: never evaluated
+    std::vector<Metric> metrics = classification_metrics();
+    std::string unit = "images";  ///< what one sample is called
     double wall_s = 0;
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
@@ -101,7 +102,7 @@ private:
 };
 
 /// Writes the record of a run as CSV with a header line: step fields in the order of
-/// for_each_field. Throws Error(io) or Error(data).
+/// for_each_field, metrics under their keys. Throws Error(io) or Error(data).
 void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file);
 
 /// A run in a CSV file that holds several.

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/metric.h"
 
 namespace engine {
 
@@ -43,7 +49,20 @@ struct StepRecord {
     float backward_ms;
     float optimizer_ms;
     float samples_per_s;  ///< over this step
+    /// Of a task with other metrics than accuracy, in their order (metric_column()); NaN without.
+    float metric_1, metric_2, metric_3, metric_4, metric_5, metric_6, metric_7, metric_8;
 };
+
+/// Columns for the metrics of a task beside `accuracy`.
+inline constexpr std::size_t most_metrics = 8;
+inline constexpr std::array<float StepRecord::*, most_metrics> metric_columns = {
+    &StepRecord::metric_1, &StepRecord::metric_2, &StepRecord::metric_3, &StepRecord::metric_4,
+    &StepRecord::metric_5, &StepRecord::metric_6, &StepRecord::metric_7, &StepRecord::metric_8};
+
+/// Where metric `index` of a task stands in the record: `accuracy` in the column of that name,
+/// which earlier versions wrote too, the others in metric_1, metric_2, and so on. Throws
+/// Error(state) for more than most_metrics.
+float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index);
 
 /// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,
 /// the CSV header and the record's header.
@@ -78,6 +97,35 @@ constexpr void for_each_field(F&& f) {
     f("backward_ms", &StepRecord::backward_ms);
     f("optimizer_ms", &StepRecord::optimizer_ms);
     f("samples_per_s", &StepRecord::samples_per_s);
+    f("metric_1", &StepRecord::metric_1);
+    f("metric_2", &StepRecord::metric_2);
+    f("metric_3", &StepRecord::metric_3);
+    f("metric_4", &StepRecord::metric_4);
+    f("metric_5", &StepRecord::metric_5);
+    f("metric_6", &StepRecord::metric_6);
+    f("metric_7", &StepRecord::metric_7);
+    f("metric_8", &StepRecord::metric_8);
+}
+
+/// As for_each_field, with the metrics under their keys: `metric_1` is called "rmse". Fields of
+/// metrics that the task does not have are left out.
+template <typename F>
+void for_each_named_field(std::span<const Metric> metrics, F&& f) {
+    for_each_field([&](std::string_view name, auto member) {
+        if constexpr (std::is_same_v<decltype(member), float StepRecord::*>) {
+            const bool of_metric = member == &StepRecord::accuracy ||
+                                   std::find(metric_columns.begin(), metric_columns.end(),
+                                             member) != metric_columns.end();
+            if (of_metric) {
+                for (std::size_t i = 0; i < metrics.size(); ++i) {
+                    if (metric_column(metrics, i) == member)
+                        f(std::string_view(metrics[i].key), member);
+                }
+                return;
+            }
+        }
+        f(name, member);
+    });
 }
 
 /// Read access to a run's record, live or finished. Rows [0, size()) are published and never

@@ -14,13 +14,15 @@ namespace engine {
 struct RunFigures {
     std::string precision;  ///< preset
     StepRecordReader record;
-    std::vector<double> test_losses;  ///< one an evaluation
-    std::vector<double> test_accuracies;
-    double seed_noise = 0;    ///< spread of test accuracy over seeds; 0: only one seed ran
+    std::vector<PartFigures> tests;  ///< one an evaluation
+    double seed_noise = 0;    ///< spread of the test part's metric over seeds; 0: only one seed ran
     Speed speed = {};         ///< measured over the same steps as the other run's
     std::string title = {};   ///< what the verdict calls it; empty: the precision's title
     std::string device = {};  ///< "cpu", "cuda:0"
     bool ended = false;
+    /// The primary one of the task; an empty key: it has none, and verdicts go by the loss alone.
+    Metric metric = classification_metrics().front();
+    std::string unit = "samples";  ///< what one sample is called
 };
 
 enum class VerdictTone { neutral, good, caution, bad };

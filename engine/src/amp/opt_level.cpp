@@ -84,6 +84,18 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
     return out;
 }
 
+OptProperties properties_of(const ResolvedPrecision& precision) {
+    const bool casts = precision.autocast != "off";
+    OptOverrides overrides{.hard_override = true};
+    std::string level = casts ? "O1" : "O0";
+    if (precision.weights == "fp16") {
+        level = precision.master_weights ? "O2" : "O3";
+        overrides.keep_batchnorm_fp32 = precision.batch_norm != "fp16";
+        overrides.patch_functions = casts;
+    }
+    return resolve_opt_level(level, overrides).properties;
+}
+
 ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale, double max_scale) {
     if (loss_scale)
         throw Error(ErrorCode::value,

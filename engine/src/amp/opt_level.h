@@ -7,6 +7,7 @@
 
 #include "amp/scale_rule.h"
 #include "core/dtype.h"
+#include "engine/run_config.h"
 
 namespace engine {
 
@@ -46,6 +47,11 @@ struct ResolvedOptLevel {
 /// The level's properties ("O0" to "O3") with the overrides. Throws Error(value) for an unknown
 /// level, a value that is none, and an override that the level refuses.
 ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides& overrides = {});
+
+/// The level that a precision of the settings stands for, with the settings that differ from it as
+/// overrides: weights in f16 are O2 with masters and O3 without, autocast alone is O1, else O0. The
+/// loss scale is the settings' own.
+OptProperties properties_of(const ResolvedPrecision& precision);
 
 /// Apex amp's scaler: starts at min(max, 2^16), doubles after 2000 clean steps up to `max_scale`,
 /// halves on overflow down to `min_scale` (0: no floor). A static scale never changes and never

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/philox.h"
+#include "core/random_source.h"
 #include "core/tape.h"
 
 namespace engine {
@@ -12,7 +12,7 @@ struct AttentionOptions {
     bool is_causal = false;  ///< position i sees keys 0 to i; not beside a mask
     std::optional<double> scale = {};  ///< 1 / sqrt(E) if not given
     bool enable_gqa = false;  ///< each head of k and v serves a group of q's neighbouring heads
-    std::optional<RandomStream> random = {};
+    std::optional<RandomSource> random = {};
     std::uint64_t random_offset = 0;  ///< one number a weight from here on
 };
 

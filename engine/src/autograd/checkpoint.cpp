@@ -34,6 +34,7 @@ TensorList recompute(const Segment& segment, const AutocastState& state, const S
     TensorList outputs;
     {
         const GradMode recorded(true);
+        const RecomputeMode again;
         outputs = segment(leaves);
     }
     TensorList from, with;

@@ -25,6 +25,9 @@ enum class StreamId : std::uint32_t {
     glyphs_train = 6,  ///< substream: index of the sample
     glyphs_test = 7,   ///< substream: index of the sample
     bench = 8,         ///< random data for `bench`
+    split = 9,         ///< which rows of a table are test and validation rows
+    generated_text = 10,
+    task = 11,  ///< random fields that a task adds; substream: epoch
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on

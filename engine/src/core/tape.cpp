@@ -10,6 +10,7 @@ namespace {
 
 thread_local bool grad_on = true;
 thread_local bool inference_on = false;
+thread_local bool recompute_on = false;
 thread_local int backward_depth = 0;
 std::atomic<std::uint64_t> next_sequence{1};
 
@@ -49,6 +50,11 @@ int backward_depth() noexcept { return engine::backward_depth; }
 bool grad_enabled() noexcept { return grad_on; }
 bool inference_mode() noexcept { return inference_on; }
 bool in_backward() noexcept { return backward_depth > 0; }
+
+bool recomputing() noexcept { return recompute_on; }
+
+RecomputeMode::RecomputeMode() noexcept : before_(std::exchange(recompute_on, true)) {}
+RecomputeMode::~RecomputeMode() { recompute_on = before_; }
 
 GradMode::GradMode(bool enabled) noexcept : before_(std::exchange(grad_on, enabled)) {}
 GradMode::~GradMode() { grad_on = before_; }

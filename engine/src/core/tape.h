@@ -137,5 +137,19 @@ bool any_requires_grad(std::span<const Tensor> inputs);
 
 /// True while this thread runs a backward pass (autograd/backward.h).
 bool in_backward() noexcept;
+/// True while this thread computes a segment again (autograd/checkpoint.h): what a forward pass
+/// leaves behind beside its results, such as running statistics, was left by the first run.
+bool recomputing() noexcept;
+/// Sets recomputing() of this thread for the object's lifetime.
+class RecomputeMode {
+public:
+    RecomputeMode() noexcept;
+    ~RecomputeMode();
+    RecomputeMode(const RecomputeMode&) = delete;
+    RecomputeMode& operator=(const RecomputeMode&) = delete;
+
+private:
+    bool before_;
+};
 
 }  // namespace engine

@@ -7,20 +7,19 @@ namespace {
 
 // Enough to cover a step that takes much longer than the others; more would only hold memory.
 constexpr std::size_t batches_ahead = 4;
-constexpr std::int64_t largest_in_caller = 8192 / sizeof(float);
+constexpr std::size_t largest_in_caller = 16384;  // bytes
 
-bool worth_a_thread(const Dataset& dataset, const LoaderOptions& options) {
+bool worth_a_thread(const Collator& collator, const LoaderOptions& options) {
     return !options.indices_only &&
-           (!options.order.empty() ||
-            options.batch_size * dataset.shape().elements() > largest_in_caller);
+           (!options.sampler.order.empty() || collator.batch_bytes() > largest_in_caller);
 }
 
 }  // namespace
 
-BatchLoader::BatchLoader(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
-    : maker_(std::move(dataset), options),
+BatchLoader::BatchLoader(DataPart part, Schema schema, const LoaderOptions& options)
+    : collator_(std::move(part), std::move(schema), options),
       epochs_(options.epochs),
-      threaded_(worth_a_thread(maker_.dataset(), options)),
+      threaded_(worth_a_thread(collator_, options)),
       ring_(threaded_ ? batches_ahead : 0) {
     start();
 }
@@ -55,8 +54,8 @@ void BatchLoader::seek(std::int64_t epoch, std::int64_t batch) {
 }
 
 void BatchLoader::make_next(Batch& out) {
-    maker_.make(out, cursor_.epoch, cursor_.batch);
-    if (++cursor_.batch == maker_.batches_per_epoch()) cursor_ = {cursor_.epoch + 1, 0};
+    collator_.make(out, cursor_.epoch, cursor_.batch);
+    if (++cursor_.batch == collator_.batches_per_epoch()) cursor_ = {cursor_.epoch + 1, 0};
 }
 
 void BatchLoader::start() {

@@ -8,19 +8,19 @@
 #include <thread>
 #include <vector>
 
-#include "data/batch_maker.h"
+#include "data/collator.h"
 
 namespace engine {
 
-/// Batches in the order of BatchMaker, made ahead of time on a thread of its own. Batches of at
-/// most 8 KiB are made in the caller's thread when asked for: that costs less than handing them
+/// Batches in the order of Collator, made ahead of time on a thread of its own. Batches of at
+/// most 16 KiB are made in the caller's thread when asked for: that costs less than handing them
 /// over.
 ///
 /// One thread calls; the data set may be shared with other loaders.
 class BatchLoader {
 public:
-    /// Starts at batch 0 of epoch 0. Throws as BatchMaker does.
-    BatchLoader(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options);
+    /// Starts at batch 0 of epoch 0. Throws as Collator does.
+    BatchLoader(DataPart part, Schema schema, const LoaderOptions& options);
     /// Waits for the batch in the making, at most.
     ~BatchLoader();
     BatchLoader(const BatchLoader&) = delete;
@@ -34,8 +34,7 @@ public:
     /// The next batch will be this one. Forgets an earlier error.
     void seek(std::int64_t epoch, std::int64_t batch);
 
-    std::int64_t batches_per_epoch() const { return maker_.batches_per_epoch(); }
-    const Dataset& dataset() const { return maker_.dataset(); }
+    std::int64_t batches_per_epoch() const { return collator_.batches_per_epoch(); }
 
 private:
     /// The batch to be made next. Only the thread that makes batches touches it while one runs.
@@ -50,7 +49,7 @@ private:
     void stop();
     void fill_ring();
 
-    BatchMaker maker_;
+    Collator collator_;
     const std::int64_t epochs_;
     const bool threaded_;
     Cursor cursor_;

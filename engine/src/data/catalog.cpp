@@ -1,59 +1,63 @@
 #include "engine/catalog.h"
 
+#include <algorithm>
+
+#include "data/dataset_descriptor.h"
+#include "engine/error.h"
+
 namespace engine {
 
-std::span<const DatasetInfo> datasets() {
-    static const std::vector<DatasetInfo> list = {
-        {.kind = "glyphs",
-         .title = "Glyphs",
-         .summary = "Drawn digits and letters with noise, made from the seed; nothing to download.",
-         .needs = "",
-         .sample_shape = {1, 28, 28},
-         .classes = 20,
-         .augments = false},
-        {.kind = "spirals",
-         .title = "Spirals",
-         .summary =
-             "Points of two interleaved spirals, made from the seed; for the smallest networks.",
-         .needs = "",
-         .sample_shape = {2},
-         .classes = 2,
-         .augments = false},
-        {.kind = "mnist",
-         .title = "MNIST",
-         .summary = "70,000 handwritten digits, 28 x 28 grey.",
-         .needs = "The folder with the four IDX files (train-images-idx3-ubyte and so on, plain or "
-                  ".gz).",
-         .sample_shape = {1, 28, 28},
-         .classes = 10,
-         .augments = false},
-        {.kind = "fashion-mnist",
-         .title = "Fashion-MNIST",
-         .summary = "70,000 pictures of clothes, 28 x 28 grey.",
-         .needs = "The folder with the four IDX files (train-images-idx3-ubyte and so on, plain or "
-                  ".gz).",
-         .sample_shape = {1, 28, 28},
-         .classes = 10,
-         .augments = true},
-        {.kind = "cifar10",
-         .title = "CIFAR-10",
-         .summary = "60,000 photographs of ten things, 32 x 32 in colour.",
-         .needs =
-             "The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or "
-             "cifar-10-binary.tar.gz.",
-         .sample_shape = {3, 32, 32},
-         .classes = 10,
-         .augments = true},
-        {.kind = "cifar100",
-         .title = "CIFAR-100",
-         .summary = "60,000 photographs of a hundred things, 32 x 32 in colour.",
-         .needs = "The folder of the binary version (train.bin and test.bin, also .gz, .xz or in "
-                  "parts), "
-                  "or cifar-100-binary.tar.gz.",
-         .sample_shape = {3, 32, 32},
-         .classes = 100,
-         .augments = true},
+#define HALFTONE_DATASET(name) DatasetDescriptor name##_descriptor();
+#include "data/descriptors.inc"
+#undef HALFTONE_DATASET
+
+std::span<const DatasetDescriptor> dataset_descriptors() {
+    static const std::vector<DatasetDescriptor> list = {
+#define HALFTONE_DATASET(name) name##_descriptor(),
+#include "data/descriptors.inc"
+#undef HALFTONE_DATASET
     };
+    return list;
+}
+
+const DatasetDescriptor& dataset_descriptor(const std::string& kind) {
+    const auto all = dataset_descriptors();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const DatasetDescriptor& one) { return one.kind == kind; });
+    if (found != all.end()) return *found;
+    throw Error(ErrorCode::settings,
+                msg("dataset.kind: {} is not a data set of this version", kind),
+                msg("`halftone datasets` lists those that it reads."));
+}
+
+namespace {
+
+DatasetInfo info_of(const DatasetDescriptor& from) {
+    const Schema schema = from.schema({});
+    const FieldSpec& input = schema.fields.front();
+    const FieldSpec* label = schema.find(FieldKind::label);
+    return {.kind = from.kind,
+            .title = from.title,
+            .summary = from.summary,
+            .needs = from.needs,
+            .unit = from.unit,
+            .input = name(input.kind),
+            .sample_shape = {input.shape.begin(), input.shape.end()},
+            .classes = label == nullptr ? 0 : label->cardinality,
+            .augments = from.augments,
+            .files_decide = from.files_decide,
+            .options = from.options};
+}
+
+}  // namespace
+
+std::span<const DatasetInfo> datasets() {
+    static const std::vector<DatasetInfo> list = [] {
+        std::vector<DatasetInfo> infos;
+        for (const DatasetDescriptor& descriptor : dataset_descriptors())
+            infos.push_back(info_of(descriptor));
+        return infos;
+    }();
     return list;
 }
 

@@ -40,7 +40,7 @@ void append_cifar(const std::string& file, ByteReader& reader, const CifarFormat
 
 /// Opens kind `cifar10` or `cifar100` from folders, files and archives, in parts or whole.
 /// Throws Error(data), and ReadingStopped once `stop` is requested.
-DatasetPair open_cifar(const DatasetConfig& config, const std::stop_token& stop = {});
+DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop = {});
 
 /// What find_data_files() looks for; recognise_path() uses it too.
 Wanted wanted_cifar(const CifarFormat& format);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "data/cifar.h"
+#include "data/dataset_descriptor.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -62,7 +63,7 @@ public:
         cut(test_, test_limit_);
     }
 
-    DatasetPair finish(const std::string& folder) {
+    DataParts finish(const std::string& folder) {
         const auto refuse = [&](Message message) {
             throw Error(ErrorCode::data, std::move(message),
                         msg("Looked for {}.", wanted_cifar(format_).looked_for));
@@ -89,7 +90,7 @@ private:
     static void cut(LabelledImages& set, std::int64_t limit) {
         if (limit == 0 || set.size() <= limit) return;
         set.labels.resize(static_cast<std::size_t>(limit));
-        set.pixels.resize(static_cast<std::size_t>(limit * set.shape.elements()));
+        set.pixels.resize(static_cast<std::size_t>(limit * set.shape.numel()));
     }
 
     void add_names(ByteReader& reader) {
@@ -162,7 +163,7 @@ Wanted wanted_cifar(const CifarFormat& format) {
                   "cifar-100-binary.tar.gz"};
 }
 
-DatasetPair open_cifar(const DatasetConfig& config, const std::stop_token& stop) {
+DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop) {
     const CifarFormat& format = config.kind == "cifar10" ? cifar10_format() : cifar100_format();
     CifarReader reader(format, config, stop);
     const auto files = find_data_files(config.path, wanted_cifar(format));
@@ -175,6 +176,47 @@ DatasetPair open_cifar(const DatasetConfig& config, const std::stop_token& stop)
         }
     }
     return reader.finish(config.path.front());
+}
+
+namespace {
+
+DataParts open_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
+    return open_cifar(config, stop);
+}
+
+Schema cifar_schema(const CifarFormat& format) {
+    return classified_images({3, 32, 32}, {},
+                             std::vector<std::string>(static_cast<std::size_t>(format.classes())));
+}
+
+}  // namespace
+
+DatasetDescriptor cifar10_descriptor() {
+    return {
+        .kind = "cifar10",
+        .title = "CIFAR-10",
+        .summary = "60,000 photographs of ten things, 32 x 32 in colour.",
+        .needs =
+            "The folder of the binary version (data_batch_1.bin and so on, also .gz or .xz), or "
+            "cifar-10-binary.tar.gz.",
+        .unit = "images",
+        .augments = true,
+        .schema = [](const DatasetConfig&) { return cifar_schema(cifar10_format()); },
+        .open = open_kind};
+}
+
+DatasetDescriptor cifar100_descriptor() {
+    return {.kind = "cifar100",
+            .title = "CIFAR-100",
+            .summary = "60,000 photographs of a hundred things, 32 x 32 in colour.",
+            .needs =
+                "The folder of the binary version (train.bin and test.bin, also .gz, .xz or in "
+                "parts), "
+                "or cifar-100-binary.tar.gz.",
+            .unit = "images",
+            .augments = true,
+            .schema = [](const DatasetConfig&) { return cifar_schema(cifar100_format()); },
+            .open = open_kind};
 }
 
 }  // namespace engine

@@ -2,66 +2,73 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "data/schema.h"
 #include "engine/run_config.h"
 
 namespace engine {
 
-/// Shape of one sample. Features (not images) are channels = F, height = width = 1.
-struct SampleShape {
-    std::int64_t channels = 0;
-    std::int64_t height = 1;
-    std::int64_t width = 1;
+struct DatasetPreview;
 
-    std::int64_t elements() const { return channels * height * width; }
-    bool is_image() const { return height > 1 || width > 1; }
-    bool operator==(const SampleShape&) const = default;
-};
-
-/// Per channel, over the training set: the loader delivers (value - mean) / deviation.
-struct Normalization {
-    std::vector<float> mean;
-    std::vector<float> deviation;
-};
-
-/// Labelled samples in memory, or made on demand. Immutable: every member may be called from any
-/// thread at any time, and the files that it came from are not needed again.
+/// Samples in memory, or made on demand. Immutable: every member may be called from any thread at
+/// any time, and the files that it came from are not needed again.
 class Dataset {
 public:
     virtual ~Dataset() = default;
 
+    /// Samples: images, rows, or the tokens of a text.
     virtual std::int64_t size() const = 0;
-    virtual SampleShape shape() const = 0;
-    virtual std::int64_t classes() const = 0;
-
-    /// Writes sample `index` in [0, size()) to `out`, shape().elements() floats in the order H, W,
-    /// C (so that samples in a row are an NHWC batch). Images are in [0, 1]; nothing is normalised
-    /// yet.
-    virtual void read(std::int64_t index, std::span<float> out) const = 0;
-    /// Class of sample `index`, in [0, classes()).
-    virtual std::int64_t label(std::int64_t index) const = 0;
-
-    /// classes() names.
-    virtual std::vector<std::string> class_names() const = 0;
-    /// Of the training set, in the test set too.
-    virtual Normalization normalization() const = 0;
+    /// Of the fields that read() fills, without transforms.
+    virtual const Schema& schema() const = 0;
+    /// Writes sample `index` in [0, size()) to `out`; a field whose span is empty is not wanted. Of
+    /// a stream: the window that begins at token `index`, as long as the spans. Throws Error(data).
+    virtual void read(std::int64_t index, const SampleFields& out) const = 0;
+    /// What a preview shows of it beside counts and pictures: columns, a passage.
+    virtual void describe(DatasetPreview& preview) const { (void)preview; }
+    /// A text, read as contiguous streams instead of in shuffled order.
+    virtual bool is_stream() const { return false; }
 };
 
-struct DatasetPair {
-    std::shared_ptr<const Dataset> train;
-    std::shared_ptr<const Dataset> test;
+/// A part of a data set: all of its samples, or some.
+struct DataPart {
+    std::shared_ptr<const Dataset> data;                      ///< null: there is no such part
+    std::shared_ptr<const std::vector<std::int64_t>> rows{};  ///< samples of it; null: all
+
+    std::int64_t size() const {
+        if (!data) return 0;
+        return rows ? static_cast<std::int64_t>(rows->size()) : data->size();
+    }
+    /// Sample of the data set that is sample `index` of the part.
+    std::int64_t sample(std::int64_t index) const {
+        return rows ? (*rows)[static_cast<std::size_t>(index)] : index;
+    }
+};
+
+struct DataParts {
+    DataPart train, validation, test;
+    /// What a person should know of the data: rows that were left out, a column that never changes.
+    std::vector<Message> warnings{};
 };
 
 /// Opens or makes the data set of `config`, which must have passed validate(). `seed` is used by
-/// the generated kinds only. Reading files may take seconds. Data sets that are still held
-/// somewhere are handed out again instead of being read twice, so the runs of a comparison share
-/// one copy. Throws Error(data) with the file's name for data that are missing, damaged or of
-/// another kind, and ReadingStopped (data/byte_reader.h) soon after `stop` was requested.
-DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed,
-                         const std::stop_token& stop = {});
+/// the generated kinds, and to split off parts. Reading files may take seconds. Data sets that are
+/// still held somewhere are handed out again instead of being read twice, so the runs of a
+/// comparison share one copy. Throws Error(data) with the file's name for data that are missing,
+/// damaged or of another kind, and ReadingStopped (data/byte_reader.h) soon after `stop` was
+/// requested.
+DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
+                       const std::stop_token& stop = {});
+
+/// Splits round(share * size) of the training part off as the validation part, drawn by the seed.
+/// Not of a stream, which is split when it is opened. Throws Error(settings) if nothing would be
+/// left of either.
+void split_validation(DataParts& parts, double share, std::int64_t seed);
+
+/// The schema with the transforms that the settings ask for: normalisation of images, features and
+/// values, and in training crop and flip.
+Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool training);
 
 }  // namespace engine

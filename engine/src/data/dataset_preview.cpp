@@ -3,20 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/dataset.h"
+#include "data/dataset_descriptor.h"
 
 namespace engine {
 namespace {
 
+/// The class of one sample, without the rest of it.
+std::int64_t label_of(const Dataset& data, std::int64_t index, std::size_t field) {
+    std::int64_t label = 0;
+    std::vector<SampleFields::Place> places(data.schema().fields.size());
+    places[field] = {.data = reinterpret_cast<std::byte*>(&label), .bytes = sizeof label};
+    data.read(index, SampleFields(places));
+    return label;
+}
+
 DatasetPreview::Thumbnail thumbnail(const Dataset& data, std::int64_t index) {
-    const SampleShape shape = data.shape();
-    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
-    data.read(index, pixels);
-    DatasetPreview::Thumbnail result{static_cast<int>(shape.width),
-                                     static_cast<int>(shape.height),
-                                     static_cast<int>(data.label(index)),
+    const FieldSpec& image = data.schema().fields.front();
+    std::vector<float> pixels(static_cast<std::size_t>(image.shape.numel()));
+    std::int64_t label = 0;
+    std::vector<SampleFields::Place> places(data.schema().fields.size());
+    places[0] = {.data = reinterpret_cast<std::byte*>(pixels.data()),
+                 .bytes = pixels.size() * sizeof(float)};
+    places[1] = {.data = reinterpret_cast<std::byte*>(&label), .bytes = sizeof label};
+    data.read(index, SampleFields(places));
+    DatasetPreview::Thumbnail result{static_cast<int>(image.shape[2]),
+                                     static_cast<int>(image.shape[1]),
+                                     static_cast<int>(label),
                                      {}};
-    const auto channels = static_cast<std::size_t>(shape.channels);
+    const auto channels = static_cast<std::size_t>(image.shape[0]);
     for (std::size_t at = 0; at < pixels.size(); at += channels) {
         for (std::size_t c = 0; c < 3; ++c) {
             const float value = pixels[at + (channels == 3 ? c : 0)];  // grey three times
@@ -26,22 +40,35 @@ DatasetPreview::Thumbnail thumbnail(const Dataset& data, std::int64_t index) {
     return result;
 }
 
+void add_classes(DatasetPreview& preview, const DataPart& train) {
+    const Schema& schema = train.data->schema();
+    const FieldSpec* label = schema.find(FieldKind::label);
+    if (label == nullptr || label->windowed) return;
+    preview.classes = label->cardinality;
+    preview.class_names = label->names;
+    preview.train_counts.resize(static_cast<std::size_t>(preview.classes));
+    const std::size_t field = schema.index(label->name);
+    for (std::int64_t i = 0; i < train.size(); ++i)
+        ++preview.train_counts[static_cast<std::size_t>(
+            label_of(*train.data, train.sample(i), field))];
+}
+
 }  // namespace
 
 DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails) {
-    const auto [train, test] = open_dataset(dataset, seed);
+    const DataParts parts = open_dataset(dataset, seed);
     DatasetPreview preview;
-    preview.train_samples = train->size();
-    preview.test_samples = test->size();
-    preview.classes = train->classes();
-    preview.class_names = train->class_names();
-    preview.train_counts.resize(static_cast<std::size_t>(preview.classes));
-    for (std::int64_t i = 0; i < train->size(); ++i) {
-        ++preview.train_counts[static_cast<std::size_t>(train->label(i))];
-    }
-    if (!train->shape().is_image()) return preview;
-    const auto count = std::min<std::int64_t>(thumbnails, train->size());
-    for (std::int64_t i = 0; i < count; ++i) preview.thumbnails.push_back(thumbnail(*train, i));
+    preview.unit = dataset_descriptor(dataset.kind).unit;
+    preview.warnings = parts.warnings;
+    parts.train.data->describe(preview);
+    preview.train_samples = parts.train.size();
+    preview.validation_samples = parts.validation.size();
+    preview.test_samples = parts.test.size();
+    add_classes(preview, parts.train);
+    if (parts.train.data->schema().fields.front().kind != FieldKind::image) return preview;
+    const auto count = std::min<std::int64_t>(thumbnails, parts.train.size());
+    for (std::int64_t i = 0; i < count; ++i)
+        preview.thumbnails.push_back(thumbnail(*parts.train.data, parts.train.sample(i)));
     return preview;
 }
 

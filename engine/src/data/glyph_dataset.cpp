@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "data/dataset_descriptor.h"
 #include "data/glyph_strokes.h"
 
 namespace engine {
@@ -175,26 +176,33 @@ void draw_glyph(std::span<std::uint8_t> pixels, std::int64_t label, const Random
     }
 }
 
+Schema glyph_schema() {
+    std::vector<std::string> names;
+    for (const auto& shape : glyph_shapes()) names.push_back(shape.name);
+    // Of the distribution, from 100,000 images: no image has to be drawn to know it.
+    return classified_images({1, side, side}, {.mean = {0.1781F}, .deviation = {0.2337F}},
+                             std::move(names));
+}
+
 GlyphDataset::GlyphDataset(std::int64_t seed, StreamId stream, std::int64_t size)
-    : seed_(seed),
+    : schema_(glyph_schema()),
+      classes_(schema_["label"].cardinality),
+      seed_(seed),
       stream_(stream),
       size_(size),
       pixels_(static_cast<std::size_t>(size) * pixel_count),
       slots_(static_cast<std::size_t>(size)) {}
 
-std::int64_t GlyphDataset::classes() const {
-    return static_cast<std::int64_t>(glyph_shapes().size());
-}
-
-std::int64_t GlyphDataset::label(std::int64_t index) const { return index % classes(); }
-
-void GlyphDataset::read(std::int64_t index, std::span<float> out) const {
+void GlyphDataset::read(std::int64_t index, const SampleFields& out) const {
+    if (const auto label = out.i64(1); !label.empty()) label[0] = index % classes_;
+    const std::span<float> image = out.f32(0);
+    if (image.empty()) return;
     auto& slot = slots_[static_cast<std::size_t>(index)];
     std::uint8_t* pixels = pixels_.data() + static_cast<std::size_t>(index) * pixel_count;
     std::array<std::uint8_t, pixel_count> own;
     if (slot.load(std::memory_order_acquire) != Slot::ready) {
         const RandomStream random(seed_, stream_, static_cast<std::uint32_t>(index));
-        draw_glyph(own, label(index), random);
+        draw_glyph(own, index % classes_, random);
         Slot expected = Slot::empty;
         if (slot.compare_exchange_strong(expected, Slot::drawing)) {
             std::copy(own.begin(), own.end(), pixels);
@@ -202,18 +210,21 @@ void GlyphDataset::read(std::int64_t index, std::span<float> out) const {
         }
         pixels = own.data();
     }
-    for (std::size_t i = 0; i < pixel_count; ++i) out[i] = static_cast<float>(pixels[i]) / 255;
+    for (std::size_t i = 0; i < pixel_count; ++i) image[i] = static_cast<float>(pixels[i]) / 255;
 }
 
-std::vector<std::string> GlyphDataset::class_names() const {
-    std::vector<std::string> names;
-    for (const auto& shape : glyph_shapes()) names.push_back(shape.name);
-    return names;
-}
-
-Normalization GlyphDataset::normalization() const {
-    // Of the distribution, from 100,000 images: no image has to be drawn to know it.
-    return {.mean = {0.1781F}, .deviation = {0.2337F}};
+DatasetDescriptor glyphs_descriptor() {
+    return {
+        .kind = "glyphs",
+        .title = "Glyphs",
+        .summary = "Drawn digits and letters with noise, made from the seed; nothing to download.",
+        .unit = "images",
+        .schema = [](const DatasetConfig&) { return glyph_schema(); },
+        .open =
+            [](const DatasetConfig& config, std::int64_t seed, const std::stop_token&) {
+                return generate<GlyphDataset>(config, seed, StreamId::glyphs_train,
+                                              StreamId::glyphs_test);
+            }};
 }
 
 }  // namespace engine

@@ -13,8 +13,8 @@ namespace engine {
 
 /// Drawn digits and letters, 28 x 28 grey: turned, sheared, bent, scaled and shifted strokes of
 /// varying thickness and ink, a stray stroke on some, and noise over all. Sample i is of class i %
-/// classes() and a pure function of (seed, stream, i): it is drawn when first read and kept as
-/// bytes.
+/// the number of classes and a pure function of (seed, stream, i): it is drawn when first read and
+/// kept as bytes.
 class GlyphDataset final : public Dataset {
 public:
     static constexpr std::int64_t train_size = 10000;
@@ -25,14 +25,12 @@ public:
     GlyphDataset(std::int64_t seed, StreamId stream, std::int64_t size);
 
     std::int64_t size() const override { return size_; }
-    SampleShape shape() const override { return {1, side, side}; }
-    std::int64_t classes() const override;
-    void read(std::int64_t index, std::span<float> out) const override;
-    std::int64_t label(std::int64_t index) const override;
-    std::vector<std::string> class_names() const override;
-    Normalization normalization() const override;
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
 
 private:
+    Schema schema_;
+    std::int64_t classes_;
     enum class Slot : std::uint8_t { empty, drawing, ready };
 
     std::int64_t seed_;
@@ -43,6 +41,9 @@ private:
     mutable std::vector<std::uint8_t> pixels_;
     mutable std::vector<std::atomic<Slot>> slots_;
 };
+
+/// Images (1, side, side) and their classes.
+Schema glyph_schema();
 
 /// Draws one glyph of class `label` into side * side bytes, 0 black to 255 white, row by row.
 void draw_glyph(std::span<std::uint8_t> pixels, std::int64_t label, const RandomStream& random);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "data/data_files.h"
+#include "data/dataset_descriptor.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -182,13 +183,48 @@ Wanted wanted_idx() {
                 "t10k-labels-idx1-ubyte, plain or .gz"};
 }
 
-DatasetPair open_idx(const DatasetConfig& config, const std::stop_token& stop) {
+DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop) {
     Wanted wanted = wanted_idx();
     if (config.kind == "fashion-mnist") wanted.title = "Fashion-MNIST";
     const auto files = find_data_files(config.path, wanted);
     LabelledImages train = read_set(files, true, config.train_limit, stop);
     LabelledImages test = read_set(files, false, config.test_limit, stop);
     return make_image_datasets(std::move(train), std::move(test), names_of(config.kind));
+}
+
+namespace {
+
+DataParts open_kind(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
+    return open_idx(config, stop);
+}
+
+Schema idx_schema(const DatasetConfig& config) {
+    return classified_images({1, 28, 28}, {}, names_of(config.kind));
+}
+
+DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::string summary,
+                                 bool augments) {
+    return {.kind = std::move(kind),
+            .title = std::move(title),
+            .summary = std::move(summary),
+            .needs =
+                "The folder with the four IDX files (train-images-idx3-ubyte and so on, plain or "
+                ".gz).",
+            .unit = "images",
+            .augments = augments,
+            .schema = idx_schema,
+            .open = open_kind};
+}
+
+}  // namespace
+
+DatasetDescriptor mnist_descriptor() {
+    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.", false);
+}
+
+DatasetDescriptor fashion_mnist_descriptor() {
+    return idx_descriptor("fashion-mnist", "Fashion-MNIST",
+                          "70,000 pictures of clothes, 28 x 28 grey.", true);
 }
 
 }  // namespace engine

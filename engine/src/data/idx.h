@@ -25,7 +25,7 @@ std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t l
 
 /// Opens kind `mnist` or `fashion-mnist`: four IDX files, or several parts of each, in the folders
 /// or files of config.path. Throws Error(data), and ReadingStopped.
-DatasetPair open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
+DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
 
 /// What find_data_files() looks for; recognise_path() uses it too.
 struct Wanted;

@@ -12,7 +12,7 @@ namespace engine {
 
 ChannelMoments measure(const LabelledImages& images) {
     // Counts of byte values: exact, whatever the number of pixels.
-    const auto channels = static_cast<std::size_t>(images.shape.channels);
+    const auto channels = static_cast<std::size_t>(images.shape[0]);
     std::vector<std::array<std::uint64_t, 256>> counts(channels);
     for (std::size_t i = 0; i < images.pixels.size(); i += channels) {
         for (std::size_t c = 0; c < channels; ++c) ++counts[c][images.pixels[i + c]];
@@ -43,23 +43,25 @@ std::int64_t largest_dataset_bytes() {
 ImageDataset::ImageDataset(LabelledImages images, std::vector<std::string> names,
                            Normalization normalization)
     : images_(std::move(images)),
-      names_(std::move(names)),
-      normalization_(std::move(normalization)) {}
+      schema_(classified_images(images_.shape, std::move(normalization), std::move(names))) {}
 
-void ImageDataset::read(std::int64_t index, std::span<float> out) const {
-    const std::size_t elements = out.size();
+void ImageDataset::read(std::int64_t index, const SampleFields& out) const {
+    const std::span<float> image = out.f32(0);
+    const std::size_t elements = image.size();
     const std::uint8_t* from = images_.pixels.data() + static_cast<std::size_t>(index) * elements;
-    float* to = out.data();
+    float* to = image.data();
     for (std::size_t i = 0; i < elements; ++i) to[i] = static_cast<float>(from[i]) / 255;
+    if (!out.i64(1).empty()) out.i64(1)[0] = images_.labels[static_cast<std::size_t>(index)];
 }
 
-DatasetPair make_image_datasets(LabelledImages train, LabelledImages test,
-                                const std::vector<std::string>& names) {
+DataParts make_image_datasets(LabelledImages train, LabelledImages test,
+                              const std::vector<std::string>& names) {
     const ChannelMoments moments = measure(train);
     const Normalization normalization{{moments.mean.begin(), moments.mean.end()},
                                       {moments.deviation.begin(), moments.deviation.end()}};
-    return {std::make_shared<ImageDataset>(std::move(train), names, normalization),
-            std::make_shared<ImageDataset>(std::move(test), names, normalization)};
+    return {.train = {std::make_shared<ImageDataset>(std::move(train), names, normalization)},
+            .validation = {},
+            .test = {std::make_shared<ImageDataset>(std::move(test), names, normalization)}};
 }
 
 }  // namespace engine

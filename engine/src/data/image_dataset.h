@@ -10,7 +10,7 @@ namespace engine {
 
 /// Images as bytes in the order sample, H, W, C, with a label each.
 struct LabelledImages {
-    SampleShape shape;
+    Shape shape;  ///< (C, H, W)
     std::vector<std::uint8_t> pixels;
     std::vector<std::uint8_t> labels;
 
@@ -36,24 +36,17 @@ public:
                  Normalization normalization);
 
     std::int64_t size() const override { return images_.size(); }
-    SampleShape shape() const override { return images_.shape; }
-    std::int64_t classes() const override { return static_cast<std::int64_t>(names_.size()); }
-    void read(std::int64_t index, std::span<float> out) const override;
-    std::int64_t label(std::int64_t index) const override {
-        return images_.labels[static_cast<std::size_t>(index)];
-    }
-    std::vector<std::string> class_names() const override { return names_; }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
     const LabelledImages& images() const { return images_; }
-    Normalization normalization() const override { return normalization_; }
 
 private:
     LabelledImages images_;
-    std::vector<std::string> names_;
-    Normalization normalization_;
+    Schema schema_;
 };
 
 /// Both sets with the training set's normalisation.
-DatasetPair make_image_datasets(LabelledImages train, LabelledImages test,
-                                const std::vector<std::string>& names);
+DataParts make_image_datasets(LabelledImages train, LabelledImages test,
+                              const std::vector<std::string>& names);
 
 }  // namespace engine

@@ -1,49 +1,24 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <optional>
 #include <sstream>
 
-#include "data/cifar.h"
-#include "data/dataset.h"
-#include "data/glyph_dataset.h"
-#include "data/idx.h"
-#include "data/spiral_dataset.h"
+#include "core/philox.h"
+#include "data/byte_reader.h"
+#include "data/dataset_descriptor.h"
+#include "data/image_transforms.h"
 #include "engine/error.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::int64_t limited(std::int64_t size, std::int64_t limit) {
-    return limit > 0 ? std::min(size, limit) : size;
-}
-
-template <typename Generated>
-DatasetPair generate(const DatasetConfig& config, std::int64_t seed, StreamId train,
-                     StreamId test) {
-    return {
-        std::make_shared<Generated>(seed, train,
-                                    limited(Generated::train_size, config.train_limit)),
-        std::make_shared<Generated>(seed, test, limited(Generated::test_size, config.test_limit))};
-}
-
-DatasetPair load(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
-    if (config.kind == "spirals") {
-        return generate<SpiralDataset>(config, seed, StreamId::spirals_train,
-                                       StreamId::spirals_test);
-    }
-    if (config.kind == "glyphs") {
-        return generate<GlyphDataset>(config, seed, StreamId::glyphs_train, StreamId::glyphs_test);
-    }
-    if (config.kind == "mnist" || config.kind == "fashion-mnist") return open_idx(config, stop);
-    if (config.kind == "cifar10" || config.kind == "cifar100") return open_cifar(config, stop);
-    throw Error(ErrorCode::settings,
-                msg("dataset.kind: {} is not a data set of this version", config.kind),
-                msg("`halftone datasets` lists those that it reads."));
-}
 
 /// Names, sizes and times of what a path holds: two equal fingerprints mean the same files.
 void add_fingerprint(std::ostream& out, const fs::path& path) {
@@ -62,15 +37,42 @@ void add_fingerprint(std::ostream& out, const fs::path& path) {
 
 std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
     std::ostringstream key;
-    key << config.kind << ' ' << config.train_limit << ' ' << config.test_limit << '\n';
+    key.precision(std::numeric_limits<double>::max_digits10);
+    key << config.kind << ' ' << config.train_limit << ' ' << config.test_limit << ' '
+        << config.validation_share << '\n';
     for (const auto& path : config.path) add_fingerprint(key, path);
-    if (config.path.empty()) key << seed;
+    for (const auto& [name, value] : config.options) key << name << '=' << to_string(value) << '\n';
+    // Files are the same for every seed, unless rows are split off by it.
+    const bool splits = config.validation_share > 0 || dataset_descriptor(config.kind).files_decide;
+    if (config.path.empty() || splits) key << seed;
     return key.str();
 }
 
+/// A part that is held as long as somebody uses its data set.
+struct HeldPart {
+    std::weak_ptr<const Dataset> data;
+    std::shared_ptr<const std::vector<std::int64_t>> rows;
+    bool there = false;
+
+    explicit HeldPart(const DataPart& part = {})
+        : data(part.data), rows(part.rows), there(part.data != nullptr) {}
+    /// Nothing if the data set is gone.
+    std::optional<DataPart> lock() const {
+        DataPart part{data.lock(), rows};
+        if (there && !part.data) return std::nullopt;
+        return part;
+    }
+};
+
 struct Opened {
-    std::weak_ptr<const Dataset> train;
-    std::weak_ptr<const Dataset> test;
+    HeldPart train, validation, test;
+    std::vector<Message> warnings;
+
+    std::optional<DataParts> lock() const {
+        const auto first = train.lock(), second = validation.lock(), third = test.lock();
+        if (!train.there || !first || !second || !third) return std::nullopt;
+        return DataParts{*first, *second, *third, warnings};
+    }
 };
 
 /// Another run may be reading for many seconds.
@@ -83,24 +85,78 @@ std::unique_lock<std::timed_mutex> lock_unless_stopped(std::timed_mutex& mutex,
     return lock;
 }
 
+/// Fisher-Yates by the words of RandomStream(seed, StreamId::split, 1); substream 0 is the tables'.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::int64_t seed) {
+    std::vector<std::int64_t> out(static_cast<std::size_t>(count));
+    std::iota(out.begin(), out.end(), 0);
+    const RandomStream random(seed, StreamId::split, 1);
+    for (std::size_t left = out.size(); left > 1; --left)
+        std::swap(out[left - 1], out[random.bounded(left, static_cast<std::uint32_t>(left))]);
+    return out;
+}
+
 }  // namespace
 
-DatasetPair open_dataset(const DatasetConfig& config, std::int64_t seed,
-                         const std::stop_token& stop) {
+std::int64_t limited(std::int64_t size, std::int64_t limit) {
+    return limit > 0 ? std::min(size, limit) : size;
+}
+
+void split_validation(DataParts& parts, double share, std::int64_t seed) {
+    const std::int64_t all = parts.train.size();
+    const std::int64_t taken = std::llround(share * static_cast<double>(all));
+    if (taken < 1 || taken >= all) {
+        throw Error(ErrorCode::settings,
+                    msg("dataset.validation_share: {}: nothing would be left of one part of {} "
+                        "training samples",
+                        share, all),
+                    msg("Take another share or more samples."));
+    }
+    auto order = shuffled(all, seed);
+    const auto part_of = [&](auto begin, auto end) {
+        std::vector<std::int64_t> rows(begin, end);
+        std::sort(rows.begin(), rows.end());
+        for (auto& row : rows) row = parts.train.sample(row);
+        return std::make_shared<const std::vector<std::int64_t>>(std::move(rows));
+    };
+    const auto middle = order.begin() + taken;
+    parts.validation = {parts.train.data, part_of(order.begin(), middle)};
+    parts.train.rows = part_of(middle, order.end());
+}
+
+DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
+                       const std::stop_token& stop) {
     // Only weak references: a data set goes when its last user goes. The lock is held while
     // reading, so that of two runs started together the second waits for the first one's copy.
     static std::timed_mutex mutex;
     static std::map<std::string, Opened> opened;
     const auto lock = lock_unless_stopped(mutex, stop);
-    std::erase_if(opened, [](const auto& item) { return item.second.train.expired(); });
+    std::erase_if(opened, [](const auto& item) { return !item.second.lock(); });
 
     const std::string key = cache_key(config, seed);
-    Opened& held = opened[key];
-    DatasetPair pair{held.train.lock(), held.test.lock()};
-    if (pair.train && pair.test) return pair;
-    pair = load(config, seed, stop);
-    held = {pair.train, pair.test};
-    return pair;
+    // Another thread may drop the last reference at any time.
+    if (const auto held = opened.find(key); held != opened.end())
+        if (auto parts = held->second.lock()) return *std::move(parts);
+    DataParts parts = dataset_descriptor(config.kind).open(config, seed, stop);
+    if (config.validation_share > 0 && !parts.validation.data)
+        split_validation(parts, config.validation_share, seed);
+    opened[key] = {HeldPart(parts.train), HeldPart(parts.validation), HeldPart(parts.test),
+                   parts.warnings};
+    return parts;
+}
+
+Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool training) {
+    Schema out = schema;
+    for (FieldSpec& field : out.fields) {
+        const bool image = field.kind == FieldKind::image;
+        if (image && training && config.augment)
+            field.transforms.push_back(std::make_shared<CropAndFlip>(field.shape));
+        // What is to be predicted is always learnt in units of its deviation.
+        const bool wanted = config.normalize || field.kind == FieldKind::value;
+        if (wanted && !field.normalization.empty())
+            field.transforms.push_back(std::make_shared<Normalize>(
+                field.normalization, image ? field.shape[2] : std::int64_t{1}));
+    }
+    return out;
 }
 
 }  // namespace engine

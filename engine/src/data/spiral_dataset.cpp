@@ -1,12 +1,20 @@
 #include "data/spiral_dataset.h"
+#include "data/dataset_descriptor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace engine {
 
+Schema spiral_schema() {
+    // The spirals are each other's mirror image, so the mean is 0. The deviations are those of the
+    // formula below, by numerical integration over t, with the noise added.
+    return classified_features({{0.0F, 0.0F}, {0.4223F, 0.4163F}}, {"spiral A", "spiral B"});
+}
+
 SpiralDataset::SpiralDataset(std::int64_t seed, StreamId stream, std::int64_t size)
-    : points_(static_cast<std::size_t>(size) * 2) {
+    : schema_(spiral_schema()), points_(static_cast<std::size_t>(size) * 2) {
     const RandomStream random(seed, stream);
     for (std::size_t i = 0; i < points_.size() / 2; ++i) {
         const PhiloxBlock words = random.block(i);
@@ -21,15 +29,24 @@ SpiralDataset::SpiralDataset(std::int64_t seed, StreamId stream, std::int64_t si
 
 std::int64_t SpiralDataset::size() const { return static_cast<std::int64_t>(points_.size() / 2); }
 
-void SpiralDataset::read(std::int64_t index, std::span<float> out) const {
-    out[0] = points_[static_cast<std::size_t>(index) * 2];
-    out[1] = points_[static_cast<std::size_t>(index) * 2 + 1];
+void SpiralDataset::read(std::int64_t index, const SampleFields& out) const {
+    const float* point = points_.data() + static_cast<std::size_t>(index) * 2;
+    std::copy_n(point, out.f32(0).size(), out.f32(0).begin());
+    if (!out.i64(1).empty()) out.i64(1)[0] = index % 2;
 }
 
-Normalization SpiralDataset::normalization() const {
-    // The spirals are each other's mirror image, so the mean is 0. The deviations are those of the
-    // formula above, by numerical integration over t, with the noise added.
-    return {.mean = {0.0F, 0.0F}, .deviation = {0.4223F, 0.4163F}};
+DatasetDescriptor spirals_descriptor() {
+    return {.kind = "spirals",
+            .title = "Spirals",
+            .summary =
+                "Points of two interleaved spirals, made from the seed; for the smallest networks.",
+            .unit = "points",
+            .schema = [](const DatasetConfig&) { return spiral_schema(); },
+            .open =
+                [](const DatasetConfig& config, std::int64_t seed, const std::stop_token&) {
+                    return generate<SpiralDataset>(config, seed, StreamId::spirals_train,
+                                                   StreamId::spirals_test);
+                }};
 }
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 #include "models/lenet.h"
 
 #include "engine/error.h"
+#include "models/model_descriptor.h"
 #include "pointwise/activation.h"
 #include "pool/pool.h"
 #include "shape/view.h"
@@ -13,18 +14,17 @@ std::int64_t after_stage(std::int64_t side) { return (side - 4) / 2; }
 
 }  // namespace
 
-LeNet::LeNet(const SampleShape& sample, std::int64_t classes, std::optional<std::int64_t> seed,
+LeNet::LeNet(const Shape& image, std::int64_t classes, std::optional<std::int64_t> seed,
              const Device& device)
-    : Model(seed, device) {
-    const std::int64_t height = after_stage(after_stage(sample.height)),
-                       width = after_stage(after_stage(sample.width));
+    : SimpleModel(seed, device) {
+    const std::int64_t height = after_stage(after_stage(image[1])),
+                       width = after_stage(after_stage(image[2]));
     if (height < 1 || width < 1) {
-        throw Error(ErrorCode::settings,
-                    msg("LeNet needs images of at least 16 x 16 pixels, not {} x {}.",
-                        sample.height, sample.width));
+        throw Error(
+            ErrorCode::settings,
+            msg("LeNet needs images of at least 16 x 16 pixels, not {} x {}.", image[1], image[2]));
     }
-    conv1_ =
-        Conv2d(registry_, "conv1", sample.channels, 6, 5, 1, 0, true, Conv2d::Init::uniform_fan_in);
+    conv1_ = Conv2d(registry_, "conv1", image[0], 6, 5, 1, 0, true, Conv2d::Init::uniform_fan_in);
     conv2_ = Conv2d(registry_, "conv2", 6, 16, 5, 1, 0, true, Conv2d::Init::uniform_fan_in);
     fc1_ = Linear(registry_, "fc1", 16 * height * width, 120);
     fc2_ = Linear(registry_, "fc2", 120, 84);
@@ -36,6 +36,20 @@ Tensor LeNet::forward(const Tensor& x) {
     h = max_pool2d(relu(conv2_(h)), {.kernel = {2, 2}});
     h = relu(fc1_(flatten(h, 1)));
     return fc3_(relu(fc2_(h)));
+}
+
+ModelDescriptor lenet_descriptor() {
+    return {
+        .kind = "lenet",
+        .title = "LeNet",
+        .summary =
+            "Two convolutions and three fully connected layers: trains in seconds on small images.",
+        .inputs = {FieldKind::image},
+        .second_derivative = true,
+        .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+            return std::make_unique<LeNet>(setup.shape.inputs.front().shape, setup.shape.outputs,
+                                           setup.seed, setup.device);
+        }};
 }
 
 }  // namespace engine

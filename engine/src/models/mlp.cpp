@@ -1,25 +1,48 @@
 #include "models/mlp.h"
 
+#include "models/model_descriptor.h"
 #include "pointwise/activation.h"
 #include "shape/view.h"
 
 namespace engine {
 
-Mlp::Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int64_t classes,
+Mlp::Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int64_t outputs,
          std::optional<std::int64_t> seed, const Device& device)
-    : Model(seed, device) {
+    : SimpleModel(seed, device) {
     std::int64_t in = inputs;
     for (const std::int64_t out : hidden) {
         layers_.emplace_back(registry_, "fc" + std::to_string(layers_.size() + 1), in, out);
         in = out;
     }
-    layers_.emplace_back(registry_, "fc" + std::to_string(layers_.size() + 1), in, classes);
+    layers_.emplace_back(registry_, "fc" + std::to_string(layers_.size() + 1), in, outputs);
 }
 
 Tensor Mlp::forward(const Tensor& x) {
     Tensor h = x.rank() == 2 ? x : flatten(x, 1);
     for (std::size_t i = 0; i + 1 < layers_.size(); ++i) h = relu(layers_[i](h));
     return layers_.back()(h);
+}
+
+ModelDescriptor mlp_descriptor() {
+    return {.kind = "mlp",
+            .title = "MLP",
+            .summary =
+                "Fully connected layers with ReLU between them: the smallest network that learns.",
+            .inputs = {FieldKind::features, FieldKind::image},
+            .options = {{.name = "hidden",
+                         .label = "Hidden layers",
+                         .default_value = std::vector<std::int64_t>{64, 64},
+                         .help = "Sizes of the hidden layers, first to last.",
+                         .lowest = 1,
+                         .highest = 65536,
+                         .prominent = true}},
+            .second_derivative = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                const auto hidden = option<std::vector<std::int64_t>>(
+                    setup.options, model_descriptor("mlp").options, "hidden");
+                return std::make_unique<Mlp>(hidden, setup.shape.inputs.front().shape.numel(),
+                                             setup.shape.outputs, setup.seed, setup.device);
+            }};
 }
 
 }  // namespace engine

@@ -1,36 +1,72 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
+#include "autograd/checkpoint.h"
+#include "core/random_source.h"
 #include "core/tensor_map.h"
-#include "data/dataset.h"
+#include "data/schema.h"
+#include "engine/run_config.h"
 #include "nn/layers.h"
 
 namespace engine {
+
+/// What a task needs of its model: the fields that it feeds and the size of the output.
+struct ModelShape {
+    std::vector<FieldSpec> inputs;
+    std::int64_t outputs = 0;  ///< classes, targets, or words
+};
 
 /// A network with its tensors under PyTorch's (torchvision's) names.
 class Model {
 public:
     virtual ~Model() = default;
-    /// x (N, C, H, W) or (N, features) -> logits (N, classes).
-    virtual Tensor forward(const Tensor& x) = 0;
+    /// Inputs in the order of ModelShape::inputs, then the carried state, if there is one. Outputs,
+    /// then the new state.
+    virtual TensorList forward(const TensorList& inputs) = 0;
+    /// Shapes of the state that it carries from step to step, (layers, streams, width) each; none:
+    /// it carries nothing.
+    virtual std::vector<Shape> state_shapes(std::int64_t streams) const {
+        (void)streams;
+        return {};
+    }
 
-    bool training = true;  ///< batch statistics instead of running ones
+    bool training = true;           ///< batch statistics instead of running ones, and dropout
+    StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step
+    bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
     const std::vector<Parameter>& buffers() const { return registry_.buffers; }
-    /// Numbers in the parameters.
     std::int64_t parameter_count() const;
 
 protected:
     Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
+    /// One of the blocks that the model is made of. With recompute_blocks, training keeps its input
+    /// alone and computes it again in the backward pass. The same bits either way.
+    template <typename F>
+    Tensor block(const Tensor& x, F f) const {
+        if (!recompute_blocks || !training) return f(x);
+        return checkpoint([f](const TensorList& in) { return TensorList{f(in.front())}; }, {x})
+            .front();
+    }
     TensorRegistry registry_;
 };
 
-/// The model that the settings name, with weights drawn from `seed`. Throws Error(settings) if it
-/// does not take such samples.
-std::unique_ptr<Model> make_model(const ModelConfig& config, const SampleShape& sample,
-                                  std::int64_t classes, std::optional<std::int64_t> seed,
-                                  const Device& device);
+/// A model of one input and one output.
+class SimpleModel : public Model {
+public:
+    /// x (N, C, H, W) or (N, features) -> (N, outputs).
+    virtual Tensor forward(const Tensor& x) = 0;
+    TensorList forward(const TensorList& inputs) final { return {forward(inputs.front())}; }
+
+protected:
+    using Model::Model;
+};
+
+/// The model that the settings name, with weights drawn from `seed`; without a seed nothing is
+/// drawn, for counting. Throws Error(settings) if it does not take such inputs.
+std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
+                                  std::optional<std::int64_t> seed, const Device& device);
 
 /// Reads parameters and buffers by name from a safetensors file. Throws Error(data) naming
 /// everything that is missing, unknown, or of another shape.

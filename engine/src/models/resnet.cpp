@@ -1,5 +1,6 @@
 #include "models/resnet.h"
 
+#include "models/model_descriptor.h"
 #include "pool/pool.h"
 #include "shape/view.h"
 
@@ -10,10 +11,10 @@ constexpr auto he = Conv2d::Init::kaiming_normal_fan_out;
 
 }  // namespace
 
-ResNet18::ResNet18(const SampleShape& sample, std::int64_t classes,
-                   std::optional<std::int64_t> seed, const Device& device)
-    : Model(seed, device) {
-    conv1_ = Conv2d(registry_, "conv1", sample.channels, 64, 3, 1, 1, false, he);
+ResNet18::ResNet18(std::int64_t channels, std::int64_t classes, std::optional<std::int64_t> seed,
+                   const Device& device)
+    : SimpleModel(seed, device) {
+    conv1_ = Conv2d(registry_, "conv1", channels, 64, 3, 1, 1, false, he);
     bn1_ = BatchNorm2d(registry_, "bn1", 64);
     std::int64_t in = 64;
     for (int stage = 0; stage < 4; ++stage) {
@@ -51,8 +52,22 @@ Tensor ResNet18::run(const Block& block, const Tensor& x) const {
 
 Tensor ResNet18::forward(const Tensor& x) {
     Tensor h = bn1_.relu(conv1_(x), {}, training);
-    for (const auto& block : blocks_) h = run(block, h);
+    for (const auto& each : blocks_)
+        h = block(h, [this, &each](const Tensor& in) { return run(each, in); });
     return fc_(flatten(adaptive_avg_pool2d(h, {1, 1}), 1));
+}
+
+ModelDescriptor resnet18_descriptor() {
+    return {.kind = "resnet18",
+            .title = "ResNet-18",
+            .summary =
+                "Eighteen layers with shortcuts and batch norm, with the stem for 32 x 32 images.",
+            .inputs = {FieldKind::image},
+            .has_blocks = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                return std::make_unique<ResNet18>(setup.shape.inputs.front().shape[0],
+                                                  setup.shape.outputs, setup.seed, setup.device);
+            }};
 }
 
 }  // namespace engine

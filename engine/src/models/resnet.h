@@ -8,9 +8,9 @@ namespace engine {
 
 /// ResNet-18 (He et al. 2015) with the CIFAR stem: a 3x3 convolution of stride 1 and no max pool.
 /// torchvision's names.
-class ResNet18 final : public Model {
+class ResNet18 final : public SimpleModel {
 public:
-    ResNet18(const SampleShape& sample, std::int64_t classes, std::optional<std::int64_t> seed,
+    ResNet18(std::int64_t channels, std::int64_t classes, std::optional<std::int64_t> seed,
              const Device& device);
     Tensor forward(const Tensor& x) override;
 

@@ -21,7 +21,7 @@ struct MultiheadAttention {
         Tensor mask = {};  ///< as scaled_dot_product_attention's, over (..., heads, L, S)
         bool is_causal = false;
         bool training = false;  ///< dropout of the weights
-        std::optional<RandomStream> random = {};
+        std::optional<RandomSource> random = {};
         std::uint64_t random_offset = 0;
     };
     Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,

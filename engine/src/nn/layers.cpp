@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "conv/convolution.h"
+#include "index/embedding.h"
 #include "kernels/elementwise.h"
 #include "linalg/linear.h"
 #include "norm/batch_norm.h"
@@ -66,6 +67,12 @@ Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t i
 
 Tensor Linear::operator()(const Tensor& x) const { return linear(x, weight, bias); }
 
+Embedding::Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
+                     std::int64_t width, double bound, bool shared)
+    : weight(registry.uniform(name + ".weight", {rows, width}, bound, shared)) {}
+
+Tensor Embedding::operator()(const Tensor& index) const { return embedding(index, weight); }
+
 Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
                std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
                Init init)
@@ -94,21 +101,29 @@ BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std:
       num_batches_tracked(registry.buffer(name + ".num_batches_tracked", {}, 0, DType::i64)) {}
 
 void BatchNorm2d::count(bool training) const {
-    if (!training) return;
+    if (!training || recomputing()) return;
     const auto one = Tensor::full({}, 1, DType::i64, num_batches_tracked.device());
     on(one.device(), kernels::cpu::binary, kernels::cuda::binary)(
         num_batches_tracked.array(), num_batches_tracked.array(), one.array(),
         kernels::BinaryOp::add, current_stream());
 }
 
+/// A segment that is computed again moves no running statistics: the first run did.
+std::pair<Tensor, Tensor> BatchNorm2d::running(bool training) const {
+    if (training && recomputing()) return {};
+    return {running_mean, running_var};
+}
+
 Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
     count(training);
-    return batch_norm(x, weight, bias, running_mean, running_var, training);
+    const auto [mean, var] = running(training);
+    return batch_norm(x, weight, bias, mean, var, training);
 }
 
 Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training) const {
     count(training);
-    return batch_norm_relu(x, residual, weight, bias, running_mean, running_var, training);
+    const auto [mean, var] = running(training);
+    return batch_norm_relu(x, residual, weight, bias, mean, var, training);
 }
 
 }  // namespace engine

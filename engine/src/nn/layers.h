@@ -45,6 +45,17 @@ struct Linear {
     Tensor operator()(const Tensor& x) const;
 };
 
+/// Rows of a table, weight (rows, width); as PyTorch's, but drawn from U(-bound, bound).
+struct Embedding {
+    Tensor weight;
+    Embedding() = default;
+    /// `shared`: the table is also the weight of a product (tied to the output layer).
+    Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
+              std::int64_t width, double bound, bool shared);
+    /// index (any shape, i64) -> (shape, width)
+    Tensor operator()(const Tensor& index) const;
+};
+
 /// Square kernel; weight (out, in, k, k).
 struct Conv2d {
     enum class Init { uniform_fan_in, kaiming_normal_fan_out };
@@ -70,6 +81,7 @@ struct BatchNorm2d {
 
 private:
     void count(bool training) const;
+    std::pair<Tensor, Tensor> running(bool training) const;
 };
 
 }  // namespace engine

@@ -12,7 +12,7 @@ struct RecurrentCall {
     TensorList hx = {};                          ///< h0, and c0 for lstm; empty: zeros
     std::vector<std::int64_t> batch_sizes = {};  ///< of a packed sequence
     bool training = false;
-    std::optional<RandomStream> random = {};  ///< for dropout in training
+    std::optional<RandomSource> random = {};  ///< for dropout in training
     std::uint64_t random_offset = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "kernels/elementwise.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
@@ -31,5 +32,28 @@ void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,
 }
 
 std::vector<std::string> Adagrad::state_names() const { return {"sum"}; }
+
+OptimizerDescriptor adagrad_descriptor() {
+    const AdagradOptions own;
+    return {.kind = "adagrad",
+            .title = "Adagrad",
+            .summary =
+                "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
+                "features.",
+            .fields = {"lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value"},
+            .defaults = {.lr = own.lr, .weight_decay = own.weight_decay, .eps = own.eps},
+            .states = [](const OptimizerConfig&) { return 1; },
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Adagrad>(
+                    std::move(parameters),
+                    AdagradOptions{.lr = c.lr,
+                                   .lr_decay = c.lr_decay,
+                                   .weight_decay = c.weight_decay,
+                                   .initial_accumulator_value = c.initial_accumulator_value,
+                                   .eps = c.eps},
+                    options);
+            }};
+}
 
 }  // namespace engine

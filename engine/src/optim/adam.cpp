@@ -1,6 +1,8 @@
 #include "optim/adam.h"
 
+#include "optim/adamw.h"
 #include "optim/check.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
@@ -34,6 +36,57 @@ void Adam::run(std::span<const kernels::UpdateTensor> tensors,
 std::vector<std::string> Adam::state_names() const {
     return settings_.amsgrad ? std::vector<std::string>{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
                              : std::vector<std::string>{"exp_avg", "exp_avg_sq"};
+}
+
+namespace {
+
+int adam_states(const OptimizerConfig& config) { return config.amsgrad ? 3 : 2; }
+
+}  // namespace
+
+OptimizerDescriptor adam_descriptor() {
+    const AdamOptions own;
+    return {.kind = "adam",
+            .title = "Adam",
+            .summary =
+                "Adapts the step size of every weight to its gradient history. Weight decay acts "
+                "through the gradient.",
+            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
+            .defaults = {.lr = own.lr,
+                         .weight_decay = own.weight_decay,
+                         .beta1 = own.beta1,
+                         .beta2 = own.beta2,
+                         .eps = own.eps},
+            .states = adam_states,
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Adam>(
+                    std::move(parameters),
+                    AdamOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad}, options);
+            }};
+}
+
+OptimizerDescriptor adamw_descriptor() {
+    const AdamWOptions own;
+    return {.kind = "adamw",
+            .title = "AdamW",
+            .summary =
+                "Adapts the step size of every weight to its gradient history, with decoupled "
+                "weight decay. Works well with little tuning.",
+            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
+            .defaults = {.lr = own.lr,
+                         .weight_decay = own.weight_decay,
+                         .beta1 = own.beta1,
+                         .beta2 = own.beta2,
+                         .eps = own.eps},
+            .states = adam_states,
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<AdamW>(
+                    std::move(parameters),
+                    AdamWOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad},
+                    options);
+            }};
 }
 
 }  // namespace engine

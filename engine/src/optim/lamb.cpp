@@ -1,6 +1,7 @@
 #include "optim/lamb.h"
 
 #include "optim/check.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
@@ -34,5 +35,36 @@ void Lamb::run(std::span<const kernels::UpdateTensor> tensors,
 }
 
 std::vector<std::string> Lamb::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
+
+OptimizerDescriptor lamb_descriptor() {
+    const LambOptions own;
+    return {.kind = "lamb",
+            .title = "LAMB",
+            .summary =
+                "Adam's direction with a layer-wise rate that follows the weight norm. For very "
+                "large batches.",
+            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "max_grad_norm", "nvlamb"},
+            // A trust ratio scales the rate, so runs of a few hundred steps need a larger one than
+            // the class, which has that of apex.
+            .defaults = {.lr = 0.01,
+                         .weight_decay = own.weight_decay,
+                         .beta1 = own.beta1,
+                         .beta2 = own.beta2,
+                         .eps = own.eps,
+                         .max_grad_norm = own.max_grad_norm},
+            .states = [](const OptimizerConfig&) { return 2; },
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Lamb>(std::move(parameters),
+                                              LambOptions{.lr = c.lr,
+                                                          .beta1 = c.beta1,
+                                                          .beta2 = c.beta2,
+                                                          .eps = c.eps,
+                                                          .weight_decay = c.weight_decay,
+                                                          .max_grad_norm = c.max_grad_norm,
+                                                          .nvlamb = c.nvlamb},
+                                              options);
+            }};
+}
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 #include "optim/novograd.h"
 
 #include "optim/check.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
@@ -33,5 +34,35 @@ void NovoGrad::run(std::span<const kernels::UpdateTensor> tensors,
 }
 
 std::vector<std::string> NovoGrad::state_names() const { return {"exp_avg", "norm"}; }
+
+OptimizerDescriptor novograd_descriptor() {
+    const NovoGradOptions own;
+    return {.kind = "novograd",
+            .title = "NovoGrad",
+            .summary =
+                "Divides each layer's gradient by its running norm: Adam with one number per "
+                "layer instead of one per weight.",
+            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "norm"},
+            .defaults = {.lr = own.lr,
+                         .weight_decay = own.weight_decay,
+                         .beta1 = own.beta1,
+                         .beta2 = own.beta2,
+                         .eps = own.eps},
+            .states = [](const OptimizerConfig&) { return 1; },
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                const bool largest = c.norm == "largest";
+                return std::make_unique<NovoGrad>(
+                    std::move(parameters),
+                    NovoGradOptions{
+                        .lr = c.lr,
+                        .beta1 = c.beta1,
+                        .beta2 = c.beta2,
+                        .eps = c.eps,
+                        .weight_decay = c.weight_decay,
+                        .norm = largest ? kernels::NormKind::largest : kernels::NormKind::l2},
+                    options);
+            }};
+}
 
 }  // namespace engine

@@ -4,10 +4,11 @@
 
 namespace engine {
 
+/// Defaults of the paper for image models, whose rate suits a gradient of norm 1.
 struct NovoGradOptions {
-    double lr = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
+    double lr = 0.1;
+    double beta1 = 0.95;
+    double beta2 = 0.98;
     double eps = 1e-8;
     double weight_decay = 0;
     bool bias_correction = true;

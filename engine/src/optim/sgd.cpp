@@ -3,6 +3,7 @@
 #include "core/sparse.h"
 #include "engine/error.h"
 #include "index/sparse.h"
+#include "optim/optimizer_descriptor.h"
 #include "optim/sparse_rows.h"
 
 namespace engine {
@@ -55,6 +56,28 @@ void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::Upd
 std::vector<std::string> Sgd::state_names() const {
     return settings_.momentum != 0 ? std::vector<std::string>{"momentum_buffer"}
                                    : std::vector<std::string>{};
+}
+
+OptimizerDescriptor sgd_descriptor() {
+    return {
+        .kind = "sgd",
+        .title = "SGD",
+        .summary =
+            "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
+        .fields = {"lr", "momentum", "nesterov", "weight_decay"},
+        // With momentum and decay, which PyTorch's class, and ours, leave out unless given.
+        .defaults = {.lr = SgdOptions{}.lr, .momentum = 0.9, .weight_decay = 0.0005},
+        .states = [](const OptimizerConfig& c) { return c.momentum > 0 ? 1 : 0; },
+        .low_state = true,
+        .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                   const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<Sgd>(std::move(parameters),
+                                         SgdOptions{.lr = c.lr,
+                                                    .momentum = c.momentum,
+                                                    .weight_decay = c.weight_decay,
+                                                    .nesterov = c.nesterov},
+                                         options);
+        }};
 }
 
 }  // namespace engine

@@ -14,10 +14,10 @@ TensorList run_dropout(const OpArguments& args) {
     return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
 }
 
-Tensor drawn_mask(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset) {
+Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset) {
     const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
     on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
-        mask.array(), stream, offset, p, current_stream());
+        mask.array(), {source.stream, source.substream_data(), offset}, p, current_stream());
     return mask;
 }
 
@@ -50,9 +50,9 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
                   [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
 }
 
-Tensor dropout(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset) {
+Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset) {
     check_probability(p);
-    return dropout(x, drawn_mask(x, p, stream, offset), p);
+    return dropout(x, drawn_mask(x, p, source, offset), p);
 }
 
 }  // namespace engine

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/philox.h"
+#include "core/random_source.h"
 #include "core/tape.h"
 
 namespace engine {
@@ -10,8 +10,8 @@ extern const OpInfo dropout_info;
 /// x * mask / (1 - p), x's type; mask of x's shape, not 0 where x is kept. p in [0, 1], else
 /// Error(value).
 Tensor dropout(const Tensor& x, const Tensor& mask, double p);
-/// The same with a mask drawn from `stream`: element i of x (row-major) is dropped if uniform
+/// The same with a mask drawn from `source`: element i of x (row-major) is dropped if uniform
 /// number offset + i is below p. The caller moves its offset on by x.numel().
-Tensor dropout(const Tensor& x, double p, const RandomStream& stream, std::uint64_t offset);
+Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset);
 
 }  // namespace engine

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/philox.h"
+#include "core/random_source.h"
 #include "core/tape.h"
 
 namespace engine {
@@ -51,7 +51,7 @@ struct RecurrentOptions {
     std::vector<std::int64_t> batch_sizes = {};
     /// Where the masks come from: numbers from `random_offset` on, one an element that may be
     /// dropped. Dropout without it is an Error(value).
-    std::optional<RandomStream> random = {};
+    std::optional<RandomSource> random = {};
     std::uint64_t random_offset = 0;
 };
 

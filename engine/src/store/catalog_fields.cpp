@@ -33,10 +33,13 @@ std::vector<FieldInfo> data_and_model_fields() {
          "File with the sample indices of one batch per line, to replay another program's batches "
          "exactly. Empty: shuffled by the seed.",
          ""},
+        {"dataset.validation_share", "Validation share",
+         "Share of the training part that is kept out of training and evaluated after each epoch "
+         "(0 = none).",
+         ""},
+        {"task.kind", "Task", "What is learnt. Auto follows from the data set and the model.", ""},
         {"model.kind", "Model",
          "The network to train. Small networks show the same effects as large ones, sooner.", ""},
-        {"model.options", "Model options",
-         "Options of this model, such as the sizes of its hidden layers.", ""},
         {"model.init_from", "Start from",
          "Safetensors file with the initial weights. Empty: random weights from the seed.", ""},
     };
@@ -167,6 +170,15 @@ std::vector<FieldInfo> run_fields() {
          "Batches whose gradients are added up before one step: the effect of a larger batch in "
          "the same memory.",
          "batches"},
+        {"recompute", "Recompute",
+         "Blocks: keeps only the input of each block and computes the block again in the backward "
+         "pass. Less memory for activations, a third more computation, the same results.",
+         ""},
+        {"bptt", "Window",
+         "Tokens of a text that gradients flow back through (truncated back-propagation).",
+         "tokens"},
+        {"evaluation_batch", "Evaluation batch",
+         "Rows of a batch in evaluation (0 = the task's own number).", "rows"},
         {"epochs", "Epochs", "Number of passes over the whole training set.", "epochs"},
         {"max_steps", "Step limit", "Ends the run after this many steps (0 = no limit).", "steps"},
         {"stop_on_nan", "Stop on NaN",
@@ -204,6 +216,11 @@ Choices presets_of(std::span<const Info> infos) {
 Choices word_choices(std::string_view path) {
     if (path == "dataset.kind") return kinds_of(datasets());
     if (path == "model.kind") return kinds_of(models());
+    if (path == "task.kind") {
+        Choices choices = kinds_of(tasks());
+        choices.insert(choices.begin(), {"auto", "Auto", ""});
+        return choices;
+    }
     if (path == "precision.preset") return presets_of(precisions());
     if (path == "precision.weights") return {{"fp32", "FP32"}, {"fp16", "FP16"}};
     if (path == "precision.autocast") return {{"off", "Off"}, {"fp16", "FP16"}, {"bf16", "BF16"}};
@@ -215,6 +232,7 @@ Choices word_choices(std::string_view path) {
     if (path == "optimizer.norm") return {{"l2", "L2"}, {"largest", "Largest magnitude"}};
     if (path == "schedule.kind") return {{"constant", "Constant"}, {"cosine", "Cosine"}};
     if (path == "clip.kind") return {{"none", "None"}, {"norm", "By norm"}, {"value", "By value"}};
+    if (path == "recompute") return {{"off", "Off"}, {"blocks", "Blocks"}};
     if (path == "device") return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}};
     return {};
 }
@@ -231,6 +249,29 @@ void add_type(FieldInfo& info, const Field&) {
     }
 }
 
+/// A field for each option of the section's kinds.
+std::vector<FieldInfo> option_fields(std::string_view group) {
+    std::vector<FieldInfo> out;
+    for (const auto& [kind, options] : options_by_kind(group)) {
+        for (const OptionSpec& spec : options) {
+            const std::string path =
+                std::string(group) + (is_option_group(group) ? "" : ".") + spec.name;
+            const auto same = [&](const FieldInfo& info) { return info.path == path; };
+            if (const auto found = std::find_if(out.begin(), out.end(), same); found != out.end()) {
+                found->kinds.push_back(kind);
+                continue;
+            }
+            FieldInfo info{path, spec.label, spec.help, spec.unit, spec.choices};
+            if (std::holds_alternative<bool>(spec.default_value))
+                info.choices = {{"true", "On"}, {"false", "Off"}};
+            info.kinds = {kind};
+            info.prominent = spec.prominent;
+            out.push_back(std::move(info));
+        }
+    }
+    return out;
+}
+
 }  // namespace
 
 std::span<const FieldInfo> fields() {
@@ -239,6 +280,8 @@ std::span<const FieldInfo> fields() {
         for (auto part : {data_and_model_fields, precision_fields, optimizer_fields, run_fields}) {
             for (auto& info : part()) all.push_back(std::move(info));
         }
+        for (const char* group : {"dataset.", "model.options"})
+            for (auto& info : option_fields(group)) all.push_back(std::move(info));
         for_each_setting(RunConfig{}, [&all](std::string_view path, const auto& field) {
             for (FieldInfo& info : all) {
                 if (info.path == path) add_type(info, field);

@@ -24,14 +24,20 @@ double mean_over_seeds(const ComparedRuns& compared, F&& figure) {
     return mean_and_spread(over_seeds(compared, figure)).mean;
 }
 
-/// Best by `better(a, b)`, NaN left out; NaN if nothing is left.
-template <typename Better>
-double best_of(const std::vector<double>& values, Better&& better) {
+/// Largest or smallest, NaN left out; NaN if nothing is left.
+double best_of(const std::vector<double>& values, bool higher_is_better) {
     double best = unknown;
     for (const double value : values) {
-        if (std::isnan(best) || better(value, best)) best = value;
+        if (std::isnan(best) || (higher_is_better ? value > best : value < best)) best = value;
     }
     return best;
+}
+
+template <typename F>
+std::vector<double> test_values(const FinishedRun& run, F&& figure) {
+    std::vector<double> values;
+    for (const PartFigures& test : run.tests) values.push_back(figure(test));
+    return values;
 }
 
 double last_of(const std::vector<double>& values) {
@@ -83,13 +89,18 @@ ComparisonRow row_of(const ComparedRuns& compared) {
         compared.runs.begin(), compared.runs.end(),
         [](const FinishedRun& run) { return run.done.reason == DoneReason::diverged; }));
     const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
-    row.best_test_loss =
-        over([](const FinishedRun& run) { return best_of(run.test_losses, std::less<>()); });
-    row.last_test_loss = over([](const FinishedRun& run) { return last_of(run.test_losses); });
-    row.best_test_accuracy =
-        over([](const FinishedRun& run) { return best_of(run.test_accuracies, std::greater<>()); });
-    row.last_test_accuracy =
-        over([](const FinishedRun& run) { return last_of(run.test_accuracies); });
+    row.metric = compared.metric;
+    const auto losses = [](const FinishedRun& run) {
+        return test_values(run, [](const PartFigures& test) { return test.loss; });
+    };
+    const auto values = [&](const FinishedRun& run) {
+        return test_values(run, [&](const PartFigures& test) { return test.of(row.metric.key); });
+    };
+    row.best_test_loss = over([&](const FinishedRun& run) { return best_of(losses(run), false); });
+    row.last_test_loss = over([&](const FinishedRun& run) { return last_of(losses(run)); });
+    row.best_test_metric = over(
+        [&](const FinishedRun& run) { return best_of(values(run), row.metric.higher_is_better); });
+    row.last_test_metric = over([&](const FinishedRun& run) { return last_of(values(run)); });
     const auto mean = [&](auto figure) { return mean_over_seeds(compared, figure); };
     row.peak_bytes = mean(peak_bytes);
     row.updates =
@@ -118,8 +129,8 @@ Cells cells_of(const ComparisonRow& row) {
     return {name_of(row),
             spread_text("%.4f", row.best_test_loss, spread),
             spread_text("%.4f", row.last_test_loss, spread),
-            spread_text("%.4f", row.best_test_accuracy, spread),
-            spread_text("%.4f", row.last_test_accuracy, spread),
+            spread_text("%.4f", row.best_test_metric, spread),
+            spread_text("%.4f", row.last_test_metric, spread),
             spread_text("%.3f", row.step_ms, spread),
             spread_text("%.0f", row.samples_per_s, spread),
             number_text("%.2fx", row.speed_up),
@@ -153,8 +164,11 @@ std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisi
 }
 
 std::string comparison_table(const std::vector<ComparisonRow>& rows) {
-    std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best accuracy",
-                                 "last accuracy", "ms/step", "samples/s", "speed-up", "peak",
+    const std::string key = rows.empty() || rows.front().metric.key.empty()
+                                ? std::string("metric")
+                                : rows.front().metric.key;
+    std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
+                                 "last " + key, "ms/step", "samples/s", "speed-up", "peak",
                                  "updates", "skipped", "growths"}};
     for (const auto& row : rows) lines.push_back(cells_of(row));
     return aligned(lines, 1);

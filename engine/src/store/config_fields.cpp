@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "engine/catalog.h"
+
 namespace engine {
 namespace {
 
@@ -89,6 +91,27 @@ std::string shown(const OptionValue& value) {
     using nlohmann::json;
     return std::visit([](const auto& v) { return json(v); }, value)
         .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::vector<KindOptions> options_by_kind(std::string_view path) {
+    std::vector<KindOptions> out;
+    if (path == "dataset.") {
+        for (const auto& info : datasets()) out.push_back({info.kind, info.options});
+    } else if (path == "model.options") {
+        for (const auto& info : models()) out.push_back({info.kind, info.options});
+    }
+    return out;
+}
+
+std::vector<std::string> option_names(std::string_view path) {
+    std::vector<std::string> names;
+    for (const auto& [kind, options] : options_by_kind(path)) {
+        for (const OptionSpec& spec : options) {
+            if (std::find(names.begin(), names.end(), spec.name) == names.end())
+                names.push_back(spec.name);
+        }
+    }
+    return names;
 }
 
 }  // namespace engine

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/run_config.h"
 
 namespace engine {
 
 /// Calls f(path, member) for every field of the settings, in the order of their JSON form. The only
-/// list of field names: reading, writing, comparing and the catalog all go through it.
+/// list of field names: reading, writing, comparing and the catalog all go through it. A path that
+/// ends in a dot stands for the options of the section's kind, each a field of its own.
 template <typename Config, typename F>
 void for_each_setting(Config&& c, F&& f) {
     f("dataset.kind", c.dataset.kind);
@@ -18,6 +22,9 @@ void for_each_setting(Config&& c, F&& f) {
     f("dataset.train_limit", c.dataset.train_limit);
     f("dataset.test_limit", c.dataset.test_limit);
     f("dataset.order", c.dataset.order);
+    f("dataset.validation_share", c.dataset.validation_share);
+    f("dataset.", c.dataset.options);
+    f("task.kind", c.task.kind);
     f("model.kind", c.model.kind);
     f("model.options", c.model.options);
     f("model.init_from", c.model.init_from);
@@ -58,6 +65,9 @@ void for_each_setting(Config&& c, F&& f) {
     f("gradient_penalty", c.gradient_penalty);
     f("batch_size", c.batch_size);
     f("accumulate", c.accumulate);
+    f("recompute", c.recompute);
+    f("bptt", c.bptt);
+    f("evaluation_batch", c.evaluation_batch);
     f("epochs", c.epochs);
     f("max_steps", c.max_steps);
     f("stop_on_nan", c.stop_on_nan);
@@ -66,6 +76,18 @@ void for_each_setting(Config&& c, F&& f) {
     f("threads", c.threads);
     f("deterministic", c.deterministic);
 }
+
+/// Whether a path of for_each_setting() stands for the options of a section's kind.
+inline bool is_option_group(std::string_view path) { return path.ends_with('.'); }
+/// Options of all kinds of the section, by name; `path` as for_each_setting() has it.
+std::vector<std::string> option_names(std::string_view path);
+/// Options of the kinds of a section: the kind, and what it has.
+struct KindOptions {
+    std::string kind;
+    std::span<const OptionSpec> options;
+};
+/// Of "dataset." and "model.options".
+std::vector<KindOptions> options_by_kind(std::string_view path);
 
 /// ("optimizer", "lr") of "optimizer.lr"; ("", "seed") of "seed".
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);

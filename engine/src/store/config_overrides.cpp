@@ -20,6 +20,7 @@ struct KnownNames {
         RunConfig config;
         for_each_setting(config, [this](const char* path, const auto& field) {
             using Field = std::decay_t<decltype(field)>;
+            if (is_option_group(path)) return add_options(path);
             paths.emplace_back(path);
             if constexpr (std::is_same_v<Field, std::string> ||
                           std::is_same_v<Field, std::optional<std::string>> ||
@@ -30,6 +31,20 @@ struct KnownNames {
             if (section.empty() || has(sections, section)) return;
             sections.push_back(section);
         });
+    }
+
+    void add_options(std::string_view group) {
+        for (const auto& [kind, options] : options_by_kind(group)) {
+            for (const OptionSpec& spec : options) {
+                const std::string path = std::string(group) + spec.name;
+                if (has(paths, path)) continue;
+                paths.push_back(path);
+                const bool words =
+                    std::holds_alternative<std::string>(spec.default_value) ||
+                    std::holds_alternative<std::vector<std::string>>(spec.default_value);
+                if (words) word_paths.push_back(path);
+            }
+        }
     }
 
     static bool has(const std::vector<std::string>& names, std::string_view name) {

@@ -52,6 +52,11 @@ std::optional<OptionValue> option_value(const json& value) {
         if (const auto number = whole_number(value)) return *number;
     }
     if (!value.is_array()) return std::nullopt;
+    if (!value.empty() && value.front().is_string()) {
+        const auto is_string = [](const json& item) { return item.is_string(); };
+        if (!std::all_of(value.begin(), value.end(), is_string)) return std::nullopt;
+        return value.get<std::vector<std::string>>();
+    }
     std::vector<std::int64_t> numbers;
     for (const auto& item : value) {
         const auto number = whole_number(item);
@@ -148,16 +153,32 @@ void ConfigReader::read(std::string_view path, const json& value, std::vector<st
     }
 }
 
-void ConfigReader::read(std::string_view path, const json& value,
-                        std::map<std::string, OptionValue>& field) {
+void ConfigReader::read(std::string_view path, const json& value, Options& field) {
     if (!value.is_object()) return refuse(path, value, msg("use an object of options"));
-    for (const auto& [option, option_json] : value.items()) {
-        if (auto option_read = option_value(option_json)) {
-            field[option] = std::move(*option_read);
-        } else {
-            refuse(std::string(path) + "." + option, option_json,
-                   msg("use true or false, a number, a text or a list of whole numbers"));
-        }
+    for (const auto& [option, option_json] : value.items())
+        read_option(std::string(path) + "." + option, option_json, field[option]);
+    std::erase_if(field, [&](const auto& item) {
+        return refusals_.refused(std::string(path) + "." + item.first);
+    });
+}
+
+void ConfigReader::read_option(const std::string& path, const json& value, OptionValue& option) {
+    if (auto read_value = option_value(value)) {
+        option = std::move(*read_value);
+    } else {
+        refuse(path, value,
+               msg("use true or false, a number, a text, or a list of whole numbers or texts"));
+    }
+}
+
+void ConfigReader::read_group(std::string_view path, Options& options) {
+    for (const std::string& name : option_names(path)) {
+        const std::string full = std::string(path) + name;
+        const json* value = find(full);
+        if (value == nullptr) continue;
+        OptionValue option;
+        read_option(full, *value, option);
+        if (!refusals_.refused(full)) options[name] = std::move(option);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/run_config.h"
+#include "store/config_fields.h"
 #include "store/refusals.h"
 
 namespace engine {
@@ -21,6 +22,9 @@ public:
 
     template <typename T>
     void operator()(std::string_view path, T& field) {
+        if constexpr (std::is_same_v<T, Options>) {
+            if (is_option_group(path)) return read_group(path, field);
+        }
         if (const nlohmann::json* value = find(path)) read(path, *value, field);
     }
     /// True if the document gives this field.
@@ -28,13 +32,14 @@ public:
 
 private:
     const nlohmann::json* find(std::string_view path) const;
+    void read_group(std::string_view path, Options& options);
+    void read_option(const std::string& path, const nlohmann::json& value, OptionValue& option);
     void read(std::string_view path, const nlohmann::json& value, bool& field);
     void read(std::string_view path, const nlohmann::json& value, std::int64_t& field);
     void read(std::string_view path, const nlohmann::json& value, double& field);
     void read(std::string_view path, const nlohmann::json& value, std::string& field);
     void read(std::string_view path, const nlohmann::json& value, std::vector<std::string>& field);
-    void read(std::string_view path, const nlohmann::json& value,
-              std::map<std::string, OptionValue>& field);
+    void read(std::string_view path, const nlohmann::json& value, Options& field);
     template <typename T>
     void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {
         if (value.is_null()) return;

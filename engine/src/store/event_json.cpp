@@ -19,10 +19,20 @@ void put_measured(ordered_json& object, const char* field, double value) {
     if (!std::isnan(value)) object[field] = json_number(value);
 }
 
-/// A test set that was evaluated has a loss or an accuracy; without either there was none.
-void put_test_figures(ordered_json& object, double loss, double accuracy) {
-    if (!std::isnan(accuracy) || !std::isnan(loss)) object["test_loss"] = json_number(loss);
-    put_measured(object, "test_accuracy", accuracy);
+/// A part that was evaluated has a loss or a metric; without either there was none.
+void put_part(ordered_json& object, const std::string& part, const PartFigures& figures) {
+    if (!figures.known()) return;
+    object[part + "_loss"] = json_number(figures.loss);
+    for (const MetricValue& metric : figures.metrics)
+        put_measured(object, (part + "_" + metric.key).c_str(), metric.value);
+}
+
+ordered_json to_object(const Metric& metric) {
+    ordered_json object = {{"key", metric.key}, {"title", metric.title}};
+    if (!metric.unit.empty()) object["unit"] = metric.unit;
+    object["higher_is_better"] = metric.higher_is_better;
+    object["is_share"] = metric.is_share;
+    return object;
 }
 
 /// The sentence in English, and its parts for another language where it has any.
@@ -47,6 +57,11 @@ ordered_json to_object(const RunStarted& e) {
     object["test_samples"] = e.test_samples;
     object["steps_planned"] = e.steps_planned;
     object["folder"] = e.folder;
+    if (e.validation_samples != 0) object["validation_samples"] = e.validation_samples;
+    object["task"] = e.task;
+    object["unit"] = e.unit;
+    object["metrics"] = metrics_json(e.metrics);
+    object["step_metrics"] = metrics_json(e.step_metrics);
     return object;
 }
 
@@ -60,9 +75,11 @@ ordered_json to_object(const EpochDone& e) {
     ordered_json object = head("epoch", e.run);
     object["epoch"] = e.epoch;
     object["step"] = e.step;
-    object["train_loss"] = json_number(e.train_loss);
-    put_measured(object, "train_accuracy", e.train_accuracy);
-    put_test_figures(object, e.test_loss, e.test_accuracy);
+    object["train_loss"] = json_number(e.train.loss);
+    for (const MetricValue& metric : e.train.metrics)
+        put_measured(object, ("train_" + metric.key).c_str(), metric.value);
+    put_part(object, "validation", e.validation);
+    put_part(object, "test", e.test);
     object["seconds"] = json_number(e.seconds);
     if (!e.epoch_ended) object["epoch_ended"] = false;
     return object;
@@ -100,8 +117,10 @@ ordered_json to_object(const RunDone& e) {
     object["steps"] = e.steps;
     object["updates"] = e.updates;
     object["skipped"] = e.skipped;
-    object["test_loss"] = json_number(e.test_loss);
-    object["test_accuracy"] = json_number(e.test_accuracy);
+    put_part(object, "validation", e.validation);
+    object["test_loss"] = json_number(e.test.loss);
+    for (const MetricValue& metric : e.test.metrics)
+        object["test_" + metric.key] = json_number(metric.value);
     object["wall_s"] = json_number(e.wall_s);
     object["samples_per_s"] = json_number(e.samples_per_s);
     object["peak_bytes"] = e.peak_bytes;
@@ -137,6 +156,12 @@ void append_field(std::string& out, std::string_view field, T value) {
 }
 
 }  // namespace
+
+ordered_json metrics_json(const std::vector<Metric>& metrics) {
+    ordered_json list = ordered_json::array();
+    for (const Metric& metric : metrics) list.push_back(to_object(metric));
+    return list;
+}
 
 bool nan_is_a_value(std::string_view field) { return field == "loss" || field == "grad_norm"; }
 
@@ -197,10 +222,13 @@ std::string to_json_line(const Event& event) {
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-std::string to_json_line(const std::string& run, const StepRecord& step) {
+std::string to_json_line(const std::string& run, const StepRecord& step,
+                         std::span<const Metric> metrics) {
     std::string out = R"({"event":"step","run":)";
     out += json(run).dump(-1, ' ', false, json::error_handler_t::replace);
-    for_each_field([&](const char* field, auto member) { append_field(out, field, step.*member); });
+    for_each_named_field(metrics, [&](std::string_view field, auto member) {
+        append_field(out, field, step.*member);
+    });
     return out + "}";
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,10 @@ bool nan_is_a_value(std::string_view field);
 
 /// "grown", "skipped_calibrating", ...
 const char* name(ScaleChanged::Kind kind) noexcept;
+
+/// Descriptors of metrics as JSON, and back. parse_metrics throws json::exception.
+nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics);
+std::vector<Metric> parse_metrics(const nlohmann::json& list);
 
 /// Reads back what to_json_line(Event) wrote. Empty for a line that is none: cut off, damaged, of a
 /// kind that this program does not know, or a step.

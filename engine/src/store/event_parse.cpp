@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "store/event_json.h"
+#include "store/json_number.h"
 
 namespace engine {
 namespace {
@@ -14,11 +15,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 double number(const json& object, const char* field) {
     const auto at = object.find(field);
-    if (at == object.end()) return not_measured;
-    if (at->is_number()) return at->get<double>();
-    if (*at == "inf") return std::numeric_limits<double>::infinity();
-    if (*at == "-inf") return -std::numeric_limits<double>::infinity();
-    return not_measured;
+    return at == object.end() ? not_measured : number_of(*at);
 }
 
 Message message(const json& object, const std::string& field) {
@@ -26,6 +23,20 @@ Message message(const json& object, const std::string& field) {
     Message out = object.at(field + "_text").get<std::string>();
     out.args = object.value(field + "_args", std::vector<std::string>());
     return out;
+}
+
+/// The loss and the metrics of a part, whose fields begin with `prefix`.
+PartFigures part(const json& object, std::string_view prefix) {
+    PartFigures figures;
+    for (const auto& [field, value] : object.items()) {
+        if (!field.starts_with(prefix)) continue;
+        const std::string key = field.substr(prefix.size());
+        if (key == "loss")
+            figures.loss = number(object, field.c_str());
+        else
+            figures.metrics.push_back({key, number(object, field.c_str())});
+    }
+    return figures;
 }
 
 /// The value of an enum, counted from 0 to last, by its name; throws if there is none of that name.
@@ -49,6 +60,12 @@ Event started(const json& o) {
     e.test_samples = o.value("test_samples", std::int64_t{0});
     e.steps_planned = o.value("steps_planned", std::int64_t{0});
     e.folder = o.value("folder", std::string());
+    e.validation_samples = o.value("validation_samples", std::int64_t{0});
+    e.task = o.value("task", e.task);
+    e.unit = o.value("unit", e.unit);
+    // Earlier versions trained classifiers alone and wrote no metrics.
+    if (o.contains("metrics")) e.metrics = parse_metrics(o.at("metrics"));
+    e.step_metrics = o.contains("step_metrics") ? parse_metrics(o.at("step_metrics")) : e.metrics;
     return e;
 }
 
@@ -61,10 +78,9 @@ Event epoch_done(const json& o) {
     e.run = o.at("run").get<std::string>();
     e.epoch = o.at("epoch").get<std::int64_t>();
     e.step = o.value("step", std::int64_t{0});
-    e.train_loss = number(o, "train_loss");
-    e.train_accuracy = number(o, "train_accuracy");
-    e.test_loss = number(o, "test_loss");
-    e.test_accuracy = number(o, "test_accuracy");
+    e.train = part(o, "train_");
+    e.validation = part(o, "validation_");
+    e.test = part(o, "test_");
     e.seconds = number(o, "seconds");
     e.epoch_ended = o.value("epoch_ended", true);
     return e;
@@ -98,8 +114,8 @@ Event done(const json& o) {
     e.steps = o.value("steps", std::int64_t{0});
     e.updates = o.value("updates", std::int64_t{0});
     e.skipped = o.value("skipped", std::int64_t{0});
-    e.test_loss = number(o, "test_loss");
-    e.test_accuracy = number(o, "test_accuracy");
+    e.validation = part(o, "validation_");
+    e.test = part(o, "test_");
     e.wall_s = number(o, "wall_s");
     e.samples_per_s = number(o, "samples_per_s");
     e.peak_bytes = o.value("peak_bytes", std::int64_t{0});
@@ -120,6 +136,16 @@ std::optional<Event> parse_object(const json& object) {
 }
 
 }  // namespace
+
+std::vector<Metric> parse_metrics(const json& list) {
+    std::vector<Metric> metrics;
+    for (const json& one : list) {
+        metrics.push_back({one.at("key").get<std::string>(), one.value("title", std::string()),
+                           one.value("unit", std::string()), one.value("higher_is_better", true),
+                           one.value("is_share", false)});
+    }
+    return metrics;
+}
 
 std::optional<Event> parse_event(std::string_view line) {
     const json object = json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -5,16 +6,46 @@
 #include "engine/run_store.h"
 #include "file/atomic_file.h"
 #include "store/event_json.h"
+#include "store/run_folder.h"
 
 namespace engine {
 namespace {
 
 constexpr std::int64_t rows_at_once = 4096;
 
-std::string header_line() {
+/// The metrics of the steps of a run, by its folder.
+std::vector<Metric> metrics_of(const std::filesystem::path& folder) {
+    for (const Event& event : read_events(folder).events) {
+        if (const auto* started = std::get_if<RunStarted>(&event)) return started->step_metrics;
+    }
+    return classification_metrics();
+}
+
+/// Columns for the metrics of all runs, each key once. Together the runs may have more of them than
+/// one record.
+struct MetricCells {
+    std::vector<Metric> accuracy;  ///< which stands among the fields of the step, or nothing
+    std::vector<Metric> others;    ///< behind them
+};
+
+MetricCells metric_cells(const std::vector<std::vector<Metric>>& of_runs) {
+    MetricCells cells;
+    for (const auto& metrics : of_runs) {
+        for (const Metric& metric : metrics) {
+            auto& group = metric.key == "accuracy" ? cells.accuracy : cells.others;
+            const auto same = [&](const Metric& other) { return other.key == metric.key; };
+            if (std::none_of(group.begin(), group.end(), same)) group.push_back(metric);
+        }
+    }
+    return cells;
+}
+
+std::string header_line(const MetricCells& cells) {
     std::string line;
-    for_each_field(
-        [&line](const char* name, auto) { line.append(line.empty() ? "" : ",").append(name); });
+    for_each_named_field(cells.accuracy, [&line](std::string_view name, auto) {
+        line.append(line.empty() ? "" : ",").append(name);
+    });
+    for (const Metric& metric : cells.others) line.append(",").append(metric.key);
     return line + "\n";
 }
 
@@ -28,13 +59,32 @@ void append_cell(std::string& out, std::string_view field, T value) {
     out.append(digits.data(), end);
 }
 
-void append_row(std::string& out, const StepRecord& row) {
+/// Empty for a metric that the run does not have. `metrics`: of the run.
+void append_metric(std::string& out, const StepRecord& row, std::string_view key,
+                   const std::vector<Metric>& metrics) {
+    const auto own = std::find_if(metrics.begin(), metrics.end(),
+                                  [&](const Metric& metric) { return metric.key == key; });
+    if (own == metrics.end()) return;
+    append_cell(out, key,
+                row.*metric_column(metrics, static_cast<std::size_t>(own - metrics.begin())));
+}
+
+/// Cells in the order of header_line(cells); `metrics`: of the run.
+void append_row(std::string& out, const StepRecord& row, const MetricCells& cells,
+                const std::vector<Metric>& metrics) {
     bool first = true;
-    for_each_field([&](const char* name, auto member) {
+    for_each_named_field(cells.accuracy, [&](std::string_view name, auto member) {
         if (!first) out += ',';
         first = false;
-        append_cell(out, name, row.*member);
+        if (name == "accuracy")
+            append_metric(out, row, name, metrics);
+        else
+            append_cell(out, name, row.*member);
     });
+    for (const Metric& metric : cells.others) {
+        out += ',';
+        append_metric(out, row, metric.key, metrics);
+    }
     out += '\n';
 }
 
@@ -49,17 +99,28 @@ std::string text_cell(std::string_view text) {
     return out + '"';
 }
 
+/// A run that is exported.
+struct Exported {
+    StepRecordReader reader;
+    std::vector<Metric> metrics;
+};
+
+Exported open_exported(const std::filesystem::path& folder) {
+    return {StepRecordReader::open(folder), metrics_of(folder)};
+}
+
 /// Writes all rows of a record, each behind `prefix`.
-void write_rows(AtomicFile& out, const StepRecordReader& reader, const std::string& prefix) {
-    const std::int64_t size = reader.size();
+void write_rows(AtomicFile& out, const Exported& run, const MetricCells& cells,
+                const std::string& prefix) {
+    const std::int64_t size = run.reader.size();
     std::vector<StepRecord> rows;
     for (std::int64_t first = 0; first < size; first += rows_at_once) {
         rows.resize(static_cast<std::size_t>(std::min(rows_at_once, size - first)));
-        reader.rows(first, rows);
+        run.reader.rows(first, rows);
         std::string text;
         for (const auto& row : rows) {
             text += prefix;
-            append_row(text, row);
+            append_row(text, row, cells, run.metrics);
         }
         out.write(text);
     }
@@ -68,21 +129,26 @@ void write_rows(AtomicFile& out, const StepRecordReader& reader, const std::stri
 }  // namespace
 
 void export_csv(const std::filesystem::path& run_folder, const std::filesystem::path& file) {
-    const auto reader = StepRecordReader::open(run_folder);
+    const Exported run = open_exported(run_folder);
     AtomicFile out(file);
-    out.write(header_line());
-    write_rows(out, reader, {});
+    const MetricCells cells = metric_cells({run.metrics});
+    out.write(header_line(cells));
+    write_rows(out, run, cells, {});
     out.commit();
 }
 
 void export_csv(const std::vector<CsvRun>& runs, const std::filesystem::path& file) {
-    std::vector<StepRecordReader> readers;
-    for (const auto& run : runs) readers.push_back(StepRecordReader::open(run.folder));
-    AtomicFile out(file);
-    out.write("run," + header_line());
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        write_rows(out, readers[i], text_cell(runs[i].name) + ",");
+    std::vector<Exported> exported;
+    std::vector<std::vector<Metric>> metrics;
+    for (const auto& run : runs) {
+        exported.push_back(open_exported(run.folder));
+        metrics.push_back(exported.back().metrics);
     }
+    const MetricCells cells = metric_cells(metrics);
+    AtomicFile out(file);
+    out.write("run," + header_line(cells));
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        write_rows(out, exported[i], cells, text_cell(runs[i].name) + ",");
     out.commit();
 }
 

@@ -10,6 +10,7 @@
 #include "data/byte_reader.h"
 #include "data/cifar.h"
 #include "data/data_files.h"
+#include "data/dataset_descriptor.h"
 #include "data/idx.h"
 #include "engine/dataset_preview.h"
 #include "engine/error.h"
@@ -131,7 +132,11 @@ std::string recognise_path(const std::string& path) {
         for (const auto* format : {&cifar100_format(), &cifar10_format()}) {
             if (std::string kind = recognise_cifar(path, *format); !kind.empty()) return kind;
         }
-        return recognise_idx(path);
+        if (std::string kind = recognise_idx(path); !kind.empty()) return kind;
+        for (const DatasetDescriptor& set : dataset_descriptors()) {
+            if (set.recognise != nullptr && set.recognise(path)) return set.kind;
+        }
+        return "";
     } catch (const Error&) {
         return "";  // damaged
     } catch (const fs::filesystem_error&) {

@@ -94,13 +94,19 @@ std::int64_t Layout::file_bytes(std::int64_t rows) const {
     return last.offset + last.bytes;
 }
 
-Header make_header() {
+std::size_t metric_number(std::string_view column) {
+    constexpr std::string_view prefix = "metric_";
+    return column.starts_with(prefix) ? static_cast<std::size_t>(column.back() - '0') : 0;
+}
+
+Header make_header(std::size_t metrics) {
     Header header{};
     header.magic = magic;
     header.version = version;
     header.first_chunk_rows = default_first_chunk_rows;
     header.full_chunk_rows = default_full_chunk_rows;
-    for_each_field([&header](const char* name, auto member) {
+    for_each_field([&](const char* name, auto member) {
+        if (metric_number(name) > metrics) return;
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
         Column& column = header.columns[header.column_count++];
         std::strncpy(column.name.data(), name, column.name.size() - 1);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -93,8 +94,11 @@ private:
     std::int64_t doublings_;  ///< chunks before the first full one
 };
 
-/// A header for StepRecord as it is now, with nothing published.
-Header make_header();
+/// A header for StepRecord as it is now, with nothing published. Of the columns metric_1, metric_2,
+/// ... it has the first `metrics`.
+Header make_header(std::size_t metrics = 0);
+/// The number of a column metric_N; 0 for any other.
+std::size_t metric_number(std::string_view column);
 std::uint64_t checksum(const Header& header);
 
 /// Throws Error(data) unless the header is whole and of this version. Columns may be fewer or more

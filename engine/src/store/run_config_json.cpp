@@ -111,6 +111,57 @@ void fill_from_presets(ConfigReader& reader, RunConfig& config) {
     }
 }
 
+void complete_options(std::string_view group, const std::string& kind, Options& options) {
+    for (const auto& [name, specs] : options_by_kind(group)) {
+        if (name == kind) complete(options, specs);
+    }
+}
+
+/// Options of a data set or model other than the chosen one, unless they have their default.
+std::vector<std::string> foreign_options(std::string_view group, const std::string& kind,
+                                         const Options& options) {
+    std::vector<std::string> names;
+    for (const auto& [option, value] : options) {
+        bool own = false, changed = true;
+        for (const auto& [name, specs] : options_by_kind(group)) {
+            const OptionSpec* spec = find_option(specs, option);
+            if (spec == nullptr) continue;
+            own = own || name == kind;
+            changed = changed && !(spec->default_value == value);
+        }
+        const std::string dot = is_option_group(group) ? "" : ".";
+        if (!own && changed) names.push_back(std::string(group) + dot + option);
+    }
+    return names;
+}
+
+/// Fields of the optimizer that the chosen kind does not read, unless they have their default.
+std::vector<std::string> foreign_optimizer_fields(const RunConfig& config) {
+    std::vector<std::string> names;
+    for (const auto& info : optimizers()) {
+        if (info.kind != config.optimizer.kind) continue;
+        RunConfig defaults;
+        defaults.optimizer = info.defaults;
+        for (const std::string& path : differing_fields(config, defaults)) {
+            const auto [section, name] = split_path(path);
+            if (section != "optimizer" || name == "kind") continue;
+            if (std::find(info.fields.begin(), info.fields.end(), name) == info.fields.end())
+                names.push_back(path);
+        }
+    }
+    return names;
+}
+
+std::vector<Message> ignored_options(const RunConfig& config) {
+    auto names = foreign_options("dataset.", config.dataset.kind, config.dataset.options);
+    for (auto& name : foreign_options("model.options", config.model.kind, config.model.options))
+        names.push_back(std::move(name));
+    for (auto& name : foreign_optimizer_fields(config)) names.push_back(std::move(name));
+    if (names.empty()) return {};
+    return {msg("Ignored, since they belong to another data set, model or optimizer: {}.",
+                join(names))};
+}
+
 ordered_json to_value(bool value) { return value; }
 ordered_json to_value(std::int64_t value) { return value; }
 ordered_json to_value(const std::string& value) { return value; }
@@ -124,7 +175,7 @@ ordered_json to_value(const std::vector<std::string>& paths) {
     if (paths.size() == 1) return paths.front();
     return paths;
 }
-ordered_json to_value(const std::map<std::string, OptionValue>& options) {
+ordered_json to_value(const Options& options) {
     ordered_json object = ordered_json::object();
     for (const auto& [option, value] : options) {
         object[option] = std::visit([](const auto& v) { return ordered_json(v); }, value);
@@ -145,9 +196,9 @@ std::map<std::string, std::string> flat(const RunConfig& config) {
             out[path] = value.dump(-1, ' ', false, json::error_handler_t::replace);
             return;
         }
+        const std::string prefix = is_option_group(path) ? path : std::string(path) + ".";
         for (const auto& [option, item] : value.items()) {
-            out[std::string(path) + "." + option] =
-                item.dump(-1, ' ', false, json::error_handler_t::replace);
+            out[prefix + option] = item.dump(-1, ' ', false, json::error_handler_t::replace);
         }
     });
     return out;
@@ -171,6 +222,9 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     fill_from_presets(preset_reader, parsed.config);
     ConfigReader reader(document, refusals);
     for_each_setting(parsed.config, reader);
+    complete_options("dataset.", parsed.config.dataset.kind, parsed.config.dataset.options);
+    complete_options("model.options", parsed.config.model.kind, parsed.config.model.options);
+    parsed.notes = ignored_options(parsed.config);
     check_config(parsed.config, refusals);
     parsed.errors = refusals.take();
     return parsed;
@@ -182,6 +236,11 @@ ordered_json to_ordered_json(const RunConfig& config) {
         const auto [section, name] = split_path(path);
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set
+        if (is_option_group(path)) {
+            for (const auto& [option, item] : value.items())
+                document[std::string(section)][option] = item;
+            return;
+        }
         ordered_json& place = section.empty() ? document : document[std::string(section)];
         place[std::string(name)] = std::move(value);
     });

@@ -16,7 +16,6 @@ constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
 constexpr std::int64_t most_hysteresis = 1'000'000;
-constexpr std::int64_t largest_layer = 65536;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
 
@@ -46,34 +45,18 @@ const Info& info_of(std::span<const Info> infos, const std::string& kind) {
 
 Names models_for(const std::string& dataset) {
     Names names;
+    const std::string& input = info_of(datasets(), dataset).input;
     for (const auto& model : models()) {
-        if (has(model.dataset_kinds, dataset)) names.push_back(model.kind);
+        if (has(model.inputs, input)) names.push_back(model.kind);
     }
     return names;
 }
 
-/// True if an option of this default takes the value: one of its kind, or a whole number for a
-/// number and for a list of one.
-bool takes(const OptionValue& default_value, const OptionValue& value) {
-    if (default_value.index() == value.index()) return true;
-    const bool many = std::holds_alternative<std::vector<std::int64_t>>(default_value);
-    return std::holds_alternative<std::int64_t>(value) &&
-           (many || std::holds_alternative<double>(default_value));
-}
-
-/// Lists are sizes of layers.
-bool sizes_are_sound(const OptionValue& value) {
-    const auto* sizes = std::get_if<std::vector<std::int64_t>>(&value);
-    const auto sound = [](std::int64_t size) { return size >= 1 && size <= largest_layer; };
-    return sizes == nullptr || std::all_of(sizes->begin(), sizes->end(), sound);
-}
-
 /// Names that the settings know (interfaces.md) and that this version cannot run.
 const Names& known_elsewhere() {
-    static const Names names = {"image-folder", "csv",       "text-words", "text-chars",
-                                "resnet34",     "resnet50",  "resnet101",  "resnet152",
-                                "resnext101",   "rnn-lm",    "bert",       "transformer-lm",
-                                "dlrm",         "one-cycle", "step"};
+    static const Names names = {"image-folder", "resnet34",   "resnet50", "resnet101",
+                                "resnet152",    "resnext101", "bert",     "transformer-lm",
+                                "dlrm",         "one-cycle",  "step"};
     return names;
 }
 
@@ -84,6 +67,7 @@ public:
     void check_all() {
         check_texts();
         check_dataset();
+        check_task();
         check_model();
         check_precision();
         check_scaler_numbers();
@@ -175,49 +159,64 @@ private:
         check_name("dataset.kind", c_.dataset.kind);
         check_count("dataset.train_limit", c_.dataset.train_limit, 0);
         check_count("dataset.test_limit", c_.dataset.test_limit, 0);
+        check_below_one("dataset.validation_share", c_.dataset.validation_share);
         if (refused("dataset.kind")) return;
         const DatasetInfo& info = info_of(datasets(), c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
                 msg("choose the folder or the files of {}", info.kind));
-        const bool images = info.sample_shape.size() == 3;
-        require(images || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
-                msg("use false: {} holds points, and only images can be augmented", info.kind));
+        require(info.input == "image" || !c_.dataset.augment, "dataset.augment", c_.dataset.augment,
+                msg("use false: {} holds no images, and only images can be augmented", info.kind));
+        require(c_.dataset.order.empty() || info.input != "tokens", "dataset.order",
+                c_.dataset.order, msg("leave it empty: a text is read as contiguous streams"));
+        check_options("dataset.", info.kind, c_.dataset.options);
     }
 
     void check_model() {
         check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
-        check_options(info_of(models(), c_.model.kind));
+        check_options("model.options.", c_.model.kind, c_.model.options);
+        require(c_.recompute != "blocks" || info_of(models(), c_.model.kind).has_blocks,
+                "recompute", c_.recompute,
+                msg("use off: {} has no blocks to compute again", c_.model.kind));
         if (refused("dataset.kind")) return;
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
                 msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
     }
 
-    void check_options(const ModelInfo& model) {
-        for (const auto& [name, value] : c_.model.options) {
-            const std::string field = "model.options." + name;
-            const auto found =
-                std::find_if(model.options.begin(), model.options.end(),
-                             [&](const ModelOption& option) { return option.name == name; });
-            if (found == model.options.end()) {
-                refuse_option(field, value, model);
-                continue;
+    /// Options of other kinds are ignored; parse_run_config() notes them.
+    void check_options(const std::string& prefix, const std::string& kind, const Options& options) {
+        const std::string_view group =
+            prefix == "model.options." ? std::string_view("model.options") : prefix;
+        const Names known = option_names(group);
+        for (const auto& [kind_name, specs] : options_by_kind(group)) {
+            if (kind_name != kind) continue;
+            for (const auto& [name, value] : options) {
+                const std::string field = prefix + name;
+                if (const OptionSpec* spec = find_option(specs, name)) {
+                    const Message allowed = check_option(*spec, value);
+                    require(allowed.empty(), field, value, allowed);
+                } else if (!has(known, name)) {
+                    refuse_option(field, value, kind, specs);
+                }
             }
-            require(takes(found->default_value, value), field, value,
-                    msg("use a value such as {}", shown(found->default_value)));
-            require(sizes_are_sound(value), field, value,
-                    msg("use sizes of layers, from 1 to {}", largest_layer));
         }
     }
 
-    void refuse_option(const std::string& field, const OptionValue& value, const ModelInfo& model) {
+    void refuse_option(const std::string& field, const OptionValue& value, const std::string& kind,
+                       std::span<const OptionSpec> specs) {
         Names names;
-        for (const auto& option : model.options) names.push_back(option.name);
+        for (const auto& option : specs) names.push_back(option.name);
         require(false, field, value,
-                names.empty()
-                    ? msg("{} has no options", model.kind)
-                    : msg("there is no such option of {}; it has {}", model.kind, join(names)));
+                names.empty() ? msg("{} has no options", kind)
+                              : msg("there is no such option of {}; it has {}", kind, join(names)));
+    }
+
+    void check_task() {
+        check_name("task.kind", c_.task.kind);
+        check_name("recompute", c_.recompute);
+        check_count("bptt", c_.bptt, 1, 100'000);
+        check_count("evaluation_batch", c_.evaluation_batch, 0, most_in_batch);
     }
 
     void check_precision() {
@@ -306,7 +305,7 @@ private:
     void check_gradient_penalty() {
         check_not_negative("gradient_penalty", c_.gradient_penalty);
         if (refused("model.kind")) return;
-        require(c_.gradient_penalty == 0 || has({"mlp", "lenet"}, c_.model.kind),
+        require(c_.gradient_penalty == 0 || info_of(models(), c_.model.kind).second_derivative,
                 "gradient_penalty", c_.gradient_penalty,
                 msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }

@@ -1,13 +1,18 @@
 #include "store/run_index.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "engine/error.h"
 #include "store/event_json.h"
+#include "store/json_number.h"
 
 namespace engine {
 namespace fs = std::filesystem;
 namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
 
 constexpr std::int64_t schema_version = 1;
 
@@ -34,10 +39,11 @@ PRAGMA user_version = 1;
 constexpr char additions[] = R"(
 CREATE TABLE IF NOT EXISTS titles (run TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 )";
 /// With what belongs to a run, before the table of the runs themselves.
-constexpr const char* tables_of_a_run[] = {"divergences", "titles", "tags",    "notes",
-                                           "epochs",      "events", "settings"};
+constexpr const char* tables_of_a_run[] = {"metrics", "divergences", "titles", "tags",
+                                           "notes",   "epochs",      "events", "settings"};
 
 /// Tables and indexes with the statements that made them.
 std::set<std::string> schema_of(Database& database) {
@@ -59,10 +65,32 @@ std::set<std::string> expected_schema() {
 constexpr char select_runs[] =
     "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
-    "COALESCE(divergences.step, 0) FROM runs "
+    "COALESCE(divergences.step, 0), metrics.json FROM runs "
     "LEFT JOIN settings ON settings.run = id LEFT JOIN notes ON notes.run = id "
     "LEFT JOIN tags ON tags.run = id LEFT JOIN titles ON titles.run = id "
-    "LEFT JOIN divergences ON divergences.run = id ";
+    "LEFT JOIN divergences ON divergences.run = id LEFT JOIN metrics ON metrics.run = id ";
+
+/// The metrics of a run and their values on the test part, as JSON.
+std::string metrics_of(const RunSummary& run) {
+    ordered_json object = {{"unit", run.unit}, {"metrics", metrics_json(run.metrics)}};
+    for (const MetricValue& metric : run.test.metrics)
+        object["test"][metric.key] = json_number(metric.value);
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void parse_metrics_of(RunSummary& run, const std::string& text) {
+    try {
+        const json object = json::parse(text);
+        run.unit = object.at("unit").get<std::string>();
+        run.metrics = parse_metrics(object.at("metrics"));
+        run.test.metrics.clear();
+        if (!object.contains("test")) return;
+        for (const auto& [key, value] : object.at("test").get_ref<const json::object_t&>())
+            run.test.metrics.push_back({key, number_of(value)});
+    } catch (const json::exception&) {
+        throw DamagedDatabase{};
+    }
+}
 
 RunSummary read_summary(const Statement& row) {
     RunSummary run;
@@ -72,8 +100,7 @@ RunSummary read_summary(const Statement& row) {
     run.state = row.text(3);
     run.steps = row.integer(4);
     run.skipped = row.integer(5);
-    run.test_loss = row.real(6);
-    run.test_accuracy = row.real(7);
+    run.test = {row.real(6), {{"accuracy", row.real(7)}}};
     run.wall_s = row.real(8);
     run.samples_per_s = row.real(9);
     run.peak_bytes = row.integer(10);
@@ -84,6 +111,8 @@ RunSummary read_summary(const Statement& row) {
     run.tags = row.text(13);
     run.title = row.text(14);
     run.diverged_at = row.integer(15);
+    // A run of an earlier version has the metrics of classification and no row of them.
+    if (const std::string metrics = row.text(16); !metrics.empty()) parse_metrics_of(run, metrics);
     return run;
 }
 
@@ -173,12 +202,18 @@ void RunIndex::update(const RunSummary& run) {
     Statement(database_,
               "UPDATE runs SET folder = ?, state = ?, steps = ?, skipped = ?, test_loss = ?, "
               "test_accuracy = ?, wall_s = ?, samples_per_s = ?, peak_bytes = ? WHERE id = ?")
-        .bind(run.folder.string(), run.state, run.steps, run.skipped, run.test_loss,
-              run.test_accuracy, run.wall_s, run.samples_per_s, run.peak_bytes, run.run)
+        .bind(run.folder.string(), run.state, run.steps, run.skipped, run.test.loss,
+              run.test.of("accuracy"), run.wall_s, run.samples_per_s, run.peak_bytes, run.run)
         .run();
     Statement(database_, "INSERT OR REPLACE INTO settings VALUES (?, ?)")
         .bind(run.run, to_json(run.config))
         .run();
+    // Those of classification are in the columns above.
+    if (run.metrics != classification_metrics()) {
+        Statement(database_, "INSERT OR REPLACE INTO metrics VALUES (?, ?)")
+            .bind(run.run, metrics_of(run))
+            .run();
+    }
     if (run.diverged_at == 0) return;
     Statement(database_, "INSERT OR REPLACE INTO divergences VALUES (?, ?)")
         .bind(run.run, run.diverged_at)
@@ -192,8 +227,8 @@ void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
     const auto* epoch = std::get_if<EpochDone>(&event.event);
     if (epoch == nullptr) return;
     Statement(database_, "INSERT OR REPLACE INTO epochs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(run, epoch->epoch, epoch->step, epoch->train_loss, epoch->train_accuracy,
-              epoch->test_loss, epoch->test_accuracy, epoch->seconds)
+        .bind(run, epoch->epoch, epoch->step, epoch->train.loss, epoch->train.of("accuracy"),
+              epoch->test.loss, epoch->test.of("accuracy"), epoch->seconds)
         .run();
 }
 

@@ -1,6 +1,7 @@
 #include "engine/run_listing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "store/config_fields.h"
@@ -27,25 +28,42 @@ std::string state_text(const RunSummary& run) {
     return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
 }
 
+/// The defaults, with those of the options of the same data set and model.
+RunConfig with_default_options(const RunConfig& config) {
+    RunConfig kinds;
+    kinds.dataset.kind = config.dataset.kind;
+    kinds.model.kind = config.model.kind;
+    RunConfig defaults = parse_run_config(to_json(kinds)).config;
+    defaults.dataset.kind = RunConfig{}.dataset.kind;
+    defaults.model.kind = RunConfig{}.model.kind;
+    return defaults;
+}
+
 std::string changed_settings(const RunConfig& config) {
     const ordered_json settings = to_ordered_json(config);
     std::string out;
-    for (const auto& path : differing_fields(config, RunConfig{}))
+    for (const auto& path : differing_fields(config, with_default_options(config)))
         out += "  " + path + " = " + setting(settings, path).dump() + '\n';
     return out.empty() ? "  none\n" : out;
 }
 
-std::string epochs_table(const std::vector<Event>& events) {
-    std::vector<Cells> lines = {{"epoch", "step", "training loss", "training accuracy", "test loss",
-                                 "test accuracy", "seconds"}};
+std::string epochs_table(const std::vector<Event>& events, const std::vector<Metric>& metrics) {
+    std::vector<Cells> lines = {{"epoch", "step", "training loss"}};
+    for (const Metric& metric : metrics) lines.front().push_back("training " + metric.key);
+    lines.front().push_back("test loss");
+    for (const Metric& metric : metrics) lines.front().push_back("test " + metric.key);
+    lines.front().push_back("seconds");
     for (const auto& event : events) {
         const auto* epoch = std::get_if<EpochDone>(&event);
         if (epoch == nullptr) continue;
-        lines.push_back(
-            {std::to_string(epoch->epoch), std::to_string(epoch->step),
-             number_text("%.4f", epoch->train_loss), number_text("%.4f", epoch->train_accuracy),
-             number_text("%.4f", epoch->test_loss), number_text("%.4f", epoch->test_accuracy),
-             number_text("%.1f", epoch->seconds)});
+        Cells cells = {std::to_string(epoch->epoch), std::to_string(epoch->step)};
+        for (const PartFigures* part : {&epoch->train, &epoch->test}) {
+            cells.push_back(number_text("%.4f", part->loss));
+            for (const Metric& metric : metrics)
+                cells.push_back(number_text("%.4f", part->of(metric.key)));
+        }
+        cells.push_back(number_text("%.1f", epoch->seconds));
+        lines.push_back(std::move(cells));
     }
     return lines.size() > 1 ? aligned(lines, 0) : "none ended\n";
 }
@@ -65,7 +83,7 @@ std::string problems(const std::vector<Event>& events) {
 }
 
 std::string figures(const RunSummary& run) {
-    const std::vector<Cells> lines = {
+    std::vector<Cells> lines = {
         {"state", state_text(run)},
         {"started", run.started},
         {"folder", run.folder.string()},
@@ -73,11 +91,13 @@ std::string figures(const RunSummary& run) {
         {"model", run.config.model.kind},
         {"precision", run.config.precision.preset},
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
-        {"test loss", number_text("%.4f", run.test_loss)},
-        {"test accuracy", number_text("%.4f", run.test_accuracy)},
-        {"training time", number_text("%.4g s", run.wall_s)},
-        {"speed", number_text("%.0f samples/s", run.samples_per_s)},
-        {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)}};
+        {"test loss", number_text("%.4f", run.test.loss)}};
+    for (const Metric& metric : run.metrics)
+        lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
+    lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
+    lines.push_back({"speed", number_text("%.0f samples/s", run.samples_per_s)});
+    lines.push_back(
+        {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)});
     std::string out = aligned(lines, 2);
     if (!run.title.empty()) out += "title: " + run.title + '\n';
     if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
@@ -96,34 +116,60 @@ std::optional<ListedRun> read_run_folder(const std::filesystem::path& folder) {
 }
 
 std::string to_json_line(const RunSummary& run) {
-    const ordered_json object = {{"event", "run"},
-                                 {"run", run.run},
-                                 {"state", run.state},
-                                 {"started", run.started},
-                                 {"folder", run.folder.string()},
-                                 {"steps", run.steps},
-                                 {"skipped", run.skipped},
-                                 {"test_loss", json_number(run.test_loss)},
-                                 {"test_accuracy", json_number(run.test_accuracy)},
-                                 {"wall_s", json_number(run.wall_s)},
-                                 {"samples_per_s", json_number(run.samples_per_s)},
-                                 {"peak_bytes", run.peak_bytes},
-                                 {"diverged_at", run.diverged_at},
-                                 {"title", run.title},
-                                 {"tags", run.tags},
-                                 {"notes", run.notes},
-                                 {"config", to_ordered_json(run.config)}};
+    ordered_json object = {{"event", "run"},
+                           {"run", run.run},
+                           {"state", run.state},
+                           {"started", run.started},
+                           {"folder", run.folder.string()},
+                           {"steps", run.steps},
+                           {"skipped", run.skipped},
+                           {"test_loss", json_number(run.test.loss)},
+                           {"wall_s", json_number(run.wall_s)},
+                           {"samples_per_s", json_number(run.samples_per_s)},
+                           {"peak_bytes", run.peak_bytes},
+                           {"diverged_at", run.diverged_at},
+                           {"title", run.title},
+                           {"tags", run.tags},
+                           {"notes", run.notes},
+                           {"config", to_ordered_json(run.config)}};
+    for (const Metric& metric : run.metrics)
+        object["test_" + metric.key] = json_number(run.test.of(metric.key));
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+namespace {
+
+std::string primary_key(const RunSummary& run) {
+    return run.metrics.empty() ? std::string() : run.metrics.front().key;
+}
+
+/// The key of the primary metric of all runs; empty if they have different ones.
+std::string common_key(const std::vector<RunSummary>& runs) {
+    const std::string key = runs.empty() ? std::string() : primary_key(runs.front());
+    const bool common = std::all_of(runs.begin(), runs.end(),
+                                    [&](const RunSummary& run) { return primary_key(run) == key; });
+    return common ? key : std::string();
+}
+
+/// The primary metric on the test part, with its key where the runs have different ones.
+std::string primary_text(const RunSummary& run, bool with_key) {
+    const double value = run.test.of(primary_key(run));
+    const std::string text = number_text("%.4f", value);
+    return with_key && !std::isnan(value) ? primary_key(run) + " " + text : text;
+}
+
+}  // namespace
+
 std::string runs_table(const std::vector<RunSummary>& runs) {
+    const std::string key = common_key(runs);
     std::vector<Cells> lines = {{"run", "started", "state", "data set", "model", "precision",
-                                 "steps", "skipped", "test loss", "test accuracy", "seconds"}};
+                                 "steps", "skipped", "test loss",
+                                 "test " + (key.empty() ? "metric" : key), "seconds"}};
     for (const auto& run : runs) {
         lines.push_back({run.run, run.started, state_text(run), run.config.dataset.kind,
                          run.config.model.kind, run.config.precision.preset,
                          std::to_string(run.steps), std::to_string(run.skipped),
-                         number_text("%.4f", run.test_loss), number_text("%.4f", run.test_accuracy),
+                         number_text("%.4f", run.test.loss), primary_text(run, key.empty()),
                          number_text("%.4g", run.wall_s)});
     }
     if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.title.empty(); })) {
@@ -137,7 +183,7 @@ std::string run_page(const ListedRun& listed) {
     const RunSummary& run = listed.summary;
     std::string out = "Run " + run.run + "\n\n" + figures(run);
     out += "\nSettings that differ from the defaults\n" + changed_settings(run.config);
-    out += "\nEpochs\n" + epochs_table(listed.events);
+    out += "\nEpochs\n" + epochs_table(listed.events, run.metrics);
     const std::string wrong = problems(listed.events);
     if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;
     return out;

@@ -208,7 +208,6 @@ struct RunStore::Impl {
         run.started = now.local;
         run.state = running_state;
         run.config = config;
-        run.test_loss = run.test_accuracy = std::numeric_limits<double>::quiet_NaN();
         const std::lock_guard lock(runs_mutex);
         runs.insert_or_assign(made.run, OpenRun(std::move(run_lock), std::move(run), now));
     }

@@ -15,8 +15,10 @@ namespace engine {
 /// call waits for the disk, and what is published survives the death of the process.
 class StepRecordWriter {
 public:
-    /// Makes the record in a run's folder, which has none. Throws Error(io).
-    static StepRecordWriter create(const std::filesystem::path& run_folder);
+    /// Makes the record in a run's folder, which has none, with so many of the columns for metrics
+    /// beside accuracy. Throws Error(io).
+    static StepRecordWriter create(const std::filesystem::path& run_folder,
+                                   std::size_t metrics = 0);
 
     /// Writes the row and publishes it. Throws Error(io) if the disk has no room for the next
     /// chunk; the rows before stay whole, and a later call tries again. Throws Error(data) if it
@@ -31,12 +33,13 @@ public:
     StepRecordReader reader() const;
 
 private:
-    StepRecordWriter(File file, Mapping header, std::filesystem::path path);
+    StepRecordWriter(File file, Mapping header, std::filesystem::path path, std::size_t metrics);
     void next_chunk();
     std::int64_t bytes_so_far() const;
     [[noreturn]] void throw_lost() const;
 
     std::filesystem::path path_;
+    std::size_t metrics_;
     File file_;
     Mapping header_;
     record_layout::Layout layout_;

@@ -34,8 +34,8 @@ void reserve(const File& file, std::int64_t offset, std::int64_t bytes,
     if (error != 0) throw_io(path, error);
 }
 
-void write_header(const File& file, const std::filesystem::path& path) {
-    const record_layout::Header header = record_layout::make_header();
+void write_header(const File& file, const std::filesystem::path& path, std::size_t metrics) {
+    const record_layout::Header header = record_layout::make_header(metrics);
     const auto written = ::pwrite(file.descriptor(), &header, sizeof header, 0);
     if (written < 0) throw_io(path, errno);
     if (written != static_cast<ssize_t>(sizeof header)) throw_io(path, ENOSPC);
@@ -43,7 +43,8 @@ void write_header(const File& file, const std::filesystem::path& path) {
 
 }  // namespace
 
-StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder) {
+StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
+                                          std::size_t metrics) {
     const auto path = run_folder / record_layout::file_name;
     if (::access(path.c_str(), F_OK) == 0) throw_io(path, EEXIST);
     // Renamed when its header is whole: no reader could make sense of a part, which a killed
@@ -54,28 +55,31 @@ StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folde
     try {
         const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
         reserve(file, 0, page, path);
-        write_header(file, path);
+        write_header(file, path, metrics);
         Mapping header(file, 0, page, Mapping::Access::read_write);
         if (header.data() == nullptr) throw_io(path, errno);
         if (::rename(part.c_str(), path.c_str()) != 0) throw_io(path, errno);
-        return {std::move(file), std::move(header), path};
+        return {std::move(file), std::move(header), path, metrics};
     } catch (const Error&) {
         ::unlink(part.c_str());
         throw;
     }
 }
 
-StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::path path)
+StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::path path,
+                                   std::size_t metrics)
     : path_(std::move(path)),
+      metrics_(metrics),
       file_(std::move(file)),
       header_(std::move(header)),
-      layout_(record_layout::make_header()) {}
+      layout_(record_layout::make_header(metrics)) {}
 
 void StepRecordWriter::append(const StepRecord& record) {
     if (row_ == rows_) next_chunk();
     const MappedAccess columns(chunk_), header(header_);
     std::size_t field = 0;
-    for_each_field([&](const char*, auto member) {
+    for_each_field([&](const char* name, auto member) {
+        if (record_layout::metric_number(name) > metrics_) return;
         const auto& value = record.*member;
         std::memcpy(columns_[field++] + row_ * static_cast<std::int64_t>(sizeof value), &value,
                     sizeof value);
@@ -89,7 +93,7 @@ void StepRecordWriter::append(const StepRecord& record) {
 }
 
 void StepRecordWriter::check() const {
-    const record_layout::Header expected = record_layout::make_header();
+    const record_layout::Header expected = record_layout::make_header(metrics_);
     record_layout::Header found;
     {
         const MappedAccess access(header_);
@@ -123,7 +127,7 @@ void StepRecordWriter::next_chunk() {
     if (mapping.data() == nullptr) throw_io(path_, errno);
     chunk_ = std::move(mapping);
     const auto& starts = layout_.column_starts();
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
+    for (std::size_t i = 0; i < starts.size(); ++i) {
         columns_[i] = chunk_.data() + starts[i] * next.rows;
     }
     row_ = 0;

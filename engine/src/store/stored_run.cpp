@@ -8,14 +8,17 @@
 namespace engine {
 namespace {
 
-void apply_to(RunSummary& run, const RunStarted& event) { run.config = event.config; }
+void apply_to(RunSummary& run, const RunStarted& event) {
+    run.config = event.config;
+    run.metrics = event.metrics;
+    run.unit = event.unit;
+}
 void apply_to(RunSummary&, const StateChanged&) {}
 void apply_to(RunSummary&, const RunWarning&) {}
 void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }
 void apply_to(RunSummary& run, const EpochDone& event) {
     run.steps = event.step;
-    run.test_loss = event.test_loss;
-    run.test_accuracy = event.test_accuracy;
+    run.test = event.test;
 }
 void apply_to(RunSummary& run, const ScaleChanged& event) {
     run.steps = event.step;
@@ -41,8 +44,7 @@ void apply_to(RunSummary& run, const RunDone& event) {
     if (run.diverged_at != 0 && event.reason != DoneReason::failed) run.state = "diverged";
     run.steps = event.steps;
     run.skipped = event.skipped;
-    run.test_loss = event.test_loss;
-    run.test_accuracy = event.test_accuracy;
+    run.test = event.test;
     run.wall_s = event.wall_s;
     run.samples_per_s = event.samples_per_s;
     run.peak_bytes = event.peak_bytes;
@@ -81,7 +83,6 @@ StoredRun read_stored_run(const std::filesystem::path& folder) {
     run.folder = folder;
     run.started = out.made.local;
     run.state = running_state;
-    run.test_loss = run.test_accuracy = std::numeric_limits<double>::quiet_NaN();
     run.config = parse_run_config(read_text(folder / config_file)).config;
     for (const auto& event : out.events) apply(run, event);
     if (run.state == running_state) {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/philox.h"
 #include "core/resolve_device.h"
-#include "engine/catalog.h"
+#include "data/dataset_descriptor.h"
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
 #include "kernels/parallel.h"
+#include "train/bench_batch.h"
 #include "train/run_needs.h"
 #include "train/trainer.h"
 
@@ -17,44 +17,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const DatasetInfo& dataset_info(const std::string& kind) {
-    for (const auto& info : datasets()) {
-        if (info.kind == kind) return info;
-    }
-    throw Error(ErrorCode::settings, msg("There is no data set called {}.", kind));
-}
-
-SampleShape shape_of(const DatasetInfo& info) {
-    const auto& s = info.sample_shape;
-    return {s[0], s.size() > 1 ? s[1] : 1, s.size() > 2 ? s[2] : 1};
-}
-
-/// Normal pixels and uniform labels: zeros would flatter the multipliers. A large batch repeats its
-/// first samples, which costs a step the same.
-Batch random_batch(const RunConfig& config, const DatasetInfo& info) {
-    constexpr std::int64_t most_drawn = 1024;
-    const RandomStream stream(config.seed, StreamId::bench);
-    const auto sample = static_cast<std::size_t>(shape_of(info).elements());
-    Batch batch;
-    batch.pixels.resize(static_cast<std::size_t>(config.batch_size) * sample);
-    const std::size_t drawn =
-        static_cast<std::size_t>(std::min(config.batch_size, most_drawn)) * sample;
-    for (std::size_t i = 0; i < batch.pixels.size(); ++i)
-        batch.pixels[i] = i < drawn ? stream.normal(i) : batch.pixels[i - drawn];
-    const RandomStream labels(config.seed, StreamId::bench, 1);
-    for (std::int64_t i = 0; i < config.batch_size; ++i) {
-        batch.labels.push_back(labels.bounded(static_cast<std::uint64_t>(i),
-                                              static_cast<std::uint32_t>(info.classes)));
-        batch.indices.push_back(i);
-    }
-    return batch;
+/// Fields of the data set's samples. Where its files decide they are read, if there are any.
+Schema schema_of(const RunConfig& config) {
+    const DatasetDescriptor& kind = dataset_descriptor(config.dataset.kind);
+    const bool read = kind.files_decide && (kind.needs.empty() || !config.dataset.path.empty());
+    return read ? open_dataset(config.dataset, config.seed).train.data->schema()
+                : kind.schema(config.dataset);
 }
 
 /// One batch that lies on the device, again and again.
 class FixedFeed final : public BatchFeed {
 public:
-    FixedFeed(const Device& device, const SampleShape& sample, const Batch& batch)
-        : ring_(make_ring_feed(device, sample)) {
+    FixedFeed(const Device& device, const Schema& schema, const Batch& batch)
+        : ring_(make_ring_feed(device, schema)) {
         const DeviceScope scope(device);
         batch_ = ring_->upload(batch);
     }
@@ -84,17 +59,14 @@ void summarize(BenchResult& result, std::int64_t samples_a_step) {
 BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
     const Device device = resolve_device(config.device);
     check_precision_is_there(config, device);
-    const DatasetInfo& info = dataset_info(config.dataset.kind);
-    check_batch_fits(config, shape_of(info), device);
-    Trainer trainer(config, device, shape_of(info), info.classes, 0);
-    std::vector<Batch> batches;
-    batches.reserve(static_cast<std::size_t>(config.accumulate));
-    batches.push_back(random_batch(config, info));
-    while (static_cast<std::int64_t>(batches.size()) < config.accumulate)
-        batches.push_back(batches.front());
+    Trainer trainer(config, device, schema_of(config), 0);
+    const Schema& schema = trainer.task().schema(true);
+    check_batch_fits(config, schema, device);
+    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate),
+                                     random_batch(schema, config.batch_size, config.seed));
     BenchResult result;
     const BooksScope books(trainer.books());
-    FixedFeed feed(device, shape_of(info), batches.front());
+    FixedFeed feed(device, schema, batches.front());
     const auto take = [&](bool all) {
         const auto finished = trainer.take(all);
         if (finished && finished->refused) throw *finished->refused;
@@ -130,7 +102,7 @@ BenchResult run_bench(const RunConfig& config, const BenchOptions& options) {
         result.host_step_ms = milliseconds(host_time) / steps;
         result.launches_a_step =
             static_cast<double>(kernels::cuda::call_counts().launches - launches) / steps;
-        summarize(result, config.batch_size * config.accumulate);
+        summarize(result, batches.front().samples * config.accumulate);
     }
     result.graph_nodes = trainer.graph_nodes();
     result.peak_bytes = trainer.books()->peak();

@@ -10,12 +10,15 @@
 namespace engine {
 
 /// A data set of images that lies on the device as bytes; a batch is gathered, augmented and
-/// normalised there, with the numbers of BatchMaker bit for bit. Only indices travel.
+/// normalised there, with the numbers of Collator bit for bit. Only indices travel.
 class ResidentImages final : public BatchFeed {
 public:
-    /// `per_step`: batches of a step.
+    /// Whether batches of this schema can be made so: images and labels alone, cropped and flipped,
+    /// then normalised, or less of it.
+    static bool can_make(const Schema& schema);
+
     ResidentImages(const Device& device, const std::shared_ptr<const ImageDataset>& images,
-                   const LoaderOptions& options, std::int64_t per_step = 1);
+                   const Schema& schema, const LoaderOptions& options, const FeedDepth& depth = {});
     ResidentImages(const ResidentImages&) = delete;
     ResidentImages& operator=(const ResidentImages&) = delete;
 
@@ -26,8 +29,10 @@ private:
     kernels::ImagePreparation preparation(const Batch& batch) const;
 
     Device device_;
-    SampleShape sample_;
-    LoaderOptions options_;
+    Schema schema_;
+    std::int64_t seed_;
+    bool augment_ = false;
+    bool normalize_ = false;
     Tensor pixels_, labels_, mean_, deviation_;
     PinnedRing pinned_;  // indices
 };

@@ -1,5 +1,6 @@
 #include "train/ring_feed.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "train/step_marks.h"
@@ -7,48 +8,60 @@
 namespace engine {
 namespace {
 
-std::size_t input_bytes(const SampleShape& sample, std::int64_t size) {
-    return static_cast<std::size_t>(size * sample.elements()) * sizeof(float);
-}
+/// Fields start on a cache line of the pinned buffer.
+std::size_t padded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-std::size_t label_bytes(std::int64_t size) {
-    return static_cast<std::size_t>(size) * sizeof(std::int64_t);
-}
-
-/// The first `size` rows, which lie together.
-Tensor first_rows(const Tensor& x, std::int64_t size) {
-    Tensor out = x.detach();
-    out.impl()->shape[0] = size;
+/// The beginning of a block of bytes as a tensor of this shape.
+Tensor field_view(const Tensor& block, const BatchField& field, Layout layout) {
+    Tensor out = block.detach();
+    out.impl()->shape = field.shape;
+    out.impl()->strides = layout == Layout::channels_last ? channels_last_strides(field.shape)
+                                                          : contiguous_strides(field.shape);
+    out.impl()->dtype = field.dtype;
     out.impl()->is_view = false;
     return out;
 }
 
+bool has_room(const TensorList& blocks, const Batch& batch) {
+    if (blocks.size() != batch.fields.size()) return false;
+    for (std::size_t f = 0; f < blocks.size(); ++f) {
+        if (blocks[f].bytes() < batch.fields[f].bytes.size()) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
-RingFeed::RingFeed(const Device& device, const SampleShape& sample, std::int64_t per_step)
-    : device_(device), sample_(sample), pinned_(per_step) {
+RingFeed::RingFeed(const Device& device, const Schema& schema, const FeedDepth& depth)
+    : device_(device), schema_(schema), pinned_(depth.per_step) {
     const DeviceScope scope(device_);
+    // Two more than are held: one that the step before still reads, and one that is being copied.
+    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(depth.held + 2, 3));
+    for (std::size_t i = 0; i < count; ++i) places_.push_back(std::make_unique<Place>());
     copies_ = kernels::cuda::make_stream();
 }
 
 RingFeed::~RingFeed() {
     try {  // the places' memory goes back to the compute stream: nothing may write it any more
-        for (const Place& place : places_) wait_until_passed(place.copied);
+        for (const auto& place : places_) wait_until_passed(place->copied);
     } catch (...) {  // the device has failed, and writes nothing
     }
     kernels::cuda::release(copies_);
 }
 
-/// The next place on the device, with room for so many samples, and the copy stream held back until
-/// it may write there.
-RingFeed::Place& RingFeed::next_place(std::int64_t size) {
-    Place& place = places_[next_place_];
+/// The next place on the device, with room for the batch, and the copy stream held back until it
+/// may write there.
+RingFeed::Place& RingFeed::next_place(const Batch& batch) {
+    Place& place = *places_[next_place_];
     next_place_ = (next_place_ + 1) % places_.size();
-    if (place.batch.size < size) {
+    if (!has_room(place.blocks, batch)) {
         // Memory given back belongs to the compute stream, but the copy stream may still write it.
         wait_until_passed(place.copied);
         const UseScope use(MemoryUse::workspace);
-        place.batch = empty_batch(device_, sample_, size);
+        place.blocks.clear();
+        for (const BatchField& field : batch.fields)
+            place.blocks.push_back(
+                Tensor::empty({static_cast<std::int64_t>(field.bytes.size())}, DType::u8, device_));
         // A block may come back from the compute stream's earlier work: its copies start after it.
         place.used.record({});
     }
@@ -57,25 +70,30 @@ RingFeed::Place& RingFeed::next_place(std::int64_t size) {
 }
 
 DeviceBatch RingFeed::upload(const Batch& batch) {
-    const std::int64_t size = batch.size();
-    const std::size_t inputs = input_bytes(sample_, size), labels = label_bytes(size);
-    std::byte* pinned = pinned_.next(inputs + labels);
-    std::memcpy(pinned, batch.pixels.data(), inputs);
-    std::memcpy(pinned + inputs, batch.labels.data(), labels);
-    Place& place = next_place(size);
-    kernels::cuda::copy_to_device(place.batch.inputs.data(), pinned, inputs, copies_);
-    kernels::cuda::copy_to_device(place.batch.labels.data(), pinned + inputs, labels, copies_);
+    std::size_t total = 0;
+    for (const BatchField& field : batch.fields) total += padded(field.bytes.size());
+    std::byte* pinned = pinned_.next(total);
+    Place& place = next_place(batch);
+    DeviceBatch out{{}, batch.rows(), batch.samples};
+    for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+        const BatchField& field = batch.fields[f];
+        std::memcpy(pinned, field.bytes.data(), field.bytes.size());
+        kernels::cuda::copy_to_device(place.blocks[f].data(), pinned, field.bytes.size(), copies_);
+        pinned += padded(field.bytes.size());
+        place.blocks[f].bump_version();
+        out.fields.push_back(
+            field_view(place.blocks[f], field, layout_of_field(schema_.fields[f])));
+    }
     pinned_.given(copies_);
     place.copied.record(copies_);
     place.copied.hold({});
-    place.batch.inputs.bump_version();
-    return {first_rows(place.batch.inputs, size), first_rows(place.batch.labels, size), size};
+    return out;
 }
 
 void RingFeed::used(const DeviceBatch& batch) {
-    for (Place& place : places_) {
-        if (place.batch.size > 0 && place.batch.inputs.data() == batch.inputs.data())
-            place.used.record({});
+    for (const auto& place : places_) {
+        if (!place->blocks.empty() && place->blocks.front().data() == batch[0].data())
+            place->used.record({});
     }
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <array>
+#include <vector>
 
-#include "data/dataset.h"
 #include "kernels/cuda_device.h"
 #include "train/batch_feed.h"
 #include "train/pinned_ring.h"
@@ -15,8 +14,7 @@ namespace engine {
 /// buffers.
 class RingFeed final : public BatchFeed {
 public:
-    /// `per_step`: batches of a step.
-    RingFeed(const Device& device, const SampleShape& sample, std::int64_t per_step = 1);
+    RingFeed(const Device& device, const Schema& schema, const FeedDepth& depth = {});
     ~RingFeed() override;
     RingFeed(const RingFeed&) = delete;
     RingFeed& operator=(const RingFeed&) = delete;
@@ -26,16 +24,16 @@ public:
 
 private:
     struct Place {
-        DeviceBatch batch;  // of the largest size so far
+        TensorList blocks;  // bytes of each field, of the largest batch so far
         kernels::cuda::Event copied, used;
     };
-    Place& next_place(std::int64_t size);
+    Place& next_place(const Batch& batch);
 
     Device device_;
-    SampleShape sample_;
+    Schema schema_;
     kernels::Stream copies_;
-    PinnedRing pinned_;  // inputs, then labels
-    std::array<Place, 3> places_;
+    PinnedRing pinned_;  // the fields one after the other
+    std::vector<std::unique_ptr<Place>> places_;
     std::size_t next_place_ = 0;
 };
 

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "core/resolve_device.h"
+#include "data/dataset_descriptor.h"
 #include "engine/error.h"
 #include "engine/speed.h"
 #include "kernels/parallel.h"
+#include "tasks/task_descriptor.h"
 #include "train/run_needs.h"
 
 namespace engine {
@@ -16,7 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t test_batch_size = 256;
 constexpr std::chrono::seconds check_interval{1};
 
 /// What to try after a run of this precision diverged.
@@ -35,6 +36,14 @@ Message divergence_hint(const PrecisionConfig& config) {
     return msg("Lower optimizer.lr, or clip the gradients with clip.kind norm.");
 }
 
+/// Columns of the record that the task's metrics take beside accuracy.
+std::size_t metric_column_count(const Task& task) {
+    const auto metrics = task.step_metrics();
+    return static_cast<std::size_t>(
+        std::count_if(metrics.begin(), metrics.end(),
+                      [](const Metric& metric) { return metric.key != "accuracy"; }));
+}
+
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -42,57 +51,78 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 RunLoop::RunLoop(const RunConfig& config, RunStore& store, const SessionOptions& options, Post post)
-    : config_(config),
-      store_(store),
-      options_(options),
-      post_(std::move(post)),
-      test_loss_(none),
-      test_accuracy_(none) {}
+    : config_(config), store_(store), options_(options), post_(std::move(post)) {}
 
 LoaderOptions RunLoop::training_options() const {
-    return {.batch_size = config_.batch_size,
-            .seed = config_.seed,
-            .augment = config_.dataset.augment,
-            .normalize = config_.dataset.normalize,
-            .order = config_.dataset.order};
+    return {.sampler = {.batch_size = config_.batch_size,
+                        .seed = config_.seed,
+                        .order = config_.dataset.order,
+                        .window = config_.bptt}};
 }
 
-LoaderOptions RunLoop::test_options() const {
-    return {.batch_size = test_batch_size,
-            .seed = config_.seed,
-            .shuffle = false,
-            .normalize = config_.dataset.normalize,
+LoaderOptions RunLoop::evaluation_options(const EvaluatedPart& part) const {
+    const std::int64_t rows = config_.evaluation_batch > 0 ? config_.evaluation_batch
+                                                           : trainer_->task().evaluation_batch();
+    return {.sampler = {.batch_size = rows,
+                        .seed = config_.seed,
+                        .shuffle = false,
+                        .window = config_.bptt},
             .epochs = 1,
-            .indices_only = test_feed_ && test_feed_->indices_only()};
+            .indices_only = part.feed && part.feed->indices_only()};
+}
+
+/// A task of several phases needs its batches until the last one.
+FeedDepth RunLoop::feed_depth() const {
+    const bool holds = trainer_->task().phases().size() > 1;
+    return {.per_step = config_.accumulate, .held = holds ? config_.accumulate : 1};
 }
 
 void RunLoop::prepare(const std::stop_token& stop) {
     const Device device = resolve_device(config_.device);
     check_precision_is_there(config_, device);
     data_ = open_dataset(config_.dataset, config_.seed, stop);
+    const Schema& fields = data_.train.data->schema();
     LoaderOptions options = training_options();
-    BatchMaker counted(data_.train, options);
-    const std::int64_t per_epoch =
-        (counted.batches_per_epoch() + config_.accumulate - 1) / config_.accumulate;
+    const std::int64_t batches = make_sampler(data_.train, options.sampler)->batches_per_epoch();
+    const std::int64_t per_epoch = (batches + config_.accumulate - 1) / config_.accumulate;
     steps_planned_ = per_epoch * config_.epochs;
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
-    trainer_ = std::make_unique<Trainer>(config_, device, data_.train->shape(),
-                                         data_.train->classes(), steps_planned_);
+    trainer_ = std::make_unique<Trainer>(config_, device, fields, steps_planned_);
+    const Task& task = trainer_->task();
     const DeviceScope scope(device);
     const BooksScope books(trainer_->books());
-    feed_ = make_feed(device, data_.train, options, config_.accumulate);
+    feed_ = make_feed(device, data_.train, task.schema(true), options, feed_depth());
     options.indices_only = feed_->indices_only();
-    loader_ = std::make_unique<BatchLoader>(data_.train, options);
+    loader_ = std::make_unique<BatchLoader>(data_.train, task.schema(true), options);
+    validation_ = {data_.validation, unknown_figures(task.metrics())};
+    test_ = {data_.test, unknown_figures(task.metrics())};
     if (!options_.dump_gradients.empty())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     const auto made = store_.create(config_, options_.folder);
     run_ = made.run;
-    writer_.emplace(StepRecordWriter::create(made.folder));
-    const std::int64_t threads =
-        config_.threads > 0 ? config_.threads : kernels::cpu::hardware_threads();
-    post_(RunStarted{run_, config_, to_string(device), threads, trainer_->model().parameter_count(),
-                     data_.train->size(), data_.test->size(), steps_planned_,
-                     made.folder.string()});
+    writer_.emplace(StepRecordWriter::create(made.folder, metric_column_count(task)));
+    post_(started(made.folder));
+    for (const Message& warning : data_.warnings) post_(RunWarning{run_, warning});
+}
+
+RunStarted RunLoop::started(const std::filesystem::path& folder) const {
+    const Task& task = trainer_->task();
+    RunStarted event;
+    event.run = run_;
+    event.config = config_;
+    event.device = to_string(trainer_->device());
+    event.threads = config_.threads > 0 ? config_.threads : kernels::cpu::hardware_threads();
+    event.parameters = trainer_->model().parameter_count();
+    event.train_samples = data_.train.size();
+    event.test_samples = data_.test.size();
+    event.validation_samples = data_.validation.size();
+    event.steps_planned = steps_planned_;
+    event.folder = folder.string();
+    event.task = task_of(config_, data_.train.data->schema()).kind;
+    event.unit = dataset_descriptor(config_.dataset.kind).unit;
+    event.metrics = task.metrics();
+    event.step_metrics = task.step_metrics();
+    return event;
 }
 
 StepRecordReader RunLoop::record() const {
@@ -117,7 +147,7 @@ void RunLoop::train_step() {
     epoch_ended_ = batches_.back().last_of_epoch;
     if (epoch_ended_) ++epoch_;
     std::int64_t samples = 0;
-    for (const auto& batch : batches_) samples += batch.size();
+    for (const auto& batch : batches_) samples += batch.samples;
     given_.push_back({.epoch = epoch_,
                       .samples = samples,
                       .data_s = data_s,
@@ -165,9 +195,10 @@ void RunLoop::finish_step(FinishedStep step) {
     row.data_ms = static_cast<float>(given.data_s * 1e3);
     row.step_ms = static_cast<float>(given.step_s * 1e3);
     row.samples_per_s = static_cast<float>(samples / given.step_s);
-    epoch_tally_.loss_sum += static_cast<double>(row.loss) * samples;
-    epoch_tally_.correct += std::llround(static_cast<double>(row.accuracy) * samples);
-    epoch_tally_.samples += given.samples;
+    epoch_loss_sum_ += static_cast<double>(row.loss) * step.sums.weight;
+    epoch_sums_.weight += step.sums.weight;
+    epoch_sums_.loss += step.sums.loss;
+    for (int i = 0; i < MetricSums::value_count; ++i) epoch_sums_.values[i] += step.sums.values[i];
     pending_.push_back(step);
 }
 
@@ -182,6 +213,7 @@ void RunLoop::write_pending() {
 
 void RunLoop::report(const FinishedStep& step) {
     if (step.refused) throw *step.refused;
+    warn_of_resets(step);
     if (const auto event = watch_.see(run_, step.row, step.next_loss_scale)) post_(*event);
     warn_once(step.row);
     warn_of_idle_epoch(step.row);
@@ -219,6 +251,19 @@ void RunLoop::check_divergence(const StepRecord& row) {
 /// One bad batch at the very end is not yet a divergence.
 std::int64_t RunLoop::diverged_at() const {
     return non_finite_losses_ > 1 ? last_step_ - non_finite_losses_ + 1 : 0;
+}
+
+/// The state of a recurrent model overflowed: it starts again from zero in those streams.
+void RunLoop::warn_of_resets(const FinishedStep& step) {
+    if (step.state_resets == 0) return;
+    const bool first = state_resets_ == 0;
+    state_resets_ += step.state_resets;
+    if (!first) return;
+    post_(RunWarning{run_,
+                     msg("The carried state was not finite in {} of the text's streams after step "
+                         "{} and was reset to 0 there. Later resets are not reported.",
+                         step.state_resets, step.row.step),
+                     step.row.step});
 }
 
 void RunLoop::warn_once(const StepRecord& row) {
@@ -268,42 +313,70 @@ void RunLoop::check_scale(const FinishedStep& step) const {
     }
 }
 
+PartFigures RunLoop::figures_of(const MetricSums& sums, double loss) const {
+    const Task& task = trainer_->task();
+    PartFigures figures = unknown_figures(task.metrics());
+    if (sums.weight == 0) return figures;
+    figures.loss = loss;
+    std::vector<double> values(figures.metrics.size());
+    task.derive(sums, values);
+    for (std::size_t i = 0; i < values.size(); ++i) figures.metrics[i].value = values[i];
+    return figures;
+}
+
 void RunLoop::begin_evaluation() {
     settle();
-    if (data_.test->size() == 0) return;
-    if (!test_feed_) {
+    to_evaluate_.clear();
+    for (EvaluatedPart* part : {&test_, &validation_}) {
+        if (part->part.size() > 0) to_evaluate_.push_back(part);
+    }
+    begin_part();
+}
+
+/// Makes the loader of the next part, and its feed the first time.
+void RunLoop::begin_part() {
+    if (to_evaluate_.empty()) return;
+    EvaluatedPart& part = *to_evaluate_.back();
+    const Schema& schema = trainer_->task().schema(false);
+    if (!part.feed) {
         const DeviceScope scope(trainer_->device());
         const BooksScope books(trainer_->books());
-        test_feed_ = make_feed(trainer_->device(), data_.test, test_options());
+        part.feed = make_feed(trainer_->device(), part.part, schema, evaluation_options(part));
     }
-    test_loader_ = std::make_unique<BatchLoader>(data_.test, test_options());
+    part.loader = std::make_unique<BatchLoader>(part.part, schema, evaluation_options(part));
+    trainer_->begin_evaluation();
 }
 
 bool RunLoop::evaluate_some() {
-    if (test_loader_ && test_loader_->next(test_batch_)) {
-        trainer_->evaluate(test_batch_, *test_feed_);
+    if (to_evaluate_.empty()) {
+        finish_epoch();
+        return false;
+    }
+    EvaluatedPart& part = *to_evaluate_.back();
+    if (part.loader->next(evaluated_batch_)) {
+        trainer_->evaluate(evaluated_batch_, *part.feed);
         pass_warnings_on();
         return true;
     }
-    test_loader_.reset();
-    const Tally tally = trainer_->take_evaluation();
-    if (tally.samples > 0) {
-        test_loss_ = tally.loss();
-        test_accuracy_ = tally.accuracy();
-    }
+    part.loader.reset();
+    const MetricSums sums = trainer_->take_evaluation();
+    part.figures = figures_of(sums, sums.loss / sums.weight);
+    to_evaluate_.pop_back();
+    begin_part();
+    if (!to_evaluate_.empty()) return true;
     finish_epoch();
     return false;
 }
 
 void RunLoop::finish_epoch() {
-    const bool any = epoch_tally_.samples > 0;
     // An epoch ends once: an evaluation later on belongs to none.
     const bool ended = std::exchange(epoch_ended_, false);
-    post_(EpochDone{run_, epoch_, trainer_->steps(), any ? epoch_tally_.loss() : none,
-                    any ? epoch_tally_.accuracy() : none, test_loss_, test_accuracy_,
-                    elapsed_s_ - epoch_start_s_, ended});
+    post_(EpochDone{run_, epoch_, trainer_->steps(),
+                    figures_of(epoch_sums_, epoch_loss_sum_ / epoch_sums_.weight),
+                    validation_.figures, test_.figures, elapsed_s_ - epoch_start_s_, ended});
     if (!ended) return;
-    epoch_tally_ = {};
+    epoch_sums_ = {};
+    epoch_loss_sum_ = 0;
     epoch_start_s_ = elapsed_s_;
 }
 
@@ -325,12 +398,12 @@ RunDone RunLoop::done(DoneReason reason) const {
             steps,
             updates,
             steps - updates,
-            test_loss_,
-            test_accuracy_,
+            test_.figures,
             elapsed_s_,
             samples_per_s(),
             trainer_ ? trainer_->books()->peak() : 0,
-            diverged_at()};
+            diverged_at(),
+            validation_.figures};
 }
 
 }  // namespace engine

@@ -44,7 +44,7 @@ public:
 
     /// Settles first. Throws Error.
     void begin_evaluation();
-    /// One batch of the test set; false when it was the last.
+    /// One batch of the validation or the test part; false when it was the last.
     bool evaluate_some();
 
     RunDone done(DoneReason reason) const;
@@ -65,15 +65,26 @@ private:
         double step_s = 0;
         double elapsed_s = 0;
     };
+    /// A part that is evaluated, and how its batches come to the device.
+    struct EvaluatedPart {
+        DataPart part;
+        PartFigures figures;  ///< of the last evaluation
+        std::unique_ptr<BatchFeed> feed{};
+        std::unique_ptr<BatchLoader> loader{};
+    };
     LoaderOptions training_options() const;
-    LoaderOptions test_options() const;
+    LoaderOptions evaluation_options(const EvaluatedPart& part) const;
+    FeedDepth feed_depth() const;
+    void begin_part();
+    PartFigures figures_of(const MetricSums& sums, double loss) const;
     void take_batches();
     void finish_step(FinishedStep step);
     void report(const FinishedStep& step);
     double samples_per_s() const;
     void warn_once(const StepRecord& row);
+    void warn_of_resets(const FinishedStep& step);
+    RunStarted started(const std::filesystem::path& folder) const;
     void pass_warnings_on();
-    void count_epoch(const StepRecord& row);
     void check_scale(const FinishedStep& step) const;
     void check_divergence(const StepRecord& row);
     std::int64_t diverged_at() const;
@@ -86,16 +97,17 @@ private:
     SessionOptions options_;
     Post post_;
 
-    DatasetPair data_;
+    DataParts data_;
     std::unique_ptr<BatchLoader> loader_;
-    std::unique_ptr<BatchLoader> test_loader_;
     std::unique_ptr<Trainer> trainer_;
     std::optional<StepRecordWriter> writer_;
-    std::unique_ptr<BatchFeed> feed_, test_feed_;
-    std::deque<Given> given_;           // steps in flight
-    std::deque<FinishedStep> pending_;  // rows to be written
+    std::unique_ptr<BatchFeed> feed_;
+    EvaluatedPart validation_, test_;
+    std::vector<EvaluatedPart*> to_evaluate_;  // in the evaluation under way, the next one last
+    std::deque<Given> given_;                  // steps in flight
+    std::deque<FinishedStep> pending_;         // rows to be written
     std::vector<Batch> batches_;
-    Batch test_batch_;
+    Batch evaluated_batch_;
     ScaleWatch watch_;
 
     std::string run_;
@@ -105,9 +117,9 @@ private:
     std::chrono::steady_clock::time_point checked_{};  // the files
     double elapsed_s_ = 0;
     double epoch_start_s_ = 0;
-    Tally epoch_tally_;
-    double test_loss_;
-    double test_accuracy_;
+    MetricSums epoch_sums_{};    // of the training steps
+    double epoch_loss_sum_ = 0;  // of the losses as the record has them
+    std::int64_t state_resets_ = 0;
     bool warned_loss_ = false;
     bool warned_lost_ = false;
     double lost_share_ = 0;               // running mean

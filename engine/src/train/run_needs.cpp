@@ -21,8 +21,7 @@ std::int64_t memory_bytes(const Device& device) {
 }  // namespace
 
 // Counted on a model whose memory nobody touches.
-void check_model_fits(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
-                      const Device& device) {
+void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device) {
     const ResolvedPrecision precision = resolve(config.precision);
     const std::int64_t number = precision.weights == "fp16" ? 2 : 4;
     // Beside weight and gradient.
@@ -32,8 +31,7 @@ void check_model_fits(const RunConfig& config, const SampleShape& sample, std::i
     const Message hint = msg("Make the layers smaller.");
     std::int64_t numbers = 0;
     try {
-        numbers =
-            make_model(config.model, sample, classes, std::nullopt, Device{})->parameter_count();
+        numbers = make_model(config.model, shape, std::nullopt, Device{})->parameter_count();
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(ErrorCode::memory,
@@ -50,10 +48,11 @@ void check_model_fits(const RunConfig& config, const SampleShape& sample, std::i
                 hint);
 }
 
-void check_batch_fits(const RunConfig& config, const SampleShape& sample, const Device& device) {
+void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device) {
     const std::int64_t memory = memory_bytes(device);
-    const auto bytes =
-        config.batch_size * sample.elements() * static_cast<std::int64_t>(sizeof(float));
+    std::int64_t bytes = 0;
+    for (const FieldSpec& field : schema.fields)
+        bytes += config.batch_size * static_cast<std::int64_t>(field.sample_bytes());
     const std::int64_t needed = 2 * bytes * (config.accumulate + 1);
     if (needed <= memory) return;
     throw Error(ErrorCode::memory,

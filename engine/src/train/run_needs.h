@@ -4,9 +4,9 @@
 
 #include "core/device.h"
 #include "core/memory.h"
-#include "data/dataset.h"
 #include "engine/message.h"
 #include "engine/run_config.h"
+#include "models/model.h"
 
 namespace engine {
 
@@ -14,12 +14,11 @@ namespace engine {
 
 /// Throws Error(memory) if the model's weights, gradients and optimizer state are more than
 /// the device's memory, before minutes go into drawing weights that cannot be trained.
-void check_model_fits(const RunConfig& config, const SampleShape& sample, std::int64_t classes,
-                      const Device& device);
+void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device);
 
-/// Throws Error(memory) if samples of that shape in host and device memory, and a step that takes
+/// Throws Error(memory) if batches of that schema in host and device memory, and a step that takes
 /// as much again at the least, are more than the device's memory.
-void check_batch_fits(const RunConfig& config, const SampleShape& sample, const Device& device);
+void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device);
 
 /// Throws Error(device) for tf32 on a device without it.
 void check_precision_is_there(const RunConfig& config, const Device& device);

@@ -32,35 +32,48 @@ std::string title(const RunFigures& run) {
     return run.precision;
 }
 
-/// The same evaluation of both runs. Only where several seeds ran and both were classified.
-struct Accuracies {
+/// The same evaluation of both runs. Only where several seeds ran and both were evaluated.
+struct Outcomes {
+    Metric metric;
     double baseline = 0;
     double other = 0;
     double noise = 0;  ///< how far apart two equal runs may come
     bool known = false;
     double gap() const { return other - baseline; }
+    bool better() const { return metric.higher_is_better ? gap() > 0 : gap() < 0; }
+    /// As a figure: points of a share, else per cent of the baseline.
+    std::string shown(double difference) const {
+        return figure(100 * std::abs(difference) / (metric.is_share ? 1 : std::abs(baseline)));
+    }
 };
 
-Accuracies seeded_accuracies(const RunFigures& baseline, const RunFigures& other) {
-    const std::size_t done =
-        std::min(baseline.test_accuracies.size(), other.test_accuracies.size());
-    Accuracies result;
+/// The metric that runs are compared by: the task's primary one, else the loss.
+Metric compared_metric(const RunFigures& run) {
+    if (!run.metric.key.empty()) return run.metric;
+    return {.key = "", .title = "Loss", .higher_is_better = false};
+}
+
+double value_of(const PartFigures& figures, const Metric& metric) {
+    return metric.key.empty() ? figures.loss : figures.of(metric.key);
+}
+
+Outcomes seeded_outcomes(const RunFigures& baseline, const RunFigures& other) {
+    const std::size_t done = std::min(baseline.tests.size(), other.tests.size());
+    Outcomes result{.metric = compared_metric(baseline)};
     const double most = std::max(baseline.seed_noise, other.seed_noise);
     if (done == 0 || !(most > 0)) return result;
     // One run's noise stands for the other's where only one was repeated.
     const auto spread = [most](const RunFigures& run) {
         return run.seed_noise > 0 ? run.seed_noise : most;
     };
-    result.baseline = baseline.test_accuracies[done - 1];
-    result.other = other.test_accuracies[done - 1];
+    result.baseline = value_of(baseline.tests[done - 1], result.metric);
+    result.other = value_of(other.tests[done - 1], result.metric);
     result.noise = 2 * std::hypot(spread(baseline), spread(other));
     result.known = std::isfinite(result.gap());
     return result;
 }
 
-bool evaluated(const RunFigures& run) {
-    return !run.test_losses.empty() || !run.test_accuracies.empty();
-}
+bool evaluated(const RunFigures& run) { return !run.tests.empty(); }
 
 bool has_master_weights(const RunFigures& run) {
     for (const auto& info : precisions()) {
@@ -102,9 +115,15 @@ Message lag_evidence(const LossGap& gap) {
                figure(100 * gap.size() / std::abs(gap.level)));
 }
 
-Message seed_evidence(const Accuracies& tests) {
-    return msg("Test accuracies {} points apart, seed noise {} points.",
-               figure(100 * std::abs(tests.gap())), figure(100 * tests.noise));
+Message seed_evidence(const Outcomes& tests) {
+    const std::string apart = tests.shown(tests.gap()), noise = tests.shown(tests.noise);
+    if (tests.metric.key == "accuracy")
+        return msg("Test accuracies {} points apart, seed noise {} points.", apart, noise);
+    if (tests.metric.is_share)
+        return msg("{} on the test part: {} points apart, seed noise {} points.",
+                   tests.metric.title, apart, noise);
+    return msg("{} on the test part: {} % apart, seed noise {} %.", tests.metric.title, apart,
+               noise);
 }
 
 /// Why a run in 16-bit weights stands still.
@@ -144,21 +163,28 @@ Verdict both_diverged(const RunFigures& baseline, const RunFigures& other, const
             {msg("Their losses have not been finite numbers since then.")}};
 }
 
-Verdict by_seeds(const Accuracies& tests, const RunFigures& other, const LossGap& gap) {
+Message better_by(const std::string& name, const Outcomes& tests) {
+    const std::string difference = tests.shown(tests.gap());
+    return tests.metric.is_share ? msg("{} is better by {} points.", name, difference)
+                                 : msg("{} is better by {} %.", name, difference);
+}
+
+Message worse_by(const std::string& name, const Outcomes& tests) {
+    const std::string difference = tests.shown(tests.gap());
+    return tests.metric.is_share ? msg("{} is worse by {} points.", name, difference)
+                                 : msg("{} is worse by {} %.", name, difference);
+}
+
+Verdict by_seeds(const Outcomes& tests, const RunFigures& other, const LossGap& gap) {
     const std::string name = title(other);
     const Sentences evidence = {seed_evidence(tests)};
     if (std::abs(tests.gap()) <= tests.noise) {
         return {VerdictTone::good, msg("No difference beyond seed noise."), {}, evidence};
     }
-    if (tests.gap() > 0) {
-        return {VerdictTone::good,
-                msg("{} is better by {} points.", name, figure(100 * tests.gap())),
-                {},
-                evidence};
-    }
+    if (tests.better()) return {VerdictTone::good, better_by(name, tests), {}, evidence};
     const double lost = lost_updates(other);
     return {VerdictTone::bad,
-            msg("{} is worse by {} points.", name, figure(-100 * tests.gap())),
+            worse_by(name, tests),
             {},
             lost > most_updates ? Sentences{lost_evidence(lost, gap)} : evidence};
 }
@@ -201,7 +227,7 @@ Verdict judge(const RunFigures& baseline, const RunFigures& other) {
     if (gap.other_lost != 0) return diverged(other, gap.other_lost);
     if (gap.baseline_lost != 0) return diverged(baseline, gap.baseline_lost);
 
-    const Accuracies tests = seeded_accuracies(baseline, other);
+    const Outcomes tests = seeded_outcomes(baseline, other);
     const bool early = !evaluated(baseline) || !evaluated(other);
     if (early || (!tests.known && gap.compared < 8)) {
         return {VerdictTone::neutral, msg("Too early to say."), {}, {too_early_evidence(gap)}};

@@ -6,9 +6,16 @@
 
 namespace kernels {
 
-/// mask[i] = 1 if random.uniform(offset + i) >= p, else 0; mask boolean.
-using DropoutMask = void(Array mask, const PhiloxStream& random, std::uint64_t offset, double p,
-                         Stream stream);
+/// Where a mask is drawn from. A captured step needs `substream`: it is read when the step runs, so
+/// that each replay draws another mask.
+struct MaskSource {
+    PhiloxStream random;
+    const std::int64_t* substream = nullptr;  ///< on the device; replaces that of `random`
+    std::uint64_t offset = 0;
+};
+
+/// mask[i] = 1 if uniform number offset + i of the source is >= p, else 0; mask boolean.
+using DropoutMask = void(Array mask, const MaskSource& source, double p, Stream stream);
 HALFTONE_KERNEL(DropoutMask, dropout_mask);
 
 }  // namespace kernels

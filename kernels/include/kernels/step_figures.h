@@ -11,27 +11,48 @@
 
 namespace kernels {
 
-/// Loss and accuracy of the batches since it was zeroed. On the device.
-struct BatchTally {
-    double loss_sum;  ///< over samples
-    std::int64_t correct;
-    std::int64_t samples;
+/// Sums over the batches since it was zeroed, from which a task derives its loss and metrics. On
+/// the device.
+struct MetricSums {
+    static constexpr int value_count = 14;
+
+    double loss;                 ///< of weight * mean loss of a batch
+    double weight;               ///< what the losses are means over: samples, tokens
+    double values[value_count];  ///< the task's own
 };
 
-/// *tally += one batch: rows * loss[0], the rows whose first largest logit (NaN counts as largest)
-/// is that of their label, rows. loss one number of any floating dtype; logits (rows, cols) dense,
-/// floating; labels (rows) i64.
-using TallyBatch = void(BatchTally* tally, ConstArray loss, ConstArray logits, ConstArray labels,
-                        std::int64_t rows, std::int64_t cols, Stream stream);
-HALFTONE_KERNEL(TallyBatch, tally_batch);
+/// sums->loss += weight * loss[0], sums->weight += weight. loss one number of any floating dtype.
+using AddLoss = void(MetricSums* sums, ConstArray loss, double weight, Stream stream);
+HALFTONE_KERNEL(AddLoss, add_loss);
+
+/// *correct += the rows whose first largest logit (NaN counts as largest) is that of their label.
+/// logits (rows, cols) dense, floating; labels (rows) i64.
+using CountCorrect = void(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,
+                          std::int64_t cols, Stream stream);
+HALFTONE_KERNEL(CountCorrect, count_correct);
+
+/// sums[0] += sum of (prediction - target)^2, sums[1] += sum of target, sums[2] += sum of target^2,
+/// in double. prediction and target of equal size, floating; the order of summation is fixed.
+using AddSquares = void(double* sums, ConstArray prediction, ConstArray target, Stream stream);
+HALFTONE_KERNEL(AddSquares, add_squares);
+
+/// Adds another optimizer's gradient check to *to: counts and squares add up, maxima and found_inf
+/// combine.
+using MergeJudgement = void(Judgement* to, const Judgement* from, Stream stream);
+HALFTONE_KERNEL(MergeJudgement, merge_judgement);
+
+/// The most optimizers that one step can have.
+inline constexpr int max_optimizers = 4;
 
 /// What the host wants to know of a step; leaves the device in one copy.
 struct StepFigures {
-    BatchTally tally;
+    MetricSums sums;
     Judgement judgement;
     UpdateCounts counts;
-    std::int64_t updates;  ///< applied so far
-    float loss_scale;      ///< used in this step
+    std::int64_t updates;  ///< applied so far by the first optimizer
+    std::int64_t further_updates[max_optimizers - 1];
+    std::int64_t state_resets;  ///< streams whose carried state was not finite and was zeroed
+    float loss_scale;           ///< used in this step
     float next_loss_scale;
     float lr;
     float scaled_f16_max;  ///< as AbsMax leaves it
@@ -41,10 +62,11 @@ struct StepFigures {
 
 /// Where the figures lie on the device; a null pointer leaves its field as it is.
 struct StepSources {
-    const BatchTally* tally = nullptr;
+    const MetricSums* sums = nullptr;
     const Judgement* judgement = nullptr;
     const UpdateCounts* counts = nullptr;
-    const std::int64_t* updates = nullptr;
+    const std::int64_t* updates[max_optimizers] = {};
+    const std::int64_t* state_resets = nullptr;
     const float* loss_scale = nullptr;
     const float* next_loss_scale = nullptr;
     const float* lr = nullptr;

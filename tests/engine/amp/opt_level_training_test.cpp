@@ -4,12 +4,12 @@
 #include "amp/opt_level.h"
 #include "autograd/backward.h"
 #include "core/cast.h"
-#include "support/here.h"
 #include "loss/cross_entropy.h"
 #include "pointwise/binary.h"
 #include "scaler_support.h"
 #include "shape/sum.h"
 #include "small_net.h"
+#include "support/here.h"
 
 // What an opt level makes of a model, and that it trains (X4, X5).
 
@@ -53,11 +53,12 @@ TEST(OptLevelTraining, X4TheLossFallsAndSavedStateHoldsNoF16) {
         options.enabled = !level.loss_scale.has_value();
         GradScaler scaler(options);
         std::mt19937 random(3);
-        const std::vector<Batch> batches = {batch_of(random), batch_of(random), batch_of(random)};
+        const std::vector<ImageBatch> batches = {batch_of(random), batch_of(random),
+                                                 batch_of(random)};
         std::vector<double> losses;
         for (int epoch = 0; epoch < 10; ++epoch) {
             double sum = 0;
-            for (const Batch& batch : batches) {
+            for (const ImageBatch& batch : batches) {
                 sgd.zero_grad();
                 Tensor loss;
                 {

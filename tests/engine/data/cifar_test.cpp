@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "read_sample.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -16,11 +17,10 @@ using ::testing::HasSubstr;
 /// Record i of `data` must be record `first + i` of test::cifar().
 void expect_records(const Dataset& data, std::int64_t first, std::int64_t count) {
     ASSERT_EQ(data.size(), count);
-    const int classes = static_cast<int>(data.classes());
-    std::vector<float> image(3072);
+    const int classes = static_cast<int>(data.schema()["label"].cardinality);
     for (std::int64_t i = 0; i < count; ++i) {
-        ASSERT_EQ(data.label(i), test::cifar_label(first + i, classes)) << i;
-        data.read(i, image);
+        const auto [image, label] = test::read_sample(data, i);
+        ASSERT_EQ(label, test::cifar_label(first + i, classes)) << i;
         for (std::int64_t pixel = 0; pixel < 1024; ++pixel) {
             for (std::int64_t c = 0; c < 3; ++c) {
                 const float expected = test::cifar_value(first + i, c * 1024 + pixel) / 255.0F;
@@ -36,11 +36,13 @@ TEST(Cifar, ReadsTheFiveBatchesOfCifar10InOrder) {
         folder.write("data_batch_" + std::to_string(i) + ".bin", cifar(10, (i - 1) * 70, 70));
     }
     folder.write("test_batch.bin", cifar(10, 900, 3));
-    const auto [train, test] = open_cifar(test::dataset("cifar10", {folder.str()}));
-    expect_records(*train, 0, 350);
-    expect_records(*test, 900, 3);
-    EXPECT_EQ(train->class_names()[3], "cat");
-    EXPECT_EQ(train->shape(), (SampleShape{3, 32, 32}));
+    const auto [train, validation, test, warnings] =
+        open_cifar(test::dataset("cifar10", {folder.str()}));
+    expect_records(*train.data, 0, 350);
+    expect_records(*test.data, 900, 3);
+    EXPECT_EQ(train.data->schema()["label"].names[3], "cat");
+    EXPECT_EQ(train.data->schema()["image"].shape, (Shape{3, 32, 32}));
+    EXPECT_FALSE(validation.data);
 }
 
 TEST(Cifar, ReadsPackedPartsOfSeveralFoldersAndUsesTheFineLabel) {
@@ -49,21 +51,23 @@ TEST(Cifar, ReadsPackedPartsOfSeveralFoldersAndUsesTheFineLabel) {
     pack.write("test.bin.gz", test::gzip(cifar(100, 100, 2)));
     rest.write("train-part2.bin.xz", test::xz(cifar(100, 5, 4)));
     rest.write("test-part2.bin.xz", test::xz(cifar(100, 102, 2)));
-    const auto [train, test] = open_cifar(test::dataset("cifar100", {pack.str(), rest.str()}));
-    expect_records(*train, 0, 9);
-    expect_records(*test, 100, 4);
-    EXPECT_EQ(train->class_names()[42], "42");
+    const auto [train, validation, test, warnings] =
+        open_cifar(test::dataset("cifar100", {pack.str(), rest.str()}));
+    expect_records(*train.data, 0, 9);
+    expect_records(*test.data, 100, 4);
+    EXPECT_EQ(train.data->schema()["label"].names[42], "42");
 }
 
 TEST(Cifar, DoesNotNeedItsFilesOnceOpened) {
     const TempFolder folder;
     folder.write("train.bin", cifar(100, 0, 5));
     folder.write("test.bin", cifar(100, 100, 2));
-    const auto [train, test] = open_cifar(test::dataset("cifar100", {folder.str()}));
+    const auto [train, validation, test, warnings] =
+        open_cifar(test::dataset("cifar100", {folder.str()}));
     folder.write("train.bin", cifar(100, 50, 1));  // a shorter one in its place
     std::filesystem::remove(folder / "test.bin");
-    expect_records(*train, 0, 5);
-    expect_records(*test, 100, 2);
+    expect_records(*train.data, 0, 5);
+    expect_records(*test.data, 100, 2);
 }
 
 TEST(Cifar, ReadsTheOfficialArchiveWhateverTheOrderInIt) {
@@ -74,9 +78,10 @@ TEST(Cifar, ReadsTheOfficialArchiveWhateverTheOrderInIt) {
                                      {"cifar-10-batches-bin/data_batch_1.bin", cifar(10, 0, 3)}});
     const auto file = folder.write("cifar-10-binary.tar.gz", test::gzip(archive));
     for (const auto& path : {file, folder.str()}) {
-        const auto [train, test] = open_cifar(test::dataset("cifar10", {path}));
-        expect_records(*train, 0, 6);
-        expect_records(*test, 50, 2);
+        const auto [train, validation, test, warnings] =
+            open_cifar(test::dataset("cifar10", {path}));
+        expect_records(*train.data, 0, 6);
+        expect_records(*test.data, 50, 2);
     }
 }
 
@@ -88,13 +93,13 @@ TEST(Cifar, TakesTheNamesOfTheClassesFromTheirFile) {
     folder.write("test.bin", cifar(100, 0, 2));
     folder.write("fine_label_names.txt", names);
     const auto config = test::dataset("cifar100", {folder.str()});
-    EXPECT_EQ(open_cifar(config).train->class_names()[99], "class99");
+    EXPECT_EQ(open_cifar(config).train.data->schema()["label"].names[99], "class99");
     const Bytes archive =
         test::tar({{"c/train.bin", cifar(100, 0, 1)},
                    {"c/test.bin", cifar(100, 0, 1)},
                    {"c/fine_label_names.txt", Bytes(names.begin(), names.end())}});
     const auto packed = test::dataset("cifar100", {folder.write("c.tar", archive)});
-    EXPECT_EQ(open_cifar(packed).test->class_names()[0], "class0");
+    EXPECT_EQ(open_cifar(packed).test.data->schema()["label"].names[0], "class0");
 }
 
 TEST(Cifar, ReadsOnlyTheFirstSamplesUnderALimit) {
@@ -107,13 +112,13 @@ TEST(Cifar, ReadsOnlyTheFirstSamplesUnderALimit) {
     auto config = test::dataset("cifar100", {folder.str()});
     config.train_limit = 80;
     config.test_limit = 3;
-    expect_records(*open_cifar(config).train, 0, 80);
-    expect_records(*open_cifar(config).test, 0, 3);
+    expect_records(*open_cifar(config).train.data, 0, 80);
+    expect_records(*open_cifar(config).test.data, 0, 3);
     config.train_limit = 4;
-    expect_records(*open_cifar(config).train, 0, 4);
+    expect_records(*open_cifar(config).train.data, 0, 4);
     config.path = {(folder / "all.tar").string()};
-    expect_records(*open_cifar(config).train, 0, 4);
-    expect_records(*open_cifar(config).test, 0, 3);
+    expect_records(*open_cifar(config).train.data, 0, 4);
+    expect_records(*open_cifar(config).test.data, 0, 3);
 }
 
 std::string error_of(const std::string& kind, const Bytes& train) {
@@ -170,7 +175,7 @@ TEST(Cifar, RefusesAGapInItsBatchesAndTakesTheFirstFew) {
     EXPECT_THAT(test::data_error([&] { open_cifar(config); }),
                 HasSubstr("data_batch_3.bin is missing | Looked for data_batch_1.bin to"));
     std::filesystem::remove(folder / "data_batch_4.bin");
-    EXPECT_EQ(open_cifar(config).train->size(), 4);
+    EXPECT_EQ(open_cifar(config).train.size(), 4);
 }
 
 TEST(Cifar, RefusesAnEmptyFileAndAMissingSet) {
@@ -188,30 +193,31 @@ TEST(Cifar, RefusesAnEmptyFileAndAMissingSet) {
 TEST(Cifar, ReadsTheRealCifar100PackAndRestAsTheWholeSet) {
     SKIP_WITHOUT_DATA("cifar100-15k");
     SKIP_WITHOUT_DATA("cifar-100-binary");
-    const auto [train, test] = open_cifar(test::dataset(
+    const auto [train, validation, test, warnings] = open_cifar(test::dataset(
         "cifar100", {HALFTONE_DATA_DIR "/cifar100-15k", HALFTONE_DATA_DIR "/cifar-100-binary"}));
-    ASSERT_EQ(train->size(), 50000);
-    ASSERT_EQ(test->size(), 10000);
+    ASSERT_EQ(train.size(), 50000);
+    ASSERT_EQ(test.size(), 10000);
     std::vector<int> counts(100), test_counts(100);
-    for (std::int64_t i = 0; i < 50000; ++i) ++counts[static_cast<std::size_t>(train->label(i))];
+    for (std::int64_t i = 0; i < 50000; ++i)
+        ++counts[static_cast<std::size_t>(test::read_label(*train.data, i))];
     for (std::int64_t i = 0; i < 10000; ++i)
-        ++test_counts[static_cast<std::size_t>(test->label(i))];
+        ++test_counts[static_cast<std::size_t>(test::read_label(*test.data, i))];
     EXPECT_THAT(counts, ::testing::Each(500));
     EXPECT_THAT(test_counts, ::testing::Each(100));
 
-    std::vector<float> image(3072);
-    train->read(0, image);
-    EXPECT_EQ(train->class_names()[static_cast<std::size_t>(train->label(0))], "cattle");
-    EXPECT_EQ(std::vector(image.begin() + 99, image.begin() + 102),
+    const auto first = test::read_sample(*train.data, 0);
+    const auto& names = train.data->schema()["label"].names;
+    EXPECT_EQ(names[static_cast<std::size_t>(first.label)], "cattle");
+    EXPECT_EQ(std::vector(first.values.begin() + 99, first.values.begin() + 102),
               (std::vector{207 / 255.0F, 215 / 255.0F, 230 / 255.0F}));  // row 1, column 1
-    test->read(2500, image);                                             // the first of the rest
-    EXPECT_EQ(test->label(2500), 36);
-    EXPECT_EQ(std::vector(image.begin(), image.begin() + 3),
+    const auto of_rest = test::read_sample(*test.data, 2500);
+    EXPECT_EQ(of_rest.label, 36);
+    EXPECT_EQ(std::vector(of_rest.values.begin(), of_rest.values.begin() + 3),
               (std::vector{69 / 255.0F, 169 / 255.0F, 218 / 255.0F}));
 
     // The published figures of the training set, in the test set's normalisation too.
-    for (const auto& set : {train, test}) {
-        const auto normalization = set->normalization();
+    for (const auto& part : {train, test}) {
+        const auto& normalization = part.data->schema()["image"].normalization;
         EXPECT_FLOAT_EQ(normalization.mean[0], 0.5070751592371323F);
         EXPECT_FLOAT_EQ(normalization.mean[1], 0.48654887331495095F);
         EXPECT_FLOAT_EQ(normalization.mean[2], 0.4409178433670343F);

@@ -13,6 +13,7 @@ using test_support::TempFolder;
 TEST(DatasetPreview, CountsTheSamplesOfEachClass) {
     const auto preview = preview_dataset(test::dataset("glyphs", {}), 1, 0);
     EXPECT_EQ(preview.train_samples, 10000);
+    EXPECT_EQ(preview.validation_samples, 0);
     EXPECT_EQ(preview.test_samples, 2000);
     EXPECT_EQ(preview.classes, 20);
     EXPECT_EQ(preview.class_names.size(), 20U);
@@ -52,6 +53,42 @@ TEST(DatasetPreview, HasNoPicturesOfFeatures) {
     const auto preview = preview_dataset(test::dataset("spirals", {}), 1, 10);
     EXPECT_TRUE(preview.thumbnails.empty());
     EXPECT_THAT(preview.train_counts, ::testing::ElementsAre(30000, 30000));
+}
+
+TEST(DatasetPreview, CountsTheTrainingRowsAloneBesideAValidationPart) {
+    auto config = test::dataset("spirals", {});
+    config.train_limit = 100;
+    config.validation_share = 0.25;
+    const auto preview = preview_dataset(config, 1, 0);
+    EXPECT_EQ(preview.train_samples, 75);
+    EXPECT_EQ(preview.validation_samples, 25);
+    ASSERT_EQ(preview.train_counts.size(), 2U);
+    EXPECT_EQ(preview.train_counts[0] + preview.train_counts[1], 75);
+}
+
+TEST(DatasetPreview, ShowsTheImagesOfTheTrainingRows) {
+    auto config = test::dataset("glyphs", {});
+    config.train_limit = 40;
+    config.validation_share = 0.5;
+    const auto whole = preview_dataset(test::dataset("glyphs", {}), 1, 40);
+    const auto preview = preview_dataset(config, 1, 100);
+    ASSERT_EQ(preview.thumbnails.size(), 20U);
+    std::size_t at = 0;  // the rows of the part are in order
+    for (const auto& picture : preview.thumbnails) {
+        while (at < 40 && whole.thumbnails[at].rgb != picture.rgb) ++at;
+        ASSERT_LT(at, 40U);
+        EXPECT_EQ(picture.label, whole.thumbnails[at].label);
+    }
+}
+
+TEST(DatasetPreview, CountsTheTokensOfATextButNoClasses) {
+    auto config = test::dataset("text-generated", {});
+    config.train_limit = 5000;
+    const auto preview = preview_dataset(config, 1, 10);
+    EXPECT_EQ(preview.train_samples, 5000);
+    EXPECT_TRUE(preview.thumbnails.empty());
+    EXPECT_TRUE(preview.train_counts.empty());
+    EXPECT_EQ(preview.classes, 0);
 }
 
 TEST(DatasetPreview, FailsAsTrainingWould) {

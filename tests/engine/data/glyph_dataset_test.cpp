@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "data/glyph_strokes.h"
+#include "read_sample.h"
 
 namespace engine {
 namespace {
 
 std::vector<float> image(const Dataset& data, std::int64_t index) {
-    std::vector<float> out(static_cast<std::size_t>(data.shape().elements()));
-    data.read(index, out);
-    return out;
+    return test::read_sample(data, index).values;
 }
 
 TEST(GlyphDataset, IsAPureFunctionOfSeedStreamAndIndex) {
@@ -25,7 +24,7 @@ TEST(GlyphDataset, IsAPureFunctionOfSeedStreamAndIndex) {
     for (std::int64_t i = 0; i < 50; ++i) first.push_back(image(forwards, i));
     for (std::int64_t i = 49; i >= 0; --i) {
         EXPECT_EQ(first[static_cast<std::size_t>(i)], image(backwards, i)) << i;
-        EXPECT_EQ(forwards.label(i), backwards.label(i));
+        EXPECT_EQ(test::read_label(forwards, i), test::read_label(backwards, i));
     }
     const GlyphDataset other_seed(6, StreamId::glyphs_train, 50);
     EXPECT_NE(image(forwards, 0), image(other_seed, 0));
@@ -57,18 +56,21 @@ TEST(GlyphDataset, StatesItsMeanAndDeviation) {
             square += static_cast<double>(value) * value;
         }
     }
-    const double count = static_cast<double>(data.size() * data.shape().elements());
+    const FieldSpec& field = data.schema()["image"];
+    const double count = static_cast<double>(data.size() * field.shape.numel());
     const double mean = sum / count;
-    EXPECT_NEAR(mean, data.normalization().mean[0], 0.003);
-    EXPECT_NEAR(std::sqrt(square / count - mean * mean), data.normalization().deviation[0], 0.003);
+    EXPECT_NEAR(mean, field.normalization.mean[0], 0.003);
+    EXPECT_NEAR(std::sqrt(square / count - mean * mean), field.normalization.deviation[0], 0.003);
 }
 
 TEST(GlyphDataset, HoldsEveryClassEquallyOften) {
     const GlyphDataset data(1, StreamId::glyphs_train, GlyphDataset::train_size);
-    std::vector<std::int64_t> counts(static_cast<std::size_t>(data.classes()));
+    const std::int64_t classes = data.schema()["label"].cardinality;
+    EXPECT_EQ(data.schema()["label"].names.size(), static_cast<std::size_t>(classes));
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(classes));
     for (std::int64_t i = 0; i < data.size(); ++i)
-        ++counts[static_cast<std::size_t>(data.label(i))];
-    for (const auto count : counts) EXPECT_EQ(count, data.size() / data.classes());
+        ++counts[static_cast<std::size_t>(test::read_label(data, i))];
+    for (const auto count : counts) EXPECT_EQ(count, data.size() / classes);
 }
 
 TEST(GlyphDataset, MayBeReadFromSeveralThreadsAtOnce) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "read_sample.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -26,14 +27,13 @@ void write_set(const TempFolder& folder, const std::string& stem, std::uint32_t 
 }
 
 void expect_ramp(const Dataset& data, std::int64_t first_value) {
-    std::vector<float> image(784);
     for (std::int64_t i = 0; i < data.size(); ++i) {
-        data.read(i, image);
+        const auto [image, label] = test::read_sample(data, i);
         for (std::int64_t e = 0; e < 784; ++e) {
             const std::int64_t value = (first_value + i * 784 + e) % 251;
             ASSERT_EQ(image[static_cast<std::size_t>(e)], static_cast<float>(value) / 255);
         }
-        EXPECT_EQ(data.label(i), i % 10);
+        EXPECT_EQ(label, i % 10);
     }
 }
 
@@ -41,13 +41,14 @@ TEST(Idx, ReadsPlainFilesUnderTheOfficialNames) {
     const TempFolder folder;
     write_set(folder, "train", 25);
     write_set(folder, "t10k", 12);
-    const auto [train, test] = open_idx(test::dataset("mnist", {folder.str()}));
-    EXPECT_EQ(train->size(), 25);
-    EXPECT_EQ(test->size(), 12);
-    EXPECT_EQ(train->shape(), (SampleShape{1, 28, 28}));
-    EXPECT_EQ(train->class_names()[7], "7");
-    expect_ramp(*train, 0);
-    expect_ramp(*test, 0);
+    const auto [train, validation, test, warnings] =
+        open_idx(test::dataset("mnist", {folder.str()}));
+    EXPECT_EQ(train.size(), 25);
+    EXPECT_EQ(test.size(), 12);
+    EXPECT_EQ(train.data->schema()["image"].shape, (Shape{1, 28, 28}));
+    EXPECT_EQ(train.data->schema()["label"].names[7], "7");
+    expect_ramp(*train.data, 0);
+    expect_ramp(*test.data, 0);
 }
 
 TEST(Idx, ReadsPackedFilesDottedNamesAndAFolderInside) {
@@ -56,9 +57,10 @@ TEST(Idx, ReadsPackedFilesDottedNamesAndAFolderInside) {
     folder.write("MNIST/raw/train-labels.idx1-ubyte.gz", test::gzip(idx_labels(20)));
     folder.write("MNIST/raw/t10k-images.idx3-ubyte.xz", test::xz(idx_images(10)));
     folder.write("MNIST/raw/t10k-labels.idx1-ubyte", idx_labels(10));
-    const auto [train, test] = open_idx(test::dataset("mnist", {folder.str()}));
-    expect_ramp(*train, 0);
-    EXPECT_EQ(test->size(), 10);
+    const auto [train, validation, test, warnings] =
+        open_idx(test::dataset("mnist", {folder.str()}));
+    expect_ramp(*train.data, 0);
+    EXPECT_EQ(test.size(), 10);
 }
 
 TEST(Idx, JoinsPartsInTheOrderOfTheirNames) {
@@ -68,12 +70,11 @@ TEST(Idx, JoinsPartsInTheOrderOfTheirNames) {
     write_set(folder, "train-part1", 10);
     write_set(folder, "t10k", 1);
     const auto train = open_idx(test::dataset("fashion-mnist", {folder.str()})).train;
-    ASSERT_EQ(train->size(), 11);
-    std::vector<float> image(784);
-    train->read(10, image);
+    ASSERT_EQ(train.size(), 11);
+    const auto image = test::read_sample(*train.data, 10).values;
     EXPECT_EQ(image[6], 6.0F / 255);
     EXPECT_EQ(image[7], 0.0F);
-    EXPECT_EQ(train->class_names()[9], "Ankle boot");
+    EXPECT_EQ(train.data->schema()["label"].names[9], "Ankle boot");
 }
 
 TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
@@ -83,10 +84,10 @@ TEST(Idx, ReadsOnlyTheFirstSamplesUnderALimit) {
     auto config = test::dataset("mnist", {folder.str()});
     config.train_limit = 7;
     config.test_limit = 100;
-    const auto [train, test] = open_idx(config);
-    EXPECT_EQ(train->size(), 7);
-    EXPECT_EQ(test->size(), 12);
-    expect_ramp(*train, 0);
+    const auto [train, validation, test, warnings] = open_idx(config);
+    EXPECT_EQ(train.size(), 7);
+    EXPECT_EQ(test.size(), 12);
+    expect_ramp(*train.data, 0);
 }
 
 struct BadIdx {
@@ -182,38 +183,38 @@ TEST(Idx, DoesNotNeedItsFilesOnceOpened) {
     write_set(folder, "t10k", 12);
     const auto train = open_idx(test::dataset("mnist", {folder.str()})).train;
     std::filesystem::remove_all(folder / "");
-    expect_ramp(*train, 0);
+    expect_ramp(*train.data, 0);
 }
 
 TEST(Idx, ReadsTheRealFashionMnist) {
     SKIP_WITHOUT_DATA("fashion-mnist");
-    const auto [train, test] =
+    const auto [train, validation, test, warnings] =
         open_idx(test::dataset("fashion-mnist", {HALFTONE_DATA_DIR "/fashion-mnist"}));
-    ASSERT_EQ(train->size(), 60000);
-    ASSERT_EQ(test->size(), 10000);
+    ASSERT_EQ(train.size(), 60000);
+    ASSERT_EQ(test.size(), 10000);
     std::vector<int> counts(10);
-    for (std::int64_t i = 0; i < 60000; ++i) ++counts[static_cast<std::size_t>(train->label(i))];
+    for (std::int64_t i = 0; i < 60000; ++i)
+        ++counts[static_cast<std::size_t>(test::read_label(*train.data, i))];
     EXPECT_THAT(counts, ::testing::Each(6000));
     std::vector<std::int64_t> first, test_first;
     for (std::int64_t i = 0; i < 10; ++i) {
-        first.push_back(train->label(i));
-        test_first.push_back(test->label(i));
+        first.push_back(test::read_label(*train.data, i));
+        test_first.push_back(test::read_label(*test.data, i));
     }
     EXPECT_THAT(first, ElementsAre(9, 0, 0, 3, 0, 2, 7, 2, 5, 5));
     EXPECT_THAT(test_first, ElementsAre(9, 2, 1, 1, 6, 1, 4, 6, 5, 7));
 
-    std::vector<float> image(784);
-    train->read(0, image);
+    const auto image = test::read_sample(*train.data, 0).values;
     EXPECT_EQ(image[14 * 28 + 12], 237.0F / 255);
     EXPECT_EQ(image[14 * 28 + 25], 255.0F / 255);
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < 10000; ++i) {
-        test->read(i, image);
-        for (const float value : image) sum += std::lround(value * 255);
+        for (const float value : test::read_sample(*test.data, i).values)
+            sum += std::lround(value * 255);
     }
     EXPECT_EQ(sum, 573469082);
-    EXPECT_FLOAT_EQ(train->normalization().mean[0], 0.2860405969887955F);
-    EXPECT_FLOAT_EQ(test->normalization().deviation[0], 0.3530242445149226F);
+    EXPECT_FLOAT_EQ(train.data->schema()["image"].normalization.mean[0], 0.2860405969887955F);
+    EXPECT_FLOAT_EQ(test.data->schema()["image"].normalization.deviation[0], 0.3530242445149226F);
 }
 
 }  // namespace

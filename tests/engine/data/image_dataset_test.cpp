@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "read_sample.h"
+
 namespace engine {
 namespace {
 
@@ -17,12 +19,26 @@ TEST(ImageDataset, MeasuresEachChannelExactly) {
 }
 
 TEST(ImageDataset, BothSetsCarryTheNormalizationOfTheTrainingSet) {
-    const auto [train, test] =
+    const auto [train, validation, test, warnings] =
         make_image_datasets({{1, 1, 2}, {0, 255}, {1}}, {{1, 1, 2}, {7, 7}, {0}}, {"no", "yes"});
-    EXPECT_EQ(train->normalization().mean, test->normalization().mean);
-    EXPECT_EQ(test->normalization().mean[0], 0.5F);
-    EXPECT_EQ(test->classes(), 2);
-    EXPECT_EQ(train->label(0), 1);
+    const auto& of_train = train.data->schema()["image"].normalization;
+    const auto& of_test = test.data->schema()["image"].normalization;
+    EXPECT_EQ(of_train.mean, of_test.mean);
+    EXPECT_EQ(of_test.mean[0], 0.5F);
+    EXPECT_EQ(of_test.deviation[0], 0.5F);
+    EXPECT_EQ(test.data->schema()["label"].cardinality, 2);
+    EXPECT_EQ(test::read_label(*train.data, 0), 1);
+    EXPECT_FALSE(validation.data);
+}
+
+TEST(ImageDataset, ReadsBytesAsSharesOf255InTheirOrder) {
+    const ImageDataset data({{2, 1, 2}, {0, 51, 255, 102, 1, 2, 3, 4}, {1, 0}}, {"no", "yes"}, {});
+    EXPECT_EQ(data.size(), 2);
+    const auto [values, label] = test::read_sample(data, 0);
+    EXPECT_EQ(values, (std::vector{0.0F, 51 / 255.0F, 1.0F, 102 / 255.0F}));
+    EXPECT_EQ(label, 1);
+    EXPECT_EQ(test::read_sample(data, 1).values[3], 4 / 255.0F);
+    EXPECT_EQ(test::read_label(data, 1), 0) << "without the image";
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 #include <array>
 #include <cmath>
 
+#include "read_sample.h"
+
 namespace engine {
 namespace {
 
 std::array<float, 2> point(const Dataset& data, std::int64_t index) {
-    std::array<float, 2> out{};
-    data.read(index, out);
-    return out;
+    const auto values = test::read_sample(data, index).values;
+    return {values[0], values[1]};
 }
 
 TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
@@ -36,7 +37,7 @@ TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
     for (std::int64_t i = 0; i < data.size(); ++i) {
         const auto [x, y] = point(data, i);
         const double t = (std::hypot(x, y) - 0.05) / 0.95;
-        const double angle = M_PI * (3 * t + static_cast<double>(data.label(i)));
+        const double angle = M_PI * (3 * t + static_cast<double>(test::read_label(data, i)));
         const double radius = std::hypot(x, y);
         // Noise across the curve, and along it through the radius (at most 3 pi / 0.95 radians a
         // unit of radius, on an arm of at most 1): six deviations of 0.02 * hypot(1, 9.93).
@@ -47,7 +48,7 @@ TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
 
 TEST(SpiralDataset, StatesItsMeanAndDeviation) {
     const SpiralDataset data(2, StreamId::spirals_train, SpiralDataset::train_size);
-    const auto stated = data.normalization();
+    const auto& stated = data.schema()["features"].normalization;
     for (std::size_t axis = 0; axis < 2; ++axis) {
         double sum = 0, square = 0;
         for (std::int64_t i = 0; i < data.size(); ++i) {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "core/tensor_map.h"
-#include "data/batch_maker.h"
+#include "data/batch.h"
+#include "data/schema.h"
 #include "models/model.h"
 #include "safetensors/safetensors.h"
 #include "safetensors/tensor_file.h"
@@ -34,8 +35,21 @@ inline std::vector<std::string> lines(const std::string& text) {
 /// A batch's size and what it consists of.
 struct BatchShape {
     std::int64_t size = 0;
-    SampleShape sample;
+    Shape sample;  ///< (C, H, W) or (F)
     std::int64_t classes = 0;
+
+    /// The input, unnormalised, and the label.
+    Schema schema() const {
+        std::vector<std::string> names(static_cast<std::size_t>(classes), "class");
+        return sample.rank() == 3 ? classified_images(sample, plain(), std::move(names))
+                                  : classified_features(plain(), std::move(names));
+    }
+
+private:
+    Normalization plain() const {
+        const auto count = static_cast<std::size_t>(sample[0]);
+        return {std::vector<float>(count, 0), std::vector<float>(count, 1)};
+    }
 };
 
 /// golden/models.safetensors, which tests/peer/model_golden.py writes: one step of each model in
@@ -61,7 +75,7 @@ public:
         std::vector<std::int64_t> sizes;
         for (const auto& word : words(metadata_.at(kind + ".batch")))
             sizes.push_back(std::stoll(word));
-        if (sizes.size() == 3) return {sizes[0], {sizes[1], 1, 1}, sizes[2]};
+        if (sizes.size() == 3) return {sizes[0], {sizes[1]}, sizes[2]};
         return {sizes.at(0), {sizes.at(3), sizes.at(1), sizes.at(2)}, sizes.at(4)};
     }
     /// "loss": its value and what it may differ by. A parameter's name: its gradient's norm, what
@@ -114,10 +128,21 @@ inline TensorMap golden_state(const Model& model) {
 /// The script's pixels and labels.
 inline Batch golden_batch(const BatchShape& shape) {
     Batch batch;
-    const auto pixels = static_cast<std::uint32_t>(shape.size * shape.sample.elements());
-    for (std::uint32_t i = 0; i < pixels; ++i)
-        batch.pixels.push_back(static_cast<float>(uniform(0, i)));
-    for (std::int64_t i = 0; i < shape.size; ++i) batch.labels.push_back(i * 7 % shape.classes);
+    batch.samples = shape.size;
+    for (const FieldSpec& field : shape.schema().fields) {
+        BatchField& to = batch.fields.emplace_back();
+        to.shape = batch_shape(field, shape.size);
+        to.dtype = field.dtype;
+        to.bytes.resize(static_cast<std::size_t>(shape.size) * field.sample_bytes());
+    }
+    const auto pixels = batch.fields[0].values<float>();
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+        pixels[i] = static_cast<float>(uniform(0, static_cast<std::uint32_t>(i)));
+    const auto labels = batch.fields[1].values<std::int64_t>();
+    for (std::int64_t i = 0; i < shape.size; ++i) {
+        labels[static_cast<std::size_t>(i)] = i * 7 % shape.classes;
+        batch.indices.push_back(i);
+    }
     return batch;
 }
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/memory.h"
-#include "support/device_support.h"
 #include "kernels/cuda_libraries.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
+#include "support/device_support.h"
 
 // What tests of a simulated device's memory share.
 namespace engine::test {
@@ -34,15 +34,14 @@ protected:
 struct BookedRun {
     explicit BookedRun(const RunConfig& config)
         : data(open_dataset(config.dataset, config.seed).train),
-          trainer(config, cuda, data->shape(), data->classes(), 100),
-          maker(data, {.batch_size = config.batch_size, .seed = config.seed}) {
+          trainer(config, cuda, data.data->schema(), 100),
+          collator(data, trainer.task().schema(true), loader_options(config)) {
         const BooksScope books(trainer.books());
-        feed = make_feed(cuda, data, {.batch_size = config.batch_size, .seed = config.seed});
+        feed = make_feed(cuda, data, trainer.task().schema(true), loader_options(config));
     }
-    StepRecord step(std::int64_t index, std::size_t size = 16) {
-        maker.make(batch[0], 0, index);
-        batch[0].labels.resize(size);
-        batch[0].indices.resize(size);
+    StepRecord step(std::int64_t index, std::int64_t rows = 16) {
+        collator.make(batch[0], 0, index);
+        if (rows < batch[0].rows()) truncate(batch[0], rows);
         return trainer.step(batch, *feed).row;
     }
     std::vector<std::vector<double>> weights() {
@@ -52,9 +51,9 @@ struct BookedRun {
         return out;
     }
 
-    std::shared_ptr<const Dataset> data;
+    DataPart data;
     Trainer trainer;
-    BatchMaker maker;
+    Collator collator;
     std::unique_ptr<BatchFeed> feed;
     std::vector<Batch> batch = std::vector<Batch>(1);
 };

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cmath>
 
-#include "support/device_support.h"
 #include "engine/error.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
+#include "support/device_support.h"
 #include "train/step_marks.h"
 
 namespace engine {
@@ -139,11 +139,8 @@ TEST_P(DeviceStep, ReplaysTheStepAsAGraphWithTheNumbersOfEagerSteps) {
         for (const int which : {0, 1}) {
             TrainerFixture& fixture = which == 0 ? eager : recorded;
             fixture.batches.resize(1);
-            fixture.maker.make(fixture.batches[0], 0, i);
-            if (i == 8) {
-                fixture.batches[0].labels.resize(5);
-                fixture.batches[0].indices.resize(5);
-            }
+            fixture.collator.make(fixture.batches[0], 0, i);
+            if (i == 8) test::truncate(fixture.batches[0], 5);
             rows[which] = fixture.trainer.step(fixture.batches, *fixture.feed).row;
         }
         ASSERT_EQ(rows[0].loss, rows[1].loss) << "step " << i;
@@ -186,7 +183,7 @@ TEST_P(DeviceStep, HasTheSameBitsOnASecondGpuBesideTheFirst) {
     EXPECT_EQ(weights_of(first.trainer), weights_of(second.trainer));
     for (TrainerFixture* fixture : {&first, &second})
         fixture->trainer.evaluate(fixture->batches[0], *fixture->feed);
-    EXPECT_EQ(first.trainer.take_evaluation().loss_sum, second.trainer.take_evaluation().loss_sum);
+    EXPECT_EQ(first.trainer.take_evaluation().loss, second.trainer.take_evaluation().loss);
     for (const auto& parameter : second.trainer.model().parameters())
         EXPECT_EQ(parameter.tensor.device(), second_cuda);
     EXPECT_EQ(kernels::cuda::current_device(), 0);
@@ -232,8 +229,8 @@ TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
         TrainerFixture host(config, Device{}), device(config, cuda);
         const auto step = [](TrainerFixture& fixture) {
             fixture.batches.resize(2);
-            fixture.maker.make(fixture.batches[0], 0, 0);
-            fixture.maker.make(fixture.batches[1], 0, 1);
+            fixture.collator.make(fixture.batches[0], 0, 0);
+            fixture.collator.make(fixture.batches[1], 0, 1);
             return fixture.trainer.step(fixture.batches, *fixture.feed).row;
         };
         const StepRecord expected = step(host), row = step(device);
@@ -252,15 +249,17 @@ TEST(DeviceStep, EvaluatesAsTheCpuDoes) {
     for (TrainerFixture* fixture : {&host, &device}) {
         for (int i = 0; i < 3; ++i) {
             fixture->batches.resize(1);
-            fixture->maker.make(fixture->batches[0], 0, i);
+            fixture->collator.make(fixture->batches[0], 0, i);
             fixture->trainer.evaluate(fixture->batches[0], *fixture->feed);
         }
     }
-    const Tally expected = host.trainer.take_evaluation(), tally = device.trainer.take_evaluation();
-    EXPECT_EQ(tally.samples, 48);
-    EXPECT_EQ(tally.correct, expected.correct);
-    EXPECT_NEAR(tally.loss(), expected.loss(), loss_tolerance("fp32") * (1 + expected.loss()));
-    EXPECT_EQ(device.trainer.take_evaluation().samples, 0);
+    const MetricSums expected = host.trainer.take_evaluation(),
+                     sums = device.trainer.take_evaluation();
+    const double loss = expected.loss / expected.weight;
+    EXPECT_EQ(sums.weight, 48);
+    EXPECT_EQ(sums.values[0], expected.values[0]) << "samples that are right";
+    EXPECT_NEAR(sums.loss / sums.weight, loss, loss_tolerance("fp32") * (1 + loss));
+    EXPECT_EQ(device.trainer.take_evaluation().weight, 0);
 }
 
 }  // namespace

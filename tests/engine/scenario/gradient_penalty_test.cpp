@@ -6,13 +6,13 @@
 
 #include "autograd/backward.h"
 #include "core/tape.h"
-#include "support/device_support.h"
 #include "loss/cross_entropy.h"
 #include "needs_cuda.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
 #include "safetensors/safetensors.h"
 #include "shape/sum.h"
+#include "support/device_support.h"
 #include "temp_folder.h"
 
 // Recipe 3.4 as a setting of a run.
@@ -68,10 +68,10 @@ Dump dump_of(const RunConfig& config) {
 Dump by_hand(const RunConfig& config, double weight) {
     TrainerFixture fixture(config, Device{});
     fixture.batches.resize(1);
-    fixture.maker.make(fixture.batches[0], 0, 0);
+    fixture.collator.make(fixture.batches[0], 0, 0);
     const DeviceBatch batch = fixture.feed->upload(fixture.batches[0]);
     Model& model = fixture.trainer.model();
-    const Tensor loss = cross_entropy(model.forward(batch.inputs), batch.labels);
+    const Tensor loss = cross_entropy(model.forward({batch[0]}).front(), batch[1]);
     TensorList weights;
     for (const auto& parameter : model.parameters()) weights.push_back(parameter.tensor);
     const TensorList first = grad({&loss, 1}, weights, {}, {.create_graph = true});

@@ -4,10 +4,10 @@
 
 #include "core/check_values.h"
 #include "data/image_dataset.h"
-#include "support/device_support.h"
 #include "kernels/cuda_device.h"
 #include "needs_cuda.h"
 #include "shape/window.h"
+#include "support/device_support.h"
 
 // A class that there is not, among the labels of a step on a GPU: nothing waits to know it, and the
 // step's figures tell it one step late.
@@ -15,6 +15,7 @@ namespace engine {
 namespace {
 
 using test::cuda;
+using test::labels_of;
 using test::small_run;
 using test::TrainerFixture;
 
@@ -30,13 +31,13 @@ std::string words_of(const std::optional<Error>& refused) {
 /// LeNet's batches through the pinned ring, so that their labels are the test's.
 struct RingFixture : TrainerFixture {
     explicit RingFixture(const RunConfig& config) : TrainerFixture(config, cuda) {
-        feed = make_ring_feed(cuda, data->shape(), accumulate);
+        feed = make_ring_feed(cuda, trainer.task().schema(true), {.per_step = accumulate});
     }
     void submit(std::int64_t step, std::int64_t wrong_batch = -1) {
         batches.resize(static_cast<std::size_t>(accumulate));
         for (std::int64_t i = 0; i < accumulate; ++i)
-            maker.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
-        if (wrong_batch >= 0) batches[static_cast<std::size_t>(wrong_batch)].labels[3] = 200;
+            collator.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
+        if (wrong_batch >= 0) labels_of(batches[static_cast<std::size_t>(wrong_batch)])[3] = 200;
         trainer.submit(batches, *feed);
     }
 };
@@ -106,16 +107,17 @@ TEST(RefusedStep, NamesALabelOfADataSetThatLiesOnTheDevice) {
     const RunConfig config = small_run("lenet", "fp32");
     LabelledImages images{{1, 28, 28}, std::vector<std::uint8_t>(16 * 28 * 28, 100), {}};
     for (std::uint8_t i = 0; i < 16; ++i) images.labels.push_back(i == 9 ? 200 : i % 10);
-    const std::shared_ptr<const Dataset> data =
+    const DataPart data =
         make_image_datasets(images, images, std::vector<std::string>(10, "name")).train;
-    LoaderOptions options{.batch_size = 16};
-    const auto feed = make_feed(cuda, data, options);
+    Trainer trainer(config, cuda, data.data->schema(), 100);
+    const Schema& schema = trainer.task().schema(true);
+    LoaderOptions options = test::loader_options(config);
+    const auto feed = make_feed(cuda, data, schema, options);
     ASSERT_TRUE(feed->indices_only());
     options.indices_only = true;
-    BatchMaker maker(data, options);
+    Collator collator(data, schema, options);
     std::vector<Batch> batches(1);
-    maker.make(batches[0], 0, 0);
-    Trainer trainer(config, cuda, data->shape(), data->classes(), 100);
+    collator.make(batches[0], 0, 0);
     trainer.submit(batches, *feed);
     EXPECT_EQ(words_of(trainer.take(true).value().refused),
               "cross_entropy: a target of 200 is outside the 10 classes");
@@ -126,7 +128,7 @@ TEST(RefusedStep, IsThrownByAStepThatIsWaitedFor) {
     RingFixture fixture(small_run("lenet", "fp32"));
     fixture.submit(0);
     (void)fixture.trainer.take(true);
-    fixture.batches[0].labels[0] = -1;
+    labels_of(fixture.batches[0])[0] = -1;
     std::string words;
     try {
         (void)fixture.trainer.step(fixture.batches, *fixture.feed);
@@ -154,13 +156,13 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
             EXPECT_FALSE(fixture->trainer.model().parameters()[0].tensor.values().empty());
     }
     // Of a batch that is evaluated, too: a step of the other one comes between.
-    wrong.batches[0].labels[2] = 200;
+    labels_of(wrong.batches[0])[2] = 200;
     wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
     fine.trainer.evaluate(fine.batches[0], *fine.feed);
     fine.submit(6);
     while (const auto finished = fine.trainer.take(true))
         EXPECT_EQ(words_of(finished->refused), "");
-    EXPECT_EQ(fine.trainer.take_evaluation().samples, 16);
+    EXPECT_EQ(fine.trainer.take_evaluation().weight, 16);
     std::string words;
     try {
         (void)wrong.trainer.take_evaluation();
@@ -168,9 +170,9 @@ TEST(RefusedStep, IsNotBlamedOnARunThatTakesTurnsWithIt) {
         words = error.what();
     }
     EXPECT_EQ(words, not_a_glyph);
-    wrong.batches[0].labels[2] = 2;
+    labels_of(wrong.batches[0])[2] = 2;
     wrong.trainer.evaluate(wrong.batches[0], *wrong.feed);
-    EXPECT_EQ(wrong.trainer.take_evaluation().samples, 16);
+    EXPECT_EQ(wrong.trainer.take_evaluation().weight, 16);
 }
 
 TEST(RefusedStep, LeavesNothingBehindWhenItFailsForAnotherReason) {
@@ -178,8 +180,8 @@ TEST(RefusedStep, LeavesNothingBehindWhenItFailsForAnotherReason) {
     RingFixture failing(small_run("lenet", "fp32")), other(small_run("lenet", "fp32"));
     failing.trainer.set_recording(false);
     failing.batches.resize(1);
-    failing.maker.make(failing.batches[0], 0, 0);
-    failing.batches[0].labels[0] = 200;
+    failing.collator.make(failing.batches[0], 0, 0);
+    labels_of(failing.batches[0])[0] = 200;
     class Failing final : public BatchFeed {
     public:
         explicit Failing(BatchFeed& inner) : inner_(inner) {}

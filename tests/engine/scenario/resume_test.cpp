@@ -4,13 +4,13 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "core/restore.h"
-#include "support/here.h"
 #include "loss/cross_entropy.h"
 #include "pointwise/binary.h"
 #include "reduce/reduce.h"
 #include "safetensors/tensor_file.h"
 #include "scaler_support.h"
 #include "small_net.h"
+#include "support/here.h"
 #include "temp_folder.h"
 
 // A run that was saved and goes on in fresh objects has the bits of the one that was not stopped
@@ -91,7 +91,7 @@ public:
     }
 
     void step(int number) {
-        const Batch& batch = batches_[static_cast<std::size_t>(number)];
+        const ImageBatch& batch = batches_[static_cast<std::size_t>(number)];
         for (std::size_t k = 0; k < setup_.losses; ++k) {
             GradScaler& scaler = scalers_[k];
             optimizer_->zero_grad();
@@ -126,9 +126,9 @@ public:
     std::int64_t applied() const { return optimizer_->steps(); }
 
 private:
-    static std::vector<Batch> batches() {
+    static std::vector<ImageBatch> batches() {
         std::mt19937 random(3);
-        std::vector<Batch> out;
+        std::vector<ImageBatch> out;
         for (int i = 0; i < steps_before + steps_after; ++i) out.push_back(batch_of(random));
         return out;
     }
@@ -137,7 +137,7 @@ private:
     SmallNet net_;
     std::unique_ptr<Optimizer> optimizer_;
     std::vector<GradScaler> scalers_;
-    std::vector<Batch> batches_ = batches();
+    std::vector<ImageBatch> batches_ = batches();
 };
 
 std::vector<std::byte> bytes_of(const Tensor& t) {

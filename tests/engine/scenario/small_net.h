@@ -10,14 +10,15 @@
 namespace engine {
 
 /// A convolution between batch norms, the second without weights, and a classifier.
-class SmallNet final : public Model {
+class SmallNet final : public SimpleModel {
 public:
     explicit SmallNet(std::int64_t seed = 1)
-        : Model(seed, default_device()),
+        : SimpleModel(seed, default_device()),
           conv_(registry_, "conv", 3, 8, 3, 1, 1, true, Conv2d::Init::uniform_fan_in),
           norm_(registry_, "norm", 8),
           plain_(registry_, "plain", 8, /*affine=*/false),
           fc_(registry_, "fc", 8 * 6 * 6, 4) {}
+    using SimpleModel::forward;
     Tensor forward(const Tensor& x) override {
         const Tensor normed = norm_(conv_(x), training);
         return fc_(flatten(plain_(engine::relu(normed), training), 1));
@@ -35,11 +36,11 @@ inline void convert(Model& model, const OptProperties& level) {
         convert_weights(model, DType::f16, level.keep_batchnorm_fp32.value_or(true));
 }
 
-struct Batch {
+struct ImageBatch {
     Tensor images, labels;
 };
 
-inline Batch batch_of(std::mt19937& random) {
+inline ImageBatch batch_of(std::mt19937& random) {
     std::normal_distribution<double> noise(0, 0.5);
     std::vector<double> images, labels;
     for (int i = 0; i < 16; ++i) {

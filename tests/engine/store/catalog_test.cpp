@@ -10,10 +10,16 @@ namespace {
 
 using testing::ElementsAreArray;
 
+/// The settings, then the options of the data sets and of the models.
 std::vector<std::string> setting_paths() {
-    std::vector<std::string> paths;
+    std::vector<std::string> paths, options;
     RunConfig config;
-    for_each_setting(config, [&](const char* path, const auto&) { paths.emplace_back(path); });
+    for_each_setting(config, [&](const std::string& path, const auto& field) {
+        if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
+        for (const std::string& name : option_names(path))
+            options.push_back(path + (is_option_group(path) ? "" : ".") + name);
+    });
+    paths.insert(paths.end(), options.begin(), options.end());
     return paths;
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/comparison.h"
 #include "store/step_record.h"
+#include "support/part_figures.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -32,8 +33,7 @@ FinishedRun run_of(const std::filesystem::path& folder, std::int64_t steps, doub
     run.done.updates = steps - 1;
     run.done.skipped = 1;
     run.growths = 2;
-    run.test_losses = {0.9, 0.5, 0.6};
-    run.test_accuracies = {0.7, 0.84, 0.82};
+    run.tests = {classified(0.9, 0.7), classified(0.5, 0.84), classified(0.6, 0.82)};
     return run;
 }
 
@@ -44,13 +44,37 @@ TEST(Comparison, TakesBestAndLastAndTheSpeedUpOverTheFirst) {
     ASSERT_EQ(rows.size(), 2u);
     EXPECT_EQ(rows[0].best_test_loss.mean, 0.5);
     EXPECT_EQ(rows[0].last_test_loss.mean, 0.6);
-    EXPECT_EQ(rows[0].best_test_accuracy.mean, 0.84);
-    EXPECT_EQ(rows[0].last_test_accuracy.mean, 0.82);
+    EXPECT_EQ(rows[0].best_test_metric.mean, 0.84);
+    EXPECT_EQ(rows[0].last_test_metric.mean, 0.82);
     EXPECT_DOUBLE_EQ(rows[0].step_ms.mean, 4);
     EXPECT_EQ(rows[0].peak_bytes, 5e6);
     EXPECT_DOUBLE_EQ(rows[0].speed_up, 1);
     EXPECT_DOUBLE_EQ(rows[1].speed_up, 2);
     EXPECT_EQ(rows[1].updates, 9);
+}
+
+TEST(Comparison, OfAMetricThatIsBetterLowTheLowestIsTheBest) {
+    const Metric rmse{.key = "rmse", .title = "RMSE", .higher_is_better = false};
+    FinishedRun run;
+    for (const double value : {7.0, 3.0, std::numeric_limits<double>::quiet_NaN(), 4.0})
+        run.tests.push_back({0.5, {{"rmse", value}, {"r2", 1 - value}}});
+    const auto rows = compare_runs({{.precision = "fp32", .runs = {run}, .metric = rmse}});
+    EXPECT_EQ(rows[0].metric, rmse);
+    EXPECT_EQ(rows[0].best_test_metric.mean, 3);
+    EXPECT_EQ(rows[0].last_test_metric.mean, 4);
+    const std::string table = comparison_table(rows);
+    EXPECT_THAT(table, HasSubstr("best rmse"));
+    EXPECT_THAT(table, HasSubstr("last rmse"));
+    EXPECT_THAT(table, testing::Not(HasSubstr("accuracy")));
+}
+
+TEST(Comparison, OfATaskWithoutAMetricTheLossIsLeft) {
+    FinishedRun run;
+    run.tests = {{0.5, {}}};
+    const auto rows = compare_runs({{.precision = "fp32", .runs = {run}, .metric = {}}});
+    EXPECT_EQ(rows[0].best_test_loss.mean, 0.5);
+    EXPECT_TRUE(std::isnan(rows[0].best_test_metric.mean));
+    EXPECT_THAT(comparison_table(rows), HasSubstr("best metric"));
 }
 
 TEST(Comparison, APauseOfTheMachineDoesNotCountAgainstAPrecision) {
@@ -82,7 +106,7 @@ TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {
 TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     test_support::TempFolder dir;
     auto second_seed = run_of(dir / "c", 10, 0.02);
-    second_seed.test_losses.back() = 0.8;
+    second_seed.tests.back().loss = 0.8;
     const std::string table = comparison_table(
         compare_runs({{"fp32", {run_of(dir / "a", 10, 0.04), run_of(dir / "b", 10, 0.04)}},
                       {"amp-fp16", {second_seed, run_of(dir / "d", 10, 0.02)}}}));

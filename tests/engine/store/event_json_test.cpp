@@ -7,6 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "support/part_figures.h"
+
 namespace engine {
 namespace {
 
@@ -20,13 +22,14 @@ std::vector<Event> one_of_each() {
     return {
         RunStarted{"12", config, "cpu", 2, 44426, 60000, 10000, 938, "/runs/12"},
         StateChanged{"12", RunState::evaluating},
-        EpochDone{"12", 1, 469, 0.61, 0.79, 0.48, 0.83, 9.4},
+        EpochDone{"12", 1, 469, classified(0.61, 0.79), {}, classified(0.48, 0.83), 9.4},
         ScaleChanged{"12", 412, ScaleChanged::Kind::skipped_normal, 65536.f, 32768.f, 411},
         RunWarning{"12", msg("step {}: {} looks odd", 7, "the \"loss\"\n"), 7},
         RunWarning{"12", msg("plain"), 0},
         RunFailed{"12", ErrorCode::training, msg("the scale fell below {}", 1),
                   msg("Lower the rate.")},
-        RunDone{"12", DoneReason::max_steps, 940, 938, 2, 0.48, 0.83, 19.1, 6283.5, 123456789},
+        RunDone{"12", DoneReason::max_steps, 940, 938, 2, classified(0.48, 0.83), 19.1, 6283.5,
+                123456789},
     };
 }
 
@@ -44,7 +47,7 @@ TEST(EventJson, EveryEventReadsBackAsItWas) {
 
 TEST(EventJson, TheLossOfASkipAndTheStepOfADivergenceAreWrittenWhereThereAreAny) {
     ScaleChanged skip{"12", 23, ScaleChanged::Kind::skipped_persistent, 2.f, 1.f, 0};
-    RunDone done{"12", DoneReason::epochs, 40, 22, 18, nan_value, 0.05, 1, 1, 1};
+    RunDone done{"12", DoneReason::epochs, 40, 22, 18, classified(nan_value, 0.05), 1, 1, 1};
     EXPECT_FALSE(json::parse(to_json_line(skip)).contains("loss"));
     EXPECT_FALSE(json::parse(to_json_line(done)).contains("diverged_at"));
     EXPECT_EQ(std::get<ScaleChanged>(*parse_event(to_json_line(skip))).loss, std::nullopt);
@@ -78,7 +81,7 @@ TEST(EventJson, TheNamesAreThoseOfTheContract) {
     }
     RunDone failed;
     failed.reason = DoneReason::failed;
-    failed.test_loss = failed.test_accuracy = std::numeric_limits<double>::quiet_NaN();
+    failed.test = unknown_figures(classification_metrics());
     const json failed_done = json::parse(to_json_line(failed));
     for (const auto& [field, value] : done.items()) EXPECT_TRUE(failed_done.contains(field));
     const json error = json::parse(to_json_line(events[6]));
@@ -96,21 +99,59 @@ TEST(EventJson, AWarningKeepsItsPartsForOtherLanguages) {
 }
 
 TEST(EventJson, WhatWasNotMeasuredIsLeftOut) {
-    const json epoch =
-        json::parse(to_json_line(EpochDone{"1", 1, 1, 0.5, nan_value, nan_value, nan_value, 1}));
+    const json epoch = json::parse(to_json_line(
+        EpochDone{"1", 1, 1, classified(0.5, nan_value), {}, classified(nan_value, nan_value), 1}));
     EXPECT_FALSE(epoch.contains("train_accuracy"));
     EXPECT_FALSE(epoch.contains("test_loss"));
     EXPECT_FALSE(epoch.contains("test_accuracy"));
     const auto read = parse_event(epoch.dump());
-    EXPECT_TRUE(std::isnan(std::get<EpochDone>(*read).test_loss));
+    EXPECT_TRUE(std::isnan(std::get<EpochDone>(*read).test.loss));
+}
+
+TEST(EventJson, AStartTellsTheTaskItsMetricsAndTheUnitOfASample) {
+    RunStarted started{"12", {}, "cpu", 2, 44426, 600, 100, 938, "/runs/12"};
+    EXPECT_FALSE(json::parse(to_json_line(started)).contains("validation_samples"));
+    started.validation_samples = 50;
+    started.task = "regression";
+    started.unit = "rows";
+    started.metrics = {{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false},
+                       {.key = "r2", .title = "R²"}};
+    started.step_metrics = started.metrics;
+    started.step_metrics.push_back({.key = "updates_second", .title = "Updates: second"});
+    const auto read = std::get<RunStarted>(*parse_event(to_json_line(started)));
+    EXPECT_EQ(read.validation_samples, 50);
+    EXPECT_EQ(read.task, "regression");
+    EXPECT_EQ(read.unit, "rows");
+    EXPECT_EQ(read.metrics, started.metrics);
+    EXPECT_EQ(read.step_metrics, started.step_metrics);
+}
+
+TEST(EventJson, EachPartIsWrittenUnderItsName) {
+    const PartFigures train{0.5, {{"rmse", 3}, {"r2", 0.75}}},
+        validation{0.625, {{"rmse", 4}, {"r2", nan_value}}}, test{inf_value, {{"rmse", inf_value}}};
+    const json epoch = json::parse(to_json_line(EpochDone{"1", 1, 1, train, validation, test, 1}));
+    EXPECT_EQ(epoch.at("train_rmse"), 3);
+    EXPECT_EQ(epoch.at("train_r2"), 0.75);
+    EXPECT_EQ(epoch.at("validation_loss"), 0.625);
+    EXPECT_EQ(epoch.at("validation_rmse"), 4);
+    EXPECT_FALSE(epoch.contains("validation_r2")) << "not known";
+    EXPECT_EQ(epoch.at("test_rmse"), "inf");
+    const auto read = std::get<EpochDone>(*parse_event(epoch.dump()));
+    EXPECT_EQ(read.validation.loss, 0.625);
+    EXPECT_EQ(read.validation.of("rmse"), 4);
+    EXPECT_EQ(read.test.of("rmse"), inf_value);
+    RunDone done{"1", DoneReason::epochs, 1, 1, 0, test, 1, 1, 1};
+    EXPECT_FALSE(json::parse(to_json_line(done)).contains("validation_loss"));
+    done.validation = validation;
+    EXPECT_EQ(std::get<RunDone>(*parse_event(to_json_line(done))).validation.of("rmse"), 4);
 }
 
 TEST(EventJson, ALossThatDivergedIsWrittenAsAWord) {
-    const json epoch =
-        json::parse(to_json_line(EpochDone{"1", 1, 1, inf_value, 0.1, nan_value, 0.1, 1}));
+    const json epoch = json::parse(to_json_line(
+        EpochDone{"1", 1, 1, classified(inf_value, 0.1), {}, classified(nan_value, 0.1), 1}));
     EXPECT_EQ(epoch.at("train_loss"), "inf");
     EXPECT_EQ(epoch.at("test_loss"), "nan");
-    EXPECT_EQ(std::get<EpochDone>(*parse_event(epoch.dump())).train_loss, inf_value);
+    EXPECT_EQ(std::get<EpochDone>(*parse_event(epoch.dump())).train.loss, inf_value);
 }
 
 StepRecord a_step() {
@@ -126,12 +167,14 @@ TEST(EventJson, AStepCarriesEveryFieldOfTheRecord) {
     StepRecord step = a_step();
     step.lr = 0.05f;
     step.found_inf = 0;
-    const json line = json::parse(to_json_line("r \"1\"", step));
+    const json line = json::parse(to_json_line("r \"1\"", step, classification_metrics()));
     EXPECT_EQ(line.at("event"), "step");
     EXPECT_EQ(line.at("run"), "r \"1\"");
     EXPECT_EQ(line.at("lr"), 0.05);  // the shortest digits, not those of the float as a double
     EXPECT_EQ(line.at("found_inf"), false);
-    for_each_field([&line](const char* name, auto) { EXPECT_TRUE(line.contains(name)) << name; });
+    for_each_named_field(classification_metrics(), [&line](std::string_view name, auto) {
+        EXPECT_TRUE(line.contains(name)) << name;
+    });
 }
 
 TEST(EventJson, AStepNamesItsNonFiniteNumbersAndLeavesOutTheUnmeasured) {
@@ -140,7 +183,7 @@ TEST(EventJson, AStepNamesItsNonFiniteNumbersAndLeavesOutTheUnmeasured) {
     step.grad_norm = -static_cast<float>(inf_value);
     step.accuracy = static_cast<float>(nan_value);
     step.grad_max = static_cast<float>(inf_value);
-    const json line = json::parse(to_json_line("1", step));
+    const json line = json::parse(to_json_line("1", step, classification_metrics()));
     EXPECT_EQ(line.at("loss"), "nan");
     EXPECT_EQ(line.at("grad_norm"), "-inf");
     EXPECT_EQ(line.at("grad_max"), "inf");

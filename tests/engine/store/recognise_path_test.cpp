@@ -67,13 +67,22 @@ TEST(RecognisePath, IsEmptyForAnythingElse) {
     EXPECT_EQ(recognise_path((folder / "absent").string()), "");
     EXPECT_EQ(recognise_path(folder.str()), "");
     EXPECT_EQ(recognise_path(folder.write("empty", "")), "");
-    EXPECT_EQ(recognise_path(folder.write("text.txt", "hello")), "");
+    EXPECT_EQ(recognise_path(folder.write("other.dat", "hello")), "");
     EXPECT_EQ(recognise_path(folder.write("x.tar.gz", "hello")), "");
     EXPECT_EQ(recognise_path(folder.write("train.bin", "hello")), "");
     EXPECT_EQ(recognise_path(folder.write("train-images-idx3-ubyte", "hello")), "");
     // Beside data, a file that is none of them is still none of them.
     folder.write("test.bin", test::cifar(100, 0, 40));
-    EXPECT_EQ(recognise_path((folder / "text.txt").string()), "");
+    EXPECT_EQ(recognise_path((folder / "other.dat").string()), "");
+}
+
+TEST(RecognisePath, KnowsTablesAndTexts) {
+    const TempFolder folder;
+    EXPECT_EQ(recognise_path(folder.write("a.csv", "x,y\n1,2\n3,4\n5,6\n")), "csv");
+    EXPECT_EQ(recognise_path(folder.write("story.txt", "Once upon a time\nthere was\n")),
+              "text-chars");
+    EXPECT_EQ(recognise_path(folder.write("news.txt", "the <unk> said\nthat\n")), "text-words");
+    EXPECT_EQ(recognise_path(folder.write("binary.txt", std::string("\0\1\2", 3))), "");
 }
 
 TEST(RecognisePath, KnowsTheRealSets) {

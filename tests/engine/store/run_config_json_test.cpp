@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "engine/catalog.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -278,6 +279,9 @@ RunConfig random_config(std::mt19937& random) {
     c.seed = static_cast<std::int64_t>(random()) << 30;
     c.device = pick({"auto", "cpu", "cuda", "cuda:3"});
     c.deterministic = flag();
+    // Reading fills in the options that are not given.
+    for (const auto& model : models())
+        if (model.kind == c.model.kind) complete(c.model.options, model.options);
     return c;
 }
 

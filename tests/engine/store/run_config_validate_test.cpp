@@ -57,6 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"optimizer.lr=1e-50", "optimizer.lr"},
         RefusedCase{"optimizer.weight_decay=1e39", "optimizer.weight_decay"},
         RefusedCase{"clip.value=1e39", "clip.value"}, RefusedCase{"batch_size=0", "batch_size"},
+        RefusedCase{"bptt=0", "bptt"}, RefusedCase{"evaluation_batch=-1", "evaluation_batch"},
+        RefusedCase{"dataset.validation_share=1", "dataset.validation_share"},
+        RefusedCase{"dataset.validation_share=-0.5", "dataset.validation_share"},
         RefusedCase{"gradient_penalty=-1", "gradient_penalty"},
         RefusedCase{"scaler.hysteresis=0", "scaler.hysteresis"},
         RefusedCase{"batch_size=-1", "batch_size"}, RefusedCase{"batch_size=1000001", "batch_size"},
@@ -106,6 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedCase{"scaler.preset=lecture", "scaler.preset"},
                     RefusedCase{"optimizer.kind=adamax", "optimizer.kind"},
                     RefusedCase{"schedule.kind=step", "schedule.kind"},
+                    RefusedCase{"task.kind=clustering", "task.kind"},
                     RefusedCase{"clip.kind=both", "clip.kind"}, RefusedCase{"device=gpu", "device"},
                     RefusedCase{"device=cuda:", "device"}, RefusedCase{"device=cuda:x", "device"}));
 
@@ -113,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
     Combinations, RefusedSetting,
     testing::Values(
         RefusedCase{"dataset.kind=spirals", "model.kind"},
-        RefusedCase{"model.kind=resnet18", "model.kind"},
+        RefusedCase{"model.kind=rnn-lm", "model.kind"},
+        RefusedCase{"dataset={\"kind\":\"text-generated\"}", "model.kind"},
         RefusedCase{"dataset.kind=mnist", "dataset.path"},
         RefusedCase{"dataset={\"kind\":\"cifar10\",\"path\":[\"a\",\"\"]}", "dataset.path"},
         RefusedCase{"optimizer={\"nesterov\":true,\"momentum\":0}", "optimizer.nesterov"},
@@ -129,30 +134,40 @@ TEST_P(TakenSettings, HaveNoError) { EXPECT_THAT(lines_with(GetParam()), IsEmpty
 
 INSTANTIATE_TEST_SUITE_P(
     Edges, TakenSettings,
-    testing::Values(std::vector<std::string>{"optimizer.momentum=0"},
-                    std::vector<std::string>{"seed=9223372036854775807"},
-                    std::vector<std::string>{"scaler.min_scale=65536", "scaler.max_scale=65536"},
-                    std::vector<std::string>{"device=cuda"},
-                    std::vector<std::string>{"device=cuda:1"},
-                    std::vector<std::string>{"dataset.kind=spirals", "model.kind=mlp"},
-                    std::vector<std::string>{"dataset.kind=cifar100", "dataset.path=x",
-                                             "model.kind=resnet18", "dataset.augment=true"},
-                    std::vector<std::string>{"dataset.kind=cifar10", "dataset.path=x"},
-                    std::vector<std::string>{"precision.preset=pure-fp16",
-                                             "precision.scaler=static"},
-                    std::vector<std::string>{"precision.weights=null"}));
+    testing::Values(
+        std::vector<std::string>{"optimizer.momentum=0"},
+        std::vector<std::string>{"seed=9223372036854775807"},
+        std::vector<std::string>{"scaler.min_scale=65536", "scaler.max_scale=65536"},
+        std::vector<std::string>{"device=cuda"}, std::vector<std::string>{"device=cuda:1"},
+        std::vector<std::string>{"dataset.kind=spirals", "model.kind=mlp"},
+        std::vector<std::string>{"dataset.kind=cifar100", "dataset.path=x", "model.kind=resnet18",
+                                 "dataset.augment=true"},
+        std::vector<std::string>{"dataset.kind=cifar10", "dataset.path=x"},
+        std::vector<std::string>{"model.kind=resnet18"},
+        std::vector<std::string>{"dataset.kind=text-generated", "model.kind=rnn-lm"},
+        std::vector<std::string>{"dataset.kind=csv", "dataset.path=x", "model.kind=mlp",
+                                 "task.kind=regression", "dataset.validation_share=0.5"},
+        std::vector<std::string>{"precision.preset=pure-fp16", "precision.scaler=static"},
+        std::vector<std::string>{"precision.weights=null"}));
 
 TEST(RunConfigValidate, TakesExactlyTheChoicesOfTheCatalog) {
     for (const auto& field : fields()) {
         if (field.choices.empty() || field.choices.front().value == "true") continue;
         const std::string& path = field.path;
+        const auto with = [&](const std::string& value) {
+            std::vector<std::string> overrides{path + "=" + value};
+            if (!field.kinds.empty())  // of an option, which other kinds ignore
+                overrides.push_back(path.substr(0, path.find('.')) + ".kind=" + field.kinds[0]);
+            return parse_run_config("{}", overrides).errors;
+        };
         for (const auto& choice : field.choices) {
-            const auto errors = parse_run_config("{}", {path + "=" + choice.value}).errors;
-            for (const auto& error : errors)
+            for (const auto& error : with(choice.value))
                 EXPECT_THAT(error.allowed.text, testing::Not(HasSubstr("use {} or {}"))) << path;
         }
-        EXPECT_THAT(lines_with({path + "=foo"}),
-                    testing::Contains(testing::StartsWith(path + ": foo: use ")));
+        // Words among the options are shown as JSON has them.
+        const std::string foo = field.kinds.empty() ? "foo" : "\"foo\"";
+        EXPECT_THAT(lines(with("foo")),
+                    testing::Contains(testing::StartsWith(path + ": " + foo + ": use ")));
     }
     EXPECT_THAT(lines_with({"precision.scaler=foo"}),
                 ElementsAre("precision.scaler: foo: use off, static or dynamic"));
@@ -164,10 +179,9 @@ TEST(RunConfigValidate, SuggestsTheNearestKind) {
 }
 
 TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
-    EXPECT_THAT(
-        lines_with({"model.kind=resnet50"}),
-        ElementsAre("model.kind: resnet50: not available in this version; use mlp, lenet or "
-                    "resnet18"));
+    EXPECT_THAT(lines_with({"model.kind=resnet50"}),
+                ElementsAre("model.kind: resnet50: not available in this version; use mlp, lenet, "
+                            "resnet18 or rnn-lm"));
 }
 
 TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {
@@ -187,6 +201,12 @@ TEST(RunConfigValidate, RefusesAugmentationOfPoints) {
                 ElementsAre(HasSubstr("dataset.augment: true")));
 }
 
+TEST(RunConfigValidate, RefusesAnOrderFileForAText) {
+    EXPECT_THAT(
+        lines_with({"dataset.kind=text-generated", "model.kind=rnn-lm", "dataset.order=order.txt"}),
+        ElementsAre(HasSubstr("dataset.order: order.txt: leave it empty")));
+}
+
 TEST(RunConfigValidate, ChecksTheOptionsOfTheModel) {
     const auto mlp = [](const std::string& option) {
         return lines_with({"dataset.kind=spirals", "model.kind=mlp", "model.options." + option});
@@ -197,18 +217,26 @@ TEST(RunConfigValidate, ChecksTheOptionsOfTheModel) {
         mlp("hiden=[8]"),
         ElementsAre("model.options.hiden: [8]: there is no such option of mlp; it has hidden"));
     EXPECT_THAT(mlp("hidden=true"),
-                ElementsAre("model.options.hidden: true: use a value such as [64,64]"));
-    EXPECT_THAT(mlp("hidden=[8,0]"), ElementsAre(HasSubstr("use sizes of layers")));
-    EXPECT_THAT(lines_with({"model.options.hidden=[8]"}),
-                ElementsAre("model.options.hidden: [8]: lenet has no options"));
+                ElementsAre("model.options.hidden: true: use whole numbers, separated by commas"));
+    EXPECT_THAT(mlp("hidden=[8,0]"), ElementsAre(HasSubstr("use whole numbers from 1 to 65536")));
+    EXPECT_THAT(lines_with({"model.options.hiden=[8]"}),
+                ElementsAre("model.options.hiden: [8]: lenet has no options"));
 }
 
-TEST(RunConfigValidate, EveryModelRunsOnTheDataSetsThatItNames) {
+TEST(RunConfigValidate, IgnoresAnOptionOfAnotherKind) {
+    EXPECT_THAT(lines_with({"model.options.hidden=[8]"}), IsEmpty()) << "an option of mlp";
+    EXPECT_THAT(lines_with({"dataset.min_count=3"}), IsEmpty()) << "an option of texts";
+}
+
+TEST(RunConfigValidate, EveryModelRunsOnTheDataSetsWhoseInputItTakes) {
     for (const auto& model : models()) {
-        for (const auto& kind : model.dataset_kinds) {
-            EXPECT_THAT(
-                lines_with({"dataset.kind=" + kind, "dataset.path=x", "model.kind=" + model.kind}),
-                IsEmpty());
+        for (const auto& set : datasets()) {
+            const bool takes = std::ranges::count(model.inputs, set.input) > 0;
+            EXPECT_EQ(lines_with({"dataset.kind=" + set.kind, "dataset.path=x",
+                                  "model.kind=" + model.kind})
+                          .empty(),
+                      takes)
+                << model.kind << " on " << set.kind;
         }
     }
 }

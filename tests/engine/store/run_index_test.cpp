@@ -17,6 +17,7 @@
 #include "engine/error.h"
 #include "engine/run_store.h"
 #include "store/step_record.h"
+#include "support/part_figures.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -29,7 +30,7 @@ using testing::Not;
 using testing::SizeIs;
 
 RunDone done_of(const std::string& run) {
-    return {run, DoneReason::epochs, 20, 18, 2, 0.5, 0.83, 1.5, 800, 1024};
+    return {run, DoneReason::epochs, 20, 18, 2, classified(0.5, 0.83), 1.5, 800, 1024};
 }
 
 /// A store of three runs that ended well.
@@ -37,7 +38,7 @@ void make_history(const fs::path& root) {
     RunStore store(root);
     for (int i = 0; i < 3; ++i) {
         const auto run = store.create({});
-        store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+        store.append(EpochDone{run.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
         store.append(done_of(run.run));
     }
 }
@@ -60,7 +61,7 @@ std::string error_of(const std::function<void()>& act) {
 /// Trains in a store as a session does, then lists the store.
 std::vector<RunSummary> train_once(RunStore& store) {
     const auto run = store.create({});
-    store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(EpochDone{run.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
     store.append(done_of(run.run));
     return store.list();
 }
@@ -109,9 +110,13 @@ TEST(RunIndex, DamageToTheSchemaIsMendedAtTheStart) {
 TEST(RunIndex, AnIndexOfAnEarlierProgramGetsTheTablesThatItLacks) {
     const test_support::TempFolder folder;
     make_history(folder.path());
-    change_index(folder.path(), "DROP TABLE titles; DROP TABLE divergences");
+    change_index(folder.path(), "DROP TABLE titles; DROP TABLE divergences; DROP TABLE metrics");
     RunStore store(folder.path());
     EXPECT_THAT(store.list(), SizeIs(3));
+    EXPECT_EQ(store.find("2")->test.loss, 0.5);
+    EXPECT_EQ(store.find("2")->test.of("accuracy"), 0.83)
+        << "which stands in the table of the runs";
+    EXPECT_EQ(store.find("2")->metrics, classification_metrics());
     store.set_title("2", "the second");
     EXPECT_EQ(store.find("2")->title, "the second");
     EXPECT_THAT(store.take_warnings(), IsEmpty()) << "it was not damaged";
@@ -120,7 +125,11 @@ TEST(RunIndex, AnIndexOfAnEarlierProgramGetsTheTablesThatItLacks) {
 TEST(RunIndex, DamageFoundDuringACallIsMendedAndTheCallRepeated) {
     for (const char* damage :
          {"DROP TABLE settings", "DROP TABLE runs", "DELETE FROM settings",
-          "UPDATE runs SET steps = x'00'", "UPDATE runs SET id = '' WHERE id = '2'"}) {
+          "UPDATE runs SET steps = x'00'", "UPDATE runs SET id = '' WHERE id = '2'",
+          "INSERT OR REPLACE INTO metrics SELECT id, '{' FROM runs",
+          "INSERT OR REPLACE INTO metrics SELECT id, '{\"metrics\":[{}]}' FROM runs",
+          "INSERT OR REPLACE INTO metrics SELECT id, '{\"metrics\":3,\"unit\":4}' FROM runs",
+          "INSERT OR REPLACE INTO metrics SELECT id, '{\"metrics\":[],\"test\":5}' FROM runs"}) {
         test_support::TempFolder dir;
         make_history(dir.path());
         RunStore store(dir.path());

@@ -15,6 +15,7 @@
 
 #include "engine/error.h"
 #include "store/step_record.h"
+#include "support/part_figures.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -32,7 +33,7 @@ RunConfig config_with_seed(std::int64_t seed) {
 }
 
 RunDone done_of(const std::string& run) {
-    return {run, DoneReason::epochs, 20, 18, 2, 0.5, 0.83, 1.5, 800, 1024};
+    return {run, DoneReason::epochs, 20, 18, 2, classified(0.5, 0.83), 1.5, 800, 1024};
 }
 
 std::string text_of(const fs::path& file) {
@@ -81,18 +82,18 @@ TEST(RunStore, ListsRunsNewestFirstWithTheirFigures) {
     RunStore store(dir.path());
     const auto first = store.create(config_with_seed(3));
     const auto second = store.create(config_with_seed(4));
-    store.append(EpochDone{first.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(EpochDone{first.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
     store.append(done_of(first.run));
     const auto runs = store.list();
     ASSERT_THAT(runs, SizeIs(2));
     EXPECT_EQ(runs[0].run, second.run);
     EXPECT_EQ(runs[0].state, "running");
-    EXPECT_TRUE(std::isnan(runs[0].test_loss));
+    EXPECT_TRUE(std::isnan(runs[0].test.loss));
     EXPECT_EQ(runs[1].state, "done");
     EXPECT_EQ(runs[1].config, config_with_seed(3));
     EXPECT_EQ(runs[1].steps, 20);
     EXPECT_EQ(runs[1].skipped, 2);
-    EXPECT_EQ(runs[1].test_accuracy, 0.83);
+    EXPECT_EQ(runs[1].test.of("accuracy"), 0.83);
     EXPECT_EQ(runs[1].peak_bytes, 1024);
     EXPECT_THAT(runs[1].started, testing::MatchesRegex("....-..-..T..:..:.."));
 }
@@ -184,7 +185,7 @@ TEST(RunStore, NotesAndTagsSurviveARebuild) {
     test_support::TempFolder dir;
     RunStore store(dir.path());
     const auto run = store.create(config_with_seed(9));
-    store.append(EpochDone{run.run, 1, 20, 0.6, 0.7, 0.5, 0.8, 1});
+    store.append(EpochDone{run.run, 1, 20, classified(0.6, 0.7), {}, classified(0.5, 0.8), 1});
     store.append(done_of(run.run));
     store.set_notes(run.run, "it \"diverged\"\nhere");
     store.set_tags(run.run, "lesson, 雪");
@@ -196,7 +197,7 @@ TEST(RunStore, NotesAndTagsSurviveARebuild) {
     EXPECT_EQ(after->config, before->config);
     EXPECT_EQ(after->started, before->started);
     EXPECT_EQ(after->state, before->state);
-    EXPECT_EQ(after->test_loss, before->test_loss);
+    EXPECT_EQ(after->test.loss, before->test.loss);
     EXPECT_THAT(store.events(run.run), SizeIs(2));
 }
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "data/image_dataset.h"
-#include "support/device_support.h"
 #include "needs_cuda.h"
+#include "support/device_support.h"
 #include "train/resident_images.h"
 #include "train/ring_feed.h"
 
@@ -33,20 +33,26 @@ TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
     const auto data = images();
     for (const bool augment : {false, true}) {
         for (const bool normalize : {false, true}) {
-            const LoaderOptions options{
-                .batch_size = 16, .seed = 5, .augment = augment, .normalize = normalize};
-            ResidentImages feed(cuda, data, options);
-            BatchMaker maker(data, options);
+            const LoaderOptions options{.sampler = {.batch_size = 16, .seed = 5}};
+            DatasetConfig config;
+            config.augment = augment;
+            config.normalize = normalize;
+            const Schema schema = with_transforms(data->schema(), config, /*training=*/true);
+            ASSERT_TRUE(ResidentImages::can_make(schema));
+            ResidentImages feed(cuda, data, schema, options);
+            Collator collator({data}, schema, options);
             for (int i = 0; i < 6; ++i) {  // the third of an epoch has 8 images
                 Batch batch;
-                maker.make(batch, i / 3, i % 3);
+                collator.make(batch, i / 3, i % 3);
                 const DeviceBatch on_device = feed.upload(batch);
-                EXPECT_EQ(on_device.size, batch.size());
-                const Tensor x = on_device.inputs.copy_to(Device{});
-                ASSERT_EQ(std::memcmp(x.data(), batch.pixels.data(), x.bytes()), 0)
-                    << augment << normalize << " batch " << i;
-                const Tensor labels = on_device.labels.copy_to(Device{});
-                ASSERT_EQ(std::memcmp(labels.data(), batch.labels.data(), labels.bytes()), 0);
+                EXPECT_EQ(on_device.rows, batch.rows());
+                for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+                    const Tensor field = on_device[f].copy_to(Device{});
+                    ASSERT_EQ(field.bytes(), batch.fields[f].bytes.size());
+                    ASSERT_EQ(
+                        std::memcmp(field.data(), batch.fields[f].bytes.data(), field.bytes()), 0)
+                        << augment << normalize << " batch " << i << " field " << f;
+                }
             }
         }
     }
@@ -54,18 +60,33 @@ TEST(ResidentImages, GiveTheHostsBatchesBitForBit) {
 
 TEST(ResidentImages, AreChosenForASetThatFits) {
     HALFTONE_NEEDS_CUDA();
-    EXPECT_TRUE(make_feed(cuda, images(), {})->indices_only());
-    EXPECT_FALSE(make_feed(Device{}, images(), {})->indices_only());
+    const DataPart part{images()};
+    const Schema& schema = part.data->schema();
+    EXPECT_TRUE(make_feed(cuda, part, schema, {})->indices_only());
+    EXPECT_FALSE(make_feed(Device{}, part, schema, {})->indices_only());
     const std::size_t before = set_memory_limit(1 << 14, cuda);
-    EXPECT_FALSE(make_feed(cuda, images(), {})->indices_only());
+    EXPECT_FALSE(make_feed(cuda, part, schema, {})->indices_only());
     set_memory_limit(before, cuda);
 }
 
-/// Batch i holds i everywhere.
-Batch filled(std::int64_t size, float value) {
+/// Four features and a label.
+Schema four_features() {
+    return classified_features({{0, 0, 0, 0}, {1, 1, 1, 1}}, std::vector<std::string>(20, "class"));
+}
+
+/// Every value of it is `value`.
+Batch filled(std::int64_t rows, std::int64_t value) {
     Batch batch;
-    batch.pixels.assign(static_cast<std::size_t>(size) * 4, value);
-    batch.labels.assign(static_cast<std::size_t>(size), static_cast<std::int64_t>(value));
+    batch.indices.resize(static_cast<std::size_t>(rows));
+    batch.samples = rows;
+    const auto count = static_cast<std::size_t>(rows);
+    batch.fields.resize(2);
+    batch.fields[0] = {{rows, 4}, DType::f32, {}};
+    batch.fields[0].bytes.resize(count * 4 * sizeof(float));
+    std::ranges::fill(batch.fields[0].values<float>(), static_cast<float>(value));
+    batch.fields[1] = {{rows}, DType::i64, {}};
+    batch.fields[1].bytes.resize(count * sizeof(std::int64_t));
+    std::ranges::fill(batch.fields[1].values<std::int64_t>(), value);
     return batch;
 }
 
@@ -73,16 +94,16 @@ Batch filled(std::int64_t size, float value) {
 // stream came to it, and a slot must not be written before its reader has passed.
 TEST(RingFeed, KeepsEachBatchUntilItsStepHasPassed) {
     HALFTONE_NEEDS_CUDA();
-    RingFeed feed(cuda, {4, 1, 1});
+    RingFeed feed(cuda, four_features());
     std::vector<Tensor> sums;
     for (int i = 0; i < 20; ++i) {
         const std::int64_t size = 3 + i % 5;
-        const DeviceBatch batch = feed.upload(filled(size, static_cast<float>(i)));
-        EXPECT_EQ(batch.inputs.shape(), (Shape{size, 4}));
-        const Tensor copy = Tensor::empty(batch.inputs.shape(), DType::f32, cuda);
-        kernels::cuda::copy_on_device(copy.data(), batch.inputs.data(), copy.bytes(), {});
+        const DeviceBatch batch = feed.upload(filled(size, i));
+        EXPECT_EQ(batch[0].shape(), (Shape{size, 4}));
+        const Tensor copy = Tensor::empty(batch[0].shape(), DType::f32, cuda);
+        kernels::cuda::copy_on_device(copy.data(), batch[0].data(), copy.bytes(), {});
         const Tensor labels = Tensor::empty({size}, DType::i64, cuda);
-        kernels::cuda::copy_on_device(labels.data(), batch.labels.data(), labels.bytes(), {});
+        kernels::cuda::copy_on_device(labels.data(), batch[1].data(), labels.bytes(), {});
         feed.used(batch);
         sums.push_back(copy);
         sums.push_back(labels);
@@ -93,7 +114,7 @@ TEST(RingFeed, KeepsEachBatchUntilItsStepHasPassed) {
 
 TEST(RingFeed, NeverWaitsForTheDevice) {
     HALFTONE_NEEDS_CUDA();
-    RingFeed feed(cuda, {4, 1, 1});
+    RingFeed feed(cuda, four_features());
     for (int i = 0; i < 3; ++i) feed.used(feed.upload(filled(8, 1)));
     const auto before = kernels::cuda::call_counts();
     for (int i = 0; i < 5; ++i) feed.used(feed.upload(filled(8, 1)));

@@ -92,7 +92,7 @@ TEST_F(SessionTest, RunsToItsLastStepAndTellsItsStory) {
     ASSERT_EQ(done.size(), 1U);
     EXPECT_EQ(done[0].reason, DoneReason::max_steps);
     EXPECT_EQ(done[0].updates + done[0].skipped, 40);
-    EXPECT_FALSE(std::isnan(done[0].test_accuracy));
+    EXPECT_FALSE(std::isnan(done[0].test.of("accuracy")));
     const auto row = session->record().row(39);
     EXPECT_EQ(row.step, 40);
     EXPECT_EQ(row.samples, 40 * 32);
@@ -283,7 +283,7 @@ TEST_F(SessionTest, TellsAnEvaluationOnRequestFromAnEpochsEnd) {
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_FALSE(seen[0].epoch_ended);
     EXPECT_EQ(seen[0].step, 1);
-    EXPECT_FALSE(std::isnan(seen[0].test_accuracy));
+    EXPECT_FALSE(std::isnan(seen[0].test.of("accuracy")));
     const auto back = parse_event(to_json_line(seen[0]));
     ASSERT_TRUE(back.has_value());
     EXPECT_FALSE(std::get<EpochDone>(*back).epoch_ended);
@@ -302,7 +302,7 @@ TEST_F(SessionTest, ValidatesOnRequestWhilePaused) {
     }
     ASSERT_EQ(seen.size(), 1U);
     EXPECT_EQ(seen[0].step, 1);
-    EXPECT_FALSE(std::isnan(seen[0].test_accuracy));
+    EXPECT_FALSE(std::isnan(seen[0].test.of("accuracy")));
     wait_for(*session, RunState::paused);
 }
 

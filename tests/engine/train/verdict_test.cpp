@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "made_record.h"
+#include "support/part_figures.h"
 
 namespace engine {
 namespace {
@@ -19,7 +20,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// A run that was evaluated once.
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
-    RunFigures run{precision, record.reader(), {0.3}, {accuracy}, 0};
+    RunFigures run{precision, record.reader(), {classified(0.3, accuracy)}, 0};
     run.speed = speeds({record.reader()}).front();
     return run;
 }
@@ -34,8 +35,7 @@ TEST(Verdict, IsTooEarlyBeforeBothHaveATestEvaluation) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1)), b(500, jittered(1.5, 0.02, 2));
     const RunFigures evaluated = figures("fp32", a);
     RunFigures not_yet = figures("amp-fp16", b);
-    not_yet.test_losses.clear();
-    not_yet.test_accuracies.clear();
+    not_yet.tests.clear();
     for (const auto& verdict : {judge(evaluated, not_yet), judge(not_yet, evaluated)}) {
         EXPECT_EQ(verdict.headline.str(), "Too early to say.");
         EXPECT_EQ(verdict.tone, VerdictTone::neutral);
@@ -146,8 +146,7 @@ TEST(Verdict, ReportsALossThatIsNoNumberAtOnce) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
     const MadeRecord b(500, [](std::int64_t step) { return step >= 31 ? nan_value : 1.0; });
     RunFigures broken = figures("pure-fp16", b);
-    broken.test_losses.clear();
-    broken.test_accuracies.clear();
+    broken.tests.clear();
     EXPECT_EQ(judge(figures("fp32", a), broken).headline.str(),
               "Pure FP16 diverged (NaN at step 31).");
     EXPECT_EQ(judge(broken, figures("fp32", a)).headline.str(),
@@ -174,18 +173,55 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
         "64,000 samples/s against 32,000: the median of steps 11 to 500. Peak memory 0.524 MB "
         "against 1.05 MB.");
 
-    other.test_accuracies = {0.86};
+    other.tests = {classified(0.3, 0.86)};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");
     EXPECT_EQ(judge(baseline, other).tone, VerdictTone::bad);
-    other.test_accuracies = {0.90};
+    other.tests = {classified(0.3, 0.90)};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is better by 2 points.");
+}
+
+const Metric rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher_is_better = false};
+
+/// Runs of a task with this metric, evaluated once, over several seeds.
+std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric& metric,
+                                         double baseline, double other, double noise) {
+    std::pair<RunFigures, RunFigures> runs{figures("fp32", record), figures("amp-fp16", record)};
+    runs.first.tests = {{0.3, {{metric.key, baseline}}}};
+    runs.second.tests = {{0.3, {{metric.key, other}}}};
+    for (RunFigures* run : {&runs.first, &runs.second}) {
+        run->metric = metric;
+        run->seed_noise = noise;
+    }
+    return runs;
+}
+
+TEST(Verdict, TellsDifferencesOfMetricsThatAreNoSharesInPerCent) {
+    const MadeRecord a(500, jittered(1.0, 0.02, 1));
+    const auto [baseline, worse] = seeded(a, rmse, 200, 230, 1);
+    EXPECT_EQ(judge(baseline, worse).headline.str(), "AMP FP16 is worse by 15 %.");
+    EXPECT_EQ(judge(baseline, worse).tone, VerdictTone::bad);
+    EXPECT_THAT(judge(baseline, worse).details(),
+                HasSubstr("RMSE on the test part: 15 % apart, seed noise 1.41 %."));
+    EXPECT_EQ(judge(worse, baseline).headline.str(), "FP32 is better by 13 %.");
+    const auto [same, also] = seeded(a, rmse, 200, 201, 1);
+    EXPECT_EQ(judge(same, also).headline.str(), "No difference beyond seed noise.");
+}
+
+TEST(Verdict, GoesByTheLossWhereATaskHasNoMetric) {
+    const MadeRecord a(500, jittered(1.0, 0.02, 1));
+    auto [baseline, other] = seeded(a, {}, 0, 0, 0.001);
+    baseline.tests = {{0.5, {}}};
+    other.tests = {{0.6, {}}};
+    EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 20 %.");
+    EXPECT_THAT(judge(baseline, other).details(), HasSubstr("Loss on the test part: 20 % apart"));
+    EXPECT_EQ(judge(other, baseline).headline.str(), "FP32 is better by 16.7 %.");
 }
 
 TEST(Verdict, ComparesTheSameEvaluationOfBoth) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
     RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", a);
-    baseline.test_accuracies = {0.5, 0.9};
-    other.test_accuracies = {0.5};
+    baseline.tests = {classified(0.3, 0.5), classified(0.3, 0.9)};
+    other.tests = {classified(0.3, 0.5)};
     baseline.seed_noise = 0.001;
     EXPECT_THAT(judge(baseline, other).details(), HasSubstr("accuracies 0 points apart"));
 }

@@ -25,10 +25,9 @@ engine::EpochDone epoch(std::int64_t step) {
     return {.run = "1",
             .epoch = 1,
             .step = step,
-            .train_loss = 1,
-            .train_accuracy = 0.5,
-            .test_loss = 1,
-            .test_accuracy = 0.5,
+            .train = {1, {{"accuracy", 0.5}}},
+            .validation = {},
+            .test = {1, {{"accuracy", 0.5}}},
             .seconds = 2};
 }
 

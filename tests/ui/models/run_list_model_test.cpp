@@ -14,9 +14,21 @@ engine::RunSummary summary(const char* run, const char* state, double accuracy) 
     engine::RunSummary out{};
     out.run = run;
     out.state = state;
-    out.test_loss = 0;
-    out.test_accuracy = accuracy;
+    out.test = {0, {{"accuracy", accuracy}}};
     return out;
+}
+
+TEST(RunListModel, ShowsThePrimaryMetricOfTheTask) {
+    RunListModel model;
+    auto table = summary("1", "done", 0);
+    table.metrics = {{.key = "rmse", .title = "RMSE", .higher_is_better = false}};
+    table.test = {0.3, {{"rmse", 59600}}};
+    auto plain = summary("2", "done", 0);
+    plain.metrics.clear();
+    plain.test = {0.25, {}};
+    model.setRuns({table, plain});
+    EXPECT_EQ(model.index(0).data(RunListModel::AccuracyRole).toString(), u"59,600"_s);
+    EXPECT_EQ(model.index(1).data(RunListModel::AccuracyRole).toString(), u"0.250"_s) << "its loss";
 }
 
 TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {

@@ -104,14 +104,38 @@ TEST(SettingsModel, EveryFieldGoesBackToADefaultThatIsTaken) {
     }
 }
 
-TEST(SettingsModel, ClearsTheOptionsOfTheModel) {
+TEST(SettingsModel, EditsEachOptionOfTheModel) {
     SettingsModel model;
     model.set(u"dataset.kind"_s, u"spirals"_s);
     model.set(u"model.kind"_s, u"mlp"_s);
-    model.set(u"model.options"_s, u"{\"hidden\":[8]}"_s);
-    EXPECT_TRUE(model.isChanged(u"model.options"_s));
-    model.reset(u"model.options"_s);
-    EXPECT_TRUE(model.config().model.options.empty());
+    const QString hidden = u"model.options.hidden"_s;
+    EXPECT_EQ(model.text(hidden), u"64, 64"_s);
+    EXPECT_FALSE(model.isChanged(hidden));
+    model.set(hidden, u"8, 16"_s);
+    EXPECT_TRUE(model.errorAt(hidden).isEmpty());
+    EXPECT_TRUE(model.isChanged(hidden));
+    EXPECT_EQ(model.config().model.options.at("hidden"),
+              engine::OptionValue(std::vector<std::int64_t>{8, 16}));
+    model.set(hidden, u"8, many"_s);
+    EXPECT_FALSE(model.errorAt(hidden).isEmpty());
+    model.reset(hidden);
+    EXPECT_EQ(model.text(hidden), u"64, 64"_s);
+}
+
+TEST(SettingsModel, OffersTheOptionsOfTheChosenDataSetAndModelAlone) {
+    SettingsModel model;
+    EXPECT_FALSE(model.applies(u"dataset.target"_s));
+    EXPECT_FALSE(model.applies(u"bptt"_s));
+    model.set(u"dataset.kind"_s, u"csv"_s);
+    EXPECT_TRUE(model.applies(u"dataset.target"_s));
+    EXPECT_EQ(model.text(u"dataset.missing"_s), u"refuse"_s);
+    model.set(u"dataset.kind"_s, u"text-generated"_s);
+    model.set(u"model.kind"_s, u"rnn-lm"_s);
+    EXPECT_FALSE(model.applies(u"dataset.target"_s));
+    EXPECT_TRUE(model.applies(u"bptt"_s));
+    EXPECT_TRUE(model.applies(u"model.options.cell"_s));
+    EXPECT_EQ(model.text(u"model.options.cell"_s), u"lstm"_s);
+    EXPECT_TRUE(model.errors().empty());
 }
 
 TEST(SettingsModel, TakesTheDefaultsOfAnotherOptimizer) {

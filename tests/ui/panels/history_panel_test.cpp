@@ -30,8 +30,7 @@ struct HistoryTest : WindowFixture {
                                                  .steps = 3,
                                                  .updates = 3,
                                                  .skipped = 0,
-                                                 .test_loss = 1,
-                                                 .test_accuracy = 0.5,
+                                                 .test = {1, {{"accuracy", 0.5}}},
                                                  .wall_s = 1,
                                                  .samples_per_s = 1,
                                                  .peak_bytes = 1});

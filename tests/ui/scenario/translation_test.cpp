@@ -67,7 +67,11 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     const Translations zh;
     std::vector<std::string> texts;
     for (const auto& i : engine::datasets())
-        texts.insert(texts.end(), {i.title, i.summary, i.needs});
+        texts.insert(texts.end(), {i.title, i.summary, i.needs, i.unit});
+    for (const auto& i : engine::tasks()) {
+        texts.insert(texts.end(), {i.title, i.summary});
+        for (const auto& metric : i.metrics) texts.push_back(metric.title);
+    }
     for (const auto& i : engine::models()) {
         texts.insert(texts.end(), {i.title, i.summary});
         for (const auto& option : i.options) texts.push_back(option.help);
@@ -77,7 +81,8 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     for (const auto& i : engine::optimizers()) texts.insert(texts.end(), {i.title, i.summary});
     for (const auto& i : engine::fields()) {
         texts.insert(texts.end(), {i.label, i.help, i.unit});
-        for (const auto& choice : i.choices) texts.push_back(choice.title);
+        for (const auto& choice : i.choices)
+            texts.insert(texts.end(), {choice.title, choice.summary});
     }
     for (const auto& i : engine::ops()) texts.push_back(i.why);
     ASSERT_FALSE(texts.empty());

@@ -70,11 +70,27 @@ TEST(EventText, SaysHowARunEndedAndFromWhereItsLossWasNaN) {
 
 TEST(EventText, ATestLossThatIsNaNIsToldAsWellAsOneThatWasMeasured) {
     engine::EpochDone epoch{};
-    epoch.test_loss = static_cast<double>(nan);
-    epoch.test_accuracy = 0.05;
+    epoch.test.metrics = {{"accuracy", 0.05}};
     EXPECT_TRUE(describeEvent(epoch, {}).meaning.contains(u"test loss NaN"_s));
-    epoch.test_accuracy = static_cast<double>(nan);
+    epoch.test = {};
     EXPECT_FALSE(describeEvent(epoch, {}).meaning.contains(u"test loss"_s)) << "no test set";
+}
+
+TEST(EventText, TellsTheMetricsOfTheTask) {
+    engine::EpochDone epoch{};
+    epoch.epoch = 3;
+    epoch.epoch_ended = true;
+    epoch.train.loss = 0.5;
+    epoch.validation.loss = 0.25;
+    epoch.test = {0.4, {{"rmse", 59600}, {"r2", 0.729}}};
+    const EventText text = describeEvent(epoch, {});
+    EXPECT_EQ(text.what, u"Epoch 3 done. Test RMSE 59,600."_s);
+    EXPECT_TRUE(text.meaning.contains(u"validation loss 0.250"_s)) << text.meaning.toStdString();
+    engine::RunDone done{};
+    done.test = epoch.test;
+    EXPECT_TRUE(describeEvent(done, {}).meaning.contains(u"test RMSE 59,600, test R² 0.729"_s));
+    epoch.test = {2, {{"perplexity", 7.5}}};
+    EXPECT_EQ(describeEvent(epoch, {}).what, u"Epoch 3 done. Test perplexity 7.50."_s);
 }
 
 TEST(StepReason, CallsASkipWithAFiniteLossBenign) {

@@ -16,7 +16,8 @@ struct ReportContent {
     std::vector<engine::Verdict> verdicts;
 };
 
-/// Writes report.html and its plots (loss.png, accuracy.png, loss-scale.png, gradient-norm.png) of
+/// Writes report.html and its plots (loss.png, accuracy.png or that of the
+/// runs' primary metric, loss-scale.png, gradient-norm.png) of
 /// stored runs into `folder`, which is made if it is absent; files of those names are replaced. In
 /// the window's language, light, without a display. Throws engine::Error(io) if a file cannot be
 /// written, and Error(data) for a run that is not in the store.

@@ -121,11 +121,11 @@ void Commands::openPath(const QString& path) {
             settings_->set(u"dataset.path"_s, path);
             settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));
         } else {
-            emit failed(
-                {tr("Halftone cannot open this file: %1.").arg(path),
-                 tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a settings file "
-                    "in JSON, or the folder of a run."),
-                 engine::ErrorCode::data, true});
+            emit failed({tr("Halftone cannot open this file: %1.").arg(path),
+                         tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table "
+                            "in CSV, a "
+                            "text, a settings file in JSON, or the folder of a run."),
+                         engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {
         report(error);

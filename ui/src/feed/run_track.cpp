@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/catalog.h"
 #include "text/precision_title.h"
 
 namespace ui {
@@ -19,7 +20,9 @@ constexpr std::size_t mostEpochs = 1024;
 }  // namespace
 
 RunTrack::RunTrack(std::string run, engine::RunConfig config)
-    : run_(std::move(run)), config_(std::move(config)) {
+    : run_(std::move(run)),
+      config_(std::move(config)),
+      expectedMetrics_(engine::metrics_of(config_)) {
     setSource(nullptr);
 }
 
@@ -86,6 +89,13 @@ const SeriesPyramid& RunTrack::series(Figure figure) const {
         added->append(scratch_);
     }
     return *series_.emplace_back(figure, std::move(added)).data;
+}
+
+std::optional<Figure> RunTrack::metricFigure(const std::string& key) const {
+    const auto& list = started_ ? started_->step_metrics : expectedMetrics_;
+    const auto found = std::ranges::find(list, key, &engine::Metric::key);
+    if (found == list.end()) return std::nullopt;
+    return Figure(engine::metric_column(list, static_cast<std::size_t>(found - list.begin())));
 }
 
 StepRecord RunTrack::at(std::int64_t step) const {

@@ -69,6 +69,14 @@ public:
     const std::optional<engine::RunStarted>& started() const { return started_; }
     const std::optional<engine::RunDone>& done() const { return done_; }
     const std::optional<engine::RunFailed>& failed() const { return failed_; }
+    /// Of its task; before it has started, of the task that its settings stand for.
+    const std::vector<engine::Metric>& metrics() const {
+        return started_ ? started_->metrics : expectedMetrics_;
+    }
+    /// Where a metric of its steps stands in the record; nothing if it has no such metric.
+    std::optional<Figure> metricFigure(const std::string& key) const;
+    /// What one sample is called: "images".
+    std::string unit() const { return started_ ? started_->unit : "images"; }
     /// Steps that it will take; 0: unknown.
     std::int64_t plannedSteps() const;
 
@@ -93,6 +101,7 @@ private:
     engine::RunState state_ = engine::RunState::idle;
     std::vector<engine::EpochDone> epochs_;
     std::int64_t epochStride_ = 1;
+    std::vector<engine::Metric> expectedMetrics_;
     std::optional<engine::RunStarted> started_;
     std::optional<engine::RunDone> done_;
     std::optional<engine::RunFailed> failed_;

@@ -4,6 +4,7 @@
 
 #include "text/event_text.h"
 #include "text/format.h"
+#include "text/metric_text.h"
 #include "text/precision_title.h"
 
 namespace ui {
@@ -65,6 +66,15 @@ QString RunListModel::everything(const engine::RunSummary& run) const {
              QString::fromStdString(run.started).replace(u'T', u' '));
 }
 
+namespace {
+
+QString primaryValue(const engine::RunSummary& run) {
+    const engine::Metric metric = primaryMetric(run.metrics);
+    return metricValue(metric, valueOf(run.test, metric));
+}
+
+}  // namespace
+
 QVariant RunListModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const auto& run = runs_[static_cast<std::size_t>(index.row())];
@@ -73,15 +83,13 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
         case NameRole:
             return name(run);
         case Qt::AccessibleTextRole:
-            return QStringList{name(run), measured(run.test_accuracy, percent), state(run),
-                               detail(run)}
-                .join(u", "_s);
+            return QStringList{name(run), primaryValue(run), state(run), detail(run)}.join(u", "_s);
         case Qt::EditRole:
             return QString::fromStdString(run.title);
         case Qt::ToolTipRole:
             return everything(run);
         case AccuracyRole:
-            return measured(run.test_accuracy, percent);
+            return primaryValue(run);
         case StateRole:
             return state(run);
         case DetailRole:

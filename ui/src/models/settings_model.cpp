@@ -66,9 +66,14 @@ QString SettingsModel::text(const QString& path) const {
 
 QString SettingsModel::defaultText(const QString& path) const {
     // These follow a choice, so their default is the value that it brings.
-    for (const QString& chosen : {u"scaler.preset"_s, u"optimizer.kind"_s}) {
+    const auto* info = engine::find_field(path.toStdString());
+    const bool option = info != nullptr && !info->kinds.empty();
+    for (const QString& chosen :
+         {u"scaler.preset"_s, u"optimizer.kind"_s, u"dataset.kind"_s, u"model.kind"_s}) {
         const QString section = chosen.section(u'.', 0, 0) + u'.';
         if (!path.startsWith(section) || path == chosen) continue;
+        const bool owner = section == u"dataset."_s || section == u"model."_s;
+        if (owner && !option) continue;
         const QString choice = toText(at(json_, chosen));
         const auto parsed =
             engine::parse_run_config("{}", {(chosen + u'=' + choice).toStdString()});
@@ -112,7 +117,6 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     } else if (info != nullptr && info->optional && text.isEmpty()) {
         inside.remove(path.section(u'.', 1));
     } else {
-        if (path == u"model.options"_s) inside.remove(u"options"_s);  // else old options stay
         overrides.push_back((path + u'=' + text).toStdString());
     }
     if (path.contains(u'.')) root[section] = inside;

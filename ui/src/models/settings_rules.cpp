@@ -19,18 +19,20 @@ bool SettingsModel::applies(const QString& path) const {
     }
     if (path == u"clip.value"_s) return config_.clip.kind != "none";
     if (path.startsWith(u"scaler."_s)) return usesScaler();
-    if (path == u"dataset.path"_s || path == u"dataset.augment"_s) {
-        for (const auto& info : engine::datasets()) {
-            if (info.kind != config_.dataset.kind) continue;
-            return path == u"dataset.path"_s ? !info.needs.empty() : info.augments;
-        }
+    for (const auto& info : engine::datasets()) {
+        if (info.kind != config_.dataset.kind) continue;
+        const bool text = info.input == "tokens";
+        if (path == u"dataset.path"_s) return !info.needs.empty();
+        if (path == u"dataset.augment"_s) return info.augments;
+        if (path == u"dataset.normalize"_s || path == u"dataset.order"_s) return !text;
+        if (path == u"bptt"_s) return text;
     }
-    if (path == u"model.options"_s) {
-        for (const auto& info : engine::models()) {
-            if (info.kind == config_.model.kind) return !info.options.empty();
-        }
-    }
-    return true;
+    const auto* info = engine::find_field(path.toStdString());
+    if (info == nullptr || info->kinds.empty()) return true;
+    // An option of a data set or a model belongs to those that have it.
+    const std::string& kind =
+        path.startsWith(u"model."_s) ? config_.model.kind : config_.dataset.kind;
+    return std::find(info->kinds.begin(), info->kinds.end(), kind) != info->kinds.end();
 }
 
 void SettingsModel::setLimits(const DeviceLimits& limits) {

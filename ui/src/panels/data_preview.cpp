@@ -10,9 +10,11 @@
 #include "engine/error.h"
 #include "feed/background.h"
 #include "models/settings_model.h"
+#include "panels/data_sketch.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/metric_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -62,6 +64,13 @@ QPixmap strip(const std::vector<engine::DatasetPreview::Thumbnail>& thumbnails, 
     return pixmap;
 }
 
+/// A table whose target is numeric: classes are a matter of task.kind then.
+bool predictsNumber(const engine::DatasetPreview& preview) {
+    return std::ranges::any_of(preview.columns, [](const engine::ColumnPreview& column) {
+        return column.role == engine::ColumnPreview::Role::target && column.numeric;
+    });
+}
+
 }  // namespace
 
 DataPreview::DataPreview(const Context& context, QWidget* parent)
@@ -77,7 +86,10 @@ DataPreview::DataPreview(const Context& context, QWidget* parent)
     counts_->setWordWrap(true);
     counts_->setTextFormat(Qt::RichText);
     connect(counts_, &QLabel::linkActivated, this, [this] { choosePath(); });
+    sketch_ = new DataSketch(context_.theme, this);
+    sketch_->hide();
     column->addWidget(pictures_);
+    column->addWidget(sketch_);
     column->addWidget(counts_);
     connect(context_.settings, &SettingsModel::changed, this, &DataPreview::ask);
     ask();
@@ -100,7 +112,11 @@ void DataPreview::choosePath() {
 void DataPreview::ask() {
     const auto& config = context_.settings->config();
     QString key = QString::fromStdString(config.dataset.kind) + u'|' +
-                  QString::number(config.dataset.train_limit) + u'|' + QString::number(config.seed);
+                  QString::number(config.dataset.train_limit) + u'|' +
+                  QString::number(config.dataset.validation_share) + u'|' +
+                  QString::number(config.seed);
+    for (const auto& [name, value] : config.dataset.options)
+        key += u'|' + QString::fromStdString(name + '=' + engine::to_string(value));
     for (const auto& path : config.dataset.path) key += u'|' + QString::fromStdString(path);
     if (key == asked_) return;
     asked_ = key;
@@ -122,14 +138,28 @@ void DataPreview::ask() {
         });
 }
 
+QString DataPreview::counts(const engine::DatasetPreview& preview) {
+    QStringList parts{tr("%1 train").arg(count(preview.train_samples))};
+    if (preview.validation_samples > 0)
+        parts << tr("%1 validation").arg(count(preview.validation_samples));
+    parts << tr("%1 test").arg(count(preview.test_samples));
+    if (preview.unit != "images" && preview.unit != "points")
+        parts.back() += u' ' + unitName(preview.unit);
+    if (preview.text)
+        parts << (preview.text->words ? tr("%1 different words") : tr("%1 different characters"))
+                     .arg(count(preview.text->vocabulary));
+    else if (preview.classes > 0 && !predictsNumber(preview))
+        parts << tr("%1 classes").arg(count(preview.classes));
+    return parts.join(u" · "_s);
+}
+
 void DataPreview::show(const engine::DatasetPreview& preview) {
     pictures_->setVisible(!preview.thumbnails.empty());
     if (!preview.thumbnails.empty()) {
         pictures_->setPixmap(strip(preview.thumbnails, devicePixelRatioF()));
     }
-    QString text =
-        tr("%1 train · %2 test · %3 classes")
-            .arg(count(preview.train_samples), count(preview.test_samples), count(preview.classes));
+    sketch_->show(preview);
+    QString text = counts(preview);
     if (!context_.settings->config().dataset.path.empty()) {
         text += u" · <a href='#'>"_s + tr("change path") + u"</a>"_s;
     }
@@ -139,6 +169,7 @@ void DataPreview::show(const engine::DatasetPreview& preview) {
 
 void DataPreview::showProblem(const QString& text) {
     pictures_->hide();
+    sketch_->hide();
     restyle(counts_, "role", u"caution"_s);
     counts_->setText(sentence(text).toHtmlEscaped() + u" <a href='#'>"_s + tr("Choose…") +
                      u"</a>"_s);

@@ -8,8 +8,10 @@
 
 namespace ui {
 
-/// What the chosen data set holds: a few samples, the counts, and where its files are. Reads off
-/// the GUI thread.
+class DataSketch;
+
+/// What the chosen data set holds: a few samples, columns or a passage, the counts, and where its
+/// files are. Reads off the GUI thread.
 class DataPreview final : public QWidget {
     Q_OBJECT
 public:
@@ -19,11 +21,14 @@ public:
 
 private:
     void ask();
+    /// "1,000 train · 200 test rows · 3 classes"
+    static QString counts(const engine::DatasetPreview& preview);
     void show(const engine::DatasetPreview& preview);
     void showProblem(const QString& text);
 
     Context context_;
     QLabel* pictures_;
+    DataSketch* sketch_;
     QLabel* counts_;
     QString asked_;  ///< settings that the preview was asked for
 };

@@ -8,8 +8,10 @@
 #include <cmath>
 
 #include "commands/commands.h"
+#include "engine/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "models/settings_model.h"
 #include "panels/plot_menu.h"
 #include "plots/line_plot.h"
 #include "plots/plot_data.h"
@@ -28,10 +30,33 @@ namespace {
 
 constexpr std::size_t mostLines = 60;
 
+/// The column that the spec shows of a run; nothing if the run has no such metric.
+std::optional<Figure> figureOf(const PlotSpec& spec, const RunTrack& track) {
+    if (spec.metric.empty()) return spec.figure;
+    return track.metricFigure(spec.metric);
+}
+
 }  // namespace
 
 PlotPanel::PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidget* parent)
     : QWidget(parent), context_(context), specs_(std::move(specs)) {
+    connectAll();
+}
+
+PlotPanel::PlotPanel(const Context& context, QWidget* parent)
+    : QWidget(parent), context_(context), follows_(true) {
+    specs_ = metricSpecs(metrics());
+    connectAll();
+    connect(context_.settings, &SettingsModel::changed, this, [this] {
+        if (context_.feed->tracks().empty()) rebuild();
+    });
+    connect(context_.feed, &EventFeed::eventArrived, this,
+            [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                stale_ = stale_ || std::holds_alternative<engine::RunStarted>(event);
+            });
+}
+
+void PlotPanel::connectAll() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     plot_ = new LinePlot(context_.theme, context_.link, context_.scheduler, this);
@@ -55,23 +80,57 @@ PlotPanel::PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidge
 
 void PlotPanel::furnish(Panel* panel) {
     panel_ = panel;
-    if (specs_.size() > 1) {
-        tabs_ = new QTabBar(panel);
-        tabs_->setExpanding(false);
-        tabs_->setAccessibleName(tr("What the fourth plot shows"));
-        for (const auto& each : specs_) {
-            const int tab = tabs_->addTab(each.tab.isEmpty() ? each.title : each.tab);
-            tabs_->setTabToolTip(tab, each.title);
-        }
-        connect(tabs_, &QTabBar::currentChanged, this,
-                [this](int index) { choose(static_cast<std::size_t>(index)); });
-        panel->fillHead(tabs_);
-    }
+    fillTabs();
     panel->makeExpandable();
     fillMenu(panel);
     plot_->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(plot_, &QWidget::customContextMenuRequested, panel->menu(),
             [this](const QPoint& at) { panel_->menu()->popup(plot_->mapToGlobal(at)); });
+    writeNote(window_);
+}
+
+/// Tabs in the head where there are several plots to choose from.
+void PlotPanel::fillTabs() {
+    if (panel_ == nullptr) return;
+    if (tabs_ == nullptr && specs_.size() > 1) {
+        tabs_ = new QTabBar(panel_);
+        tabs_->setExpanding(false);
+        tabs_->setAccessibleName(follows_ ? tr("Which metric the plot shows")
+                                          : tr("What the fourth plot shows"));
+        connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
+            if (index >= 0) choose(static_cast<std::size_t>(index));
+        });
+        panel_->fillHead(tabs_);
+    }
+    if (tabs_ == nullptr) return;
+    const QSignalBlocker quiet(tabs_);
+    while (tabs_->count() > 0) tabs_->removeTab(0);
+    for (const auto& each : specs_) {
+        const int tab = tabs_->addTab(each.tab.isEmpty() ? each.title : each.tab);
+        tabs_->setTabToolTip(tab, each.title);
+    }
+    panel_->showHead(specs_.size() > 1 ? tabs_ : nullptr);
+}
+
+std::vector<engine::Metric> PlotPanel::metrics() const {
+    const auto tracks = context_.feed->tracks();
+    const auto list = tracks.empty() ? engine::metrics_of(context_.settings->config())
+                                     : tracks.front()->metrics();
+    return list.empty() ? engine::classification_metrics() : list;
+}
+
+void PlotPanel::followMetrics() {
+    auto specs = metricSpecs(metrics());
+    const bool same = std::ranges::equal(specs, specs_, {}, &PlotSpec::metric, &PlotSpec::metric) &&
+                      std::ranges::equal(specs, specs_, [](const auto& a, const auto& b) {
+                          return a.look.axisName == b.look.axisName;
+                      });
+    if (same) return;
+    specs_ = std::move(specs);
+    current_ = 0;
+    fillTabs();
+    if (panel_ != nullptr) panel_->setTitle(spec().title);
+    plot_->setLook(spec().look);
     writeNote(window_);
 }
 
@@ -134,11 +193,15 @@ void PlotPanel::choose(std::size_t index) {
 }
 
 void PlotPanel::rebuild() {
+    if (follows_) followMetrics();
     std::vector<std::shared_ptr<const RowAxis>> axes;
     for (const auto& track : context_.feed->tracks()) {
         axes.emplace_back(track, &track->axis());
         // A figure behind a tab as well: its rows are then there when the tab is chosen.
-        for (const PlotSpec& each : specs_) static_cast<void>(track->series(each.figure));
+        for (const PlotSpec& each : specs_) {
+            if (const auto figure = figureOf(each, *track))
+                static_cast<void>(track->series(*figure));
+        }
     }
     context_.link->options()->setRuns(std::move(axes));
     plot_->setContent(makeContent(*context_.theme));
@@ -148,9 +211,11 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
     PlotContent content;
     for (const auto& track : context_.feed->tracks()) {
         if (spec().scaledOnly && !track->hasScaler()) continue;
+        const auto figure = figureOf(spec(), *track);
+        if (!figure) continue;
         const QColor color = theme.precision(track->precision());
-        const Curve curve{trackTitle(*track), color, track->dashed, &track->series(spec().figure),
-                          &track->axis(),     track};
+        const Curve curve{trackTitle(*track),      color,          track->dashed,
+                          &track->series(*figure), &track->axis(), track};
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
             content.ceilings.back().data = &track->series(&engine::StepRecord::scale_ceiling);
@@ -169,8 +234,9 @@ void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
             const RunStep at{static_cast<double>(epoch.step), &track->axis()};
             // Many lines would be a grey wall and tell nothing.
             if (track->epochs().size() <= mostLines) content.epochs.push_back(at);
-            if (!spec().evaluations || std::isnan(epoch.test_accuracy)) continue;
-            content.dots.push_back({at, epoch.test_accuracy, theme.precision(track->precision())});
+            const double value = epoch.test.of(spec().metric);
+            if (!spec().evaluations || std::isnan(value)) continue;
+            content.dots.push_back({at, value, theme.precision(track->precision())});
         }
     }
 }
@@ -232,6 +298,14 @@ void PlotPanel::exportPicture() {
         {tr("%1 cannot be written.").arg(file),
          tr("Choose a folder that you may write to, and a name ending in .png, .svg or .pdf."),
          engine::ErrorCode::io, false});
+}
+
+Panel* makeMetricPanel(const Context& context, const QString& name, QWidget* parent) {
+    auto* body = new PlotPanel(context);
+    auto* panel =
+        new Panel(context.theme, name, body->picture(context.theme).look.title, body, parent);
+    body->furnish(panel);
+    return panel;
 }
 
 Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,

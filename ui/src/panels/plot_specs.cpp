@@ -5,6 +5,7 @@
 
 #include "panels/plot_panels.h"
 #include "text/format.h"
+#include "text/metric_text.h"
 
 namespace ui {
 
@@ -26,7 +27,7 @@ public:
         return spec;
     }
     static PlotSpec loss();
-    static PlotSpec accuracy();
+    static PlotSpec metric(const engine::Metric& metric);
     static PlotSpec scale();
     static PlotSpec learningRate();
     static std::vector<PlotSpec> fourth();
@@ -41,13 +42,23 @@ PlotSpec PlotSpecs::loss() {
     return spec;
 }
 
-PlotSpec PlotSpecs::accuracy() {
-    PlotSpec spec =
-        make(tr("Accuracy"), &engine::StepRecord::accuracy, AxisKind::share,
-             tr("Training accuracy will appear here as a line, test accuracy as dots."));
+PlotSpec PlotSpecs::metric(const engine::Metric& metric) {
+    const bool accuracy = metric.key == "accuracy";
+    const QString title = metricTitle(metric);
+    PlotSpec spec = make(
+        title, &engine::StepRecord::accuracy, metric.is_share ? AxisKind::share : AxisKind::linear,
+        accuracy ? tr("Training accuracy will appear here as a line, test accuracy as dots.")
+                 : tr("%1 of each training step will appear here as a line, that of the test part "
+                      "as dots.")
+                       .arg(title));
+    spec.metric = metric.key;
     spec.look.smooth = true;
-    spec.look.figure = [](double value) { return measured(value, percent); };
-    spec.look.axisName = tr("accuracy (%)");
+    spec.look.figure = [metric](double value) { return metricValue(metric, value); };
+    if (accuracy) {
+        spec.look.axisName = tr("accuracy (%)");
+    } else if (!metric.unit.empty()) {
+        spec.look.axisName = title + u" ("_s + QString::fromStdString(metric.unit) + u')';
+    }
     spec.note = tr("train line · test dots");
     spec.evaluations = true;
     return spec;
@@ -93,7 +104,11 @@ std::vector<PlotSpec> PlotSpecs::fourth() {
 }  // namespace
 
 PlotSpec lossSpec() { return PlotSpecs::loss(); }
-PlotSpec accuracySpec() { return PlotSpecs::accuracy(); }
+std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics) {
+    std::vector<PlotSpec> specs;
+    for (const engine::Metric& metric : metrics) specs.push_back(PlotSpecs::metric(metric));
+    return specs;
+}
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
 std::vector<PlotSpec> fourthPlaceSpecs() { return PlotSpecs::fourth(); }
 
@@ -101,8 +116,8 @@ Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent
     return makePlotPanel(context, name, {lossSpec()}, parent);
 }
 
-Panel* makeAccuracyPlot(const Context& context, const QString& name, QWidget* parent) {
-    return makePlotPanel(context, name, {accuracySpec()}, parent);
+Panel* makeMetricPlot(const Context& context, const QString& name, QWidget* parent) {
+    return makeMetricPanel(context, name, parent);
 }
 
 Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* parent) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <string>
 #include <vector>
 
 #include "feed/run_track.h"
@@ -16,11 +17,13 @@ struct PlotSpec {
     Figure figure = &engine::StepRecord::loss;
     PlotLook look;
     bool scaledOnly = false;   ///< only runs with a loss scaler, with their band and skips
-    bool evaluations = false;  ///< the test set's results as dots
+    bool evaluations = false;  ///< the test part's results as dots
+    std::string metric{};      ///< key of a metric, in place of `figure`; empty: none
     bool logToggle = false;    ///< L switches between log and linear
 };
 PlotSpec lossSpec();
-PlotSpec accuracySpec();
+/// A plot for each metric; the loss of the test part has none of its own.
+std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics);
 PlotSpec lossScaleSpec();
 /// Those between which tabs choose.
 std::vector<PlotSpec> fourthPlaceSpecs();

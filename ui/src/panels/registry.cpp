@@ -8,7 +8,7 @@ using namespace Qt::StringLiterals;
     /* name, place, height in the right column, function that the panel's own file defines */ \
     PANEL("settings", Place::left, 0, makeSettingsPanel)                                      \
     PANEL("loss", Place::plots, 0, makeLossPlot)                                              \
-    PANEL("accuracy", Place::plots, 0, makeAccuracyPlot)                                      \
+    PANEL("accuracy", Place::plots, 0, makeMetricPlot)                                        \
     PANEL("scale", Place::plots, 0, makeLossScalePlot)                                        \
     PANEL("fourth", Place::plots, 0, makeFourthPlot)                                          \
     PANEL("step", Place::right, 280, makeStepPanel)                                           \

@@ -9,6 +9,7 @@
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
+#include "text/metric_text.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
@@ -32,6 +33,9 @@ public:
         return {tr("loss"), tr("test acc."), tr("samples/s"), tr("peak")};
     }
     static QString note(const RunTrack& track);
+    static QString tokens() { return tr("tokens/s"); }
+    static QString rows() { return tr("rows/s"); }
+    static QString metric(const QString& title) { return tr("test %1").arg(title); }
 };
 
 QString CardWords::note(const RunTrack& track) {
@@ -60,6 +64,19 @@ int figuresWidth() {
 
 }  // namespace
 
+QString metricCaption(const RunTrack* track) {
+    const engine::Metric metric =
+        primaryMetric(track != nullptr ? track->metrics() : engine::classification_metrics());
+    if (metric.key == "accuracy") return CardWords::captions()[1];
+    return CardWords::metric(metricInline(metric));
+}
+
+QString speedCaption(const RunTrack* track) {
+    const std::string unit = track != nullptr ? track->unit() : std::string();
+    if (unit == "tokens") return CardWords::tokens();
+    return unit == "rows" ? CardWords::rows() : CardWords::captions()[2];
+}
+
 RunFigures figuresOf(const RunTrack* track) {
     RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
     if (track == nullptr) return out;
@@ -72,8 +89,9 @@ RunFigures figuresOf(const RunTrack* track) {
         out.speed = measured(track->speed().samples_per_s, significant);
         out.peak = bytes(track->latest().peak_bytes);
     }
+    const engine::Metric metric = primaryMetric(track->metrics());
     if (!track->epochs().empty())
-        out.accuracy = measured(track->epochs().back().test_accuracy, percent);
+        out.metric = metricValue(metric, valueOf(track->epochs().back().test, metric));
     return out;
 }
 
@@ -112,12 +130,12 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     row->setSpacing(size::gap);
     const auto captions = CardWords::captions();
     for (std::size_t i = 0; i < values_.size(); ++i) {
-        values_[i] = addFigure(captions[i], widest[i]);
+        addFigure(i, captions[i], widest[i]);
         values_[i]->parentWidget()->setMinimumWidth(figureWidth(i));
     }
 }
 
-QLabel* RunCard::addFigure(const QString& caption, const QString& usual) {
+void RunCard::addFigure(std::size_t i, const QString& caption, const QString& usual) {
     auto* holder = new QWidget(figures_);
     auto* column = new QVBoxLayout(holder);
     column->setContentsMargins(0, 0, 0, 0);
@@ -130,7 +148,8 @@ QLabel* RunCard::addFigure(const QString& caption, const QString& usual) {
     column->addWidget(label);
     column->addWidget(value);
     figures_->layout()->addWidget(holder);
-    return value;
+    captions_[i] = label;
+    values_[i] = value;
 }
 
 int RunCard::wideWidth() {
@@ -158,7 +177,9 @@ void RunCard::setWide(bool wide) {
 void RunCard::show(const RunTrack* track, bool baseline) {
     const RunFigures figures = figuresOf(track);
     values_[0]->setText(figures.loss);
-    values_[1]->setText(figures.accuracy);
+    captions_[1]->setText(metricCaption(track));
+    captions_[2]->setText(speedCaption(track));
+    values_[1]->setText(figures.metric);
     values_[2]->setText(figures.speed);
     values_[3]->setText(figures.peak);
     QString note = track != nullptr ? CardWords::note(*track) : QString();

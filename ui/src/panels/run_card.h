@@ -12,13 +12,18 @@ namespace ui {
 class ElidedLabel;
 class RunTrack;
 
-/// Of a run: loss, test accuracy, samples/s and peak memory, as the window writes them.
+/// Of a run: loss, the test part's primary metric, samples/s and peak memory, as the window writes
+/// them.
 struct RunFigures {
     QString loss;
-    QString accuracy;
+    QString metric;
     QString speed;
     QString peak;
 };
+/// What the cards call the second of them: "test acc.", "test RMSE". Null: of a run to come.
+QString metricCaption(const RunTrack* track);
+/// "samples/s", or "tokens/s" of a text.
+QString speedCaption(const RunTrack* track);
 /// "–" for what is not measured yet; null: a run to come.
 RunFigures figuresOf(const RunTrack* track);
 /// "diverged at step 23", or the run's state.
@@ -39,12 +44,13 @@ public:
     void show(const RunTrack* track, bool baseline);
 
 private:
-    QLabel* addFigure(const QString& caption, const QString& widest);
+    void addFigure(std::size_t i, const QString& caption, const QString& widest);
 
     QGridLayout* grid_;
     QWidget* names_;
     QWidget* figures_;
     ElidedLabel* note_;
+    std::array<QLabel*, 4> captions_{};
     std::array<QLabel*, 4> values_{};
     QString title_;
 };

@@ -150,11 +150,15 @@ void RunCards::refresh() {
 
 void RunCards::fillTable() {
     table_->setRowCount(static_cast<int>(shown_.size()));
+    if (!shown_.empty()) {
+        table_->horizontalHeaderItem(3)->setText(metricCaption(shown_.front().track.get()));
+        table_->horizontalHeaderItem(4)->setText(speedCaption(shown_.front().track.get()));
+    }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;
         const RunFigures figures = figuresOf(&track);
         const QString cells[] = {trackTitle(track), stateOf(track), figures.loss,
-                                 figures.accuracy,  figures.speed,  figures.peak};
+                                 figures.metric,    figures.speed,  figures.peak};
         for (int c = 0; c < 6; ++c) {
             if (table_->item(i, c) == nullptr) table_->setItem(i, c, new QTableWidgetItem);
             table_->item(i, c)->setText(cells[c]);

@@ -127,6 +127,15 @@ void SettingsPanel::addData() {
     row(rows, label(u"dataset.kind"_s), {edit(u"dataset.kind"_s)});
     preview_ = new DataPreview(context_, this);
     rows->addWidget(preview_);
+    addProminent(rows, u"dataset."_s);
+}
+
+/// Options of the data sets or models; each is hidden where it does not apply.
+void SettingsPanel::addProminent(QVBoxLayout* rows, const QString& section) {
+    for (const auto& info : engine::fields()) {
+        const QString path = QString::fromStdString(info.path);
+        if (info.prominent && path.startsWith(section)) row(rows, label(path), {edit(path)});
+    }
 }
 
 void SettingsPanel::addModel() {
@@ -137,6 +146,7 @@ void SettingsPanel::addModel() {
     modelNote_->setFont(Theme::caption());
     modelNote_->setIndent(size::labelColumn + size::grid + 2);
     rows->addWidget(modelNote_);
+    addProminent(rows, u"model."_s);
 }
 
 void SettingsPanel::addPrecision() {

@@ -33,6 +33,7 @@ private:
     SettingsField* edit(const QString& path, bool withUnit = true);
     QWidget* label(const QString& path, const QString& text = {});
     void addData();
+    void addProminent(QVBoxLayout* rows, const QString& section);
     void addModel();
     void addPrecision();
     void addScaler();

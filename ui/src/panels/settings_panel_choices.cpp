@@ -50,12 +50,16 @@ void SettingsPanel::refreshModels() {
     const QString kind = settings.text(u"dataset.kind"_s);
     if (kind == modelsFor_) return;
     modelsFor_ = kind;
+    std::string input;
+    for (const auto& info : engine::datasets()) {
+        if (info.kind == kind.toStdString()) input = info.input;
+    }
     std::vector<Choice> models;
     for (Choice& choice : catalogChoices(u"model.kind"_s)) {
         for (const auto& info : engine::models()) {
             if (info.kind != choice.value.toStdString()) continue;
-            const bool takes = std::find(info.dataset_kinds.begin(), info.dataset_kinds.end(),
-                                         kind.toStdString()) != info.dataset_kinds.end();
+            const bool takes =
+                std::find(info.inputs.begin(), info.inputs.end(), input) != info.inputs.end();
             if (takes) models.push_back(choice);
         }
     }

@@ -22,12 +22,13 @@ engine::RunFigures figuresOf(const RunTrack& track) {
     figures.precision = track.precision();
     figures.record = track.reader();
     for (const auto& epoch : track.epochs()) {
-        figures.test_losses.push_back(epoch.test_loss);
-        figures.test_accuracies.push_back(epoch.test_accuracy);
+        if (epoch.test.known()) figures.tests.push_back(epoch.test);
     }
     figures.speed = track.speed();
     figures.title = trackTitle(track).toStdString();
     if (track.started()) figures.device = track.started()->device;
+    figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();
+    figures.unit = track.unit();
     figures.ended = track.done().has_value();
     return figures;
 }

@@ -79,6 +79,15 @@ public:
         return {name, spec.title, spec.note};
     }
 
+    /// The primary metric of the runs, under its key: accuracy.png.
+    ReportPlot drawMetric(const std::filesystem::path& folder) {
+        const auto list =
+            tracks().empty() ? std::vector<engine::Metric>{} : tracks().front()->metrics();
+        const PlotSpec spec =
+            metricSpecs(list.empty() ? engine::classification_metrics() : list).front();
+        return draw(spec, QString::fromStdString(spec.metric) + u".png"_s, folder);
+    }
+
 private:
     Theme theme_{Theme::Choice::light};
     Language language_;
@@ -105,8 +114,7 @@ void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportCo
     if (failed) refuse(folder);
     Stage stage(store, find(*store, content.runs));
     const std::vector<ReportPlot> plots = {
-        stage.draw(lossSpec(), u"loss.png"_s, folder),
-        stage.draw(accuracySpec(), u"accuracy.png"_s, folder),
+        stage.draw(lossSpec(), u"loss.png"_s, folder), stage.drawMetric(folder),
         stage.draw(lossScaleSpec(), u"loss-scale.png"_s, folder),
         stage.draw(fourthPlaceSpecs().front(), u"gradient-norm.png"_s, folder)};
     writePage(folder / "report.html", reportPage(stage.tracks(), content.verdicts, plots));

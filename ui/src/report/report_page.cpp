@@ -9,6 +9,7 @@
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/metric_text.h"
 #include "text/verdict_text.h"
 #include "theme/tokens.h"
 
@@ -73,12 +74,13 @@ QString ReportPage::head() {
 
 QStringList ReportPage::figures(const RunTrack& track) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
+    const engine::Metric metric = primaryMetric(track.metrics());
     const bool evaluated = !track.epochs().empty();
     const auto last = track.latest();
     return {trackTitle(track),
             QString::number(track.config().seed),
-            evaluated ? significant(track.epochs().back().test_loss) : unmeasured(),
-            measured(evaluated ? track.epochs().back().test_accuracy : nan, percent),
+            evaluated ? significant(track.epochs().back().test.loss) : unmeasured(),
+            metricValue(metric, evaluated ? valueOf(track.epochs().back().test, metric) : nan),
             measured(track.speed().step_ms, milliseconds),
             measured(track.speed().samples_per_s, significant),
             bytes(last.peak_bytes),
@@ -89,7 +91,10 @@ QStringList ReportPage::figures(const RunTrack& track) {
 }
 
 QString ReportPage::table(const TrackList& tracks) {
-    QString out = u"<table>\n"_s + row({tr("run"), tr("seed"), tr("test loss"), tr("test accuracy"),
+    const engine::Metric metric = primaryMetric(tracks.empty() ? engine::classification_metrics()
+                                                               : tracks.front()->metrics());
+    QString out = u"<table>\n"_s + row({tr("run"), tr("seed"), tr("test loss"),
+                                        tr("test %1").arg(metricInline(metric)),
                                         tr("time per step"), tr("samples/s"), tr("peak memory"),
                                         tr("steps"), tr("updates"), tr("skipped"), tr("growths")},
                                        "th");

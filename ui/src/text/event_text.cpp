@@ -5,6 +5,7 @@
 
 #include "text/format.h"
 #include "text/language.h"
+#include "text/metric_text.h"
 
 namespace ui {
 
@@ -84,26 +85,37 @@ EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last)
 EventText EventWords::epoch(const engine::EpochDone& e) {
     QString what = e.epoch_ended ? tr("Epoch %1 done.").arg(e.epoch)
                                  : tr("Tested at step %1.").arg(count(e.step));
-    if (!std::isnan(e.test_accuracy))
-        what += u' ' + tr("Test accuracy %1.").arg(percent(e.test_accuracy));
-    QString meaning = tr("Training loss %1").arg(significant(e.train_loss));
-    const bool tested = !std::isnan(e.test_loss) || !std::isnan(e.test_accuracy);
-    if (tested) meaning += tr(", test loss %1").arg(significant(e.test_loss));
+    if (!e.test.metrics.empty()) {
+        const auto& [key, value] = e.test.metrics.front();
+        const QString text = metricValue(metricOf(key), value);
+        if (!std::isnan(value))
+            what += u' ' + (key == "accuracy"
+                                ? tr("Test accuracy %1.").arg(text)
+                                : tr("Test %1 %2.").arg(metricInline(metricOf(key)), text));
+    }
+    QString meaning = tr("Training loss %1").arg(significant(e.train.loss));
+    if (!std::isnan(e.validation.loss))
+        meaning += tr(", validation loss %1").arg(significant(e.validation.loss));
+    if (e.test.known()) meaning += tr(", test loss %1").arg(significant(e.test.loss));
     return {EventKind::epoch, e.step, what, meaning + tr(", %1 s.").arg(significant(e.seconds))};
 }
 
 EventText EventWords::started(const engine::RunStarted& e) {
-    return {
-        EventKind::started, 0,
-        tr("Run %1 started on %2.")
-            .arg(QString::fromStdString(e.run), QString::fromStdString(e.device).toUpper()),
-        tr("%1 parameters, %2 training samples.").arg(count(e.parameters), count(e.train_samples))};
+    return {EventKind::started, 0,
+            tr("Run %1 started on %2.")
+                .arg(QString::fromStdString(e.run), QString::fromStdString(e.device).toUpper()),
+            tr("%1 parameters, %2 training %3.")
+                .arg(count(e.parameters), count(e.train_samples), unitName(e.unit))};
 }
 
 EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
     QString meaning = tr("%1 steps, %2 skipped").arg(count(e.steps), count(e.skipped));
-    if (!std::isnan(e.test_accuracy))
-        meaning += tr(", test accuracy %1").arg(percent(e.test_accuracy));
+    for (const auto& [key, value] : e.test.metrics) {
+        if (std::isnan(value)) continue;
+        const QString text = metricValue(metricOf(key), value);
+        meaning += key == "accuracy" ? tr(", test accuracy %1").arg(text)
+                                     : tr(", test %1 %2").arg(metricInline(metricOf(key)), text);
+    }
     return {EventKind::done, e.steps, reason(e, config), meaning + tr(".")};
 }
 

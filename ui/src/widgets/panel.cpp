@@ -64,9 +64,15 @@ void Panel::addToHead(QWidget* widget) {
 }
 
 void Panel::fillHead(QWidget* widget) {
-    note_->hide();
-    title_->hide();
+    filling_ = widget;
     row_->insertWidget(0, widget, 1);
+    showHead(widget);
+}
+
+void Panel::showHead(QWidget* widget) {
+    if (filling_ != nullptr) filling_->setVisible(widget != nullptr);
+    note_->setVisible(widget == nullptr);
+    title_->setVisible(widget == nullptr);
 }
 
 QToolButton* Panel::tool(const QString& icon, const QString& name) {

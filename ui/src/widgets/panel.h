@@ -23,8 +23,10 @@ public:
     void setNote(const QString& note);
     /// Puts a widget into the head, left of the tools.
     void addToHead(QWidget* widget);
-    /// In place of the title's note: takes the free width of the head.
+    /// In place of the title and its note: takes the free width of the head.
     void fillHead(QWidget* widget);
+    /// Shows a widget of fillHead(), or the title and its note again for null.
+    void showHead(QWidget* widget);
     /// Adds ⤢, which asks to fill the centre, as does a double click on the head.
     void makeExpandable();
     /// The menu behind ⋯.
@@ -47,6 +49,7 @@ private:
     QHBoxLayout* row_;
     QLabel* title_;
     QLabel* note_;
+    QWidget* filling_ = nullptr;
     QList<QPair<QToolButton*, QString>> tools_;
     QMenu* menu_ = nullptr;
     bool expandable_ = false;

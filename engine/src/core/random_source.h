@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/philox.h"
+#include "core/tensor.h"
+
+namespace engine {
+
+/// Where an op's random numbers come from. Inside a captured step the substream must lie on the
+/// device, so that each replay draws other numbers.
+struct RandomSource {
+    RandomSource(const RandomStream& stream_,
+                 Tensor substream_ = {})  // NOLINT(google-explicit-constructor)
+        : stream(stream_), substream(std::move(substream_)) {}
+
+    RandomStream stream;
+    Tensor substream;  ///< 0-d i64, in place of the stream's own; undefined: none
+
+    const std::int64_t* substream_data() const {
+        return substream.defined() ? substream.data_as<std::int64_t>() : nullptr;
+    }
+};
+
+/// The random numbers of one training step (design.md, D7): dropout masks follow each other in the
+/// order of the calls, and the substream is the number of the step.
+class StepRandom {
+public:
+    StepRandom(std::int64_t seed, Tensor step)
+        : source_(RandomStream(seed, StreamId::dropout), std::move(step)) {}
+
+    const RandomSource& source() const { return source_; }
+    /// First of the next `count` numbers.
+    std::uint64_t take(std::int64_t count) {
+        const std::uint64_t first = offset_;
+        offset_ += static_cast<std::uint64_t>(count);
+        used_ = true;
+        return first;
+    }
+    /// Micro-batch `index` of a step begins: its numbers do not depend on those before it.
+    void begin(std::size_t index) { offset_ = static_cast<std::uint64_t>(index) << 40; }
+    /// To draw the same numbers again, as a recomputed segment does.
+    std::uint64_t offset() const { return offset_; }
+    void rewind(std::uint64_t offset) { offset_ = offset; }
+    /// Some numbers were taken.
+    bool used() const { return used_; }
+
+private:
+    RandomSource source_;
+    std::uint64_t offset_ = 0;
+    bool used_ = false;
+};
+
+}  // namespace engine

@@ -1,0 +1,136 @@
+#include "data/collator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace engine {
+namespace {
+
+/// Of one sample in a batch whose windows have this length.
+Shape sample_shape(const FieldSpec& field, std::int64_t window) {
+    Shape shape = field.shape;
+    if (field.windowed) shape[0] = window;
+    return shape;
+}
+
+FieldSpec of_window(FieldSpec field, std::int64_t window) {
+    field.shape = sample_shape(field, window);
+    return field;
+}
+
+}  // namespace
+
+Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
+    : part_(std::move(part)),
+      schema_(std::move(schema)),
+      options_(options),
+      sampler_(make_sampler(part_, options.sampler)),
+      places_(schema_.fields.size()),
+      strides_(schema_.fields.size()),
+      packed_(schema_.fields.size()) {
+    for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
+        if (!schema_.fields[f].transforms.empty()) transformed_.push_back(f);
+        any_ragged_ = any_ragged_ || schema_.fields[f].ragged != Ragged::no;
+    }
+}
+
+std::size_t Collator::batch_bytes() const {
+    std::size_t bytes = 0;
+    for (const FieldSpec& field : schema_.fields) {
+        const Shape shape =
+            batch_shape(of_window(field, options_.sampler.window), options_.sampler.batch_size);
+        bytes += static_cast<std::size_t>(shape.numel()) * size_of(field.dtype);
+    }
+    return bytes;
+}
+
+void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
+    const BatchPlan plan = sampler_->plan(epoch, index);
+    out.indices.assign(plan.indices.begin(), plan.indices.end());
+    out.samples = out.rows() * plan.window;
+    out.full = plan.full;
+    out.epoch = epoch;
+    out.index_in_epoch = index;
+    out.position = plan.position;
+    out.last_of_epoch = index + 1 == sampler_->batches_per_epoch();
+    if (options_.indices_only) return;
+    lay_out(out, plan);
+    read_samples(out, plan, epoch);
+}
+
+void Collator::lay_out(Batch& out, const BatchPlan& plan) {
+    out.fields.resize(schema_.fields.size());
+    for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
+        const FieldSpec& spec = schema_.fields[f];
+        BatchField& field = out.fields[f];
+        const Shape shape = sample_shape(spec, plan.window);
+        field.dtype = spec.dtype;
+        field.shape = batch_shape(of_window(spec, plan.window), out.rows());
+        field.bytes.resize(static_cast<std::size_t>(field.shape.numel()) * size_of(spec.dtype));
+        strides_[f] = static_cast<std::size_t>(shape.numel()) * size_of(spec.dtype);
+        packed_[f] = 0;
+        places_[f] = {.bytes = strides_[f],
+                      .row_bytes = spec.ragged == Ragged::no
+                                       ? 0
+                                       : strides_[f] / static_cast<std::size_t>(shape[0])};
+    }
+}
+
+void Collator::begin_sample(Batch& out, std::size_t row) {
+    for (std::size_t f = 0; f < places_.size(); ++f) {
+        const bool packed = schema_.fields[f].ragged == Ragged::packed;
+        places_[f].data = out.fields[f].bytes.data() + (packed ? packed_[f] : row * strides_[f]);
+        places_[f].rows = 0;
+    }
+}
+
+void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch) {
+    const SampleFields sample(places_);
+    for (std::size_t row = 0; row < out.indices.size(); ++row) {
+        begin_sample(out, row);
+        part_.data->read(out.indices[row], sample);
+        // Sample by sample, so that it is still in the first-level cache.
+        const SamplePlace place{options_.sampler.seed, epoch,
+                                static_cast<std::uint64_t>(plan.position) +
+                                    row * static_cast<std::uint64_t>(plan.window)};
+        for (const std::size_t f : transformed_) {
+            for (const auto& transform : schema_.fields[f].transforms)
+                transform->apply(sample, f, place);
+        }
+        if (!any_ragged_) continue;
+        for (std::size_t f = 0; f < places_.size(); ++f) finish_ragged(out, f, row);
+    }
+    if (any_ragged_) clear_rest(out);
+}
+
+/// Notes which rows of the field belong to the sample, in the mask or the offsets behind it.
+void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
+    const FieldSpec& spec = schema_.fields[field];
+    if (spec.ragged == Ragged::no) return;
+    const SampleFields::Place& place = places_[field];
+    const auto used = static_cast<std::size_t>(place.rows) * place.row_bytes;
+    if (spec.ragged == Ragged::masked) {
+        std::memset(place.data + used, 0, place.bytes - used);
+        const std::span<std::uint8_t> mask = out.fields[field + 1].values<std::uint8_t>().subspan(
+            row * static_cast<std::size_t>(spec.shape[0]), static_cast<std::size_t>(spec.shape[0]));
+        std::fill(mask.begin(), mask.end(), std::uint8_t{0});
+        std::fill_n(mask.begin(), place.rows, std::uint8_t{1});
+        return;
+    }
+    const std::span<std::int64_t> offsets = out.fields[field + 1].values<std::int64_t>();
+    offsets[row] = static_cast<std::int64_t>(packed_[field] / place.row_bytes);
+    packed_[field] += used;
+    offsets[row + 1] = static_cast<std::int64_t>(packed_[field] / place.row_bytes);
+}
+
+/// Zeros behind the rows of packed fields, whose buffers hold an earlier batch.
+void Collator::clear_rest(Batch& out) {
+    for (std::size_t f = 0; f < places_.size(); ++f) {
+        if (schema_.fields[f].ragged != Ragged::packed) continue;
+        auto& bytes = out.fields[f].bytes;
+        std::memset(bytes.data() + packed_[f], 0, bytes.size() - packed_[f]);
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "data/batch.h"
+#include "data/sampler.h"
+
+namespace engine {
+
+struct LoaderOptions {
+    SamplerOptions sampler{};
+    std::int64_t epochs = 0;    ///< passes over the data; 0: without end
+    bool indices_only = false;  ///< leave the fields out: the device has the data
+};
+
+/// Makes any batch of any epoch: what is in it depends on the data set, the schema, the options,
+/// the epoch and the index alone. Applies the transforms of the schema's fields. One thread at a
+/// time.
+class Collator {
+public:
+    /// `schema`: the data set's fields with transforms, and fields that a task added. Throws as
+    /// make_sampler() does.
+    Collator(DataPart part, Schema schema, const LoaderOptions& options);
+
+    std::int64_t batches_per_epoch() const { return sampler_->batches_per_epoch(); }
+    const Schema& schema() const { return schema_; }
+
+    /// Fills `out`, reusing its buffers. Throws what the data set throws.
+    void make(Batch& out, std::int64_t epoch, std::int64_t index);
+    /// Bytes of a full batch.
+    std::size_t batch_bytes() const;
+
+private:
+    void lay_out(Batch& out, const BatchPlan& plan);
+    void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
+    void begin_sample(Batch& out, std::size_t row);
+    void finish_ragged(Batch& out, std::size_t field, std::size_t row);
+    void clear_rest(Batch& out);
+
+    DataPart part_;
+    Schema schema_;
+    LoaderOptions options_;
+    std::unique_ptr<Sampler> sampler_;
+    std::vector<SampleFields::Place> places_;  // of the sample that is being read
+    std::vector<std::size_t> strides_;         // bytes from one sample to the next, by field
+    std::vector<std::size_t> packed_;          // bytes used so far of each packed field
+    std::vector<std::size_t> transformed_;     // fields with transforms
+    bool any_ragged_ = false;
+};
+
+}  // namespace engine

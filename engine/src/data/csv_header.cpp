@@ -1,0 +1,57 @@
+#include "data/csv_header.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "data/csv_text.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+bool is_numeric(const CsvColumnScan& column) {
+    return column.numeric() > 0 && column.numeric() == column.present();
+}
+
+bool is_word(const std::string& field) {
+    const CsvContent content = parse_csv_value(field).content;
+    return content == CsvContent::word || content == CsvContent::decimal_comma;
+}
+
+}  // namespace
+
+bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvColumnScan> columns,
+                   const std::vector<bool>& recurs) {
+    bool numeric = false;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (!is_numeric(columns[i])) continue;
+        if (is_word(first_row[i])) return true;
+        numeric = true;
+    }
+    if (numeric) return false;
+    const bool no_number =
+        std::none_of(first_row.begin(), first_row.end(), [](const std::string& field) {
+            return parse_csv_value(field).content == CsvContent::number;
+        });
+    const std::set<std::string_view> different(first_row.begin(), first_row.end());
+    return no_number && different.size() == first_row.size() &&
+           std::find(recurs.begin(), recurs.end(), true) == recurs.end();
+}
+
+void name_csv_columns(CsvScan& scan, std::span<const std::string> first_row,
+                      const std::string& file, std::int64_t line) {
+    std::set<std::string_view> taken;
+    for (std::size_t i = 0; i < first_row.size(); ++i) {
+        const std::string_view name = trimmed(first_row[i]);
+        const bool named = scan.has_header && !name.empty();
+        scan.named.push_back(named);
+        scan.names.push_back(named ? std::string(name) : "column " + std::to_string(i + 1));
+        if (!named || taken.insert(name).second) continue;
+        throw Error(ErrorCode::data,
+                    msg("{}, line {}: two columns are named \"{}\"", file, line, shortened(name)),
+                    msg("Rename one of them, or set dataset.header to false if this row is data."));
+    }
+}
+
+}  // namespace engine

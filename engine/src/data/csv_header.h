@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/csv_scan.h"
+
+namespace engine {
+
+/// Whether the first row of a table holds names: a column is numeric below it and a word in it, or
+/// no column is numeric, the names differ from each other, and none recurs in its column.
+/// `columns` and `recurs` are of the rows below.
+bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvColumnScan> columns,
+                   const std::vector<bool>& recurs);
+
+/// Fills names and named of `scan` from its header, or numbers the columns if it has none. Throws
+/// Error(data) if two columns share a name.
+void name_csv_columns(CsvScan& scan, std::span<const std::string> first_row,
+                      const std::string& file, std::int64_t line);
+
+}  // namespace engine

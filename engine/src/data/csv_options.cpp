@@ -1,0 +1,125 @@
+#include "data/csv_options.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, char>, 5> delimiters{
+    {{"auto", '\0'}, {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"pipe", '|'}}};
+constexpr std::array<std::pair<std::string_view, CsvHeader>, 3> headers{
+    {{"auto", CsvHeader::automatic}, {"true", CsvHeader::present}, {"false", CsvHeader::absent}}};
+constexpr std::array<std::pair<std::string_view, CsvMissing>, 3> missing_modes{
+    {{"refuse", CsvMissing::refuse}, {"drop", CsvMissing::drop}, {"mean", CsvMissing::mean}}};
+
+/// JSON has its own true, false and numbers where the specs have words.
+OptionValue as_words(const OptionValue& value) {
+    if (const auto* flag = std::get_if<bool>(&value)) return std::string(*flag ? "true" : "false");
+    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
+    if (numbers == nullptr) return value;
+    std::vector<std::string> words;
+    for (const auto number : *numbers) words.push_back(std::to_string(number));
+    return words;
+}
+
+template <typename T>
+T words(const DatasetConfig& config, const std::string& name) {
+    const auto given = config.options.find(name);
+    Options converted;
+    if (given != config.options.end()) converted[name] = as_words(given->second);
+    return option<T>(converted, csv_option_specs(), name);
+}
+
+template <typename Value, std::size_t count>
+Value choice(const DatasetConfig& config, const std::string& name,
+             const std::array<std::pair<std::string_view, Value>, count>& choices) {
+    const auto word = words<std::string>(config, name);
+    for (const auto& [known, value] : choices) {
+        if (known == word) return value;
+    }
+    const Message allowed = check_option(*find_option(csv_option_specs(), name), word);
+    throw Error(ErrorCode::settings, msg("dataset.{}: {}: {}", name, word, allowed.str()));
+}
+
+std::vector<OptionSpec> make_specs() {
+    const std::vector<std::string> none;
+    return {
+        {.name = "target",
+         .label = "Target",
+         .default_value = std::string(),
+         .help = "Column to predict: its name, or its number from 1 if the file has no header. "
+                 "Empty: the last column.",
+         .prominent = true},
+        {.name = "columns",
+         .label = "Feature columns",
+         .default_value = none,
+         .help = "Columns used as features. Empty: all columns except the target."},
+        {.name = "delimiter",
+         .label = "Delimiter",
+         .default_value = std::string("auto"),
+         .help = "Character between the fields of a row.",
+         .choices = {{"auto", "Automatic"},
+                     {"comma", "Comma"},
+                     {"semicolon", "Semicolon"},
+                     {"tab", "Tab"},
+                     {"pipe", "Pipe"}}},
+        {.name = "header",
+         .label = "Header row",
+         .default_value = std::string("auto"),
+         .help = "Whether the first row holds the column names.",
+         .choices = {{"auto", "Automatic"}, {"true", "Yes"}, {"false", "No"}}},
+        {.name = "categorical",
+         .label = "Categorical columns",
+         .default_value = none,
+         .help = "Columns to treat as categories although their values are numbers, for instance "
+                 "postcodes."},
+        {.name = "missing",
+         .label = "Missing values",
+         .default_value = std::string("refuse"),
+         .help = "Empty fields, NA, NaN, null, None, ? and - count as missing.",
+         .choices = {{"refuse", "Report an error"},
+                     {"drop", "Drop the row"},
+                     {"mean", "Impute",
+                      "The training mean of a numeric column, the most frequent category of a "
+                      "categorical one."}},
+         .prominent = true},
+        {.name = "standardize",
+         .label = "Standardize features",
+         .default_value = true,
+         .help = "Scales numeric features to mean 0 and standard deviation 1 over the training "
+                 "rows."},
+        {.name = "test_share",
+         .label = "Test share",
+         .default_value = 0.2,
+         .help = "Fraction of the rows held out as the test set, drawn by the seed.",
+         .lowest = 0,
+         .highest = 1,
+         .below_highest = true},
+    };
+}
+
+}  // namespace
+
+std::span<const OptionSpec> csv_option_specs() {
+    static const std::vector<OptionSpec> specs = make_specs();
+    return specs;
+}
+
+CsvOptions read_csv_options(const DatasetConfig& config) {
+    const auto specs = csv_option_specs();
+    return {.target = words<std::string>(config, "target"),
+            .columns = words<std::vector<std::string>>(config, "columns"),
+            .delimiter = choice(config, "delimiter", delimiters),
+            .header = choice(config, "header", headers),
+            .categorical = words<std::vector<std::string>>(config, "categorical"),
+            .missing = choice(config, "missing", missing_modes),
+            .standardize = option<bool>(config.options, specs, "standardize"),
+            .test_share = option<double>(config.options, specs, "test_share")};
+}
+
+}  // namespace engine

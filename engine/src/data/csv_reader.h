@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "data/byte_reader.h"
+
+namespace engine {
+
+/// A row of a CSV file. The fields are valid until the visitor returns.
+struct CsvRow {
+    std::int64_t line = 0;  ///< on which the row begins, from 1, as a text editor counts
+    std::span<const std::string_view> fields;
+};
+
+constexpr std::size_t most_csv_columns = 10000;
+constexpr std::size_t longest_csv_row = std::size_t{16} << 20;  ///< bytes
+
+/// Calls `visit` for each row of a plain, gzip or xz file until it returns false. Holds one row at
+/// a time. Skips blank lines and a UTF-8 byte order mark. Quoting follows RFC 4180; unquoted fields
+/// lose the spaces around them. Throws Error(data) with the line for malformed rows, text that is
+/// not UTF-8, NUL bytes, and rows beyond the limits above.
+void read_csv_rows(const std::filesystem::path& file, char delimiter, const ReadOptions& options,
+                   const std::function<bool(const CsvRow&)>& visit);
+
+}  // namespace engine

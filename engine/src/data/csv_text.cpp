@@ -1,0 +1,124 @@
+#include "data/csv_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace engine {
+namespace {
+
+constexpr std::array<std::string_view, 10> missing_words{"",     "NA",   "N/A",  "NaN", "nan",
+                                                         "null", "NULL", "None", "?",   "-"};
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view without_sign(std::string_view text) {
+    if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
+    return text;
+}
+
+bool is_decimal_comma(std::string_view text) {
+    text = without_sign(text);
+    if (text.empty() || text.find(',') == std::string_view::npos) return false;
+    return is_digit(text.front()) && is_digit(text.back()) &&
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return is_digit(c) || c == ',' || c == '.'; });
+}
+
+/// std::from_chars does not say on which side of its range a number lies.
+double out_of_double_range(std::string_view digits) {
+    const std::size_t exponent = digits.find_first_of("eE");
+    const bool small = exponent == std::string_view::npos
+                           ? digits.front() == '0' || digits.front() == '.'
+                           : digits.substr(exponent + 1).starts_with('-');
+    return small ? 0 : std::numeric_limits<double>::infinity();
+}
+
+/// False if the text is no number.
+bool parse_double(std::string_view text, double& number) {
+    // std::from_chars takes no plus sign, and would take the minus of "+-1" after one was removed.
+    if (text.front() == '+') {
+        text.remove_prefix(1);
+        if (text.empty() || text.front() == '-') return false;
+    }
+    const char* const end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, number);
+    if (stop != end || status == std::errc::invalid_argument) return false;
+    if (status == std::errc::result_out_of_range) number = out_of_double_range(without_sign(text));
+    return true;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    return text;
+}
+
+CsvValue parse_csv_value(std::string_view field) {
+    const std::string_view text = trimmed(field);
+    if (std::find(missing_words.begin(), missing_words.end(), text) != missing_words.end())
+        return {CsvContent::missing};
+    double number = 0;
+    if (!parse_double(text, number))
+        return {is_decimal_comma(text) ? CsvContent::decimal_comma : CsvContent::word};
+    if (std::isnan(number)) return {CsvContent::missing};
+    if (std::fabs(number) > static_cast<double>(std::numeric_limits<float>::max()))
+        return {CsvContent::out_of_range};
+    return {CsvContent::number, number};
+}
+
+std::string shortened(std::string_view text, std::size_t characters) {
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<std::uint8_t>(c);
+        const bool begins_character = (byte & 0xC0) != 0x80;
+        if (begins_character && characters-- == 0) return out + "…";
+        out += byte < 0x20 || byte == 0x7F ? ' ' : c;
+    }
+    return out;
+}
+
+std::string listed(const std::vector<std::string>& names, std::size_t most) {
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) out += ", ";
+        if (i == most) return out + "…";
+        out += names[i];
+    }
+    return out;
+}
+
+bool Utf8Checker::begin(std::uint8_t byte) {
+    lowest_ = 0x80;
+    highest_ = 0xBF;
+    if (byte < 0x80) return true;
+    if (byte < 0xC2 || byte > 0xF4) return false;
+    expected_ = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
+    if (byte == 0xE0) lowest_ = 0xA0;
+    if (byte == 0xED) highest_ = 0x9F;
+    if (byte == 0xF0) lowest_ = 0x90;
+    if (byte == 0xF4) highest_ = 0x8F;
+    return true;
+}
+
+bool Utf8Checker::accept(std::string_view piece) {
+    for (const char c : piece) {
+        const auto byte = static_cast<std::uint8_t>(c);
+        if (expected_ == 0) {
+            if (!begin(byte)) return false;
+            continue;
+        }
+        if (byte < lowest_ || byte > highest_) return false;
+        --expected_;
+        lowest_ = 0x80;
+        highest_ = 0xBF;
+    }
+    return true;
+}
+
+}  // namespace engine

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/tensor.h"
+#include "data/schema.h"
+
+namespace engine {
+
+/// A batch where the model computes: the fields of a Schema, in its order. Images are channels
+/// last.
+struct DeviceBatch {
+    TensorList fields;
+    std::int64_t rows = 0;
+    std::int64_t samples = 0;  ///< images, rows, or tokens
+
+    const Tensor& operator[](std::size_t field) const { return fields[field]; }
+};
+
+/// Images are channels last.
+Layout layout_of_field(const FieldSpec& field);
+
+/// A full batch of `rows`: uninitialised, booked as the calling thread's scope says.
+DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows);
+
+}  // namespace engine

@@ -1,0 +1,107 @@
+#include "data/schema.h"
+
+#include <utility>
+
+#include "engine/error.h"
+
+namespace engine {
+
+const char* name(FieldKind kind) {
+    switch (kind) {
+        case FieldKind::image:
+            return "image";
+        case FieldKind::features:
+            return "features";
+        case FieldKind::tokens:
+            return "tokens";
+        case FieldKind::indices:
+            return "indices";
+        case FieldKind::label:
+            return "label";
+        case FieldKind::value:
+            return "value";
+        case FieldKind::mask:
+            return "mask";
+        case FieldKind::offsets:
+            return "offsets";
+        case FieldKind::other:
+            break;
+    }
+    return "other";
+}
+
+std::size_t Schema::add(FieldSpec field) {
+    const std::size_t at = fields.size();
+    const std::string owner = field.name;
+    const Ragged ragged = field.ragged;
+    const std::int64_t capacity = ragged == Ragged::no ? 0 : field.shape[0];
+    fields.push_back(std::move(field));
+    if (ragged == Ragged::masked)
+        fields.push_back({.name = owner + ".mask",
+                          .kind = FieldKind::mask,
+                          .dtype = DType::boolean,
+                          .shape = {capacity}});
+    if (ragged == Ragged::packed)
+        fields.push_back(
+            {.name = owner + ".offsets", .kind = FieldKind::offsets, .dtype = DType::i64});
+    return at;
+}
+
+std::size_t Schema::index(std::string_view name) const {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].name == name) return i;
+    }
+    throw Error(ErrorCode::state, "the batch has no field " + std::string(name));
+}
+
+const FieldSpec* Schema::find(FieldKind kind) const {
+    for (const auto& field : fields) {
+        if (field.kind == kind) return &field;
+    }
+    return nullptr;
+}
+
+namespace {
+
+void add_label(Schema& schema, std::vector<std::string> classes) {
+    const auto count = static_cast<std::int64_t>(classes.size());
+    schema.add({.name = "label",
+                .kind = FieldKind::label,
+                .dtype = DType::i64,
+                .cardinality = count,
+                .names = std::move(classes)});
+}
+
+}  // namespace
+
+Schema classified_images(const Shape& shape, Normalization normalization,
+                         std::vector<std::string> classes) {
+    Schema schema;
+    schema.add({.name = "image",
+                .kind = FieldKind::image,
+                .shape = shape,
+                .normalization = std::move(normalization)});
+    add_label(schema, std::move(classes));
+    return schema;
+}
+
+Schema classified_features(Normalization normalization, std::vector<std::string> classes) {
+    Schema schema;
+    const auto count = static_cast<std::int64_t>(normalization.mean.size());
+    schema.add({.name = "features",
+                .kind = FieldKind::features,
+                .shape = {count},
+                .normalization = std::move(normalization)});
+    add_label(schema, std::move(classes));
+    return schema;
+}
+
+Shape batch_shape(const FieldSpec& field, std::int64_t rows) {
+    if (field.kind == FieldKind::offsets) return {rows + 1};
+    const bool packed = field.ragged == Ragged::packed;
+    Shape shape{packed ? rows * field.shape[0] : rows};
+    for (int i = packed ? 1 : 0; i < field.shape.rank(); ++i) shape.push_back(field.shape[i]);
+    return shape;
+}
+
+}  // namespace engine

@@ -1,0 +1,115 @@
+#include "data/text_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "data/text_case.h"
+#include "data/text_utf8.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+constexpr std::string_view white_space = " \t\n\v\f\r";
+
+bool begins_as_utf16(std::string_view text) {
+    return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+}
+
+/// What can be given out of bytes that more will follow: whole characters, and no "\r" whose "\n"
+/// may be the next byte.
+std::size_t usable(std::string_view raw) {
+    std::size_t size = whole_characters(raw);
+    if (size > 0 && raw[size - 1] == '\r') --size;
+    return size;
+}
+
+}  // namespace
+
+TextSource::TextSource(std::filesystem::path file, bool lowercase, const std::stop_token& stop)
+    : file_(std::move(file)),
+      reader_(open_packed(file_, {.stop = stop})),
+      lowercase_(lowercase),
+      buffer_(piece_bytes) {}
+
+std::string_view TextSource::next() {
+    while (!ended_) {
+        const std::string_view raw = fill();
+        check(raw);
+        count_lines(raw);
+        const std::string_view piece = normalise(skip_mark(raw));
+        blank_ = blank_ && piece.find_first_not_of(white_space) == std::string_view::npos;
+        if (ended_ && blank_) refuse(msg("{}: holds no text, only white space", file_.string()));
+        if (!piece.empty()) return piece;
+    }
+    return {};
+}
+
+std::string_view TextSource::fill() {
+    const std::size_t held = filled_ - used_;
+    std::memmove(buffer_.data(), buffer_.data() + used_, held);
+    const std::size_t ask = buffer_.size() - held;
+    const std::size_t got =
+        reader_->read({reinterpret_cast<std::uint8_t*>(buffer_.data()) + held, ask});
+    filled_ = held + got;
+    ended_ = got < ask;
+    const std::string_view all(buffer_.data(), filled_);
+    used_ = ended_ ? filled_ : usable(all);
+    return all.substr(0, used_);
+}
+
+void TextSource::check(std::string_view raw) const {
+    if (at_start_ && raw.empty()) refuse(msg("{}: the file is empty", file_.string()));
+    if (at_start_ && begins_as_utf16(raw))
+        refuse(msg("{}, line {}: begins with the byte order mark of UTF-16", file_.string(), 1));
+    const std::size_t bad = first_bad_byte(raw);
+    if (bad == raw.size()) return;
+    const std::string_view before = raw.substr(0, bad);
+    const auto line = lines_ + 1 + std::count(before.begin(), before.end(), '\n');
+    if (raw[bad] == '\0') {
+        refuse(
+            msg("{}, line {}: contains a NUL byte, so it is not UTF-8 text", file_.string(), line));
+    }
+    const std::size_t line_end = before.rfind('\n');
+    const auto byte = line_end == std::string_view::npos
+                          ? in_line_ + static_cast<std::int64_t>(bad) + 1
+                          : static_cast<std::int64_t>(bad - line_end);
+    refuse(msg("{}, line {}: not valid UTF-8 at byte {} of the line", file_.string(), line, byte));
+}
+
+void TextSource::count_lines(std::string_view raw) {
+    const std::size_t line_end = raw.rfind('\n');
+    if (line_end == std::string_view::npos) {
+        in_line_ += static_cast<std::int64_t>(raw.size());
+        return;
+    }
+    lines_ += std::count(raw.begin(), raw.end(), '\n');
+    in_line_ = static_cast<std::int64_t>(raw.size() - line_end) - 1;
+}
+
+std::string_view TextSource::skip_mark(std::string_view raw) {
+    if (std::exchange(at_start_, false) && raw.starts_with(byte_order_mark))
+        raw.remove_prefix(byte_order_mark.size());
+    return raw;
+}
+
+std::string_view TextSource::normalise(std::string_view raw) {
+    const std::span<char> text(buffer_.data() + (raw.data() - buffer_.data()), raw.size());
+    if (lowercase_) lower_case(text);
+    std::size_t kept = std::min(raw.find("\r\n"), raw.size());
+    for (std::size_t i = kept; i < text.size(); ++i) {
+        if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') continue;
+        text[kept++] = text[i];
+    }
+    return {text.data(), kept};
+}
+
+void TextSource::refuse(Message message) const {
+    throw Error(ErrorCode::data, std::move(message),
+                msg("Give a plain text file with UTF-8 encoding."));
+}
+
+}  // namespace engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+/// Offset of the first byte that is NUL or not part of a valid UTF-8 character; text.size() if
+/// there is none. Overlong forms, surrogates, code points above U+10FFFF and a character cut short
+/// at the end are invalid: the offset is that of their first byte.
+std::size_t first_bad_byte(std::string_view text);
+
+/// Length of the text without a character that its last bytes begin but do not complete.
+std::size_t whole_characters(std::string_view text);
+
+/// Removes the first character of valid, non-empty UTF-8 and returns its code point.
+char32_t take_character(std::string_view& text);
+
+/// Code points in valid UTF-8.
+std::size_t count_characters(std::string_view text);
+
+/// The code point as UTF-8.
+std::string to_utf8(char32_t character);
+
+}  // namespace engine

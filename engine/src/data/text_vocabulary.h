@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// The distinct tokens of a text.
+struct TextVocabulary {
+    bool is_words = true;                ///< else characters
+    std::vector<std::string> words;      ///< by token id: a word, or a character in UTF-8
+    std::vector<std::int64_t> counts{};  ///< of each in the training part
+
+    std::int64_t size() const { return static_cast<std::int64_t>(words.size()); }
+};
+
+struct VocabularyRules {
+    bool words = true;
+    std::int64_t min_count = 1;  ///< in the training part; rarer tokens become <unk>
+    std::int64_t max_words = 0;  ///< most frequent words to keep besides <eos> and <unk>; 0: all
+};
+
+struct BuiltVocabulary {
+    TextVocabulary vocabulary;
+    std::int64_t unknown = 0;  ///< tokens after the training part that became <unk>
+};
+
+/// Builds the vocabulary from the first `train` of `tokens`, which are indices of `names` in order
+/// of first occurrence, and renumbers all tokens.
+/// - Words keep the order of first occurrence; characters are sorted by code point.
+/// - <eos> and <unk> are never dropped. Of equally frequent words the earlier ones are kept.
+/// - <unk> is appended if a token needs it and the text itself has none.
+/// Throws Error(settings) if min_count leaves nothing.
+BuiltVocabulary build_vocabulary(const VocabularyRules& rules, std::vector<std::string> names,
+                                 std::span<std::int32_t> tokens, std::int64_t train);
+
+}  // namespace engine

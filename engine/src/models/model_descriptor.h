@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace engine {
+
+/// What a model is made from.
+struct ModelSetup {
+    const Options& options;
+    const ModelShape& shape;
+    std::optional<std::int64_t> seed;  ///< nothing: weights are not drawn
+    const Device& device;
+};
+
+/// A kind of model: the only place that knows it (design.md, D16).
+struct ModelDescriptor {
+    std::string kind;               ///< as in RunConfig
+    std::string title;              ///< "ResNet-18"
+    std::string summary;            ///< one sentence
+    std::vector<FieldKind> inputs;  ///< that its first input may be
+    std::vector<OptionSpec> options = {};
+    bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
+    bool has_blocks = false;         ///< that can be computed again (recompute)
+    std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;
+
+    bool takes(FieldKind kind) const;
+};
+
+/// All kinds, in the order in which they are offered.
+std::span<const ModelDescriptor> model_descriptors();
+/// Throws Error(settings) if there is no such kind.
+const ModelDescriptor& model_descriptor(const std::string& kind);
+
+}  // namespace engine

@@ -1,0 +1,149 @@
+#include "models/rnn_lm.h"
+
+#include <iterator>
+
+#include "core/cast.h"
+#include "engine/error.h"
+#include "linalg/linear.h"
+#include "models/model_descriptor.h"
+#include "pointwise/dropout.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+constexpr double init_range = 0.1;
+
+RecurrentKind cell_of(const std::string& name) {
+    if (name == "gru") return RecurrentKind::gru;
+    if (name == "rnn-tanh") return RecurrentKind::rnn_tanh;
+    return name == "rnn-relu" ? RecurrentKind::rnn_relu : RecurrentKind::lstm;
+}
+
+}  // namespace
+
+RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_t> seed,
+                                   const Device& device)
+    : Model(seed, device), sizes_(sizes) {
+    if (sizes.tied && sizes.embedding != sizes.hidden) {
+        throw Error(
+            ErrorCode::settings,
+            msg("model.options.tied: true: embedding and hidden must have the same size, not "
+                "{} and {}",
+                sizes.embedding, sizes.hidden));
+    }
+    encoder_ =
+        Embedding(registry_, "encoder", sizes.words, sizes.embedding, init_range, sizes.tied);
+    rnn_ = Recurrent(registry_, "rnn", sizes.cell,
+                     {.in = sizes.embedding,
+                      .hidden = sizes.hidden,
+                      .num_layers = sizes.layers,
+                      .dropout = sizes.dropout});
+    decoder_weight_ = sizes.tied ? encoder_.weight
+                                 : registry_.uniform("decoder.weight", {sizes.words, sizes.hidden},
+                                                     init_range, true);
+    decoder_bias_ = registry_.constant("decoder.bias", {sizes.words}, 0);
+}
+
+Tensor RnnLanguageModel::drop(const Tensor& x) const {
+    if (!training || sizes_.dropout == 0) return x;
+    return dropout(x, sizes_.dropout, random->source(), random->take(x.numel()));
+}
+
+TensorList RnnLanguageModel::forward(const TensorList& inputs) {
+    const Tensor tokens = contiguous(transpose(inputs[0], 0, 1));  // (window, streams)
+    const Tensor embedded = drop(encoder_(tokens));
+    RecurrentCall call{.training = training};
+    for (auto state = std::next(inputs.begin()); state != inputs.end(); ++state)
+        call.hx.push_back(to(*state, embedded.dtype()));
+    if (training && sizes_.dropout > 0) {
+        call.random = random->source();
+        call.random_offset = random->take((sizes_.layers - 1) * tokens.numel() * sizes_.hidden);
+    }
+    TensorList out = rnn_(embedded, call);
+    const Tensor hidden = reshape(drop(out[0]), {tokens.numel(), sizes_.hidden});
+    out[0] = linear(hidden, decoder_weight_, decoder_bias_);
+    return out;
+}
+
+std::vector<Shape> RnnLanguageModel::state_shapes(std::int64_t streams) const {
+    const Shape shape{sizes_.layers, streams, sizes_.hidden};
+    if (sizes_.cell == RecurrentKind::lstm) return {shape, shape};
+    return {shape};
+}
+
+namespace {
+
+std::vector<OptionSpec> rnn_options() {
+    return {{.name = "cell",
+             .label = "Cell",
+             .default_value = std::string("lstm"),
+             .help = "Kind of recurrent layer. LSTM and GRU remember over longer spans than plain "
+                     "RNNs.",
+             .choices = {{"lstm", "LSTM"},
+                         {"gru", "GRU"},
+                         {"rnn-tanh", "RNN (tanh)"},
+                         {"rnn-relu", "RNN (ReLU)"}},
+             .prominent = true},
+            {.name = "embedding",
+             .label = "Embedding size",
+             .default_value = std::int64_t{200},
+             .help = "Numbers that stand for one word.",
+             .lowest = 1,
+             .highest = 65536,
+             .prominent = true},
+            {.name = "hidden",
+             .label = "Hidden size",
+             .default_value = std::int64_t{200},
+             .help = "Numbers that each recurrent layer remembers.",
+             .lowest = 1,
+             .highest = 65536,
+             .prominent = true},
+            {.name = "layers",
+             .label = "Layers",
+             .default_value = std::int64_t{2},
+             .help = "Recurrent layers on top of each other.",
+             .lowest = 1,
+             .highest = 64,
+             .prominent = true},
+            {.name = "dropout",
+             .label = "Dropout",
+             .default_value = 0.2,
+             .help = "Share of values that is set to 0 at random in training, against overfitting.",
+             .lowest = 0,
+             .highest = 1,
+             .below_highest = true},
+            {.name = "tied",
+             .label = "Tied weights",
+             .default_value = false,
+             .help = "Uses the embedding's table as the weight of the output layer. Needs equal "
+                     "embedding and hidden sizes."}};
+}
+
+}  // namespace
+
+ModelDescriptor rnn_lm_descriptor() {
+    return {
+        .kind = "rnn-lm",
+        .title = "RNN language model",
+        .summary = "Recurrent layers that predict the next word or character from those before.",
+        .inputs = {FieldKind::tokens},
+        .options = rnn_options(),
+        .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+            const auto& specs = model_descriptor("rnn-lm").options;
+            const auto whole = [&](const char* name) {
+                return option<std::int64_t>(setup.options, specs, name);
+            };
+            RnnLanguageModel::Sizes sizes;
+            sizes.cell = cell_of(option<std::string>(setup.options, specs, "cell"));
+            sizes.words = setup.shape.outputs;
+            sizes.embedding = whole("embedding");
+            sizes.hidden = whole("hidden");
+            sizes.layers = whole("layers");
+            sizes.dropout = option<double>(setup.options, specs, "dropout");
+            sizes.tied = option<bool>(setup.options, specs, "tied");
+            return std::make_unique<RnnLanguageModel>(sizes, setup.seed, setup.device);
+        }};
+}
+
+}  // namespace engine

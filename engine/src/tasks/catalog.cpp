@@ -1,0 +1,88 @@
+#include <algorithm>
+
+#include "data/dataset_descriptor.h"
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+
+#define HALFTONE_TASK(name) TaskDescriptor name##_descriptor();
+#include "tasks/descriptors.inc"
+#undef HALFTONE_TASK
+
+std::span<const TaskDescriptor> task_descriptors() {
+    static const std::vector<TaskDescriptor> list = {
+#define HALFTONE_TASK(name) name##_descriptor(),
+#include "tasks/descriptors.inc"
+#undef HALFTONE_TASK
+    };
+    return list;
+}
+
+std::span<const TaskInfo> tasks() {
+    static const std::vector<TaskInfo> list = [] {
+        std::vector<TaskInfo> infos;
+        for (const TaskDescriptor& from : task_descriptors())
+            infos.push_back({from.kind, from.title, from.summary, from.metrics});
+        return infos;
+    }();
+    return list;
+}
+
+const TaskDescriptor& task_of(const RunConfig& config, const Schema& data) {
+    const ModelDescriptor& model = model_descriptor(config.model.kind);
+    const auto all = task_descriptors();
+    const bool choose = config.task.kind == "auto";
+    const auto found = std::find_if(all.begin(), all.end(), [&](const TaskDescriptor& task) {
+        return (choose || task.kind == config.task.kind) && task.fits(data, model);
+    });
+    if (found != all.end()) return *found;
+    if (choose)
+        throw Error(ErrorCode::settings,
+                    msg("model.kind: {}: there is nothing that it could learn from the data set {}",
+                        config.model.kind, config.dataset.kind));
+    throw Error(ErrorCode::settings, msg("task.kind: {}: {} cannot learn it from the data set {}",
+                                         config.task.kind, config.model.kind, config.dataset.kind));
+}
+
+const FieldSpec* input_of(const Schema& data, const ModelDescriptor& model) {
+    const auto found =
+        std::find_if(data.fields.begin(), data.fields.end(),
+                     [&](const FieldSpec& field) { return model.takes(field.kind); });
+    return found == data.fields.end() ? nullptr : &*found;
+}
+
+std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
+    Schema sized = data;
+    for (FieldSpec& field : sized.fields) {
+        if (field.windowed) field.shape[0] = config.bptt;
+    }
+    return task_of(config, sized).make({config, sized});
+}
+
+TaskSchemas::TaskSchemas(const TaskSetup& setup)
+    : training(with_transforms(setup.data, setup.config.dataset, true)),
+      evaluation(with_transforms(setup.data, setup.config.dataset, false)) {}
+
+std::vector<Metric> metrics_of(const RunConfig& config) {
+    const auto sets = dataset_descriptors();
+    const bool known = std::any_of(sets.begin(), sets.end(), [&](const DatasetDescriptor& set) {
+        return set.kind == config.dataset.kind;
+    });
+    if (!known) return {};
+    try {
+        return task_of(config, dataset_descriptor(config.dataset.kind).schema(config.dataset))
+            .metrics;
+    } catch (const Error&) {  // settings that do not fit together
+        return {};
+    }
+}
+
+std::int64_t parameter_count(const RunConfig& config) {
+    const Schema data = dataset_descriptor(config.dataset.kind).schema(config.dataset);
+    return make_model(config.model, make_task(config, data)->model_shape(), std::nullopt, Device{})
+        ->parameter_count();
+}
+
+}  // namespace engine

@@ -1,0 +1,76 @@
+#include <cmath>
+
+#include "loss/cross_entropy.h"
+#include "shape/view.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+/// Predicts each token of a text from those before it, in windows of contiguous streams
+/// (truncated back-propagation through time). The model's state goes on from window to window.
+class LanguageModel final : public Task {
+public:
+    explicit LanguageModel(const TaskSetup& setup)
+        : schemas_(setup),
+          tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
+          target_(setup.data.index(setup.data.find(FieldKind::label)->name)) {}
+
+    const Schema& schema(bool training) const override {
+        return training ? schemas_.training : schemas_.evaluation;
+    }
+    ModelShape model_shape() const override {
+        const auto& fields = schemas_.evaluation.fields;
+        return {{fields[tokens_]}, fields[tokens_].cardinality};
+    }
+
+    TensorList losses(TaskStep& step) override {
+        TensorList inputs{step.batch[tokens_]};
+        inputs.insert(inputs.end(), step.state.begin(), step.state.end());
+        TensorList outputs = step.forward(std::move(inputs));
+        step.next_state.assign(outputs.begin() + 1, outputs.end());
+        // The model's rows are those of the first time step, then of the second, and so on.
+        const Tensor wanted = flatten(contiguous(transpose(step.batch[target_], 0, 1)));
+        const Tensor loss = cross_entropy(outputs.front(), wanted);
+        add_loss(step, loss, wanted.numel());
+        return {loss};
+    }
+
+    std::vector<Metric> metrics() const override { return metric_list(); }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        values[0] = std::exp(sums.loss / sums.weight);
+    }
+    // As PyTorch's example has it: streams that begin cold are few, and long.
+    std::int64_t evaluation_batch() const override { return 10; }
+
+    static const std::vector<Metric>& metric_list() {
+        static const std::vector<Metric> metrics = {
+            {.key = "perplexity", .title = "Perplexity", .higher_is_better = false}};
+        return metrics;
+    }
+
+private:
+    TaskSchemas schemas_;
+    std::size_t tokens_, target_;
+};
+
+bool fits(const Schema& data, const ModelDescriptor& model) {
+    const FieldSpec* tokens = data.find(FieldKind::tokens);
+    return tokens != nullptr && tokens->windowed && model.takes(FieldKind::tokens) &&
+           data.find(FieldKind::label) != nullptr;
+}
+
+}  // namespace
+
+TaskDescriptor language_model_descriptor() {
+    return {.kind = "language-model",
+            .title = "Language model",
+            .summary = "Predicts the next word or character of a text.",
+            .metrics = LanguageModel::metric_list(),
+            .fits = fits,
+            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
+                return std::make_unique<LanguageModel>(setup);
+            }};
+}
+
+}  // namespace engine

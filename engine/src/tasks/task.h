@@ -1,0 +1,112 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device_record.h"
+#include "core/parameter.h"
+#include "data/device_batch.h"
+#include "engine/metric.h"
+#include "engine/run_config.h"
+#include "kernels/step_figures.h"
+#include "models/model.h"
+
+namespace engine {
+
+using kernels::MetricSums;
+
+/// A stage of a step: it computes losses, and then steps some of the optimizers.
+struct Phase {
+    std::string name;
+    std::vector<std::size_t> optimizers;  ///< indices into Task::optimized()
+    bool keep_graph = false;  ///< a later phase differentiates through what this one recorded
+};
+
+/// What a task computes with: one micro-batch in one phase of a step, or in an evaluation. Made by
+/// the trainer.
+class TaskStep {
+public:
+    /// How the settings' precision surrounds the model (4.1): its floating inputs are cast to
+    /// 16-bit weights' type, and its outputs to f32 where there are master weights.
+    struct Casts {
+        std::optional<DType> inputs{};
+        bool outputs_to_f32 = false;
+    };
+
+    TaskStep(Model& model, const DeviceBatch& batch_, const Casts& casts, MetricSums* sums_)
+        : batch(batch_), sums(sums_), model_(model), casts_(casts) {}
+
+    const DeviceBatch& batch;
+    MetricSums* sums;  ///< on the device: the task adds to them
+    std::size_t phase = 0;
+    TensorList passed;      ///< tensors that earlier phases of this micro-batch left for later ones
+    TensorList state;       ///< carried state that comes in; empty: the model has none
+    TensorList next_state;  ///< that goes out; the task fills it
+    bool training() const { return model_.training; }
+    Model& model() const { return model_; }
+
+    /// The model's outputs, with the casts of the settings' precision around it.
+    TensorList forward(TensorList inputs) const;
+    /// The first output for one input.
+    Tensor forward(const Tensor& input) const { return forward(TensorList{input}).front(); }
+    /// The same casts around another computation, for models of several networks.
+    template <typename F>
+    TensorList with_casts(TensorList inputs, F&& f) const {
+        cast_inputs(inputs);
+        TensorList outputs = f(inputs);
+        cast_outputs(outputs);
+        return outputs;
+    }
+
+private:
+    void cast_inputs(TensorList& inputs) const;
+    void cast_outputs(TensorList& outputs) const;
+
+    Model& model_;
+    Casts casts_;
+};
+
+/// What a batch means: joins a data set and a model (design.md, D15). The only place that knows
+/// which fields a batch has, which losses follow from them and how good a result is. It owns no
+/// tensors of a step and keeps nothing from one step to the next.
+class Task {
+public:
+    virtual ~Task() = default;
+
+    /// Fields of a batch: the data set's with its transforms, and what the task adds.
+    virtual const Schema& schema(bool training) const = 0;
+    /// What the model is built for.
+    virtual ModelShape model_shape() const = 0;
+
+    /// Parameters by optimizer: all for the one, unless the task has several.
+    virtual std::vector<std::vector<Parameter>> optimized(Model& model) const;
+    /// One phase that steps the one optimizer, unless the task has several.
+    virtual std::vector<Phase> phases() const;
+    /// Losses of a phase on one micro-batch, 0-d each, unscaled, and the task's sums of it. Each is
+    /// scaled and differentiated. Runs within the autocast region of the settings.
+    virtual TensorList losses(TaskStep& step) = 0;
+    /// The sums of a batch in evaluation: by default those of the first phase.
+    virtual void evaluate(TaskStep& step) { losses(step); }
+
+    /// The first one is the primary metric; none: the loss takes its place.
+    virtual std::vector<Metric> metrics() const { return {}; }
+    /// Metrics of a training step: those, and the updates of the optimizers after the first.
+    std::vector<Metric> step_metrics() const;
+    /// Names of the optimizers, in the order of optimized().
+    virtual std::vector<std::string> optimizer_names() const { return {""}; }
+    /// Their values from the sums of one step, one epoch or one evaluation.
+    virtual void derive(const MetricSums& sums, std::span<double> values) const;
+    /// Rows of a batch in evaluation where the settings leave it to the task.
+    virtual std::int64_t evaluation_batch() const { return 256; }
+};
+
+/// sums += a mean loss over `weight` samples.
+void add_loss(TaskStep& step, const Tensor& loss, std::int64_t weight);
+/// sums.values[at] += the rows of logits (rows, classes) whose largest is that of their label.
+void count_correct(TaskStep& step, int at, const Tensor& logits, const Tensor& labels);
+/// sums.values[at ... at + 2] += those of kernels::AddSquares.
+void add_squares(TaskStep& step, int at, const Tensor& prediction, const Tensor& target);
+
+}  // namespace engine

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "models/model_descriptor.h"
+#include "tasks/task.h"
+
+namespace engine {
+
+/// What a task is made from.
+struct TaskSetup {
+    const RunConfig& config;
+    const Schema& data;  ///< of the data set, without transforms
+};
+
+/// A kind of task: the only place that knows it (design.md, D16).
+struct TaskDescriptor {
+    std::string kind;     ///< as in RunConfig
+    std::string title;    ///< "Language model"
+    std::string summary;  ///< one sentence
+    std::vector<Metric> metrics = {};
+    /// Whether it can be learnt from batches of these fields by a model that takes such inputs.
+    bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
+    std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
+};
+
+/// All kinds; of those that fit, `auto` takes the first.
+std::span<const TaskDescriptor> task_descriptors();
+/// The task that the settings name, or for `auto` the first that fits. Throws Error(settings) if
+/// none does.
+const TaskDescriptor& task_of(const RunConfig& config, const Schema& data);
+/// The first input field that the model takes; null: there is none.
+const FieldSpec* input_of(const Schema& data, const ModelDescriptor& model);
+/// task_of() made, for a data set of these fields.
+std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data);
+
+/// A schema as it is and as training changes it, both with the settings' transforms.
+struct TaskSchemas {
+    TaskSchemas(const TaskSetup& setup);  // NOLINT(google-explicit-constructor)
+    Schema training, evaluation;
+};
+
+}  // namespace engine

@@ -1,0 +1,48 @@
+#include "train/carried_state.h"
+
+#include "core/layout.h"
+#include "core/transfer.h"
+#include "kernels/carry_state.h"
+
+namespace engine {
+
+CarriedState::CarriedState(const Model& model, const Device& device)
+    : model_(model), device_(device) {
+    if (model.state_shapes(1).empty()) return;
+    const UseScope use(MemoryUse::workspace);
+    resets_ = Tensor::zeros({}, DType::i64, device_);
+}
+
+void CarriedState::reset() {
+    for (const Tensor& buffer : buffers_) set_zero(buffer.data(), buffer.bytes(), device_);
+}
+
+void CarriedState::clear_resets() const {
+    if (resets_.defined()) set_zero(resets_.data(), resets_.bytes(), device_);
+}
+
+const TensorList& CarriedState::in(std::int64_t streams) {
+    if (streams == streams_) return buffers_;
+    const UseScope use(MemoryUse::workspace);
+    buffers_.clear();
+    for (const Shape& shape : model_.state_shapes(streams))
+        buffers_.push_back(Tensor::zeros(shape, DType::f32, device_));
+    streams_ = streams;
+    return buffers_;
+}
+
+void CarriedState::carry(const TensorList& out) {
+    if (out.empty()) return;
+    std::vector<kernels::CarriedTensor> tensors;
+    TensorList held;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        held.push_back(in_layout(out[i].detach(), Layout::contiguous));
+        tensors.push_back(
+            {buffers_[i].data_as<float>(), held.back().array(), out[i].size(0), out[i].size(2)});
+        buffers_[i].bump_version();
+    }
+    on(device_, kernels::cpu::carry_state, kernels::cuda::carry_state)(
+        tensors, streams_, resets_.data_as<std::int64_t>(), current_stream());
+}
+
+}  // namespace engine

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "models/model.h"
+
+namespace engine {
+
+/// The state that a recurrent model carries from step to step, in buffers that keep their addresses
+/// so that a step can be captured. Nothing for models without one.
+class CarriedState {
+public:
+    CarriedState(const Model& model, const Device& device);
+
+    /// A pass over the data begins: all zeros.
+    void reset();
+    /// What the first micro-batch of the step reads, for a batch of so many streams; zeros after
+    /// another number of streams.
+    const TensorList& in(std::int64_t streams);
+    /// The step ends with this state. Streams that are not finite are zeroed whole and counted,
+    /// whether the step is skipped or not.
+    void carry(const TensorList& out);
+
+    /// Streams that were zeroed in the step, on the device; null without a state.
+    const std::int64_t* resets() const {
+        return resets_.defined() ? resets_.data_as<std::int64_t>() : nullptr;
+    }
+    void clear_resets() const;
+
+private:
+    const Model& model_;
+    Device device_;
+    TensorList buffers_;  // f32, which holds every 16-bit value exactly
+    std::int64_t streams_ = 0;
+    Tensor resets_;  // 0-d i64
+};
+
+}  // namespace engine

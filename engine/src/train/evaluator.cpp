@@ -1,0 +1,36 @@
+#include "train/evaluator.h"
+
+#include "engine/error.h"
+
+namespace engine {
+
+Evaluator::Evaluator(Task& task, Model& model, const MixedPrecision& precision,
+                     const Device& device)
+    : task_(task), model_(model), precision_(precision), device_(device), state_(model, device) {
+    const UseScope use(MemoryUse::workspace);
+    sums_ = DeviceRecord<Sums>(device_);
+    sums_.clear();
+}
+
+void Evaluator::add(const Batch& batch, BatchFeed& feed) {
+    const InferenceMode inference;
+    const DeviceBatch here = feed.upload(batch);
+    TaskStep step(model_, here, precision_.casts(), &sums_.data()->sums);
+    step.state = state_.in(here.rows);
+    model_.training = false;
+    precision_.run([&] { task_.evaluate(step); });
+    model_.training = true;
+    state_.carry(step.next_state);
+    if (kernels::RefusalNote* note = refusal_note(device_))
+        kernels::cuda::take_refusal(&sums_.data()->refusal, note, current_stream());
+    feed.used(here);
+}
+
+MetricSums Evaluator::take() {
+    const auto [sums, refusal] = sums_.host();
+    sums_.clear();
+    if (const auto refused = refusal_in(refusal)) throw *refused;
+    return sums;
+}
+
+}  // namespace engine

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/refusals.h"
+#include "tasks/task.h"
+#include "train/batch_feed.h"
+#include "train/carried_state.h"
+#include "train/mixed_precision.h"
+
+namespace engine {
+
+/// The task's sums over the batches of an evaluation, in evaluation mode, on the device. One thread
+/// at a time.
+class Evaluator {
+public:
+    Evaluator(Task& task, Model& model, const MixedPrecision& precision, const Device& device);
+
+    /// A pass over a part begins: its carried state is zeroed.
+    void begin() { state_.reset(); }
+    /// Throws Error.
+    void add(const Batch& batch, BatchFeed& feed);
+    /// The sums since the last call; waits for them. Throws Error(value) for a refused value.
+    MetricSums take();
+
+private:
+    struct Sums {
+        MetricSums sums;
+        kernels::RefusalNote refusal;
+    };
+
+    Task& task_;
+    Model& model_;
+    const MixedPrecision& precision_;
+    Device device_;
+    CarriedState state_;
+    DeviceRecord<Sums> sums_;
+};
+
+}  // namespace engine

@@ -1,0 +1,32 @@
+#include "train/gradient_dump.h"
+
+#include "core/cast.h"
+#include "core/layout.h"
+#include "pointwise/binary.h"
+#include "safetensors/safetensors.h"
+
+namespace engine {
+
+void dump_gradients(const std::string& path, const Model& model, double loss, double scale) {
+    const GradMode off(false);
+    TensorList held;
+    std::vector<TensorEntry> entries;
+    const auto add_entry = [&](const std::string& name, const Tensor& value) {
+        held.push_back(
+            in_layout(to(value.detach(), DType::f32), Layout::contiguous).copy_to(Device{}));
+        const Tensor& kept = held.back();
+        entries.push_back({name,
+                           "F32",
+                           {kept.shape().begin(), kept.shape().end()},
+                           {kept.data_as<const std::byte>(), kept.bytes()}});
+    };
+    add_entry("loss", Tensor::full({}, loss, DType::f32, Device{}));
+    for (const auto& parameter : model.parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        if (grad.defined())
+            add_entry("grad." + parameter.name, mul(to(grad, DType::f32), 1.0 / scale));
+    }
+    write_safetensors(path, entries, {});
+}
+
+}  // namespace engine

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+
+#include "amp/autocast.h"
+#include "models/model.h"
+#include "scaler/grad_scaler.h"
+#include "tasks/task.h"
+
+namespace engine {
+
+/// The settings of a precision (product.md, section 1) at work: autocast region, casts around the
+/// model, and loss scaler.
+class MixedPrecision {
+public:
+    /// Casts the model's weights as the settings say.
+    MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
+                   const Device& device);
+
+    /// f within the autocast region, if there is one.
+    template <typename F>
+    auto run(F&& f) const {
+        if (!region_) return f();
+        const auto entered = region_->enter();
+        return f();
+    }
+    const TaskStep::Casts& casts() const { return casts_; }
+    /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
+    /// updates them (design.md, D6): no step casts a weight.
+    void attach_low_copies(const Model& model) const;
+
+    /// loss * loss scale, recorded.
+    Tensor scaled(const Tensor& loss);
+    /// 0-d f32 on the device; undefined without a scaler.
+    Tensor loss_scale() const;
+    /// A static scale never moves; undefined unless the scaler is static.
+    const Tensor& static_scale() const { return static_scale_; }
+    GradScaler& scaler() { return scaler_; }
+    const GradScaler& scaler() const { return scaler_; }
+    /// f16 gradients of the backward pass are worth watching: they are scaled, and may overflow.
+    bool watches_f16() const { return watches_f16_; }
+
+private:
+    std::optional<AutocastRegion> region_;
+    TaskStep::Casts casts_;
+    GradScaler scaler_;
+    Tensor static_scale_;  // 0-d f32
+    bool watches_f16_;
+};
+
+}  // namespace engine

@@ -1,0 +1,30 @@
+#include "train/run_context.h"
+
+#include "kernels/parallel.h"
+#include "train/fallback_warning.h"
+
+namespace engine {
+
+RunContext::RunContext(const RunConfig& config, const Device& device)
+    : device_(device),
+      precision_(resolve(config.precision)),
+      threads_(config.threads > 0 ? static_cast<int>(config.threads)
+                                  : kernels::cpu::hardware_threads()) {
+    kernels::cpu::set_threads(threads_);
+}
+
+RunContext::Entry::Entry(RunContext& context)
+    : device_(context.device_),
+      books_(context.books_),
+      tf32_(context.precision_.tf32),
+      fallbacks_(context.fallbacks_) {
+    kernels::cpu::set_threads(context.threads_);
+}
+
+std::vector<Message> RunContext::take_fallbacks() {
+    std::vector<Message> out;
+    for (const auto& fallback : fallbacks_.take()) out.push_back(tell(fallback));
+    return out;
+}
+
+}  // namespace engine

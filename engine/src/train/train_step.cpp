@@ -1,0 +1,222 @@
+#include "train/train_step.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "autograd/backward.h"
+#include "core/layout.h"
+#include "core/observer.h"
+#include "core/wide.h"
+#include "kernels/elementwise.h"
+#include "linalg/norm.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
+#include "shape/view.h"
+#include "train/make_optimizer.h"
+
+namespace engine {
+namespace {
+
+/// Largest magnitude of the f16 gradients of a step: the upper edge of the loss-scale band. Kept on
+/// the device; 0 where there were none.
+class F16Range final : public OpObserver {
+public:
+    explicit F16Range(const Tensor& largest) : largest_(largest) {}
+    void on_op(const OpEvent&) override {}
+    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+        if (gradient.dtype() != DType::f16) return;
+        const Tensor flat = dense(gradient);
+        on(flat.device(), kernels::cpu::abs_max, kernels::cuda::abs_max)(
+            largest_.data_as<float>(), flat.array(), current_stream());
+    }
+
+private:
+    Tensor largest_;
+};
+
+TensorList detached(const TensorList& tensors) {
+    TensorList out;
+    for (const Tensor& tensor : tensors) out.push_back(tensor.detach());
+    return out;
+}
+
+void add_gradient(const Tensor& parameter, const Tensor& gradient) {
+    const GradMode off(false);
+    const Tensor before = parameter.grad();
+    parameter.set_grad(before.defined() ? add(before, gradient) : gradient);
+}
+
+}  // namespace
+
+TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
+                     std::int64_t planned)
+    : config_(config),
+      task_(task),
+      model_(model),
+      device_(device),
+      planned_(planned),
+      precision_(resolve(config.precision), config.scaler, model, device),
+      phases_(task.phases()),
+      number_(Tensor::zeros({}, DType::i64, device)),
+      random_(config.seed, number_),
+      state_(model, device) {
+    make_parts();
+    precision_.attach_low_copies(model);
+    const UseScope use(MemoryUse::workspace);
+    sums_ = DeviceRecord<MetricSums>(device_);
+    figures_ = DeviceRecord<kernels::StepFigures>(device_);
+    figures_.clear();
+    if (parts_.size() > 1) merged_ = DeviceRecord<kernels::Judgement>(device_);
+    f16_max_ = Tensor::zeros({}, DType::f32, device_);
+}
+
+void TrainStep::make_parts() {
+    const OptimizerOptions options{.scaling_aware = true,
+                                   .master_weights = resolve(config_.precision).master_weights,
+                                   .write_grads = false};
+    for (std::vector<Parameter>& parameters : task_.optimized(model_)) {
+        TensorList tensors;
+        for (const Parameter& parameter : parameters) tensors.push_back(parameter.tensor);
+        parts_.push_back({std::move(tensors),
+                          make_optimizer(config_.optimizer, std::move(parameters), options),
+                          {}});
+    }
+}
+
+void TrainStep::zero_grad() {
+    for (const Part& part : parts_) part.optimizer->zero_grad();
+}
+
+void TrainStep::note_replay() {
+    for (const Part& part : parts_) part.optimizer->note_replay();
+}
+
+void TrainStep::forget_captured() {
+    precision_.scaler().forget();
+    zero_grad();
+    micro_batches_.clear();
+    // One live block keeps the capture's whole memory pool alive, so release these references.
+    for (Part& part : parts_) {
+        part.judgement = {};
+        part.optimizer->clip = {};
+    }
+}
+
+void TrainStep::begin(std::size_t batches) {
+    sums_.clear();
+    state_.clear_resets();
+    if (precision_.watches_f16()) set_zero(f16_max_.data(), f16_max_.bytes(), device_);
+    if (parts_.size() > 1) merged_.clear();
+    micro_batches_.assign(batches, {});
+    model_.random = &random_;
+}
+
+void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
+    begin(batches);
+    for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
+        run_phase(phase, supply, marks);
+        account_gradients();
+        if (phase == 0 && before_update) before_update();
+        update(phases_[phase], phase + 1 == phases_.size());
+    }
+    micro_batches_.clear();
+    model_.random = nullptr;
+}
+
+void TrainStep::run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks) {
+    for (const std::size_t part : phases_[phase].optimizers) parts_[part].optimizer->zero_grad();
+    const bool last = phase + 1 == phases_.size();
+    for (std::size_t i = 0; i < micro_batches_.size(); ++i) {
+        if (phase == 0) micro_batches_[i].batch = supply.get(i);
+        run_micro_batch(phase, i, marks);
+        if (!last) continue;
+        supply.used(micro_batches_[i].batch);
+        micro_batches_[i] = {};
+    }
+}
+
+void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks) {
+    MicroBatch& here = micro_batches_[index];
+    if (phase == 0 && index == 0) here.state = state_.in(here.batch.rows);
+    // A later phase must not draw the numbers of the one before.
+    random_.begin(phase * micro_batches_.size() + index);
+    TaskStep step(model_, here.batch, precision_.casts(), sums_.data());
+    step.phase = phase;
+    step.passed = std::move(here.passed);
+    step.state = here.state;
+    const TensorList losses = precision_.run([&] { return task_.losses(step); });
+    here.passed = std::move(step.passed);
+    if (marks) marks->mark();
+    differentiate(phases_[phase], losses);
+    if (phase == 0) {
+        TensorList out = detached(step.next_state);
+        if (index + 1 < micro_batches_.size())
+            micro_batches_[index + 1].state = std::move(out);
+        else
+            state_.carry(out);
+    }
+    if (marks) marks->mark();
+}
+
+/// loss + weight * norm of its gradient by the parameters, to be differentiated again (recipe 3.4):
+/// the gradient is taken of the scaled loss, so that it survives fp16, and unscaled on the tape.
+Tensor TrainStep::penalised(const Tensor& loss) {
+    if (config_.gradient_penalty == 0) return loss;
+    const Tensor scaled_loss = precision_.scaled(loss);
+    const TensorList grads = grad({&scaled_loss, 1}, parts_.front().tensors, {},
+                                  {.create_graph = true}, /*allow_unused=*/true);
+    return precision_.run([&] {
+        const Tensor scale = precision_.loss_scale();
+        TensorList norms;
+        for (const auto& g : grads) {
+            if (!g.defined()) continue;
+            const Tensor wide = widened(g);
+            norms.push_back(
+                reshape(norm(scale.defined() ? mul(wide, reciprocal(scale)) : wide), {1}));
+        }
+        return add(loss, mul(norm(cat(norms, 0)), config_.gradient_penalty));
+    });
+}
+
+void TrainStep::differentiate(const Phase& phase, const TensorList& losses) {
+    F16Range range(f16_max_);
+    std::optional<ObserverScope> attached;
+    if (precision_.watches_f16()) attached.emplace(range);
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        const Tensor whole = penalised(losses[i]);
+        const bool more = i + 1 < losses.size();
+        backward_of(phase,
+                    config_.accumulate > 1
+                        ? mul(whole, 1.0 / static_cast<double>(config_.accumulate))
+                        : whole,
+                    more || phase.keep_graph);
+    }
+}
+
+/// Only the parameters of the phase's optimizers take part.
+void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_graph) {
+    const Tensor scaled = precision_.scaled(loss);
+    if (phase.optimizers.size() == parts_.size())
+        return backward(scaled, {.retain_graph = retain_graph});
+    TensorList parameters;
+    for (const std::size_t part : phase.optimizers) {
+        const TensorList& own = parts_[part].tensors;
+        parameters.insert(parameters.end(), own.begin(), own.end());
+    }
+    const TensorList grads = grad({&scaled, 1}, parameters, {}, {.retain_graph = retain_graph},
+                                  /*allow_unused=*/true);
+    for (std::size_t i = 0; i < grads.size(); ++i) {
+        if (grads[i].defined()) add_gradient(parameters[i], grads[i]);
+    }
+}
+
+void TrainStep::account_gradients() {
+    for (const Part& part : parts_) {
+        for (const Tensor& parameter : part.tensors) {
+            if (const Tensor grad = parameter.grad(); grad.defined())
+                grad.impl()->storage->block.rebook(MemoryUse::gradients);
+        }
+    }
+}
+
+}  // namespace engine

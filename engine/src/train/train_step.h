@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/device_record.h"
+#include "optim/optimizer.h"
+#include "tasks/task.h"
+#include "train/carried_state.h"
+#include "train/mixed_precision.h"
+#include "train/step_marks.h"
+
+namespace engine {
+
+/// Where a step's batches come from: number i of it, and that it is no longer needed.
+struct BatchSupply {
+    std::function<DeviceBatch(std::size_t)> get;
+    std::function<void(const DeviceBatch&)> used;
+};
+
+/// One optimizer step on the device, from the batches to the figures: for each phase of the task
+/// zero the gradients, forward, backward, gradient check and update; then move the loss scale and
+/// the carried state. Asks nothing of the host but the marks, so that it can be captured. Knows no
+/// files, events or clocks. One thread at a time.
+class TrainStep {
+public:
+    /// `planned`: updates that the schedule stretches over. Throws Error.
+    TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
+              std::int64_t planned);
+
+    /// `marks` (may be null): one at the end of each forward and each backward pass.
+    void compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks);
+    /// A pass over the data begins: carried state is zeroed.
+    void begin_pass() { state_.reset(); }
+    /// The device has computed the step once more, as part of a graph.
+    void note_replay();
+    /// Drops the gradients.
+    void zero_grad();
+    /// A capture failed: forgets what it has left, which nothing ever computed.
+    void forget_captured();
+
+    /// Figures of the last step, on the device.
+    const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
+    const DeviceRecord<MetricSums>& sums() const { return sums_; }
+    const MixedPrecision& precision() const { return precision_; }
+    std::size_t optimizer_count() const { return parts_.size(); }
+    Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
+
+    /// Called in each step between the backward pass and the update; the step cannot be captured
+    /// while it is set.
+    std::function<void()> before_update;
+
+private:
+    /// The parameters of one optimizer.
+    struct Part {
+        TensorList tensors;
+        std::unique_ptr<Optimizer> optimizer;
+        DeviceRecord<kernels::Judgement> judgement;
+    };
+    /// A micro-batch between the phases of a step.
+    struct MicroBatch {
+        DeviceBatch batch;
+        TensorList passed;
+        TensorList state;
+    };
+
+    void make_parts();
+    void begin(std::size_t batches);
+    void run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks);
+    void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);
+    void differentiate(const Phase& phase, const TensorList& losses);
+    void backward_of(const Phase& phase, const Tensor& loss, bool retain_graph);
+    Tensor penalised(const Tensor& loss);
+    void account_gradients();
+    void update(const Phase& phase, bool last);
+    void check_gradients(Part& part);
+    void clip(Part& part);
+    void clip_by_value(const Part& part);
+    void step_optimizer(Part& part);
+    void gather_before();
+    void gather_after();
+    void gather(const kernels::StepSources& sources) const;
+
+    const RunConfig& config_;
+    Task& task_;
+    Model& model_;
+    Device device_;
+    std::int64_t planned_;
+    MixedPrecision precision_;
+    std::vector<Phase> phases_;
+    std::vector<Part> parts_;
+
+    // Of the step in progress, on the device.
+    DeviceRecord<MetricSums> sums_;
+    DeviceRecord<kernels::Judgement> merged_;  // of several optimizers
+    DeviceRecord<kernels::StepFigures> figures_;
+    Tensor f16_max_;  // 0-d f32
+    Tensor number_;   // 0-d i64: steps computed; what dropout is drawn from
+    StepRandom random_;
+    CarriedState state_;
+    std::vector<MicroBatch> micro_batches_;
+};
+
+}  // namespace engine

@@ -1,0 +1,122 @@
+// What a step does with its gradients: check them, clip, update.
+
+#include "core/cast.h"
+#include "core/layout.h"
+#include "core/refusals.h"
+#include "kernels/multi_tensor.h"
+#include "kernels/scaler.h"
+#include "kernels/step_figures.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
+#include "train/schedule.h"
+#include "train/train_step.h"
+
+namespace engine {
+
+void TrainStep::check_gradients(Part& part) {
+    GradScaler& scaler = precision_.scaler();
+    if (scaler.is_enabled()) {
+        part.judgement = scaler.judge(*part.optimizer);
+    } else {
+        std::vector<kernels::ConstArray> grads;
+        TensorList held;
+        for (const Tensor& parameter : part.tensors) {
+            if (!parameter.grad().defined()) continue;
+            held.push_back(dense(parameter.grad()));
+            grads.push_back(held.back().array());
+        }
+        if (!part.judgement.defined()) part.judgement = DeviceRecord<kernels::Judgement>(device_);
+        on(device_, kernels::cpu::multi_tensor_judge, kernels::cuda::multi_tensor_judge)(
+            part.judgement.data(), grads, current_stream());
+    }
+    if (!merged_.defined()) return;
+    on(device_, kernels::cpu::merge_judgement, kernels::cuda::merge_judgement)(
+        merged_.data(), part.judgement.data(), current_stream());
+}
+
+void TrainStep::clip_by_value(const Part& part) {
+    const GradMode off(false);
+    const Tensor scale = precision_.loss_scale();
+    for (const Tensor& parameter : part.tensors) {
+        const Tensor grad = parameter.grad();
+        if (!grad.defined()) continue;
+        const Tensor bound = scale.defined()
+                                 ? to(mul(scale, config_.clip.value), grad.dtype())
+                                 : Tensor::scalar(config_.clip.value, grad.dtype(), device_);
+        parameter.set_grad(minimum(maximum(grad, neg(bound)), bound));
+    }
+}
+
+void TrainStep::clip(Part& part) {
+    if (config_.clip.kind == "value") {
+        clip_by_value(part);
+    } else if (config_.clip.kind == "norm") {
+        const Tensor scale = precision_.loss_scale();
+        part.optimizer->clip = Tensor::empty({}, DType::f32, device_);
+        on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
+            part.optimizer->clip.data_as<float>(), &part.judgement.data()->sum_squares,
+            scale.defined() ? scale.data_as<float>() : nullptr, config_.clip.value,
+            current_stream());
+    }
+}
+
+void TrainStep::step_optimizer(Part& part) {
+    if (precision_.scaler().is_enabled()) {
+        precision_.scaler().step(*part.optimizer);
+    } else {
+        part.optimizer->grad_scale = precision_.static_scale();
+        part.optimizer->step();
+    }
+}
+
+void TrainStep::gather(const kernels::StepSources& sources) const {
+    on(device_, kernels::cpu::gather_step, kernels::cuda::gather_step)(figures_.data(), sources,
+                                                                       current_stream());
+}
+
+/// What the update overwrites.
+void TrainStep::gather_before() {
+    const Tensor scale = precision_.loss_scale();
+    kernels::StepSources sources;
+    sources.sums = sums_.data();
+    sources.judgement = merged_.defined() ? merged_.data() : parts_.front().judgement.data();
+    sources.lr = parts_.front().optimizer->lr_tensor().data_as<float>();
+    sources.scaled_f16_max = f16_max_.data_as<float>();
+    sources.state_resets = state_.resets();
+    if (scale.defined()) sources.loss_scale = scale.data_as<float>();
+    gather(sources);
+}
+
+void TrainStep::gather_after() {
+    kernels::StepSources sources;
+    if (precision_.scaler().is_enabled())
+        sources.growth_tracker = precision_.scaler().tracker_tensor().data_as<std::int32_t>();
+    sources.refusal = refusal_note(device_);
+    sources.counts = parts_.front().optimizer->counts().data();
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+        sources.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();
+    if (const Tensor scale = precision_.loss_scale(); scale.defined())
+        sources.next_loss_scale = scale.data_as<float>();
+    gather(sources);
+}
+
+void TrainStep::update(const Phase& phase, bool last) {
+    for (const std::size_t part : phase.optimizers)
+        parts_[part].optimizer->set_lr(schedule_of(config_, planned_));
+    for (const std::size_t part : phase.optimizers) check_gradients(parts_[part]);
+    if (last) gather_before();
+    for (const std::size_t part : phase.optimizers) {
+        if (config_.clip.kind != "none") clip(parts_[part]);
+        step_optimizer(parts_[part]);
+    }
+    if (!last) return;
+    if (precision_.scaler().is_enabled()) precision_.scaler().update();
+    if (random_.used()) {
+        std::int64_t* const number = number_.data_as<std::int64_t>();
+        on(device_, kernels::cpu::advance_step, kernels::cuda::advance_step)({&number, 1}, nullptr,
+                                                                             current_stream());
+    }
+    gather_after();
+}
+
+}  // namespace engine

@@ -1,0 +1,385 @@
+#include "data/collator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/error.h"
+#include "ramp_dataset.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using test::RampDataset;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+
+const Shape colour{3, 12, 10};
+
+/// Batch `index` of an epoch of 20 images as they are read.
+Batch make(const SamplerOptions& sampler, std::int64_t epoch = 0, std::int64_t index = 0) {
+    const auto data = std::make_shared<RampDataset>(20, colour);
+    Collator collator({data}, data->schema(), {.sampler = sampler});
+    Batch batch;
+    collator.make(batch, epoch, index);
+    return batch;
+}
+
+TEST(Collator, LaysSamplesOutOneAfterAnotherInHwcOrder) {
+    const Batch batch = make({.batch_size = 8, .shuffle = false}, 0, 2);
+    ASSERT_EQ(batch.rows(), 4);
+    EXPECT_EQ(batch.samples, 4);
+    EXPECT_TRUE(batch.last_of_epoch);
+    EXPECT_EQ(batch.index_in_epoch, 2);
+    EXPECT_EQ(batch.position, 16);
+    ASSERT_EQ(batch.fields.size(), 2U);
+    EXPECT_EQ(batch.fields[0].shape, (Shape{4, 3, 12, 10}));
+    EXPECT_EQ(batch.fields[0].dtype, DType::f32);
+    EXPECT_EQ(batch.fields[1].shape, (Shape{4}));
+    EXPECT_EQ(batch.fields[1].dtype, DType::i64);
+    for (std::int64_t i = 0; i < 4; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        EXPECT_EQ(batch.indices[at], 16 + i);
+        EXPECT_EQ(batch.fields[1].values<std::int64_t>()[at], (16 + i) % 7);
+        for (std::int64_t e = 0; e < 360; ++e) {
+            ASSERT_EQ(batch.fields[0].values<float>()[at * 360 + static_cast<std::size_t>(e)],
+                      RampDataset::value(16 + i, e));
+        }
+    }
+}
+
+TEST(Collator, StartsFieldsOnACacheLine) {
+    const Batch batch = make({.batch_size = 7});
+    for (const BatchField& field : batch.fields)
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(field.bytes.data()) % 64, 0U);
+}
+
+TEST(Collator, CallsABatchFullThatIsAsLargeAsTheOthers) {
+    EXPECT_TRUE(make({.batch_size = 8}, 0, 0).full);
+    EXPECT_TRUE(make({.batch_size = 8}, 3, 1).full);
+    EXPECT_FALSE(make({.batch_size = 8}, 3, 2).full);
+    EXPECT_TRUE(make({.batch_size = 10}, 0, 1).full);
+}
+
+TEST(Collator, LeavesTheFieldsOutWhereTheDeviceHasTheData) {
+    const auto data = std::make_shared<RampDataset>(20, colour);
+    data->fail_at(3);
+    Collator collator({data}, data->schema(),
+                      {.sampler = {.batch_size = 8, .shuffle = false}, .indices_only = true});
+    Batch batch;
+    collator.make(batch, 0, 0);
+    EXPECT_THAT(batch.fields, IsEmpty());
+    EXPECT_THAT(batch.indices, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+    EXPECT_EQ(batch.samples, 8);
+}
+
+TEST(Collator, CountsTheBytesOfAFullBatch) {
+    const auto data = std::make_shared<RampDataset>(20, colour);
+    const Collator collator({data}, data->schema(), {.sampler = {.batch_size = 8}});
+    EXPECT_EQ(collator.batch_bytes(), 8U * (360 * 4 + 8));
+}
+
+TEST(Collator, ReadsTheSamplesOfAPart) {
+    const auto data = std::make_shared<RampDataset>(20, Shape{2});
+    const auto rows =
+        std::make_shared<const std::vector<std::int64_t>>(std::vector<std::int64_t>{3, 9, 17});
+    Collator collator({data, rows}, data->schema(), {.sampler = {.shuffle = false}});
+    Batch batch;
+    collator.make(batch, 0, 0);
+    EXPECT_THAT(batch.indices, ElementsAre(3, 9, 17));
+    EXPECT_THAT(batch.fields[1].values<std::int64_t>(), ElementsAre(3, 2, 3));
+    EXPECT_EQ(batch.fields[0].values<float>()[2], RampDataset::value(9, 0));
+}
+
+/// Writes where the sample stands in the run and the label that was read to a field (4) of f32.
+class Stamp final : public SampleTransform {
+public:
+    void apply(const SampleFields& sample, std::size_t field,
+               const SamplePlace& place) const override {
+        const auto out = sample.f32(field);
+        out[0] = static_cast<float>(place.seed);
+        out[1] = static_cast<float>(place.epoch);
+        out[2] = static_cast<float>(place.position);
+        out[3] = static_cast<float>(sample.i64(1)[0]);
+    }
+};
+
+Schema with_stamp(Schema schema) {
+    schema.add({.name = "stamp", .shape = {4}, .transforms = {std::make_shared<Stamp>()}});
+    return schema;
+}
+
+TEST(Collator, FillsFieldsThatATaskAddedByTheirTransforms) {
+    const auto data = std::make_shared<RampDataset>(20, Shape{2});
+    Collator collator({data}, with_stamp(data->schema()),
+                      {.sampler = {.batch_size = 3, .seed = 5, .shuffle = false}});
+    Batch batch;
+    collator.make(batch, 7, 2);
+    ASSERT_EQ(batch.fields.size(), 3U);
+    EXPECT_EQ(batch.fields[2].shape, (Shape{3, 4}));
+    EXPECT_THAT(batch.fields[2].values<float>(),
+                ElementsAre(5, 7, 6, 6, /**/ 5, 7, 7, 0, /**/ 5, 7, 8, 1));
+}
+
+TEST(Collator, PlacesASampleByItsPositionInTheEpochWhateverTheBatchSize) {
+    const auto data = std::make_shared<RampDataset>(20, Shape{2});
+    const auto stamps = [&](std::int64_t batch_size, std::int64_t index) {
+        Collator collator({data}, with_stamp(data->schema()),
+                          {.sampler = {.batch_size = batch_size}});
+        Batch batch;
+        collator.make(batch, 1, index);
+        const auto values = batch.fields[2].values<float>();
+        return std::vector<float>(values.begin(), values.end());
+    };
+    const std::vector<float> large = stamps(20, 0);
+    EXPECT_THAT(stamps(5, 3), ElementsAreArray(large.begin() + 15 * 4, large.end()));
+}
+
+/// Adds to a field of f32.
+class Shift final : public SampleTransform {
+public:
+    Shift(float factor, float offset) : factor_(factor), offset_(offset) {}
+    void apply(const SampleFields& sample, std::size_t field, const SamplePlace&) const override {
+        for (float& value : sample.f32(field)) value = factor_ * value + offset_;
+    }
+
+private:
+    float factor_, offset_;
+};
+
+TEST(Collator, AppliesTransformsInTheirOrder) {
+    const auto data = std::make_shared<RampDataset>(20, Shape{2});
+    Schema schema = data->schema();
+    schema.fields[0].transforms = {std::make_shared<Shift>(0.0F, 3.0F),
+                                   std::make_shared<Shift>(2.0F, 1.0F)};
+    Collator collator({data}, schema, {.sampler = {.batch_size = 2}});
+    Batch batch;
+    collator.make(batch, 0, 0);
+    EXPECT_THAT(batch.fields[0].values<float>(), Each(7));
+}
+
+/// Sample i has i % 4 rows of boxes (capacity 3, two numbers each) and (i + 1) % 3 indices
+/// (capacity 2). What it does not fill it leaves dirty.
+class RaggedDataset final : public Dataset {
+public:
+    explicit RaggedDataset(Ragged boxes, Ragged indices) {
+        schema_.add({.name = "boxes", .shape = {3, 2}, .ragged = boxes});
+        schema_.add({.name = "indices",
+                     .kind = FieldKind::indices,
+                     .dtype = DType::i64,
+                     .shape = {2},
+                     .cardinality = 1000,
+                     .ragged = indices});
+        schema_.add({.name = "label", .kind = FieldKind::label, .dtype = DType::i64});
+    }
+
+    static std::int64_t boxes(std::int64_t sample) { return sample % 4; }
+    static std::int64_t indices(std::int64_t sample) { return (sample + 1) % 3; }
+    static float box(std::int64_t sample, std::int64_t element) {
+        return static_cast<float>(sample * 100 + element + 1);
+    }
+    static std::int64_t index(std::int64_t sample, std::int64_t row) {
+        return sample * 10 + row + 1;
+    }
+
+    std::int64_t size() const override { return 40; }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t sample, const SampleFields& out) const override {
+        const std::size_t second = schema_.index("indices");
+        std::ranges::fill(out.f32(0), -7.0F);
+        std::ranges::fill(out.i64(second), -7);
+        for (std::int64_t e = 0; e < 2 * boxes(sample); ++e)
+            out.f32(0)[static_cast<std::size_t>(e)] = box(sample, e);
+        for (std::int64_t row = 0; row < indices(sample); ++row)
+            out.i64(second)[static_cast<std::size_t>(row)] = index(sample, row);
+        out.set_rows(0, boxes(sample));
+        out.set_rows(second, indices(sample));
+        out.i64(schema_.index("label"))[0] = sample;
+    }
+
+private:
+    Schema schema_;
+};
+
+/// What a batch of a RaggedDataset must hold for its samples.
+struct Expected {
+    explicit Expected(const std::vector<std::int64_t>& samples) {
+        for (const std::int64_t sample : samples) {
+            for (std::int64_t row = 0; row < 3; ++row) {
+                const bool filled = row < RaggedDataset::boxes(sample);
+                mask.push_back(filled ? 1 : 0);
+                for (std::int64_t e = 2 * row; e < 2 * row + 2; ++e) {
+                    masked.push_back(filled ? RaggedDataset::box(sample, e) : 0);
+                    if (filled) packed.push_back(RaggedDataset::box(sample, e));
+                }
+            }
+            box_offsets.push_back(box_offsets.back() + RaggedDataset::boxes(sample));
+            for (std::int64_t row = 0; row < RaggedDataset::indices(sample); ++row)
+                indices.push_back(RaggedDataset::index(sample, row));
+            index_offsets.push_back(index_offsets.back() + RaggedDataset::indices(sample));
+        }
+        packed.resize(masked.size());
+        indices.resize(samples.size() * 2);
+    }
+
+    std::vector<float> masked, packed;
+    std::vector<std::uint8_t> mask;
+    std::vector<std::int64_t> indices;
+    std::vector<std::int64_t> box_offsets{0}, index_offsets{0};
+};
+
+TEST(Collator, MarksTheRowsOfAMaskedFieldAndZerosTheRest) {
+    const auto data = std::make_shared<RaggedDataset>(Ragged::masked, Ragged::packed);
+    Collator collator({data}, data->schema(), {.sampler = {.batch_size = 6, .shuffle = false}});
+    Batch batch;
+    collator.make(batch, 0, 1);
+    const Expected expected(batch.indices);
+    ASSERT_EQ(batch.fields.size(), 5U);
+    EXPECT_EQ(batch.fields[0].shape, (Shape{6, 3, 2}));
+    EXPECT_THAT(batch.fields[0].values<float>(), ElementsAreArray(expected.masked));
+    EXPECT_EQ(batch.fields[1].shape, (Shape{6, 3}));
+    EXPECT_EQ(batch.fields[1].dtype, DType::boolean);
+    EXPECT_THAT(batch.fields[1].values<std::uint8_t>(), ElementsAreArray(expected.mask));
+    EXPECT_THAT(batch.fields[4].values<std::int64_t>(), ElementsAre(6, 7, 8, 9, 10, 11));
+}
+
+TEST(Collator, PacksTheRowsOfAPackedFieldAndZerosTheRest) {
+    const auto data = std::make_shared<RaggedDataset>(Ragged::packed, Ragged::packed);
+    Collator collator({data}, data->schema(), {.sampler = {.batch_size = 6, .shuffle = false}});
+    Batch batch;
+    collator.make(batch, 0, 2);
+    const Expected expected(batch.indices);
+    ASSERT_EQ(batch.fields.size(), 5U);
+    EXPECT_EQ(batch.fields[0].shape, (Shape{18, 2}));
+    EXPECT_THAT(batch.fields[0].values<float>(), ElementsAreArray(expected.packed));
+    EXPECT_EQ(batch.fields[1].shape, (Shape{7}));
+    EXPECT_THAT(batch.fields[1].values<std::int64_t>(), ElementsAreArray(expected.box_offsets));
+    EXPECT_EQ(batch.fields[2].shape, (Shape{12}));
+    EXPECT_THAT(batch.fields[2].values<std::int64_t>(), ElementsAreArray(expected.indices));
+    EXPECT_THAT(batch.fields[3].values<std::int64_t>(), ElementsAreArray(expected.index_offsets));
+}
+
+TEST(Collator, ReusesTheBuffersOfABatchWithOtherRows) {
+    for (const Ragged boxes : {Ragged::masked, Ragged::packed}) {
+        const auto data = std::make_shared<RaggedDataset>(boxes, Ragged::packed);
+        const test_support::TempFolder folder;
+        // Full, nearly empty, empty, longer and shorter batches.
+        const auto order =
+            folder.write("order", "3 7 11 15\n4 8 0 2\n12 20\n23 19 3 7 11 15\n20 20 20\n1\n");
+        Collator collator({data}, data->schema(), {.sampler = {.batch_size = 4, .order = order}});
+        Batch reused;
+        for (std::int64_t index = 0; index < 12; ++index) {
+            Batch fresh;
+            collator.make(reused, 0, index % 6);
+            collator.make(fresh, 0, index % 6);
+            const Expected expected(fresh.indices);
+            EXPECT_THAT(
+                fresh.fields[0].values<float>(),
+                ElementsAreArray(boxes == Ragged::masked ? expected.masked : expected.packed));
+            ASSERT_EQ(reused.fields.size(), fresh.fields.size());
+            for (std::size_t f = 0; f < fresh.fields.size(); ++f) {
+                EXPECT_EQ(reused.fields[f].shape, fresh.fields[f].shape);
+                EXPECT_EQ(reused.fields[f].bytes, fresh.fields[f].bytes) << f << " of " << index;
+            }
+        }
+    }
+}
+
+TEST(Collator, CountsTheCapacityOfRaggedFieldsInItsBytes) {
+    const auto data = std::make_shared<RaggedDataset>(Ragged::masked, Ragged::packed);
+    Collator collator({data}, data->schema(), {.sampler = {.batch_size = 4}});
+    Batch batch;
+    collator.make(batch, 0, 0);
+    std::size_t bytes = 0;
+    for (const BatchField& field : batch.fields) bytes += field.bytes.size();
+    EXPECT_EQ(collator.batch_bytes(), bytes);
+}
+
+/// A text whose token i is i, with its targets.
+class CountingText final : public Dataset {
+public:
+    explicit CountingText(std::int64_t size) : size_(size) {
+        for (const char* name : {"tokens", "target"})
+            schema_.add({.name = name,
+                         .kind = FieldKind::tokens,
+                         .dtype = DType::i64,
+                         .shape = {1},
+                         .windowed = true});
+    }
+    std::int64_t size() const override { return size_; }
+    const Schema& schema() const override { return schema_; }
+    bool is_stream() const override { return true; }
+    void read(std::int64_t index, const SampleFields& out) const override {
+        for (std::size_t f = 0; f < 2; ++f) {
+            std::int64_t token = index + static_cast<std::int64_t>(f);
+            for (std::int64_t& value : out.i64(f)) value = token++;
+        }
+    }
+
+private:
+    std::int64_t size_;
+    Schema schema_;
+};
+
+TEST(Collator, CutsWindowsOutOfATextTheLastOfThemShorter) {
+    // Four streams of 6 tokens.
+    const auto data = std::make_shared<CountingText>(26);
+    Collator collator({data}, data->schema(), {.sampler = {.batch_size = 4, .window = 2}});
+    ASSERT_EQ(collator.batches_per_epoch(), 3);
+    EXPECT_EQ(collator.batch_bytes(), 2U * 4 * 2 * 8);
+    Batch batch;
+    for (const std::int64_t epoch : {0, 1}) {
+        collator.make(batch, epoch, 1);
+        EXPECT_EQ(batch.fields[0].shape, (Shape{4, 2}));
+        EXPECT_THAT(batch.indices, ElementsAre(2, 8, 14, 20));
+        EXPECT_THAT(batch.fields[0].values<std::int64_t>(),
+                    ElementsAre(2, 3, 8, 9, 14, 15, 20, 21));
+        EXPECT_THAT(batch.fields[1].values<std::int64_t>(),
+                    ElementsAre(3, 4, 9, 10, 15, 16, 21, 22));
+        EXPECT_EQ(batch.rows(), 4);
+        EXPECT_EQ(batch.samples, 8);
+        EXPECT_EQ(batch.position, 8);
+        EXPECT_TRUE(batch.full);
+        EXPECT_FALSE(batch.last_of_epoch);
+        collator.make(batch, epoch, 2);
+        EXPECT_EQ(batch.fields[0].shape, (Shape{4, 1}));
+        EXPECT_THAT(batch.fields[0].values<std::int64_t>(), ElementsAre(4, 10, 16, 22));
+        EXPECT_THAT(batch.fields[1].values<std::int64_t>(), ElementsAre(5, 11, 17, 23));
+        EXPECT_EQ(batch.samples, 4);
+        EXPECT_EQ(batch.position, 16);
+        EXPECT_FALSE(batch.full);
+        EXPECT_TRUE(batch.last_of_epoch);
+    }
+}
+
+/// Writes the position to a windowed field.
+class Position final : public SampleTransform {
+public:
+    void apply(const SampleFields& sample, std::size_t field,
+               const SamplePlace& place) const override {
+        std::ranges::fill(sample.i64(field), static_cast<std::int64_t>(place.position));
+    }
+};
+
+TEST(Collator, PlacesEachWindowOfATextBehindTheTokensBeforeIt) {
+    const auto data = std::make_shared<CountingText>(26);
+    Schema schema = data->schema();
+    schema.add({.name = "position",
+                .dtype = DType::i64,
+                .shape = {1},
+                .windowed = true,
+                .transforms = {std::make_shared<Position>()}});
+    Collator collator({data}, schema, {.sampler = {.batch_size = 4, .window = 2}});
+    Batch batch;
+    collator.make(batch, 0, 1);
+    EXPECT_THAT(batch.fields[2].values<std::int64_t>(), ElementsAre(8, 8, 10, 10, 12, 12, 14, 14));
+    collator.make(batch, 0, 2);
+    EXPECT_THAT(batch.fields[2].values<std::int64_t>(), ElementsAre(16, 17, 18, 19));
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,122 @@
+#include "models/rnn_lm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/backward.h"
+#include "core/philox.h"
+#include "engine/error.h"
+#include "loss/cross_entropy.h"
+#include "support/expectations.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t streams = 2, window = 3, words = 11;
+
+RnnLanguageModel::Sizes sizes(RecurrentKind cell = RecurrentKind::lstm) {
+    return {.cell = cell, .words = words, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0};
+}
+
+TensorList inputs_for(const Model& model) {
+    TensorList in{Tensor::of({1, 2, 3, 4, 5, 0}, {streams, window}, DType::i64)};
+    for (const Shape& shape : model.state_shapes(streams))
+        in.push_back(Tensor::zeros(shape, DType::f32));
+    return in;
+}
+
+std::vector<std::string> names_of(const Model& model) {
+    std::vector<std::string> out;
+    for (const Parameter& parameter : model.parameters()) out.push_back(parameter.name);
+    return out;
+}
+
+TEST(RnnLanguageModel, HasTheNamesOfPyTorchsExample) {
+    RnnLanguageModel model(sizes(), 1, default_device());
+    EXPECT_THAT(
+        names_of(model),
+        ElementsAre("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0",
+                    "rnn.bias_hh_l0", "rnn.weight_ih_l1", "rnn.weight_hh_l1", "rnn.bias_ih_l1",
+                    "rnn.bias_hh_l1", "decoder.weight", "decoder.bias"));
+    EXPECT_THAT(model.parameters().back().tensor.values(), testing::Each(0));
+    for (const double value : model.parameters().front().tensor.values())
+        EXPECT_LE(std::abs(value), 0.1);
+}
+
+TEST(RnnLanguageModel, EveryCellGivesLogitsStepByStepAndItsState) {
+    for (const RecurrentKind cell : {RecurrentKind::lstm, RecurrentKind::gru,
+                                     RecurrentKind::rnn_tanh, RecurrentKind::rnn_relu}) {
+        RnnLanguageModel model(sizes(cell), 1, default_device());
+        const TensorList in = inputs_for(model), out = model.forward(in);
+        ASSERT_EQ(out.size(), in.size()) << "logits, and as many states as came in";
+        EXPECT_EQ(out[0].shape(), (Shape{window * streams, words}));
+        EXPECT_EQ(out.size() - 1, cell == RecurrentKind::lstm ? 2u : 1u);
+        for (std::size_t i = 1; i < out.size(); ++i) EXPECT_EQ(out[i].shape(), in[i].shape());
+        backward(cross_entropy(out[0], Tensor::of({1, 2, 3, 4, 5, 6}, {6}, DType::i64)));
+        for (const Parameter& parameter : model.parameters())
+            EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
+    }
+}
+
+TEST(RnnLanguageModel, AWindowInTwoPartsGivesTheSameAsWhole) {
+    RnnLanguageModel model(sizes(), 1, default_device());
+    const TensorList whole = model.forward(inputs_for(model));
+    TensorList in = inputs_for(model);
+    std::vector<double> logits;
+    for (int t = 0; t < window; ++t) {
+        const std::vector<double> tokens = inputs_for(model)[0].values();
+        in[0] = Tensor::of(
+            {tokens[static_cast<std::size_t>(t)], tokens[static_cast<std::size_t>(window + t)]},
+            {streams, 1}, DType::i64);
+        TensorList out = model.forward(in);
+        const auto values = out[0].values();
+        logits.insert(logits.end(), values.begin(), values.end());
+        std::copy(out.begin() + 1, out.end(), in.begin() + 1);
+    }
+    const auto expected = whole[0].values();
+    ASSERT_EQ(logits.size(), expected.size());
+    for (std::size_t i = 0; i < logits.size(); ++i) EXPECT_NEAR(logits[i], expected[i], 1e-6);
+    for (std::size_t i = 1; i < whole.size(); ++i) {
+        const auto a = in[i].values(), b = whole[i].values();
+        for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6);
+    }
+}
+
+TEST(RnnLanguageModel, TiedItHasOneTable) {
+    auto tied = sizes();
+    tied.tied = true;
+    const RnnLanguageModel model(tied, 1, default_device());
+    EXPECT_EQ(std::ranges::count(names_of(model), "decoder.weight"), 0);
+    EXPECT_EQ(model.parameter_count(),
+              RnnLanguageModel(sizes(), 1, default_device()).parameter_count() - 4 * words);
+    tied.hidden = 5;
+    EXPECT_THAT(message_of(ErrorCode::settings,
+                           [&] { RnnLanguageModel(tied, std::nullopt, default_device()); }),
+                HasSubstr("same size, not 4 and 5"));
+}
+
+TEST(RnnLanguageModel, DropsNothingInEvaluation) {
+    auto dropping = sizes();
+    dropping.dropout = 0.5;
+    RnnLanguageModel with(dropping, 1, default_device()), without(sizes(), 1, default_device());
+    StepRandom random(1, Tensor::zeros({}, DType::i64));
+    with.random = &random;
+    random.begin(0);
+    const auto drawn = with.forward(inputs_for(with))[0].values();
+    EXPECT_NE(drawn, without.forward(inputs_for(without))[0].values());
+    random.begin(0);
+    EXPECT_EQ(with.forward(inputs_for(with))[0].values(), drawn) << "the same numbers again";
+    random.begin(1);
+    EXPECT_NE(with.forward(inputs_for(with))[0].values(), drawn);
+    with.training = without.training = false;
+    EXPECT_EQ(with.forward(inputs_for(with))[0].values(),
+              without.forward(inputs_for(without))[0].values());
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "engine/run_store.h"
+#include "step_record_support.h"
+#include "store/record_layout.h"
+#include "temp_folder.h"
+
+// Columns of the record for metrics beside accuracy.
+namespace engine {
+namespace {
+
+using test::message_of;
+using test::row_of;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Metric accuracy{.key = "accuracy", .title = "Accuracy", .is_share = true};
+const Metric rmse{.key = "rmse", .title = "RMSE", .higher_is_better = false};
+const Metric r2{.key = "r2", .title = "R²"};
+const Metric perplexity{.key = "perplexity", .title = "Perplexity", .higher_is_better = false};
+
+/// Names of the columns in a record's header.
+std::vector<std::string> columns_of(const std::filesystem::path& folder) {
+    std::ifstream file(folder / record_layout::file_name, std::ios::binary);
+    record_layout::Header header;
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < header.column_count; ++i)
+        out.emplace_back(header.columns[i].name.data());
+    return out;
+}
+
+TEST(StepRecordMetrics, ARecordHasTheColumnsThatItsTaskNeeds) {
+    for (const std::size_t count : {0u, 1u, 2u, 8u}) {
+        SCOPED_TRACE(count);
+        const test_support::TempFolder dir;
+        auto writer = StepRecordWriter::create(dir.path(), count);
+        writer.append(row_of(1));
+        const StepRecord row = StepRecordReader::open(dir.path()).row(0), wanted = row_of(1);
+        EXPECT_EQ(row.accuracy, wanted.accuracy);
+        EXPECT_EQ(row.samples_per_s, wanted.samples_per_s);
+        for (std::size_t i = 0; i < most_metrics; ++i) {
+            const auto column = metric_columns[i];
+            if (i < count)
+                EXPECT_EQ(row.*column, wanted.*column) << i;
+            else
+                EXPECT_TRUE(std::isnan(row.*column)) << i;
+            std::vector<double> values(1);
+            writer.reader().column(column, 0, values);
+            EXPECT_EQ(std::isnan(values[0]), i >= count);
+        }
+        EXPECT_EQ(columns_of(dir.path()).size(), 29 + count);
+    }
+}
+
+// So that runs of image classifiers are what they were.
+TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions) {
+    const test_support::TempFolder dir;
+    { auto writer = StepRecordWriter::create(dir.path()); }
+    EXPECT_THAT(
+        columns_of(dir.path()),
+        ElementsAre("step", "epoch", "samples", "updates", "elapsed_s", "memory_bytes",
+                    "peak_bytes", "loss", "accuracy", "lr", "loss_scale", "growth_tracker",
+                    "found_inf", "grad_norm", "grad_max", "grad_max_exponent", "scaled_f16_max",
+                    "scale_ceiling", "f16_zero_share", "f16_subnormal_share", "f16_overflow_share",
+                    "lost_update_share", "grad_zero_share", "step_ms", "data_ms", "forward_ms",
+                    "backward_ms", "optimizer_ms", "samples_per_s"));
+}
+
+TEST(StepRecordMetrics, AccuracyKeepsItsColumnAndOthersFollowInOrder) {
+    EXPECT_EQ(metric_column(std::vector{accuracy}, 0), &StepRecord::accuracy);
+    const std::vector<Metric> mixed{rmse, accuracy, r2};
+    EXPECT_EQ(metric_column(mixed, 0), &StepRecord::metric_1);
+    EXPECT_EQ(metric_column(mixed, 1), &StepRecord::accuracy);
+    EXPECT_EQ(metric_column(mixed, 2), &StepRecord::metric_2);
+    std::vector<Metric> many(9, rmse);
+    EXPECT_EQ(metric_column(many, 7), &StepRecord::metric_8);
+    message_of([&] { (void)metric_column(many, 8); }, ErrorCode::state);
+}
+
+TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
+    const auto names = [](const std::vector<Metric>& metrics) {
+        std::vector<std::string> out;
+        for_each_named_field(metrics, [&](std::string_view name, auto) { out.emplace_back(name); });
+        return out;
+    };
+    const auto plain = names({accuracy});
+    EXPECT_EQ(plain.size(), 29u);
+    EXPECT_EQ(plain[8], "accuracy");
+    const auto regression = names({rmse, r2});
+    EXPECT_EQ(regression.size(), 30u);
+    EXPECT_EQ(std::ranges::count(regression, "accuracy"), 0);
+    EXPECT_EQ(regression[28], "rmse");
+    EXPECT_EQ(regression[29], "r2");
+    EXPECT_EQ(names({}).size(), 28u);
+}
+
+/// The cells of a CSV file, a map for each line, by the header's names.
+std::vector<std::map<std::string, std::string>> cells_of(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::vector<std::string> names;
+    std::vector<std::map<std::string, std::string>> out;
+    for (std::string line; std::getline(in, line);) {
+        std::vector<std::string> cells;
+        std::istringstream text(line + ",");
+        for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+        if (names.empty()) {
+            names = cells;
+            continue;
+        }
+        EXPECT_EQ(cells.size(), names.size()) << line;
+        auto& row = out.emplace_back();
+        for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+    }
+    return out;
+}
+
+/// The folder of a run of two steps with these metrics, which are 1.5, 2.5, ... in its first step
+/// and one more in each that follows.
+std::filesystem::path run_with(RunStore& store, const std::vector<Metric>& metrics,
+                               bool tells_metrics = true) {
+    const auto run = store.create({});
+    if (tells_metrics) {
+        RunStarted started{run.run, {}, "cpu", 1, 10, 20, 30, 2, run.folder.string()};
+        started.metrics = started.step_metrics = metrics;
+        store.append(started);
+    }
+    const auto columns = static_cast<std::size_t>(std::ranges::count_if(
+        metrics, [](const Metric& metric) { return metric.key != "accuracy"; }));
+    auto record = StepRecordWriter::create(run.folder, columns);
+    for (std::int64_t step = 1; step <= 2; ++step) {
+        StepRecord row{};
+        row.step = step;
+        row.accuracy = std::nanf("");
+        for (const auto column : metric_columns) row.*column = std::nanf("");
+        for (std::size_t i = 0; i < metrics.size(); ++i)
+            row.*metric_column(metrics, i) =
+                static_cast<float>(i) + 0.5F + static_cast<float>(step);
+        record.append(row);
+    }
+    return run.folder;
+}
+
+TEST(StepRecordMetrics, TheCsvOfARunNamesItsMetrics) {
+    const test_support::TempFolder dir;
+    RunStore store(dir / "runs");
+    export_csv(run_with(store, {rmse, r2}), dir / "steps.csv");
+    const auto rows = cells_of(dir / "steps.csv");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].at("rmse"), "1.5");
+    EXPECT_EQ(rows[0].at("r2"), "2.5");
+    EXPECT_EQ(rows[1].at("r2"), "3.5");
+    EXPECT_FALSE(rows[0].contains("accuracy"));
+    EXPECT_FALSE(rows[0].contains("metric_1"));
+}
+
+TEST(StepRecordMetrics, RunsOfSeveralKindsShareOneCsv) {
+    const test_support::TempFolder dir;
+    RunStore store(dir / "runs");
+    const std::vector<CsvRun> runs = {{"images", run_with(store, {accuracy})},
+                                      {"early", run_with(store, {accuracy}, false)},
+                                      {"table", run_with(store, {rmse, r2})},
+                                      {"text", run_with(store, {perplexity})},
+                                      {"mixed", run_with(store, {r2, accuracy})}};
+    export_csv(runs, dir / "steps.csv");
+    const auto rows = cells_of(dir / "steps.csv");
+    ASSERT_EQ(rows.size(), 10u);
+    const auto cells = [&](std::size_t row) {
+        std::vector<std::string> out;
+        for (const char* name : {"run", "accuracy", "rmse", "r2", "perplexity"})
+            out.push_back(rows[row].at(name));
+        return out;
+    };
+    EXPECT_THAT(cells(0), ElementsAre("images", "1.5", "", "", ""));
+    EXPECT_THAT(cells(2), ElementsAre("early", "1.5", "", "", "")) << "that told no metrics";
+    EXPECT_THAT(cells(4), ElementsAre("table", "", "1.5", "2.5", ""));
+    EXPECT_THAT(cells(6), ElementsAre("text", "", "", "", "1.5"));
+    EXPECT_THAT(cells(8), ElementsAre("mixed", "2.5", "", "1.5", "")) << "each in its own order";
+    EXPECT_THAT(cells(9), ElementsAre("mixed", "3.5", "", "2.5", ""));
+}
+
+TEST(StepRecordMetrics, TheCsvOfMoreKindsThanOneRunCanHaveMetrics) {
+    const test_support::TempFolder dir;
+    RunStore store(dir / "runs");
+    std::vector<CsvRun> runs;
+    for (int i = 0; i < 10; ++i) {
+        const std::string key = "m" + std::to_string(i);
+        runs.push_back({key, run_with(store, {{.key = key, .title = key}})});
+    }
+    export_csv(runs, dir / "steps.csv");
+    const auto rows = cells_of(dir / "steps.csv");
+    ASSERT_EQ(rows.size(), 20u);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t k = 0; k < 10; ++k)
+            EXPECT_EQ(rows[i].at("m" + std::to_string(k)), k != i / 2   ? ""
+                                                           : i % 2 == 0 ? "1.5"
+                                                                        : "2.5");
+    }
+}
+
+TEST(StepRecordMetrics, AStepsLineCarriesThemUnderTheirKeys) {
+    StepRecord row = row_of(1);
+    row.metric_1 = 0.25F;
+    row.metric_2 = std::nanf("");
+    const std::string line = to_json_line("1", row, std::vector{rmse, r2});
+    EXPECT_THAT(line, HasSubstr("\"rmse\":0.25"));
+    EXPECT_THAT(line, testing::Not(HasSubstr("r2"))) << "not measured";
+    EXPECT_THAT(line, testing::Not(HasSubstr("accuracy")));
+    EXPECT_THAT(line, testing::Not(HasSubstr("metric_")));
+}
+
+}  // namespace
+}  // namespace engine

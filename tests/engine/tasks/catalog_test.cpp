@@ -1,0 +1,106 @@
+#include "engine/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/dataset_descriptor.h"
+#include "engine/error.h"
+#include "support/expectations.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunConfig config_of(const std::string& dataset, const std::string& model,
+                    const std::string& task = "auto") {
+    RunConfig config;
+    config.dataset.kind = dataset;
+    config.model.kind = model;
+    config.task.kind = task;
+    return config;
+}
+
+std::string task_kind(const RunConfig& config) {
+    return task_of(config, dataset_descriptor(config.dataset.kind).schema(config.dataset)).kind;
+}
+
+std::vector<std::string> keys_of(const std::vector<Metric>& metrics) {
+    std::vector<std::string> out;
+    for (const Metric& metric : metrics) out.push_back(metric.key);
+    return out;
+}
+
+TEST(TaskCatalog, AutoFollowsFromDataSetAndModel) {
+    EXPECT_EQ(task_kind(config_of("glyphs", "lenet")), "classification");
+    EXPECT_EQ(task_kind(config_of("spirals", "mlp")), "classification");
+    EXPECT_EQ(task_kind(config_of("text-generated", "rnn-lm")), "language-model");
+    EXPECT_EQ(task_kind(config_of("text-words", "rnn-lm")), "language-model");
+}
+
+TEST(TaskCatalog, ATaskThatIsNamedIsTakenWhereItFits) {
+    Schema both;
+    both.add({.name = "features", .kind = FieldKind::features, .shape = {2}});
+    both.add({.name = "target", .kind = FieldKind::value, .shape = {1}});
+    both.add({.name = "label", .kind = FieldKind::label, .dtype = DType::i64, .cardinality = 3});
+    EXPECT_EQ(task_of(config_of("csv", "mlp"), both).kind, "regression");
+    EXPECT_EQ(task_of(config_of("csv", "mlp", "classification"), both).kind, "classification");
+    const std::string said = message_of(ErrorCode::settings, [&] {
+        (void)task_of(config_of("csv", "mlp", "language-model"), both);
+    });
+    EXPECT_THAT(said, HasSubstr("task.kind: language-model"));
+    EXPECT_THAT(
+        message_of(ErrorCode::settings, [&] { (void)task_of(config_of("csv", "rnn-lm"), both); }),
+        HasSubstr("model.kind: rnn-lm"));
+}
+
+TEST(TaskCatalog, EveryTaskHasTextsAndAPrimaryMetric) {
+    ASSERT_EQ(tasks().size(), 3u);
+    for (const TaskInfo& task : tasks()) {
+        EXPECT_FALSE(task.title.empty()) << task.kind;
+        EXPECT_EQ(task.summary.back(), '.') << task.kind;
+        EXPECT_FALSE(task.metrics.empty()) << task.kind;
+    }
+    EXPECT_EQ(tasks().back().metrics, classification_metrics());
+}
+
+TEST(TaskCatalog, MetricsOfSettingsAreThoseOfTheirTask) {
+    EXPECT_THAT(keys_of(metrics_of(config_of("glyphs", "lenet"))), ElementsAre("accuracy"));
+    EXPECT_THAT(keys_of(metrics_of(config_of("text-chars", "rnn-lm"))), ElementsAre("perplexity"));
+    EXPECT_THAT(keys_of(metrics_of(config_of("csv", "mlp", "regression"))),
+                ElementsAre("rmse", "r2"));
+    EXPECT_THAT(metrics_of(config_of("glyphs", "rnn-lm")), IsEmpty());
+    EXPECT_THAT(metrics_of(config_of("unheard", "mlp")), IsEmpty());
+}
+
+TEST(TaskCatalog, WindowsAreAsLongAsTheSettingsSay) {
+    RunConfig config = config_of("text-generated", "rnn-lm");
+    config.bptt = 11;
+    const auto task =
+        make_task(config, dataset_descriptor(config.dataset.kind).schema(config.dataset));
+    EXPECT_EQ(task->schema(true)["tokens"].shape, (Shape{11}));
+    EXPECT_EQ(task->schema(false)["target"].shape, (Shape{11}));
+    EXPECT_EQ(task->evaluation_batch(), 10);
+}
+
+TEST(TaskCatalog, AnImageIsAugmentedInTrainingAlone) {
+    RunConfig config = config_of("glyphs", "lenet");
+    config.dataset.augment = true;
+    const auto task =
+        make_task(config, dataset_descriptor(config.dataset.kind).schema(config.dataset));
+    EXPECT_EQ(task->schema(true).fields[0].transforms.size(), 2u);
+    EXPECT_EQ(task->schema(false).fields[0].transforms.size(), 1u) << "normalised";
+    EXPECT_EQ(task->model_shape().outputs, 20);
+}
+
+TEST(TaskCatalog, ParametersAreCountedWithoutTheData) {
+    EXPECT_EQ(parameter_count(config_of("spirals", "mlp")),
+              2 * 64 + 64 + 64 * 64 + 64 + 2 * 64 + 2);
+    EXPECT_GT(parameter_count(config_of("text-generated", "rnn-lm")), 600'000);
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,243 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "amp/autocast.h"
+#include "loss/cross_entropy.h"
+#include "needs_cuda.h"
+#include "shape/view.h"
+#include "step_support.h"
+#include "support/element.h"
+
+// A text in windows, and the state that goes on from one to the next.
+namespace engine {
+namespace {
+
+using test::cuda;
+using test::small_text_run;
+using test::TrainerFixture;
+using testing::IsEmpty;
+
+/// Rates of 0: the weights stay, so that what a step computes follows from its window and state.
+RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
+    RunConfig config = small_text_run(precision);
+    config.optimizer.lr = 0;
+    config.optimizer.weight_decay = 0;
+    config.accumulate = accumulate;
+    return config;
+}
+
+TensorList cold(const Model& model, std::int64_t streams) {
+    TensorList state;
+    for (const Shape& shape : model.state_shapes(streams))
+        state.push_back(Tensor::zeros(shape, DType::f32));
+    return state;
+}
+
+/// Loss of window `index` with the state that `state` holds, which goes on. `low`:
+/// computed in f16.
+double by_hand(TrainerFixture& fixture, std::int64_t index, TensorList& state, bool low = false) {
+    Batch batch;
+    fixture.collator.make(batch, 0, index);
+    const GradMode off(false);
+    const DeviceBatch here = fixture.feed->upload(batch);
+    TensorList inputs{here[0]};
+    inputs.insert(inputs.end(), state.begin(), state.end());
+    const AutocastRegion region(here[0].device().kind, low, DType::f16);
+    const auto entered = region.enter();
+    TensorList out = fixture.trainer.model().forward(inputs);
+    state.assign(out.begin() + 1, out.end());
+    const double loss = cross_entropy(out[0], flatten(contiguous(transpose(here[1], 0, 1)))).item();
+    fixture.feed->used(here);
+    return loss;
+}
+
+TEST(LanguageModel, EachStepReadsTheStateThatTheOneBeforeLeft) {
+    TrainerFixture fixture(frozen("fp32"), default_device());
+    TensorList state = cold(fixture.trainer.model(), 4);
+    double without = 0;
+    for (int i = 0; i < 4; ++i) {
+        const double expected = by_hand(fixture, i, state);
+        TensorList none = cold(fixture.trainer.model(), 4);
+        without += std::abs(by_hand(fixture, i, none) - expected);
+        const FinishedStep step = fixture.step(i);
+        EXPECT_EQ(static_cast<double>(step.row.loss), expected) << "step " << i;
+        EXPECT_EQ(step.sums.weight, 4 * 5) << "tokens";
+        EXPECT_FLOAT_EQ(step.row.metric_1, static_cast<float>(std::exp(expected))) << "perplexity";
+        EXPECT_TRUE(std::isnan(step.row.accuracy));
+    }
+    EXPECT_GT(without, 0) << "or the state is of no consequence";
+}
+
+TEST(LanguageModel, MicroBatchesOfAStepAreConsecutiveWindows) {
+    TrainerFixture fixture(frozen("fp32", 2), default_device());
+    TensorList state = cold(fixture.trainer.model(), 4);
+    for (int i = 0; i < 3; ++i) {
+        const double a = by_hand(fixture, 2 * i, state), b = by_hand(fixture, 2 * i + 1, state);
+        const FinishedStep step = fixture.step(i);
+        EXPECT_EQ(step.sums.loss, 20 * a + 20 * b) << "step " << i;
+        EXPECT_EQ(step.row.samples, (i + 1) * 40) << "tokens";
+    }
+}
+
+TEST(LanguageModel, APassBeginsWithoutAState) {
+    TrainerFixture fixture(frozen("fp32"), default_device());
+    const float first = fixture.step(0).row.loss, second = fixture.step(1).row.loss;
+    EXPECT_EQ(fixture.step(0).row.loss, first) << "the first window of a pass";
+    EXPECT_EQ(fixture.step(1).row.loss, second);
+    EXPECT_NE(fixture.step(1).row.loss, second) << "the state has gone on";
+}
+
+TEST(LanguageModel, AnEvaluationBetweenStepsLeavesTheirStateAlone) {
+    TrainerFixture plain(frozen("fp32"), default_device()),
+        evaluated(frozen("fp32"), default_device());
+    Collator collator(evaluated.data, evaluated.trainer.task().schema(false), evaluated.options);
+    Batch batch;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(evaluated.step(i).row.loss, plain.step(i).row.loss);
+        double first = 0;
+        for (int pass = 0; pass < 2; ++pass) {
+            evaluated.trainer.begin_evaluation();
+            for (int window = 0; window < 3; ++window) {
+                collator.make(batch, 0, window);
+                evaluated.trainer.evaluate(batch, *evaluated.feed);
+            }
+            const MetricSums sums = evaluated.trainer.take_evaluation();
+            EXPECT_EQ(sums.weight, 3 * 20);
+            if (pass == 0) first = sums.loss;
+            EXPECT_EQ(sums.loss, first) << "each pass begins cold";
+        }
+    }
+}
+
+TEST(LanguageModel, ASkippedStepCarriesItsState) {
+    RunConfig config = small_text_run("amp-fp16");
+    config.scaler.init_scale = 0x1p60;
+    TrainerFixture skipping(config, default_device());
+    config = frozen("amp-fp16");
+    config.scaler.init_scale = 1;
+    TrainerFixture applied(config, default_device());
+    for (int i = 0; i < 3; ++i) {
+        const FinishedStep step = skipping.step(i);
+        EXPECT_EQ(step.row.found_inf, 1);
+        EXPECT_EQ(step.row.updates, 0);
+        EXPECT_EQ(step.state_resets, 0);
+        EXPECT_EQ(step.row.loss, applied.step(i).row.loss)
+            << "as where the same weights were kept by a rate of 0";
+    }
+}
+
+/// A plain RNN whose embedding of one token is infinite: streams with that token overflow.
+struct Overflowing {
+    Overflowing(const std::string& precision, const Device& device)
+        : fixture(config(precision), device) {
+        Batch batch;
+        fixture.collator.make(batch, 0, 1);
+        token = batch.fields[0].values<std::int64_t>()[2];  // in the second window's first stream
+        const Tensor& table = fixture.trainer.model().parameters()[0].tensor;
+        EXPECT_EQ(fixture.trainer.model().parameters()[0].name, "encoder.weight");
+        set_element(table, token * table.size(1), std::numeric_limits<double>::infinity());
+    }
+    static RunConfig config(const std::string& precision) {
+        RunConfig out = frozen(precision);
+        out.model.options["cell"] = std::string("rnn-relu");
+        return out;
+    }
+    /// Whether stream `row` of window `index` has the token.
+    bool overflows(std::int64_t index, std::int64_t row) {
+        Batch batch;
+        fixture.collator.make(batch, 0, index);
+        const auto tokens =
+            batch.fields[0].values<std::int64_t>().subspan(static_cast<std::size_t>(5 * row), 5);
+        return std::ranges::count(tokens, token) > 0;
+    }
+
+    TrainerFixture fixture;
+    std::int64_t token = 0;
+};
+
+TEST(LanguageModel, AStreamWhoseStateOverflowsBeginsAgainFromZero) {
+    Overflowing run("amp-fp16", default_device());  // which skips steps that overflow
+    bool some_kept = false;
+    TensorList state = cold(run.fixture.trainer.model(), 4);
+    for (int i = 0; i < 4; ++i) {
+        SCOPED_TRACE(i);
+        const double expected = by_hand(run.fixture, i, state, /*low=*/true);
+        std::int64_t resets = 0;
+        std::vector<double> kept = state[0].values();  // (1, 4, 8)
+        for (std::int64_t row = 0; row < 4; ++row) {
+            const auto begin = kept.begin() + 8 * row;
+            const bool finite =
+                std::all_of(begin, begin + 8, [](double v) { return std::isfinite(v); });
+            EXPECT_EQ(finite, !run.overflows(i, row)) << "stream " << row;
+            if (!finite) std::fill_n(begin, 8, 0.0);
+            resets += finite ? 0 : 1;
+        }
+        some_kept = some_kept || (resets > 0 && resets < 4);
+        state[0] = Tensor::of(kept, {1, 4, 8});
+        const FinishedStep step = run.fixture.step(i);
+        EXPECT_EQ(step.state_resets, resets);
+        if (std::isnan(expected))
+            EXPECT_TRUE(std::isnan(step.row.loss));
+        else
+            EXPECT_EQ(static_cast<double>(step.row.loss), expected);
+    }
+    EXPECT_TRUE(some_kept) << "the other streams go on";
+}
+
+TEST(LanguageModel, ResetsAreToldOneStepLate) {
+    HALFTONE_NEEDS_CUDA();
+    Overflowing host("amp-fp16", Device{}), device("amp-fp16", cuda);
+    ASSERT_EQ(host.token, device.token);
+    std::vector<std::int64_t> expected, found;
+    for (int i = 0; i < 7; ++i) {
+        expected.push_back(host.fixture.step(i).state_resets);
+        device.fixture.submit(i);
+        const auto step = device.fixture.trainer.take(/*all=*/false);
+        ASSERT_EQ(step.has_value(), i > 0);
+        if (!step) continue;
+        EXPECT_EQ(step->row.step, i) << "the step before, counted from 1";
+        found.push_back(step->state_resets);
+    }
+    found.push_back(device.fixture.trainer.take(true).value().state_resets);
+    EXPECT_EQ(found, expected);
+    EXPECT_GT(device.fixture.trainer.replayed_steps(), 0);
+}
+
+// With dropout, whose masks change from step to step, a shorter last window that is not replayed,
+// and a second pass that begins cold.
+TEST(LanguageModel, IsReplayedWithTheNumbersOfEagerSteps) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* precision : {"fp32", "amp-fp16"}) {
+        SCOPED_TRACE(precision);
+        RunConfig config = small_text_run(precision);
+        config.dataset.train_limit = 4 * 34;  // six windows of 5 and one of 3
+        config.model.options["dropout"] = 0.25;
+        TrainerFixture eager(config, cuda), recorded(config, cuda);
+        eager.trainer.set_recording(false);
+        const std::int64_t windows = eager.collator.batches_per_epoch();
+        ASSERT_EQ(windows, 7);
+        std::set<float> losses;
+        for (std::int64_t i = 0; i < 2 * windows; ++i) {
+            SCOPED_TRACE(i);
+            const StepRecord expected = eager.step(i % windows).row;
+            const StepRecord row = recorded.step(i % windows).row;
+            EXPECT_EQ(row.loss, expected.loss);
+            EXPECT_EQ(row.metric_1, expected.metric_1);
+            EXPECT_EQ(row.found_inf, expected.found_inf);
+            EXPECT_EQ(row.grad_norm, expected.grad_norm);
+            EXPECT_EQ(row.samples, expected.samples);
+            losses.insert(row.loss);
+        }
+        EXPECT_EQ(losses.size(), static_cast<std::size_t>(2 * windows));
+        EXPECT_EQ(recorded.trainer.replayed_steps(), 2 * windows - 3 - 2) << "all full windows";
+        EXPECT_EQ(saved_state(eager.trainer.model()).at("decoder.weight").values(),
+                  saved_state(recorded.trainer.model()).at("decoder.weight").values());
+        EXPECT_THAT(recorded.trainer.take_warnings(), IsEmpty());
+    }
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,150 @@
+// task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]: one training step for each
+// pair of files, each from the file's own weights and state, for language_model_steps.py and
+// regression_steps.py.
+//
+// SETTINGS: those of a run, as `halftone train` reads them; the loss scale is scaler.init_scale.
+// IN: "tokens" and "target" i64 (streams, window), or "features" (rows, F) and "target" (rows, 1)
+// f32; "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every
+// other tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64, "grad.NAME" f32
+// (unscaled), "state.0", "state.1" f32 as the next step would read them, and as i64 "found_inf",
+// "resets" (streams whose state was zeroed) and "changed" (weights that the step changed).
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "core/refusals.h"
+#include "core/resolve_device.h"
+#include "engine/error.h"
+#include "safetensors/tensor_file.h"
+#include "task_step.h"
+
+namespace engine {
+namespace {
+
+RunConfig read_settings(const char* path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    const ParsedConfig parsed = parse_run_config(text.str());
+    for (const SettingError& error : parsed.errors) std::cerr << error.str() << "\n";
+    if (!file || !parsed.errors.empty())
+        throw Error(ErrorCode::settings, std::string(path) + ": not the settings of a run");
+    return parsed.config;
+}
+
+/// Takes a tensor out of the map; undefined if it is not there.
+Tensor take(TensorMap& tensors, const std::string& name) {
+    const auto node = tensors.extract(name);
+    return node.empty() ? Tensor() : node.mapped();
+}
+
+/// One file, taken apart.
+struct Input {
+    Schema schema;
+    DeviceBatch batch;
+    TensorList state;
+    TensorMap weights;
+};
+
+Input text_input(const Tensor& tokens, const Tensor& target, TensorMap rest) {
+    Input in;
+    for (int i = 0;; ++i) {
+        const Tensor state = take(rest, "state." + std::to_string(i));
+        if (!state.defined()) break;
+        in.state.push_back(state);
+    }
+    FieldSpec field{.name = "tokens",
+                    .kind = FieldKind::tokens,
+                    .dtype = DType::i64,
+                    .shape = {tokens.size(1)},
+                    .cardinality = rest.at("decoder.bias").numel(),
+                    .windowed = true};
+    in.schema.add(field);
+    field.name = "target";
+    field.kind = FieldKind::label;
+    in.schema.add(field);
+    in.batch = {{tokens, target}, tokens.size(0), tokens.numel()};
+    in.weights = std::move(rest);
+    return in;
+}
+
+Input table_input(const Tensor& features, const Tensor& target, TensorMap rest) {
+    Input in;
+    in.schema.add({.name = "features", .kind = FieldKind::features, .shape = {features.size(1)}});
+    in.schema.add({.name = "target", .kind = FieldKind::value, .shape = {target.size(1)}});
+    in.batch = {{features, target}, features.size(0), features.size(0)};
+    in.weights = std::move(rest);
+    return in;
+}
+
+Input read_input(const char* path) {
+    TensorMap tensors = load_tensors(path);
+    const Tensor tokens = take(tensors, "tokens"), features = take(tensors, "features");
+    const Tensor target = take(tensors, "target");
+    if (!target.defined() || tokens.defined() == features.defined())
+        throw Error(ErrorCode::data, std::string(path) + ": needs target, and tokens or features");
+    return tokens.defined() ? text_input(tokens, target, std::move(tensors))
+                            : table_input(features, target, std::move(tensors));
+}
+
+std::int64_t changed(const TensorMap& before, const TensorMap& after) {
+    std::int64_t count = 0;
+    for (const auto& [name, tensor] : before) {
+        const auto* a = tensor.data_as<float>();
+        const auto* b = after.at(name).data_as<float>();
+        for (std::int64_t i = 0; i < tensor.numel(); ++i) count += a[i] != b[i] ? 1 : 0;
+    }
+    return count;
+}
+
+Tensor count_of(std::int64_t value) {
+    return Tensor::full({}, static_cast<double>(value), DType::i64, Device{});
+}
+
+DeviceBatch on_device(DeviceBatch batch, const Device& device) {
+    for (Tensor& field : batch.fields) field = field.copy_to(device);
+    return batch;
+}
+
+void run_one(const RunConfig& config, const Device& device, const char* in_path,
+             const char* out_path) {
+    Input in = read_input(in_path);
+    test::SingleSteps steps(config, in.schema, in.weights, device);
+    const TensorMap before = steps.weights();
+    test::StepResult found = steps.step(on_device(in.batch, device), std::move(in.state));
+    TensorMap out = std::move(found.gradients);
+    out["loss"] = Tensor::scalar(found.loss, DType::f64, Device{});
+    out["metrics"] =
+        Tensor::of(found.metrics, {static_cast<std::int64_t>(found.metrics.size())}, DType::f64);
+    for (std::size_t i = 0; i < found.state.size(); ++i)
+        out["state." + std::to_string(i)] = found.state[i];
+    out["found_inf"] = count_of(found.found_inf ? 1 : 0);
+    out["resets"] = count_of(found.resets);
+    out["changed"] = count_of(changed(before, steps.weights()));
+    save_tensors(out_path, out);
+}
+
+void run(int argc, char** argv) {
+    const RunConfig config = read_settings(argv[1]);
+    const Device device = resolve_device(config.device);
+    for (int i = 2; i + 1 < argc; i += 2) run_one(config, device, argv[i], argv[i + 1]);
+}
+
+}  // namespace
+}  // namespace engine
+
+int main(int argc, char** argv) {
+    if (argc < 4 || argc % 2 != 0) {
+        std::cerr
+            << "usage: task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]\n";
+        return 2;
+    }
+    try {
+        engine::run(argc, argv);
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << "\n";
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,45 @@
+#include "text/metric_text.h"
+
+#include <cmath>
+
+#include "engine/catalog.h"
+#include "text/format.h"
+#include "text/language.h"
+
+namespace ui {
+
+QString metricValue(const engine::Metric& metric, double value) {
+    if (std::isnan(value)) return unmeasured();
+    return metric.is_share ? percent(value) : significant(value);
+}
+
+engine::Metric primaryMetric(const std::vector<engine::Metric>& metrics) {
+    if (!metrics.empty()) return metrics.front();
+    return {.key = "", .title = "Loss", .higher_is_better = false};
+}
+
+double valueOf(const engine::PartFigures& figures, const engine::Metric& metric) {
+    return metric.key.empty() ? figures.loss : figures.of(metric.key);
+}
+
+QString metricTitle(const engine::Metric& metric) { return engineText(metric.title); }
+
+QString metricInline(const engine::Metric& metric) {
+    const QString title = metricTitle(metric);
+    // Words are in small letters there; RMSE and R² stay as they are.
+    const bool word = title.size() > 1 && title.at(1).isLower();
+    return word ? title.toLower() : title;
+}
+
+engine::Metric metricOf(const std::string& key) {
+    for (const auto& task : engine::tasks()) {
+        for (const auto& metric : task.metrics) {
+            if (metric.key == key) return metric;
+        }
+    }
+    return {.key = key, .title = key};
+}
+
+QString unitName(const std::string& unit) { return engineText(unit); }
+
+}  // namespace ui

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "engine/metric.h"
+
+namespace ui {
+
+/// "88.4 %" of a share, else "0.312"; "–" if it is not known.
+QString metricValue(const engine::Metric& metric, double value);
+/// The first metric of a task, or the loss where it has none.
+engine::Metric primaryMetric(const std::vector<engine::Metric>& metrics);
+/// Its value of a part: the loss for the metric that primaryMetric() makes of it.
+double valueOf(const engine::PartFigures& figures, const engine::Metric& metric);
+/// "Accuracy", in the window's language.
+QString metricTitle(const engine::Metric& metric);
+/// The same within a sentence: "accuracy", "RMSE".
+QString metricInline(const engine::Metric& metric);
+/// The metric that some task calls so.
+engine::Metric metricOf(const std::string& key);
+/// "images", "rows", "tokens" of what one sample is called, in the window's language.
+QString unitName(const std::string& unit);
+
+}  // namespace ui
