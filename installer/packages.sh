@@ -31,6 +31,7 @@ libcli11-dev
 zlib1g-dev
 liblzma-dev
 libarchive-dev
+libcsv-dev
 libsqlite3-dev
 LIST
 }

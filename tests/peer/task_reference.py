@@ -4,8 +4,9 @@ bound that follows from them.
 As in resnet18_reference.py every op computes in f32 or f64 by PyTorch, adds a perturbation as large as another order of
 its sums would make, and rounds its result to the low type where one is stored. A recurrent layer follows the CUDA column:
 input, states, weights and biases go to the low type; each product with its bias is rounded once, and so is each state;
-gates are f32. PyTorch's CPU kernels round the gates as well, so its own 16-bit networks are measured beside the
-reference and are not the reference. In f64 and without a low type the network must be PyTorch's own to 2^-36: agree().
+gates are f32. PyTorch's 16-bit cells on a CPU also round the sums and the gates (its bf16 LSTM is oneDNN's), so they are
+measured beside the reference and are not the reference. In f64 and without a low type the network must be PyTorch's own
+to 2^-36: agree().
 
 An error is measured in the norm of its tensor. It may be FACTOR times the largest difference that perturbed runs make.
 Perturbed runs may agree by chance, so two more roundings are always allowed: one element as large as the tensor's largest

@@ -36,6 +36,7 @@ Batch random_batch(const Schema& schema, std::int64_t rows, std::int64_t seed) {
     Batch batch;
     batch.samples = rows;
     batch.full = true;
+    batch.index_in_epoch = 1;  // not the first, which would reset a carried state in each step
     for (std::int64_t i = 0; i < rows; ++i) batch.indices.push_back(i);
     for (std::size_t f = 0; f < schema.fields.size(); ++f) {
         const FieldSpec& spec = schema.fields[f];

@@ -3,6 +3,21 @@
 #include "engine/error.h"
 
 namespace engine {
+namespace {
+
+/// The model is in evaluation mode while it lives.
+class EvaluationMode {
+public:
+    explicit EvaluationMode(Model& model) : model_(model) { model_.training = false; }
+    ~EvaluationMode() { model_.training = true; }
+    EvaluationMode(const EvaluationMode&) = delete;
+    EvaluationMode& operator=(const EvaluationMode&) = delete;
+
+private:
+    Model& model_;
+};
+
+}  // namespace
 
 Evaluator::Evaluator(Task& task, Model& model, const MixedPrecision& precision,
                      const Device& device)
@@ -17,9 +32,10 @@ void Evaluator::add(const Batch& batch, BatchFeed& feed) {
     const DeviceBatch here = feed.upload(batch);
     TaskStep step(model_, here, precision_.casts(), &sums_.data()->sums);
     step.state = state_.in(here.rows);
-    model_.training = false;
-    precision_.run([&] { task_.evaluate(step); });
-    model_.training = true;
+    {
+        const EvaluationMode mode(model_);
+        precision_.run([&] { task_.evaluate(step); });
+    }
     state_.carry(step.next_state);
     if (kernels::RefusalNote* note = refusal_note(device_))
         kernels::cuda::take_refusal(&sums_.data()->refusal, note, current_stream());

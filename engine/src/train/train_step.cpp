@@ -158,12 +158,22 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     if (marks) marks->mark();
 }
 
+/// Parameters of the optimizers that the phase steps.
+TensorList TrainStep::parameters_of(const Phase& phase) const {
+    TensorList parameters;
+    for (const std::size_t part : phase.optimizers) {
+        const TensorList& own = parts_[part].tensors;
+        parameters.insert(parameters.end(), own.begin(), own.end());
+    }
+    return parameters;
+}
+
 /// loss + weight * norm of its gradient by the parameters, to be differentiated again (recipe 3.4):
 /// the gradient is taken of the scaled loss, so that it survives fp16, and unscaled on the tape.
-Tensor TrainStep::penalised(const Tensor& loss) {
+Tensor TrainStep::penalised(const Phase& phase, const Tensor& loss) {
     if (config_.gradient_penalty == 0) return loss;
     const Tensor scaled_loss = precision_.scaled(loss);
-    const TensorList grads = grad({&scaled_loss, 1}, parts_.front().tensors, {},
+    const TensorList grads = grad({&scaled_loss, 1}, parameters_of(phase), {},
                                   {.create_graph = true}, /*allow_unused=*/true);
     return precision_.run([&] {
         const Tensor scale = precision_.loss_scale();
@@ -183,7 +193,7 @@ void TrainStep::differentiate(const Phase& phase, const TensorList& losses) {
     std::optional<ObserverScope> attached;
     if (precision_.watches_f16()) attached.emplace(range);
     for (std::size_t i = 0; i < losses.size(); ++i) {
-        const Tensor whole = penalised(losses[i]);
+        const Tensor whole = penalised(phase, losses[i]);
         const bool more = i + 1 < losses.size();
         backward_of(phase,
                     config_.accumulate > 1
@@ -198,11 +208,7 @@ void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_
     const Tensor scaled = precision_.scaled(loss);
     if (phase.optimizers.size() == parts_.size())
         return backward(scaled, {.retain_graph = retain_graph});
-    TensorList parameters;
-    for (const std::size_t part : phase.optimizers) {
-        const TensorList& own = parts_[part].tensors;
-        parameters.insert(parameters.end(), own.begin(), own.end());
-    }
+    const TensorList parameters = parameters_of(phase);
     const TensorList grads = grad({&scaled, 1}, parameters, {}, {.retain_graph = retain_graph},
                                   /*allow_unused=*/true);
     for (std::size_t i = 0; i < grads.size(); ++i) {

@@ -72,7 +72,8 @@ private:
     void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);
     void differentiate(const Phase& phase, const TensorList& losses);
     void backward_of(const Phase& phase, const Tensor& loss, bool retain_graph);
-    Tensor penalised(const Tensor& loss);
+    TensorList parameters_of(const Phase& phase) const;
+    Tensor penalised(const Phase& phase, const Tensor& loss);
     void account_gradients();
     void update(const Phase& phase, bool last);
     void check_gradients(Part& part);

@@ -130,8 +130,8 @@ void RunTrack::updateStepsPerEpoch() {
         steps = static_cast<double>(epochs_.back().step) /
                 static_cast<double>(std::max<std::int64_t>(1, epochs_.back().epoch));
     } else if (started_ && config_.batch_size > 0) {
-        const std::int64_t perStep =
-            config_.batch_size * std::max<std::int64_t>(1, config_.accumulate);
+        std::int64_t perStep = config_.batch_size * std::max<std::int64_t>(1, config_.accumulate);
+        if (started_->unit == "tokens") perStep *= config_.bptt;  // a window of each stream
         steps =
             std::ceil(static_cast<double>(started_->train_samples) / static_cast<double>(perStep));
     }

@@ -21,9 +21,7 @@ engine::RunFigures figuresOf(const RunTrack& track) {
     engine::RunFigures figures;
     figures.precision = track.precision();
     figures.record = track.reader();
-    for (const auto& epoch : track.epochs()) {
-        if (epoch.test.known()) figures.tests.push_back(epoch.test);
-    }
+    for (const auto& epoch : track.epochs()) figures.tests.push_back(epoch.test);
     figures.speed = track.speed();
     figures.title = trackTitle(track).toStdString();
     if (track.started()) figures.device = track.started()->device;
