@@ -37,9 +37,6 @@ public:
     }
     /// Micro-batch `index` of a step begins: its numbers do not depend on those before it.
     void begin(std::size_t index) { offset_ = static_cast<std::uint64_t>(index) << 40; }
-    /// To draw the same numbers again, as a recomputed segment does.
-    std::uint64_t offset() const { return offset_; }
-    void rewind(std::uint64_t offset) { offset_ = offset; }
     /// Some numbers were taken.
     bool used() const { return used_; }
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t generated_train_size = 200'000;
 constexpr std::int64_t generated_test_size = 20'000;
-/// Below that there is nothing to predict: the target of a token is the next one.
+/// A token's target is the next token, so one token alone has none.
 constexpr std::int64_t fewest_tokens = 2;
 
 std::int64_t first_of(std::int64_t size, std::int64_t limit) {

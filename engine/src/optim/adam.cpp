@@ -40,53 +40,42 @@ std::vector<std::string> Adam::state_names() const {
 
 namespace {
 
-int adam_states(const OptimizerConfig& config) { return config.amsgrad ? 3 : 2; }
+/// What Adam and AdamW have in common; their options differ in their defaults alone.
+template <typename Kind, typename KindOptions>
+OptimizerDescriptor adam_like(std::string kind, std::string title, std::string summary) {
+    const KindOptions own;
+    return {.kind = std::move(kind),
+            .title = std::move(title),
+            .summary = std::move(summary),
+            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
+            .defaults = {.lr = own.lr,
+                         .weight_decay = own.weight_decay,
+                         .beta1 = own.beta1,
+                         .beta2 = own.beta2,
+                         .eps = own.eps},
+            .states = [](const OptimizerConfig& c) { return c.amsgrad ? 3 : 2; },
+            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
+                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Kind>(
+                    std::move(parameters),
+                    KindOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad}, options);
+            }};
+}
 
 }  // namespace
 
 OptimizerDescriptor adam_descriptor() {
-    const AdamOptions own;
-    return {.kind = "adam",
-            .title = "Adam",
-            .summary =
-                "Adapts the step size of every weight to its gradient history. Weight decay acts "
-                "through the gradient.",
-            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
-            .defaults = {.lr = own.lr,
-                         .weight_decay = own.weight_decay,
-                         .beta1 = own.beta1,
-                         .beta2 = own.beta2,
-                         .eps = own.eps},
-            .states = adam_states,
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Adam>(
-                    std::move(parameters),
-                    AdamOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad}, options);
-            }};
+    return adam_like<Adam, AdamOptions>(
+        "adam", "Adam",
+        "Adapts the step size of every weight to its gradient history. Weight decay acts through "
+        "the gradient.");
 }
 
 OptimizerDescriptor adamw_descriptor() {
-    const AdamWOptions own;
-    return {.kind = "adamw",
-            .title = "AdamW",
-            .summary =
-                "Adapts the step size of every weight to its gradient history, with decoupled "
-                "weight decay. Works well with little tuning.",
-            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
-            .defaults = {.lr = own.lr,
-                         .weight_decay = own.weight_decay,
-                         .beta1 = own.beta1,
-                         .beta2 = own.beta2,
-                         .eps = own.eps},
-            .states = adam_states,
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<AdamW>(
-                    std::move(parameters),
-                    AdamWOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad},
-                    options);
-            }};
+    return adam_like<AdamW, AdamWOptions>(
+        "adamw", "AdamW",
+        "Adapts the step size of every weight to its gradient history, with decoupled weight "
+        "decay. Works well with little tuning.");
 }
 
 }  // namespace engine

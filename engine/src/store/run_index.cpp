@@ -205,7 +205,11 @@ void RunIndex::update(const RunSummary& run) {
         .bind(run.folder.string(), run.state, run.steps, run.skipped, run.test.loss,
               run.test.of("accuracy"), run.wall_s, run.samples_per_s, run.peak_bytes, run.run)
         .run();
-    Statement(database_, "INSERT OR REPLACE INTO settings VALUES (?, ?)")
+    // Settings do not change while a run trains: writing them with each event would be most of what
+    // the index writes.
+    Statement(database_,
+              "INSERT INTO settings VALUES (?, ?) ON CONFLICT(run) DO UPDATE SET json = "
+              "excluded.json WHERE json <> excluded.json")
         .bind(run.run, to_json(run.config))
         .run();
     // Those of classification are in the columns above.

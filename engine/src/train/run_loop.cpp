@@ -61,8 +61,10 @@ LoaderOptions RunLoop::training_options() const {
 }
 
 LoaderOptions RunLoop::evaluation_options(const EvaluatedPart& part) const {
-    const std::int64_t rows = config_.evaluation_batch > 0 ? config_.evaluation_batch
-                                                           : trainer_->task().evaluation_batch();
+    std::int64_t rows = config_.evaluation_batch > 0 ? config_.evaluation_batch
+                                                     : trainer_->task().evaluation_batch();
+    // A stream needs two tokens, and a short text has fewer streams rather than no evaluation.
+    if (part.part.data->is_stream()) rows = std::clamp<std::int64_t>(part.part.size() / 2, 1, rows);
     return {.sampler = {.batch_size = rows,
                         .seed = config_.seed,
                         .shuffle = false,
@@ -255,10 +257,7 @@ std::int64_t RunLoop::diverged_at() const {
 
 /// The state of a recurrent model overflowed: it starts again from zero in those streams.
 void RunLoop::warn_of_resets(const FinishedStep& step) {
-    if (step.state_resets == 0) return;
-    const bool first = state_resets_ == 0;
-    state_resets_ += step.state_resets;
-    if (!first) return;
+    if (step.state_resets == 0 || std::exchange(warned_resets_, true)) return;
     post_(RunWarning{run_,
                      msg("The carried state was not finite in {} of the text's streams after step "
                          "{} and was reset to 0 there. Later resets are not reported.",

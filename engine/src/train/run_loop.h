@@ -119,7 +119,7 @@ private:
     double epoch_start_s_ = 0;
     MetricSums epoch_sums_{};    // of the training steps
     double epoch_loss_sum_ = 0;  // of the losses as the record has them
-    std::int64_t state_resets_ = 0;
+    bool warned_resets_ = false;
     bool warned_loss_ = false;
     bool warned_lost_ = false;
     double lost_share_ = 0;               // running mean

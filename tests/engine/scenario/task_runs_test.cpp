@@ -136,6 +136,17 @@ TEST_F(TaskRuns, ATextIsCountedInTokensAndMeasuredByItsPerplexity) {
     EXPECT_THAT(page, testing::Not(HasSubstr("accuracy")));
 }
 
+TEST_F(TaskRuns, ATestPartShorterThanTheEvaluationsStreamsIsEvaluatedInFewer) {
+    RunConfig config = small_text_run("fp32");
+    config.evaluation_batch = 0;  // the task's 10 streams would need 20 tokens
+    config.dataset.test_limit = 5;
+    config.max_steps = 2;
+    const Ended ended = run(config);
+    ASSERT_THAT(ended.epochs, SizeIs(1));
+    EXPECT_TRUE(std::isfinite(ended.epochs[0].test.loss));
+    EXPECT_GT(ended.epochs[0].test.of("perplexity"), 1);
+}
+
 TEST_F(TaskRuns, TheValidationPartOfATextIsItsLastTokens) {
     RunConfig config = text();
     config.dataset.validation_share = 0.25;
