@@ -339,7 +339,8 @@ TEST(CommandLine, AHomeThatCannotBeWrittenIsReplacedWithOneWarning) {
 
 TEST(CommandLine, AFullDiskEndsTheRunWithASentence) {
     const auto limit_files = [] {
-        const rlimit limit{150'000, 150'000};
+        // Below the end of the record's second chunk, 235 kB, and above the index, some 140 kB.
+        const rlimit limit{220'000, 220'000};
         ::setrlimit(RLIMIT_FSIZE, &limit);
     };
     Program program(small("train", {"--set", "epochs=1000"}), {"", limit_files});
