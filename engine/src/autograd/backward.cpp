@@ -155,6 +155,7 @@ private:
 
     void step(Node& node, std::vector<Node*>& ready) {
         const auto alive = node.shared_from_this();
+        const ModuleScope opened(node.module());
         TensorList gradients;
         const bool any = std::any_of(node.buffer.begin(), node.buffer.end(),
                                      [](const Tensor& t) { return t.defined(); });

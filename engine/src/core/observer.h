@@ -15,6 +15,7 @@ struct OpEvent {
 };
 
 /// Sees every op of the thread that it is attached to. With none attached an op pays one branch.
+/// current_module() (core/module_scope.h) tells which module of the model an event belongs to.
 class OpObserver {
 public:
     virtual ~OpObserver() = default;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/module_scope.h"
 #include "core/observer.h"
 #include "core/op.h"
 #include "core/tensor.h"
@@ -88,13 +89,17 @@ struct OutputMeta {
 
 class Node : public std::enable_shared_from_this<Node> {
 public:
-    Node(const OpInfo& info, std::uint64_t sequence) : info_(info), sequence_(sequence) {}
+    /// Belongs to the module that is open on this thread.
+    Node(const OpInfo& info, std::uint64_t sequence)
+        : info_(info), sequence_(sequence), module_(current_module_name()) {}
     virtual ~Node();
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
     const OpInfo& info() const { return info_; }
     std::uint64_t sequence() const { return sequence_; }
+    /// Whose forward recorded it; of a leaf, whose forward used it first.
+    ModuleName module() const { return module_; }
 
     std::vector<Edge> edges;  // one an input; null where it wants none
     std::vector<OutputMeta> outputs;
@@ -117,6 +122,7 @@ public:
 private:
     const OpInfo& info_;
     std::uint64_t sequence_;
+    ModuleName module_;
 };
 
 /// Records how `output` came about and returns it. `inputs` are the tensors as the op used them

@@ -23,7 +23,8 @@ class Model {
 public:
     virtual ~Model() = default;
     /// Inputs in the order of ModelShape::inputs, then the carried state, if there is one. Outputs,
-    /// then the new state.
+    /// then the new state. Opens a module (core/module_scope.h) wherever PyTorch's model has one
+    /// that computes something.
     virtual TensorList forward(const TensorList& inputs) = 0;
     /// Shapes of the state that it carries from step to step, (layers, streams, width) each; none:
     /// it carries nothing.
@@ -41,10 +42,12 @@ public:
 
 protected:
     Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
-    /// One of the blocks that the model is made of. With recompute_blocks, training keeps its input
-    /// alone and computes it again in the backward pass. The same bits either way.
+    /// One of the blocks that the model is made of, within the module of this name. With
+    /// recompute_blocks, training keeps its input alone and computes it again in the backward pass,
+    /// which opens the module again. The same bits either way.
     template <typename F>
-    Tensor block(const Tensor& x, F f) const {
+    Tensor block(ModuleName name, const Tensor& x, F f) const {
+        const ModuleScope opened(name);
         if (!recompute_blocks || !training) return f(x);
         return checkpoint([f](const TensorList& in) { return TensorList{f(in.front())}; }, {x})
             .front();

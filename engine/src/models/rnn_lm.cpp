@@ -24,7 +24,7 @@ RecurrentKind cell_of(const std::string& name) {
 
 RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_t> seed,
                                    const Device& device)
-    : Model(seed, device), sizes_(sizes) {
+    : Model(seed, device), sizes_(sizes), drop_("drop"), decoder_("decoder") {
     if (sizes.tied && sizes.embedding != sizes.hidden) {
         throw Error(
             ErrorCode::settings,
@@ -47,7 +47,13 @@ RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_
 
 Tensor RnnLanguageModel::drop(const Tensor& x) const {
     if (!training || sizes_.dropout == 0) return x;
+    const ModuleScope opened(drop_);
     return dropout(x, sizes_.dropout, random->source(), random->take(x.numel()));
+}
+
+Tensor RnnLanguageModel::decode(const Tensor& hidden) const {
+    const ModuleScope opened(decoder_);
+    return linear(hidden, decoder_weight_, decoder_bias_);
 }
 
 TensorList RnnLanguageModel::forward(const TensorList& inputs) {
@@ -62,7 +68,7 @@ TensorList RnnLanguageModel::forward(const TensorList& inputs) {
     }
     TensorList out = rnn_(embedded, call);
     const Tensor hidden = reshape(drop(out[0]), {tokens.numel(), sizes_.hidden});
-    out[0] = linear(hidden, decoder_weight_, decoder_bias_);
+    out[0] = decode(hidden);
     return out;
 }
 

@@ -27,10 +27,12 @@ public:
 
 private:
     Tensor drop(const Tensor& x) const;
+    Tensor decode(const Tensor& hidden) const;
 
     Sizes sizes_;
     Embedding encoder_;
     Recurrent rnn_;
+    ModuleName drop_, decoder_;
     Tensor decoder_weight_, decoder_bias_;
 };
 

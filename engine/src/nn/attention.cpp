@@ -28,7 +28,7 @@ Tensor merge_heads(const Tensor& x) {
 MultiheadAttention::MultiheadAttention(TensorRegistry& registry, const std::string& name,
                                        std::int64_t width, std::int64_t num_heads_, double dropout_,
                                        bool has_biases)
-    : num_heads(num_heads_), dropout(dropout_) {
+    : module(name), out_module(name + ".out_proj"), num_heads(num_heads_), dropout(dropout_) {
     if (num_heads < 1 || width % num_heads != 0) {
         throw Error(ErrorCode::value, "MultiheadAttention: " + std::to_string(num_heads) +
                                           " heads do not divide a width of " +
@@ -51,11 +51,14 @@ Tensor MultiheadAttention::attend(const Tensor& q, const Tensor& k, const Tensor
          .is_causal = call.is_causal,
          .random = call.random,
          .random_offset = call.random_offset});
-    return linear(merge_heads(y), out_weight, out_bias);
+    const Tensor merged = merge_heads(y);
+    const ModuleScope opened(out_module);
+    return linear(merged, out_weight, out_bias);
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                                       const Call& call) const {
+    const ModuleScope opened(module);
     const std::int64_t width = out_weight.size(0);
     const auto projected = [&](const Tensor& x, std::int64_t part) {
         const auto rows = [&](const Tensor& t) {
@@ -67,6 +70,7 @@ Tensor MultiheadAttention::operator()(const Tensor& query, const Tensor& key, co
 }
 
 Tensor MultiheadAttention::operator()(const Tensor& x, const Call& call) const {
+    const ModuleScope opened(module);
     // One product for the three projections, and its weight is cast once.
     const std::int64_t width = out_weight.size(0);
     const Tensor all = linear(x, in_proj_weight, in_proj_bias);

@@ -9,6 +9,7 @@ namespace engine {
 /// width, width), Xavier uniform; in_proj_bias and out_proj.bias 0; out_proj.weight as Linear's. x
 /// (..., sequence, width): always batch first.
 struct MultiheadAttention {
+    ModuleName module, out_module;
     std::int64_t num_heads = 1;
     double dropout = 0;
     Tensor in_proj_weight, in_proj_bias, out_weight, out_bias;

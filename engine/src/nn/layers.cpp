@@ -58,25 +58,31 @@ Tensor TensorRegistry::buffer(const std::string& name, const Shape& shape, doubl
     return buffers.back().tensor;
 }
 
-Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t in,
-               std::int64_t out) {
+Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out)
+    : module(name) {
     const double bound = 1.0 / std::sqrt(static_cast<double>(in));
     weight = registry.uniform(name + ".weight", {out, in}, bound, true);
     bias = registry.uniform(name + ".bias", {out}, bound, true);
 }
 
-Tensor Linear::operator()(const Tensor& x) const { return linear(x, weight, bias); }
+Tensor Linear::operator()(const Tensor& x) const {
+    const ModuleScope opened(module);
+    return linear(x, weight, bias);
+}
 
 Embedding::Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
                      std::int64_t width, double bound, bool shared)
-    : weight(registry.uniform(name + ".weight", {rows, width}, bound, shared)) {}
+    : module(name), weight(registry.uniform(name + ".weight", {rows, width}, bound, shared)) {}
 
-Tensor Embedding::operator()(const Tensor& index) const { return embedding(index, weight); }
+Tensor Embedding::operator()(const Tensor& index) const {
+    const ModuleScope opened(module);
+    return embedding(index, weight);
+}
 
 Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
                std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
                Init init)
-    : stride(stride_), padding(padding_) {
+    : module(name), stride(stride_), padding(padding_) {
     const Shape shape{out, in, kernel, kernel};
     const double bound = 1.0 / std::sqrt(static_cast<double>(in * kernel * kernel));
     weight =
@@ -88,13 +94,15 @@ Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t i
 }
 
 Tensor Conv2d::operator()(const Tensor& x) const {
+    const ModuleScope opened(module);
     return conv2d(x, weight, bias,
                   {.stride = {stride, stride}, .padding = {padding, padding}, .dilation = {1, 1}});
 }
 
 BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,
                          bool affine)
-    : weight(affine ? registry.constant(name + ".weight", {channels}, 1) : Tensor()),
+    : module(name),
+      weight(affine ? registry.constant(name + ".weight", {channels}, 1) : Tensor()),
       bias(affine ? registry.constant(name + ".bias", {channels}, 0) : Tensor()),
       running_mean(registry.buffer(name + ".running_mean", {channels}, 0)),
       running_var(registry.buffer(name + ".running_var", {channels}, 1)),
@@ -115,12 +123,14 @@ std::pair<Tensor, Tensor> BatchNorm2d::running(bool training) const {
 }
 
 Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
+    const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
     return batch_norm(x, weight, bias, mean, var, training);
 }
 
 Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training) const {
+    const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
     return batch_norm_relu(x, residual, weight, bias, mean, var, training);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/module_scope.h"
 #include "core/parameter.h"
 #include "core/philox.h"
 #include "core/tape.h"
@@ -36,9 +37,12 @@ private:
     std::uint32_t next_ = 0;
 };
 
+// A layer opens the module of the name that it is registered under while it runs.
+
 /// y = x weight^T + bias, weight (out, in); PyTorch's default init, U(-1/sqrt(in), 1/sqrt(in)) for
 /// both.
 struct Linear {
+    ModuleName module;
     Tensor weight, bias;
     Linear() = default;
     Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out);
@@ -47,6 +51,7 @@ struct Linear {
 
 /// Rows of a table, weight (rows, width); as PyTorch's, but drawn from U(-bound, bound).
 struct Embedding {
+    ModuleName module;
     Tensor weight;
     Embedding() = default;
     /// `shared`: the table is also the weight of a product (tied to the output layer).
@@ -59,6 +64,7 @@ struct Embedding {
 /// Square kernel; weight (out, in, k, k).
 struct Conv2d {
     enum class Init { uniform_fan_in, kaiming_normal_fan_out };
+    ModuleName module;
     Tensor weight, bias;
     std::int64_t stride = 1, padding = 0;
     Conv2d() = default;
@@ -71,6 +77,7 @@ struct Conv2d {
 /// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1. Without `affine` it
 /// has no weight and bias.
 struct BatchNorm2d {
+    ModuleName module;
     Tensor weight, bias, running_mean, running_var, num_batches_tracked;
     BatchNorm2d() = default;
     BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,

@@ -51,7 +51,7 @@ Tensor without_batch(const Tensor& t, int dim) {
 
 Recurrent::Recurrent(TensorRegistry& registry, const std::string& name, RecurrentKind kind_,
                      const Sizes& sizes_)
-    : kind(kind_), sizes(sizes_) {
+    : module(name), kind(kind_), sizes(sizes_) {
     const std::int64_t rows = gates_of(kind) * sizes.hidden;
     const std::int64_t directions = sizes.bidirectional ? 2 : 1;
     const double bound = 1.0 / std::sqrt(static_cast<double>(sizes.hidden));
@@ -71,6 +71,7 @@ Recurrent::Recurrent(TensorRegistry& registry, const std::string& name, Recurren
 }
 
 TensorList Recurrent::operator()(const Tensor& x, const RecurrentCall& call) const {
+    const ModuleScope opened(module);
     const bool packed = !call.batch_sizes.empty();
     const bool alone = !packed && x.rank() == 2;
     const int batch_dim = sizes.batch_first ? 0 : 1;
@@ -102,7 +103,7 @@ TensorList Recurrent::operator()(const Tensor& x, const RecurrentCall& call) con
 
 RecurrentCell::RecurrentCell(TensorRegistry& registry, const std::string& name, RecurrentKind kind_,
                              std::int64_t in, std::int64_t hidden_, bool has_biases)
-    : kind(kind_), hidden(hidden_) {
+    : module(name), kind(kind_), hidden(hidden_) {
     const std::int64_t rows = gates_of(kind) * hidden;
     const double bound = 1.0 / std::sqrt(static_cast<double>(hidden));
     weights.w_ih = registry.uniform(name + ".weight_ih", {rows, in}, bound, true);
@@ -113,6 +114,7 @@ RecurrentCell::RecurrentCell(TensorRegistry& registry, const std::string& name, 
 }
 
 TensorList RecurrentCell::operator()(const Tensor& x, const TensorList& given) const {
+    const ModuleScope opened(module);
     const TensorList hx = states_or_zeros(kind, given, {x.size(0), hidden}, x);
     switch (kind) {
         case RecurrentKind::rnn_tanh:

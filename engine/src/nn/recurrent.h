@@ -24,6 +24,7 @@ struct Recurrent {
         bool bidirectional = false, has_biases = true, batch_first = false;
         double dropout = 0;
     };
+    ModuleName module;
     RecurrentKind kind = RecurrentKind::lstm;
     Sizes sizes{};
     TensorList params;
@@ -37,6 +38,7 @@ struct Recurrent {
 
 /// PyTorch's RNNCell, LSTMCell and GRUCell: weight_ih, weight_hh, bias_ih, bias_hh, drawn alike.
 struct RecurrentCell {
+    ModuleName module;
     RecurrentKind kind = RecurrentKind::lstm;
     std::int64_t hidden = 0;
     CellWeights weights;

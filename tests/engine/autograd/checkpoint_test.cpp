@@ -76,6 +76,23 @@ TEST(Checkpoint, KeepsNothingOfTheInsideUntilBackward) {
     EXPECT_EQ(runs, 2);
 }
 
+TEST(Checkpoint, RecomputesWithinTheModuleThatWasOpen) {
+    const Tensor x = input(DType::f32);
+    std::vector<std::string> modules;
+    const auto segment = [&](const TensorList& in) {
+        modules.push_back(current_module());
+        return TensorList{exp(in[0])};
+    };
+    Tensor y;
+    {
+        const ModuleScope opened(ModuleName("layer1.0"));
+        y = checkpoint(segment, {x})[0];
+    }
+    backward(sum(y));
+    EXPECT_EQ(modules, (std::vector<std::string>{"layer1.0", "layer1.0"}));
+    EXPECT_EQ(current_module(), "");
+}
+
 TEST(Checkpoint, AParameterUsedInsideAndOutsideGetsBothGradients) {
     Tensor w = Tensor::full({1}, 3, DType::f32);
     w.set_requires_grad(true);

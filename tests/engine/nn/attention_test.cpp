@@ -10,11 +10,12 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "kernels/cuda_device.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
+#include "support/module_log.h"
 
 namespace engine {
 namespace {
@@ -47,6 +48,20 @@ TEST(MultiheadAttention, OfOneTensorToItselfIsThatOfThreeEqualOnes) {
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(one[i], three[i], 1e-6);
     EXPECT_EQ(layer(x, {}).shape(), (Shape{3, 5, 8}));
     EXPECT_EQ(layer(ramp({5, 8}), {}).shape(), (Shape{5, 8}));
+}
+
+TEST(MultiheadAttention, RunsInItsModuleAndItsOutputProjectionInAnother) {
+    TensorRegistry registry(1, default_device());
+    const MultiheadAttention layer(registry, "layers.0.self_attn", 8, 2);
+    const Tensor x = ramp({3, 5, 8});
+    ModuleLog log;
+    const ObserverScope attached(log);
+    (void)layer(x, {});
+    (void)layer(x, x, x, {});
+    const std::vector<std::string> once{"layers.0.self_attn", "layers.0.self_attn.out_proj"};
+    std::vector<std::string> twice = once;
+    twice.insert(twice.end(), once.begin(), once.end());
+    EXPECT_EQ(log.forward, twice);
 }
 
 TEST(MultiheadAttention, ACausalOneDoesNotSeeWhatComesLater) {

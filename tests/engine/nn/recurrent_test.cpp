@@ -6,10 +6,11 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "support/here.h"
 #include "kernels/recurrent_network_reference.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
+#include "support/module_log.h"
 
 namespace engine {
 namespace {
@@ -69,6 +70,20 @@ void expect_same(const Tensor& a, const Tensor& b, const kernels::test::Bounds& 
     }
     for (const Tensor* t : {&a, &b})
         expect_within(kernels::test::Buffer(t->dtype(), t->values()), bounds, "y");
+}
+
+TEST(Recurrent, LayersAndCellsRunInTheirModule) {
+    for (const RecurrentKind kind : kinds) {
+        TensorRegistry registry(1, default_device());
+        const Recurrent layer(registry, "rnn", kind, {.in = 3, .hidden = 4});
+        const RecurrentCell cell(registry, "cell", kind, 3, 4);
+        ModuleLog log;
+        const ObserverScope attached(log);
+        (void)layer(ramp({5, 2, 3}));
+        (void)layer(ramp({5, 3}));
+        (void)cell(ramp({2, 3}));
+        EXPECT_EQ(log.forward, (std::vector<std::string>{"rnn", "cell"}));
+    }
 }
 
 TEST(RecurrentLayers, HavePyTorchsNamesInItsOrder) {

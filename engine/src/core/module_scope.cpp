@@ -1,0 +1,45 @@
+#include "core/module_scope.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+namespace engine {
+namespace {
+
+thread_local const ModuleScope* innermost = nullptr;
+
+/// Addresses of a set's elements are stable. Never destroyed: a tape may be freed at exit.
+const std::string* shared_text(const std::string& name) {
+    static std::mutex mutex;
+    static auto& names = *new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    return &*names.insert(name).first;
+}
+
+}  // namespace
+
+ModuleName::ModuleName(const std::string& name)
+    : text_(name.empty() ? nullptr : shared_text(name)) {}
+
+const std::string& ModuleName::text() const noexcept {
+    static const std::string none;
+    return text_ ? *text_ : none;
+}
+
+ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost) {
+    innermost = this;
+}
+ModuleScope::~ModuleScope() { innermost = outer_; }
+
+ModuleName current_module_name() noexcept { return innermost ? innermost->name_ : ModuleName(); }
+
+std::vector<std::string> open_modules() {
+    std::vector<std::string> names;
+    for (const ModuleScope* scope = innermost; scope; scope = scope->outer_)
+        names.push_back(scope->name_.text());
+    std::reverse(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace engine
