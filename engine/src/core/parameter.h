@@ -14,4 +14,10 @@ struct Parameter {
     bool autocast_low = false;
 };
 
+/// Another name that PyTorch's state_dict has for a tensor that two modules share (tied weights).
+struct TensorAlias {
+    std::string name;
+    std::string of;  ///< the name that it is registered under
+};
+
 }  // namespace engine

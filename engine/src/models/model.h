@@ -38,6 +38,8 @@ public:
     bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
     const std::vector<Parameter>& buffers() const { return registry_.buffers; }
+    /// Second names of tied parameters.
+    const std::vector<TensorAlias>& aliases() const { return registry_.aliases; }
     std::int64_t parameter_count() const;
 
 protected:
@@ -71,8 +73,9 @@ protected:
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device);
 
-/// Reads parameters and buffers by name from a safetensors file. Throws Error(data) naming
-/// everything that is missing, unknown, or of another shape.
+/// Reads parameters and buffers by name from a safetensors file. A tied parameter may stand there
+/// under either of its names, or under both with the same bits. Throws Error(data) naming
+/// everything that is missing, unknown, of another shape, or differs from what it is tied to.
 void load_weights(Model& model, const std::string& path);
 
 /// Brings a model that was made in f32 to 16-bit weights and float buffers in place (4.1, and
@@ -82,10 +85,9 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 /// A copy of the parameters and buffers by name, on the host, 16-bit ones as f32: what is saved of
 /// a model at every opt level.
 TensorMap saved_state(const Model& model);
-/// Puts it back, by name, into the model's own types: 16-bit weights take f32 values rounded once
-/// (masters keep them whole: Optimizer::load_masters). Tensors keep their memory. Throws
-/// Error(value), having changed nothing, naming everything that is missing, unknown, or of another
-/// shape.
-void load_state(Model& model, const TensorMap& saved);
+/// Puts it back, by name as load_weights() does, into the model's own types: 16-bit weights take
+/// f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors keep their
+/// memory. Throws Error(value), having changed nothing, naming the same faults.
+void load_state(Model& model, TensorMap saved);
 
 }  // namespace engine

@@ -39,9 +39,13 @@ RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_
                       .hidden = sizes.hidden,
                       .num_layers = sizes.layers,
                       .dropout = sizes.dropout});
-    decoder_weight_ = sizes.tied ? encoder_.weight
-                                 : registry_.uniform("decoder.weight", {sizes.words, sizes.hidden},
-                                                     init_range, true);
+    if (sizes.tied) {
+        decoder_weight_ = encoder_.weight;
+        registry_.alias("decoder.weight", "encoder.weight");
+    } else {
+        decoder_weight_ =
+            registry_.uniform("decoder.weight", {sizes.words, sizes.hidden}, init_range, true);
+    }
     decoder_bias_ = registry_.constant("decoder.bias", {sizes.words}, 0);
 }
 

@@ -1,3 +1,4 @@
+#include <cstring>
 #include <set>
 
 #include "core/cast.h"
@@ -21,21 +22,48 @@ std::vector<Place> places_of(const Model& model) {
     return out;
 }
 
+bool same_bits(const Tensor& a, const Tensor& b) {
+    if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
+    const Tensor left = snapshot(a), right = snapshot(b);
+    return std::memcmp(left.data(), right.data(), left.bytes()) == 0;
+}
+
+/// Leaves tied tensors in `saved` under their registered names alone: PyTorch's state_dict has both
+/// names, and a writer that drops copies keeps either. Returns what differs, as misfits() does.
+std::string resolve_aliases(const Model& model, TensorMap& saved) {
+    std::string wrong;
+    for (const TensorAlias& alias : model.aliases()) {
+        const auto second = saved.extract(alias.name);
+        if (second.empty()) continue;
+        const auto [first, was_missing] = saved.try_emplace(alias.of, second.mapped());
+        if (!was_missing && !same_bits(first->second, second.mapped()))
+            wrong += (wrong.empty() ? "" : "; ") + alias.name + " differs from " + alias.of +
+                     ", to which the model ties it";
+    }
+    return wrong;
+}
+
+/// What keeps `saved` from filling the model; empty: nothing does.
+std::string all_misfits(const Model& model, const std::vector<Place>& places, TensorMap& saved) {
+    const std::string differing = resolve_aliases(model, saved), other = misfits(places, saved);
+    return differing + (differing.empty() || other.empty() ? "" : "; ") + other;
+}
+
 }  // namespace
 
 void load_weights(Model& model, const std::string& path) {
-    const TensorMap tensors = load_tensors(path);
+    TensorMap tensors = load_tensors(path);
     const std::vector<Place> places = places_of(model);
-    const std::string wrong = misfits(places, tensors);
+    const std::string wrong = all_misfits(model, places, tensors);
     if (!wrong.empty())
         throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, " " + wrong),
                     msg("Use weights of the same model, with PyTorch's names."));
     fill(places, tensors);
 }
 
-void load_state(Model& model, const TensorMap& saved) {
+void load_state(Model& model, TensorMap saved) {
     const std::vector<Place> places = places_of(model);
-    const std::string wrong = misfits(places, saved);
+    const std::string wrong = all_misfits(model, places, saved);
     if (!wrong.empty())
         throw Error(ErrorCode::value, "the saved state does not fit the model: " + wrong,
                     "Load the state of the same model, with PyTorch's names.");

@@ -23,9 +23,12 @@ public:
     /// Not trained: running statistics.
     Tensor buffer(const std::string& name, const Shape& shape, double value,
                   DType dtype = DType::f32);
+    /// A second name of the tensor that is registered as `of`: files may hold it under either.
+    void alias(const std::string& name, const std::string& of) { aliases.push_back({name, of}); }
 
     std::vector<Parameter> parameters;
     std::vector<Parameter> buffers;
+    std::vector<TensorAlias> aliases;
 
 private:
     Tensor add(const std::string& name, const Tensor& tensor, bool autocast_low);

@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "engine/error.h"
+#include "models/model.h"
+#include "models/rnn_lm.h"
+#include "safetensors/tensor_file.h"
+#include "support/expectations.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+RnnLanguageModel language_model(std::int64_t seed, bool tied) {
+    return {{.words = 11, .embedding = 4, .hidden = 4, .layers = 1, .tied = tied}, seed, Device{}};
+}
+
+/// What PyTorch's state_dict of the tied model holds: both names of the table.
+TensorMap pytorch_state(const Model& model) {
+    TensorMap state = saved_state(model);
+    state["decoder.weight"] = state.at("encoder.weight");
+    return state;
+}
+
+class TiedWeights : public testing::Test {
+protected:
+    std::string file(const TensorMap& tensors) {
+        const std::string path = (folder_ / "weights.safetensors").string();
+        save_tensors(path, tensors);
+        return path;
+    }
+    /// Loads the file into another model and expects the weights of `from_`.
+    void expect_loads(const TensorMap& tensors) {
+        RnnLanguageModel model = language_model(2, true);
+        load_weights(model, file(tensors));
+        EXPECT_EQ(saved_state(model).at("encoder.weight").values(),
+                  saved_state(from_).at("encoder.weight").values());
+    }
+    /// The sentence that refuses it.
+    std::string refusal(const TensorMap& tensors, bool tied = true) {
+        RnnLanguageModel model = language_model(2, tied);
+        const auto before = saved_state(model).at("rnn.weight_ih_l0").values();
+        const std::string text =
+            message_of(ErrorCode::data, [&] { load_weights(model, file(tensors)); });
+        EXPECT_EQ(saved_state(model).at("rnn.weight_ih_l0").values(), before);
+        return text;
+    }
+
+    const RnnLanguageModel from_ = language_model(1, true);
+    const test_support::TempFolder folder_;
+};
+
+TEST_F(TiedWeights, MayStandUnderBothNames) { expect_loads(pytorch_state(from_)); }
+
+TEST_F(TiedWeights, MayStandUnderEitherName) {
+    expect_loads(saved_state(from_));
+    TensorMap second = pytorch_state(from_);
+    second.erase("encoder.weight");
+    expect_loads(second);
+}
+
+TEST_F(TiedWeights, AreRefusedWhereTheirTwinsDiffer) {
+    TensorMap state = pytorch_state(from_);
+    std::vector<double> values = state.at("encoder.weight").values();
+    values.back() = -values.back();
+    state["decoder.weight"] = Tensor::of(values, {11, 4}, DType::f32, Device{});
+    const auto differs = HasSubstr(
+        "does not fit the model: decoder.weight differs from encoder.weight, to which the model "
+        "ties it.");
+    EXPECT_THAT(refusal(state), differs);
+    state["decoder.weight"] = Tensor::zeros({12, 4}, DType::f32, Device{});
+    EXPECT_THAT(refusal(state), differs);
+    state.erase("decoder.bias");
+    EXPECT_THAT(refusal(state),
+                AllOf(HasSubstr("decoder.weight differs"), HasSubstr("; decoder.bias is missing")));
+}
+
+TEST_F(TiedWeights, OfAnotherShapeAreRefusedUnderEitherName) {
+    TensorMap state = saved_state(from_);
+    state.erase("encoder.weight");
+    EXPECT_THAT(refusal(state), HasSubstr("encoder.weight is missing"));
+    state["decoder.weight"] = Tensor::zeros({12, 4}, DType::f32, Device{});
+    EXPECT_THAT(refusal(state), HasSubstr("encoder.weight has shape (12, 4), not (11, 4)"));
+}
+
+TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
+    const RnnLanguageModel loose = language_model(3, false);
+    RnnLanguageModel model = language_model(2, false);
+    load_weights(model, file(saved_state(loose)));
+    EXPECT_EQ(saved_state(model).at("decoder.weight").values(),
+              saved_state(loose).at("decoder.weight").values());
+    EXPECT_THAT(refusal(saved_state(from_), false), HasSubstr("decoder.weight is missing"));
+}
+
+TEST_F(TiedWeights, AStateInMemoryIsTakenLikeAFile) {
+    RnnLanguageModel model = language_model(2, true);
+    load_state(model, pytorch_state(from_));
+    EXPECT_EQ(saved_state(model).at("encoder.weight").values(),
+              saved_state(from_).at("encoder.weight").values());
+    TensorMap state = pytorch_state(from_);
+    state["decoder.weight"] = Tensor::zeros({11, 4}, DType::f32, Device{});
+    EXPECT_THAT(message_of(ErrorCode::value, [&] { load_state(model, state); }),
+                HasSubstr("decoder.weight differs from encoder.weight"));
+}
+
+}  // namespace
+}  // namespace engine
