@@ -8,6 +8,7 @@
 #include "data/byte_reader.h"
 #include "data/csv_text.h"
 #include "data/data_files.h"
+#include "data/text_utf8.h"
 #include "engine/error.h"
 
 namespace engine {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/csv_text.h"
+#include "data/text_utf8.h"
 #include "engine/error.h"
 
 namespace engine {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace engine {
@@ -91,34 +92,6 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
         out += names[i];
     }
     return out;
-}
-
-bool Utf8Checker::begin(std::uint8_t byte) {
-    lowest_ = 0x80;
-    highest_ = 0xBF;
-    if (byte < 0x80) return true;
-    if (byte < 0xC2 || byte > 0xF4) return false;
-    expected_ = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-    if (byte == 0xE0) lowest_ = 0xA0;
-    if (byte == 0xED) highest_ = 0x9F;
-    if (byte == 0xF0) lowest_ = 0x90;
-    if (byte == 0xF4) highest_ = 0x8F;
-    return true;
-}
-
-bool Utf8Checker::accept(std::string_view piece) {
-    for (const char c : piece) {
-        const auto byte = static_cast<std::uint8_t>(c);
-        if (expected_ == 0) {
-            if (!begin(byte)) return false;
-            continue;
-        }
-        if (byte < lowest_ || byte > highest_) return false;
-        --expected_;
-        lowest_ = 0x80;
-        highest_ = 0xBF;
-    }
-    return true;
 }
 
 }  // namespace engine

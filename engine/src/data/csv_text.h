@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,22 +33,5 @@ std::string shortened(std::string_view text, std::size_t characters = 40);
 
 /// "a, b, c", at most `most` of them, then ", …".
 std::string listed(const std::vector<std::string>& names, std::size_t most);
-
-/// Checks UTF-8 that arrives in pieces. Rejects overlong forms, surrogates and code points above
-/// U+10FFFF.
-class Utf8Checker {
-public:
-    /// False if the text is not valid up to here.
-    bool accept(std::string_view piece);
-    /// False in the middle of a character.
-    bool complete() const { return expected_ == 0; }
-
-private:
-    bool begin(std::uint8_t byte);
-
-    int expected_ = 0;            // continuation bytes to come
-    std::uint8_t lowest_ = 0x80;  // of the next one
-    std::uint8_t highest_ = 0xBF;
-};
 
 }  // namespace engine

@@ -22,33 +22,6 @@ std::size_t length_by_lead(std::uint8_t lead) {
     return lead < 0xF5 ? 4 : 0;
 }
 
-/// The second byte decides about overlong forms, surrogates and the end of Unicode.
-bool second_byte_allowed(std::uint8_t lead, std::uint8_t second) {
-    switch (lead) {
-        case 0xE0:
-            return second >= 0xA0;
-        case 0xED:
-            return second <= 0x9F;
-        case 0xF0:
-            return second >= 0x90;
-        case 0xF4:
-            return second <= 0x8F;
-        default:
-            return true;
-    }
-}
-
-/// Bytes of the character at `at`; 0 if it is invalid.
-std::size_t valid_length(std::string_view text, std::size_t at) {
-    const std::size_t length = length_by_lead(byte_at(text, at));
-    if (length == 0 || length > text.size() - at) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if (!is_continuation(byte_at(text, at + i))) return 0;
-    }
-    if (length > 1 && !second_byte_allowed(byte_at(text, at), byte_at(text, at + 1))) return 0;
-    return length;
-}
-
 /// Whether the next eight bytes are ASCII without NUL.
 bool eight_plain(std::string_view text, std::size_t at) {
     constexpr std::uint64_t ones = 0x0101010101010101;
@@ -62,17 +35,44 @@ bool eight_plain(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+bool Utf8Checker::begin(std::uint8_t byte) {
+    if (byte < 0x80) return true;
+    expected_ = static_cast<int>(length_by_lead(byte)) - 1;
+    // The second byte decides about overlong forms, surrogates and the end of Unicode.
+    lowest_ = byte == 0xE0 ? 0xA0 : byte == 0xF0 ? 0x90 : 0x80;
+    highest_ = byte == 0xED ? 0x9F : byte == 0xF4 ? 0x8F : 0xBF;
+    return expected_ > 0;
+}
+
+bool Utf8Checker::accept(char c) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (expected_ == 0) return begin(byte);
+    if (byte < lowest_ || byte > highest_) return false;
+    --expected_;
+    lowest_ = 0x80;
+    highest_ = 0xBF;
+    return true;
+}
+
+bool Utf8Checker::accept(std::string_view piece) {
+    return std::all_of(piece.begin(), piece.end(), [this](char c) { return accept(c); });
+}
+
 std::size_t first_bad_byte(std::string_view text) {
+    Utf8Checker checker;
+    std::size_t character = 0;  // where the one being read begins
     for (std::size_t at = 0; at < text.size();) {
-        if (eight_plain(text, at)) {
-            at += 8;
-            continue;
+        if (checker.complete()) {
+            character = at;
+            if (eight_plain(text, at)) {
+                at += 8;
+                continue;
+            }
         }
-        const std::size_t length = text[at] == '\0' ? 0 : valid_length(text, at);
-        if (length == 0) return at;
-        at += length;
+        if (text[at] == '\0' || !checker.accept(text[at])) return character;
+        ++at;
     }
-    return text.size();
+    return checker.complete() ? text.size() : character;
 }
 
 std::size_t whole_characters(std::string_view text) {

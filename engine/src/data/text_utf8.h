@@ -1,14 +1,33 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace engine {
 
+/// Checks UTF-8 that arrives in pieces. Rejects overlong forms, surrogates and code points above
+/// U+10FFFF. After a rejection it is of no use.
+class Utf8Checker {
+public:
+    /// False if the text is not valid up to here.
+    bool accept(std::string_view piece);
+    bool accept(char c);
+    /// False in the middle of a character.
+    bool complete() const { return expected_ == 0; }
+
+private:
+    bool begin(std::uint8_t byte);
+
+    int expected_ = 0;            // continuation bytes to come
+    std::uint8_t lowest_ = 0x80;  // of the next one
+    std::uint8_t highest_ = 0xBF;
+};
+
 /// Offset of the first byte that is NUL or not part of a valid UTF-8 character; text.size() if
-/// there is none. Overlong forms, surrogates, code points above U+10FFFF and a character cut short
-/// at the end are invalid: the offset is that of their first byte.
+/// there is none. What Utf8Checker rejects and a character cut short at the end are invalid: the
+/// offset is that of their first byte.
 std::size_t first_bad_byte(std::string_view text);
 
 /// Length of the text without a character that its last bytes begin but do not complete.

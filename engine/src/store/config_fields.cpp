@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/text_utf8.h"
 #include "engine/catalog.h"
 
 namespace engine {
@@ -56,12 +57,8 @@ std::string join(const std::vector<std::string>& names) {
 }
 
 bool is_utf8(const std::string& text) {
-    try {
-        (void)nlohmann::json(text).dump();
-        return true;
-    } catch (const nlohmann::json::type_error&) {
-        return false;
-    }
+    Utf8Checker checker;
+    return checker.accept(text) && checker.complete();
 }
 
 std::string shown(const std::string& text) {

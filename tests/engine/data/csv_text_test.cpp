@@ -59,30 +59,5 @@ TEST(CsvText, ListsNames) {
     EXPECT_EQ(listed({"a", "b", "c"}, 2), "a, b, …");
 }
 
-bool valid(const std::string& text) {
-    // Byte by byte and in one piece alike.
-    Utf8Checker whole;
-    Utf8Checker pieces;
-    bool good = true;
-    for (const char c : text) good = good && pieces.accept({&c, 1});
-    good = good && pieces.complete();
-    EXPECT_EQ(good, whole.accept(text) && whole.complete());
-    return good;
-}
-
-TEST(CsvText, AcceptsUtf8AndNothingElse) {
-    EXPECT_TRUE(valid("Zürich 日本 \xF0\x9F\x8C\xB2 \xF4\x8F\xBF\xBF"));
-    EXPECT_FALSE(valid("Z\xFCrich"));         // Latin-1
-    EXPECT_FALSE(valid("\xC0\xAF"));          // overlong
-    EXPECT_FALSE(valid("\xE0\x80\xAF"));      // overlong
-    EXPECT_FALSE(valid("\xED\xA0\x80"));      // surrogate
-    EXPECT_FALSE(valid("\xF4\x90\x80\x80"));  // above U+10FFFF
-    EXPECT_FALSE(valid("\xF0\x8F\xBF\xBF"));  // overlong
-    EXPECT_FALSE(valid("\x80"));              // no lead byte
-    EXPECT_FALSE(valid("\xE6\x97"));          // cut short
-    EXPECT_FALSE(valid("\xE6\x97 "));         // cut short by a space
-    EXPECT_FALSE(valid("\xFF\xFE\x61"));      // UTF-16
-}
-
 }  // namespace
 }  // namespace engine

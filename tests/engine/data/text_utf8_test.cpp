@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 #include "data/text_case.h"
@@ -58,6 +59,62 @@ TEST(TextUtf8, LeavesOutACharacterThatIsNotComplete) {
     // Bytes that begin nothing are left to first_bad_byte().
     EXPECT_EQ(whole_characters("\x80\x80\x80\x80"), 4U);
     EXPECT_EQ(whole_characters("a\xFF"), 2U);
+}
+
+/// The verdict of Utf8Checker, the same in one piece and byte by byte, and of first_bad_byte().
+bool is_valid(const std::string& text) {
+    Utf8Checker whole, pieces;
+    const bool good = whole.accept(text) && whole.complete();
+    bool by_byte = true;
+    for (const char c : text) by_byte = by_byte && pieces.accept({&c, 1});
+    EXPECT_EQ(by_byte && pieces.complete(), good) << testing::PrintToString(text);
+    EXPECT_EQ(first_bad_byte(text) == text.size(), good) << testing::PrintToString(text);
+    return good;
+}
+
+TEST(TextUtf8, AcceptsUtf8AndNothingElse) {
+    EXPECT_TRUE(is_valid("Zürich 日本 \xF0\x9F\x8C\xB2 \xF4\x8F\xBF\xBF"));
+    EXPECT_FALSE(is_valid("Z\xFCrich"));         // Latin-1
+    EXPECT_FALSE(is_valid("\xC0\xAF"));          // overlong
+    EXPECT_FALSE(is_valid("\xE0\x80\xAF"));      // overlong
+    EXPECT_FALSE(is_valid("\xED\xA0\x80"));      // surrogate
+    EXPECT_FALSE(is_valid("\xF4\x90\x80\x80"));  // above U+10FFFF
+    EXPECT_FALSE(is_valid("\xF0\x8F\xBF\xBF"));  // overlong
+    EXPECT_FALSE(is_valid("\x80"));              // no lead byte
+    EXPECT_FALSE(is_valid("\xE6\x97"));          // cut short
+    EXPECT_FALSE(is_valid("\xE6\x97 "));         // cut short by a space
+    EXPECT_FALSE(is_valid("\xFF\xFE\x61"));      // UTF-16
+}
+
+TEST(TextUtf8, ASequenceIsValidIfSomeCodePointIsWrittenThatWay) {
+    std::set<std::string> written;
+    for (char32_t character = 1; character < 0x110000; ++character) {
+        if (!is_surrogate(character)) written.insert(to_utf8(character));
+    }
+    // Continuation bytes at the edges of every range that a lead byte allows.
+    const std::string edges = "\x01\x7F\x80\x8F\x90\x9F\xA0\xBF\xC0\xFF";
+    for (int lead = 0x80; lead < 0x100; ++lead) {
+        std::vector<std::string> texts{std::string(1, static_cast<char>(lead))};
+        for (std::size_t length = 1; length < 4; ++length) {
+            std::vector<std::string> longer;
+            for (const auto& text : texts) {
+                ASSERT_EQ(is_valid(text), written.contains(text)) << testing::PrintToString(text);
+                // A valid start would be followed by another character.
+                if (written.contains(text)) continue;
+                for (const char edge : edges) longer.push_back(text + edge);
+            }
+            texts = std::move(longer);
+        }
+        for (const auto& text : texts)
+            ASSERT_EQ(is_valid(text), written.contains(text)) << testing::PrintToString(text);
+    }
+}
+
+TEST(TextUtf8, OnlyTheSearchForBadBytesRefusesNul) {
+    Utf8Checker checker;
+    EXPECT_TRUE(checker.accept("a\0b"s));
+    EXPECT_TRUE(checker.complete());
+    EXPECT_EQ(first_bad_byte("a\0b"s), 1U);
 }
 
 std::string lowered(std::string text) {
