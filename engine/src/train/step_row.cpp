@@ -34,20 +34,6 @@ void fill_gradient_figures(StepRecord& row, const kernels::Judgement& judgement)
               : unknown;
 }
 
-/// The task's metrics, and behind them the updates of the optimizers after the first.
-void fill_metrics(StepRecord& row, const kernels::StepFigures& figures, const Task& task) {
-    row.accuracy = unknown;
-    for (const auto column : metric_columns) row.*column = unknown;
-    const std::vector<Metric> metrics = task.step_metrics();
-    std::array<double, most_metrics> values{};
-    task.derive(figures.sums, values);
-    const std::size_t own = metrics.size() - (task.optimizer_names().size() - 1);
-    for (std::size_t i = own; i < metrics.size(); ++i)
-        values[i] = static_cast<double>(figures.further_updates[i - own]);
-    for (std::size_t i = 0; i < metrics.size(); ++i)
-        row.*metric_column(metrics, i) = static_cast<float>(values[i]);
-}
-
 /// Marks of a step: its begin, then the ends of the forward and the backward pass of each batch,
 /// and the end. A step that was replayed as a whole has its begin and its end alone.
 void fill_times(StepRecord& row, const std::vector<float>& gaps) {
@@ -63,10 +49,26 @@ void fill_times(StepRecord& row, const std::vector<float>& gaps) {
 
 }  // namespace
 
+TaskColumns::TaskColumns(const Task& task) : task_(&task) {
+    const std::vector<Metric> metrics = task.step_metrics();
+    for (std::size_t i = 0; i < metrics.size(); ++i) columns_.push_back(metric_column(metrics, i));
+    metrics_ = metrics.size() - (task.optimizer_names().size() - 1);
+}
+
+void TaskColumns::fill(StepRecord& row, const kernels::StepFigures& figures) const {
+    row.accuracy = unknown;
+    for (const auto column : metric_columns) row.*column = unknown;
+    std::array<double, most_metrics + 1> values{};  // accuracy has a column of its own
+    task_->derive(figures.sums, values);
+    for (std::size_t i = 0; i < metrics_; ++i) row.*columns_[i] = static_cast<float>(values[i]);
+    for (std::size_t i = metrics_; i < columns_.size(); ++i)
+        row.*columns_[i] = static_cast<float>(figures.further_updates[i - metrics_]);
+}
+
 void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning) {
     const kernels::StepFigures& figures = arrived.figures;
     row.loss = static_cast<float>(figures.sums.loss / figures.sums.weight);
-    fill_metrics(row, figures, *meaning.task);
+    meaning.columns->fill(row, figures);
     row.lr = figures.lr;
     row.loss_scale = meaning.scaled ? figures.loss_scale : 1;
     row.growth_tracker = figures.growth_tracker;

@@ -1,21 +1,37 @@
 #pragma once
 
+#include <vector>
+
 #include "engine/step_record.h"
 #include "tasks/task.h"
 #include "train/figure_ring.h"
 
 namespace engine {
 
+/// Columns of the record that a task's metrics have. Asks the task for its descriptors once; the
+/// task must outlive it.
+class TaskColumns {
+public:
+    explicit TaskColumns(const Task& task);
+    /// The metrics of a step, and the updates of the optimizers after the first; NaN elsewhere.
+    void fill(StepRecord& row, const kernels::StepFigures& figures) const;
+
+private:
+    const Task* task_;
+    std::vector<float StepRecord::*> columns_;  // metrics, then updates
+    std::size_t metrics_ = 0;                   // how many are metrics
+};
+
 /// What a run's settings say of its figures.
 struct RowMeaning {
     bool scaled = false;       ///< the loss is scaled
     bool may_skip = false;     ///< steps with gradients that are not finite are skipped
     bool watched_f16 = false;  ///< f16 gradients of the backward pass were looked at
-    const Task* task = nullptr;
+    const TaskColumns* columns = nullptr;
 };
 
-/// Fills what the figures of a step tell into its row: loss, metrics, gradients,
-/// scale, updates, times.
+/// Fills what the figures of a step tell into its row: loss, metrics, gradients, scale, updates,
+/// times.
 void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowMeaning& meaning);
 
 }  // namespace engine

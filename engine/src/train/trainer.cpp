@@ -13,7 +13,11 @@ namespace engine {
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
                  std::int64_t planned)
-    : config_(config), context_(config, device), task_(make_task(config, data)), figures_(device) {
+    : config_(config),
+      context_(config, device),
+      task_(make_task(config, data)),
+      columns_(*task_),
+      figures_(device) {
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     const RunContext::Entry entered(context_);
@@ -82,7 +86,7 @@ std::optional<FinishedStep> Trainer::take(bool all) {
     auto step = figures_.take(all, {.scaled = precision.loss_scale().defined(),
                                     .may_skip = precision.scaler().is_enabled(),
                                     .watched_f16 = precision.watches_f16(),
-                                    .task = task_.get()});
+                                    .columns = &columns_});
     if (step) updates_ = step->row.updates;
     return step;
 }

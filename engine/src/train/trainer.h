@@ -82,6 +82,7 @@ private:
     RunConfig config_;
     RunContext context_;
     std::unique_ptr<Task> task_;
+    TaskColumns columns_;
     std::unique_ptr<Model> model_;
     std::unique_ptr<TrainStep> step_;
     std::unique_ptr<StepGraph> graph_;

@@ -53,7 +53,8 @@ StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowMean
     ring.marks().restart();
     ring.marks().mark();
     ring.push(on_device(figures, default_device()), numbered(1));
-    meaning.task = &task;
+    const TaskColumns columns(task);
+    meaning.columns = &columns;
     return ring.take(/*all=*/true, meaning).value().row;
 }
 
@@ -105,6 +106,47 @@ TEST(StepFigures, UpdatesOfFurtherOptimizersCountAmongTheMetrics) {
     EXPECT_TRUE(std::isnan(row.metric_2));
 }
 
+/// Counts how often it is asked for its descriptors. All metrics that a record can hold: the eight
+/// columns, and accuracy beside them.
+class AskedTask final : public test::PairTask {
+public:
+    AskedTask() : PairTask({}) {}
+    TensorList losses(TaskStep&) override { return {}; }
+    std::vector<std::string> optimizer_names() const override {
+        ++asked;
+        return {""};
+    }
+    std::vector<Metric> metrics() const override {
+        ++asked;
+        std::vector<Metric> out;
+        for (std::size_t i = 0; i < most_metrics; ++i) out.push_back({"m" + std::to_string(i), ""});
+        out.push_back({"accuracy", ""});
+        return out;
+    }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        for (std::size_t i = 0; i <= most_metrics; ++i)
+            values[i] = sums.loss + static_cast<double>(i);
+    }
+
+    mutable int asked = 0;
+};
+
+TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
+    const AskedTask task;
+    const TaskColumns columns(task);
+    const int before = task.asked;
+    StepRecord row{};
+    for (int step = 1; step <= 3; ++step) {
+        kernels::StepFigures figures{};
+        figures.sums.loss = step;
+        columns.fill(row, figures);
+        for (std::size_t i = 0; i < most_metrics; ++i)
+            EXPECT_EQ(row.*metric_columns[i], static_cast<float>(step) + static_cast<float>(i));
+        EXPECT_EQ(row.accuracy, static_cast<float>(step + static_cast<int>(most_metrics)));
+    }
+    EXPECT_EQ(task.asked, before);
+}
+
 TEST(StepFigures, ScaleAndSkipsAreThoseOfTheSettings) {
     kernels::StepFigures figures = figures_of_a_step();
     figures.judgement.found_inf = 1;
@@ -127,25 +169,27 @@ TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
     kernels::StepFigures figures = figures_of_a_step();
     figures.state_resets = 3;
     const auto task = classification();
+    const TaskColumns columns(*task);
     for (const bool scaled : {false, true}) {
         StepFigures ring(Device{});
         ring.marks().restart();
         ring.marks().mark();
         ring.push(on_device(figures, Device{}), numbered(9));
-        const FinishedStep step = ring.take(false, {.scaled = scaled, .task = task.get()}).value();
+        const FinishedStep step = ring.take(false, {.scaled = scaled, .columns = &columns}).value();
         EXPECT_EQ(step.row.step, 9) << "what the host knew of it";
         EXPECT_EQ(step.state_resets, 3);
         EXPECT_EQ(step.next_loss_scale, scaled ? 2 : 1);
         EXPECT_EQ(step.sums.values[0], 6);
         EXPECT_FALSE(step.refused.has_value());
-        EXPECT_FALSE(ring.take(true, {.task = task.get()}).has_value());
+        EXPECT_FALSE(ring.take(true, {.columns = &columns}).has_value());
     }
 }
 
 TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
     HALFTONE_NEEDS_CUDA();
     const auto task = classification();
-    const RowMeaning meaning{.task = task.get()};
+    const TaskColumns columns(*task);
+    const RowMeaning meaning{.columns = &columns};
     StepFigures ring(cuda);
     for (std::int64_t step = 1; step <= 4; ++step) {
         kernels::StepFigures figures = figures_of_a_step();
