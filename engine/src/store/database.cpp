@@ -3,6 +3,8 @@
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <limits>
@@ -15,6 +17,28 @@ namespace engine {
 namespace {
 
 constexpr int busy_timeout_ms = 3;
+
+/// errno of the last failure of the database's file or of its log (SQLITE_FCNTL_FILE_POINTER,
+/// SQLITE_FCNTL_JOURNAL_POINTER); 0: none.
+int last_errno(sqlite3* database, int which) {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(database, "main", which, &file);
+    int error = 0;
+    if (file != nullptr && file->pMethods != nullptr)
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+    return error;
+}
+
+/// What may be behind an I/O error, likeliest first. sqlite3_system_errno() is 0 or an earlier
+/// error's where a write failed within a statement; the files know.
+std::array<int, 3> possible_causes(sqlite3* database) {
+    return {last_errno(database, SQLITE_FCNTL_JOURNAL_POINTER),
+            last_errno(database, SQLITE_FCNTL_FILE_POINTER), sqlite3_system_errno(database)};
+}
+
+bool means_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
+bool is_read(int kind) { return kind == SQLITE_IOERR_READ || kind == SQLITE_IOERR_SHORT_READ; }
 
 }  // namespace
 
@@ -63,18 +87,21 @@ void Database::fail(int result) const {
                 msg("Give a folder that can be written."));
 }
 
-/// "disk I/O error" is all that SQLite says of a full disk where it maps a file.
+/// SQLite says "disk I/O error" of most of what a full disk refuses.
 void Database::fail_io() const {
     const int kind = sqlite3_extended_errcode(handle_);
     if (kind == SQLITE_IOERR_CORRUPTFS || kind == SQLITE_IOERR_DATA) throw DamagedDatabase{};
-    const int error = sqlite3_system_errno(handle_);
+    const auto causes = possible_causes(handle_);
     struct statvfs disk {};
-    const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG ||
+    const bool full = std::ranges::any_of(causes, means_full) ||
                       (::statvfs(path_.parent_path().c_str(), &disk) == 0 && disk.f_bavail == 0);
-    if (full) throw_write_error(path_, ENOSPC);
+    if (full && !is_read(kind)) throw_write_error(path_, ENOSPC);
+    const auto cause = std::ranges::find_if(causes, [](int error) { return error != 0; });
+    const std::string reason =
+        cause == causes.end() ? sqlite3_errmsg(handle_) : std::generic_category().message(*cause);
     throw Error(ErrorCode::io,
                 msg("{}: the disk failed while the run history was read or written: {}",
-                    path_.string(), std::generic_category().message(error)),
+                    path_.string(), reason),
                 msg("Look whether the disk works, or give a folder on another one."));
 }
 
