@@ -30,6 +30,7 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
       strides_(schema_.fields.size()),
       packed_(schema_.fields.size()) {
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
+        check_ragged(schema_.fields[f]);
         if (!schema_.fields[f].transforms.empty()) transformed_.push_back(f);
         any_ragged_ = any_ragged_ || schema_.fields[f].ragged != Ragged::no;
     }

@@ -21,7 +21,7 @@ struct LoaderOptions {
 class Collator {
 public:
     /// `schema`: the data set's fields with transforms, and fields that a task added. Throws as
-    /// make_sampler() does.
+    /// make_sampler() and check_ragged() do.
     Collator(DataPart part, Schema schema, const LoaderOptions& options);
 
     std::int64_t batches_per_epoch() const { return sampler_->batches_per_epoch(); }

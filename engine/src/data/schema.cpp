@@ -30,7 +30,16 @@ const char* name(FieldKind kind) {
     return "other";
 }
 
+void check_ragged(const FieldSpec& field) {
+    if (field.ragged == Ragged::no) return;
+    if (field.shape.rank() > 0 && field.shape.numel() > 0) return;
+    throw Error(ErrorCode::shape, "the ragged field " + field.name +
+                                      " needs rows that hold something, not samples of shape " +
+                                      to_string(field.shape));
+}
+
 std::size_t Schema::add(FieldSpec field) {
+    check_ragged(field);
     const std::size_t at = fields.size();
     const std::string owner = field.name;
     const Ragged ragged = field.ragged;

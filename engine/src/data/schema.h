@@ -82,7 +82,8 @@ struct FieldSpec {
 struct Schema {
     std::vector<FieldSpec> fields;
 
-    /// Adds a field, and behind a ragged one its mask or offsets. Returns its index.
+    /// Adds a field, and behind a ragged one its mask or offsets. Returns its index. Throws as
+    /// check_ragged() does.
     std::size_t add(FieldSpec field);
     /// Throws Error(state) if there is no such field.
     std::size_t index(std::string_view name) const;
@@ -90,6 +91,10 @@ struct Schema {
     /// The first field of this kind; null if there is none.
     const FieldSpec* find(FieldKind kind) const;
 };
+
+/// Throws Error(shape) for a ragged field without a capacity or whose rows have no elements: the
+/// offsets of such rows could not be told from their bytes.
+void check_ragged(const FieldSpec& field);
 
 /// "image" (C, H, W) and "label", with the names of the classes.
 Schema classified_images(const Shape& shape, Normalization normalization,

@@ -7,6 +7,7 @@
 
 #include "engine/error.h"
 #include "ramp_dataset.h"
+#include "support/expectations.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -297,6 +298,17 @@ TEST(Collator, CountsTheCapacityOfRaggedFieldsInItsBytes) {
     std::size_t bytes = 0;
     for (const BatchField& field : batch.fields) bytes += field.bytes.size();
     EXPECT_EQ(collator.batch_bytes(), bytes);
+}
+
+TEST(Collator, RefusesASchemaWhoseRaggedRowsWereEmptiedLater) {
+    for (const Ragged boxes : {Ragged::masked, Ragged::packed}) {
+        const auto data = std::make_shared<RaggedDataset>(boxes, Ragged::packed);
+        Schema schema = data->schema();
+        schema.fields[0].shape = {3, 0};
+        EXPECT_THAT(message_of(ErrorCode::shape,
+                               [&] { Collator({data}, schema, {.sampler = {.batch_size = 2}}); }),
+                    ::testing::HasSubstr("boxes needs rows that hold something"));
+    }
 }
 
 /// A text whose token i is i, with its targets.

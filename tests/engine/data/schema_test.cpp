@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "support/expectations.h"
 
 namespace engine {
 namespace {
@@ -34,6 +35,25 @@ TEST(Schema, AddsTheMaskOrTheOffsetsBehindARaggedField) {
     EXPECT_EQ(offsets.name, "words.offsets");
     EXPECT_EQ(offsets.kind, FieldKind::offsets);
     EXPECT_EQ(offsets.dtype, DType::i64);
+}
+
+TEST(Schema, RefusesRaggedFieldsWhoseRowsHoldNothing) {
+    for (const Ragged ragged : {Ragged::masked, Ragged::packed}) {
+        for (const Shape& shape : {Shape{5, 0}, Shape{0, 4}, Shape{0}, Shape{}}) {
+            Schema schema;
+            EXPECT_THAT(
+                message_of(
+                    ErrorCode::shape,
+                    [&] { schema.add({.name = "boxes", .shape = shape, .ragged = ragged}); }),
+                ::testing::HasSubstr("the ragged field boxes needs rows that hold "
+                                     "something, not samples of shape " +
+                                     to_string(shape)));
+            EXPECT_TRUE(schema.fields.empty());
+        }
+    }
+    Schema schema;
+    schema.add({.name = "features", .shape = {0}});
+    EXPECT_EQ(schema.fields.size(), 1U) << "a field that is not ragged may be empty";
 }
 
 TEST(Schema, FindsFieldsByNameAndByKind) {
