@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "linear_reference.h"
+#include "step_support.h"
+
+// Clipping of several optimizers: each clips its own gradients, unscaled, whatever scales the loss.
+// Against the same steps in double.
+namespace engine {
+namespace {
+
+using test::expect_near;
+using test::LinearReference;
+using test::mixed;
+using test::mse_slope;
+using test::pair_run;
+using test::PairModel;
+using test::Rows;
+using test::rows_of;
+using test::TwoLosses;
+
+struct ClipCase {
+    const char* scaler;
+    ClipConfig clip;
+    std::int64_t accumulate;
+};
+
+class ClippedOptimizers : public testing::TestWithParam<ClipCase> {
+protected:
+    static RunConfig settings() {
+        RunConfig config = pair_run("fp32", GetParam().accumulate);
+        config.precision.scaler = GetParam().scaler;
+        config.clip = GetParam().clip;
+        return config;
+    }
+};
+
+/// The gradients of TwoLosses on these batches.
+void add_gradients(LinearReference& first, LinearReference& second,
+                   std::span<const Batch> batches) {
+    const double share = 1.0 / static_cast<double>(batches.size());
+    for (const Batch& batch : batches) {
+        const Rows x = rows_of(batch, 0), target = rows_of(batch, 1);
+        const Rows o0 = first.outputs(x), o1 = second.outputs(x);
+        const Rows one = mse_slope(mixed(o0, 0.3, o1, 0.7), target);
+        const Rows two = mse_slope(mixed(o0, 0.6, o1, -0.4), target);
+        first.add_gradient(x, mixed(one, 0.3, two, 0.6), share);
+        second.add_gradient(x, mixed(one, 0.7, two, -0.4), share);
+    }
+}
+
+/// The clipping must have something to do in every step, and something to leave alone.
+void expect_clipping(const LinearReference& layer, const ClipConfig& clip) {
+    if (clip.kind == "norm") {
+        EXPECT_GT(layer.gradient_norm(), clip.value);
+    }
+    if (clip.kind == "value") {
+        EXPECT_GT(layer.count_beyond(clip.value), 0);
+        EXPECT_LT(layer.count_beyond(clip.value), test::pair_width * (test::pair_width + 1));
+    }
+}
+
+TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
+    const RunConfig config = settings();
+    const auto fixture =
+        test::pair_fixture(config, default_device(), std::make_unique<TwoLosses>());
+    const auto& model = dynamic_cast<const PairModel&>(*fixture->model);
+    LinearReference first(model.first), second(model.second);
+    for (int i = 0; i < 4; ++i) {
+        SCOPED_TRACE(i);
+        first.zero_grad();
+        second.zero_grad();
+        add_gradients(first, second, fixture->make(i));
+        const double norm = std::hypot(first.gradient_norm(), second.gradient_norm());
+        const auto figures = fixture->compute();
+        for (LinearReference* layer : {&first, &second}) {
+            expect_clipping(*layer, config.clip);
+            layer->update(config.clip, config.optimizer);
+        }
+        expect_near(model.first, first);
+        expect_near(model.second, second);
+        const bool scaled = config.precision.scaler != "off";
+        const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
+        EXPECT_NEAR(std::sqrt(figures.judgement.sum_squares) / scale, norm, 1e-5 * norm)
+            << "of all optimizers, before clipping";
+        EXPECT_EQ(figures.updates, i + 1);
+        EXPECT_EQ(figures.further_updates[0], i + 1);
+        if (!scaled) continue;
+        const bool moves = config.precision.scaler == "dynamic";
+        EXPECT_EQ(figures.loss_scale, moves ? std::ldexp(128.0F, i) : 128.0F);
+        EXPECT_EQ(figures.next_loss_scale, moves ? std::ldexp(128.0F, i + 1) : 128.0F);
+    }
+}
+
+std::string label(const testing::TestParamInfo<ClipCase>& of) {
+    return std::string(of.param.scaler) + "_" + of.param.clip.kind + "_" +
+           std::to_string(of.param.accumulate);
+}
+
+const ClipConfig none{.kind = "none"}, norm{.kind = "norm", .value = 0.1},
+    value{.kind = "value", .value = 0.02};
+
+INSTANTIATE_TEST_SUITE_P(Scalers, ClippedOptimizers,
+                         testing::Values(ClipCase{"static", none, 1}, ClipCase{"static", norm, 1},
+                                         ClipCase{"static", value, 1}, ClipCase{"static", norm, 2},
+                                         ClipCase{"static", value, 2}, ClipCase{"dynamic", norm, 1},
+                                         ClipCase{"dynamic", value, 1}, ClipCase{"off", norm, 1},
+                                         ClipCase{"off", value, 1}),
+                         label);
+
+}  // namespace
+}  // namespace engine
