@@ -39,8 +39,4 @@ void* scratch_bytes(Scratch kind, std::size_t bytes) {
     return block.data.get();
 }
 
-void release_scratch() noexcept {
-    for (Block& block : blocks) block = {};
-}
-
 }  // namespace kernels::cpu

@@ -31,7 +31,4 @@ T* scratch(Scratch kind, std::size_t count) {
     return static_cast<T*>(scratch_bytes(kind, count * sizeof(T)));
 }
 
-/// Gives the calling thread's blocks back.
-void release_scratch() noexcept;
-
 }  // namespace kernels::cpu

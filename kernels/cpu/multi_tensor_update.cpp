@@ -17,18 +17,13 @@ HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-void sgd_run(const UpdateTensor& t, std::int64_t first, std::int64_t n, const SgdOptions& options,
-             const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, SgdFormula<VF>::of(options, at.update, ToVector()), at, counts);
-}
-void adam_run(const UpdateTensor& t, std::int64_t first, std::int64_t n, const AdamOptions& options,
-              const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, AdamFormula<VF>::of(options, at.update, ToVector()), at, counts);
-}
-void adagrad_run(const UpdateTensor& t, std::int64_t first, std::int64_t n,
-                 const AdagradOptions& options, const TensorValues& at, UpdateCounts* counts) {
-    update_run(t, first, n, AdagradFormula<VF>::of(options, at.update, ToVector()), at, counts);
-}
+#define HALFTONE_UPDATE(Name, name)                                                               \
+    void name##_run(const UpdateTensor& t, std::int64_t first, std::int64_t n,                    \
+                    const Name##Options& options, const TensorValues& at, UpdateCounts* counts) { \
+        update_run(t, first, n, Name##Formula<VF>::of(options, at.update, ToVector()), at,        \
+                   counts);                                                                       \
+    }
+#include "kernels/updates.inc"
 
 }  // namespace
 }  // namespace kernels::cpu::HWY_NAMESPACE
@@ -38,9 +33,8 @@ HWY_AFTER_NAMESPACE();
 namespace kernels::cpu {
 namespace {
 
-HWY_EXPORT(sgd_run);
-HWY_EXPORT(adam_run);
-HWY_EXPORT(adagrad_run);
+#define HALFTONE_UPDATE(Name, name) HWY_EXPORT(name##_run);
+#include "kernels/updates.inc"
 
 /// `vectors` runs a part of a tensor with f32 arithmetic; Formula is that of doubles.
 template <class Formula, class Options, class Vectors>
@@ -63,31 +57,15 @@ void update_all(std::span<const UpdateTensor> tensors, const Options& options,
 
 }  // namespace
 
-void multi_tensor_sgd(std::span<const UpdateTensor> tensors, const SgdOptions& options,
-                      const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    update_all<wide::SgdFormula<double>>(tensors, options, scalars, counts,
-                                         [](const auto&... given) {
-                                             HWY_DYNAMIC_DISPATCH(sgd_run)(given...);
-                                         });
-}
-
-void multi_tensor_adam(std::span<const UpdateTensor> tensors, const AdamOptions& options,
-                       const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    assert(scalars.own_step != nullptr);
-    update_all<wide::AdamFormula<double>>(tensors, options, scalars, counts,
-                                          [](const auto&... given) {
-                                              HWY_DYNAMIC_DISPATCH(adam_run)(given...);
-                                          });
-}
-
-void multi_tensor_adagrad(std::span<const UpdateTensor> tensors, const AdagradOptions& options,
-                          const UpdateScalars& scalars, UpdateCounts* counts, Stream) {
-    assert(scalars.own_step != nullptr);
-    update_all<wide::AdagradFormula<double>>(tensors, options, scalars, counts,
-                                             [](const auto&... given) {
-                                                 HWY_DYNAMIC_DISPATCH(adagrad_run)(given...);
-                                             });
-}
+#define HALFTONE_UPDATE(Name, name)                                                               \
+    void multi_tensor_##name(std::span<const UpdateTensor> tensors, const Name##Options& options, \
+                             const UpdateScalars& scalars, UpdateCounts* counts, Stream) {        \
+        update_all<wide::Name##Formula<double>>(tensors, options, scalars, counts,                \
+                                                [](const auto&... given) {                        \
+                                                    HWY_DYNAMIC_DISPATCH(name##_run)(given...);   \
+                                                });                                               \
+    }
+#include "kernels/updates.inc"
 
 }  // namespace kernels::cpu
 #endif

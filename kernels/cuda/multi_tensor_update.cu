@@ -17,19 +17,11 @@ void update(const char* name, std::span<const UpdateTensor> tensors, const Optio
 
 }  // namespace
 
-void multi_tensor_sgd(std::span<const UpdateTensor> tensors, const SgdOptions& options,
-                      const UpdateScalars& scalars, UpdateCounts* counts, Stream stream) {
-    update<SgdFormula>("multi_tensor_sgd", tensors, options, scalars, counts, stream);
-}
-
-void multi_tensor_adam(std::span<const UpdateTensor> tensors, const AdamOptions& options,
-                       const UpdateScalars& scalars, UpdateCounts* counts, Stream stream) {
-    update<AdamFormula>("multi_tensor_adam", tensors, options, scalars, counts, stream);
-}
-
-void multi_tensor_adagrad(std::span<const UpdateTensor> tensors, const AdagradOptions& options,
-                          const UpdateScalars& scalars, UpdateCounts* counts, Stream stream) {
-    update<AdagradFormula>("multi_tensor_adagrad", tensors, options, scalars, counts, stream);
-}
+#define HALFTONE_UPDATE(Name, name)                                                               \
+    void multi_tensor_##name(std::span<const UpdateTensor> tensors, const Name##Options& options, \
+                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream) { \
+        update<Name##Formula>("multi_tensor_" #name, tensors, options, scalars, counts, stream);  \
+    }
+#include "kernels/updates.inc"
 
 }  // namespace kernels::cuda

@@ -361,8 +361,8 @@
         <translation>学习率</translation>
     </message>
     <message>
-        <source>Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls. Default: 0.05 (SGD), 0.1 (NovoGrad), 0.01 (LAMB, Adagrad), 0.001 (Adam, AdamW).</source>
-        <translation>步长。太大：损失跳动或变为 NaN；太小：训练停滞。默认：0.05（SGD）、0.1（NovoGrad）、0.01（LAMB、Adagrad）、0.001（Adam、AdamW）。</translation>
+        <source>Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls.</source>
+        <translation>步长。太大：损失跳动或变为 NaN；太小：训练停滞。</translation>
     </message>
     <message>
         <source>Momentum</source>
@@ -385,8 +385,8 @@
         <translation>权重衰减</translation>
     </message>
     <message>
-        <source>Pulls every weight towards 0 in each step, against overfitting. Default: 0.0005 (SGD), 0.01 (AdamW, LAMB), 0 (others).</source>
-        <translation>每步把权重略微拉向 0，防止过拟合。默认：0.0005（SGD）、0.01（AdamW、LAMB）、0（其他）。</translation>
+        <source>Pulls every weight towards 0 in each step, against overfitting.</source>
+        <translation>每步把权重略微拉向 0，防止过拟合。</translation>
     </message>
     <message>
         <source>Beta 1</source>
@@ -2637,10 +2637,6 @@
         <translation>请将 dataset.order 留空。</translation>
     </message>
     <message>
-        <source>batch_size: {}: too many streams for {} tokens, each needs at least 2</source>
-        <translation>batch_size：{}：流数过多，文本只有 {} 个词元，每个流至少需要 2 个</translation>
-    </message>
-    <message>
         <source>Take a smaller batch or a longer text.</source>
         <translation>请减小批大小，或换用更长的文本。</translation>
     </message>
@@ -2682,7 +2678,7 @@
     </message>
     <message>
         <source>{}: too short for a test part</source>
-        <translation>{}：文本太短，未划分测试集</translation>
+        <translation>{}：数据太少，未划分测试集</translation>
     </message>
     <message>
         <source>{}: too large: the tokens up to here take more than {} MiB of memory</source>
@@ -3169,8 +3165,8 @@
         <translation>请使用词，以逗号分隔</translation>
     </message>
     <message>
-        <source>Ignored, since they belong to another data set, model or optimizer: {}.</source>
-        <translation>以下设置属于其他数据集、模型或优化器，已忽略：{}。</translation>
+        <source>Ignored, since they belong to another choice of their section: {}.</source>
+        <translation>以下选项属于本节的其他选择，已忽略：{}。</translation>
     </message>
     <message>
         <source>use off: {} has no blocks to compute again</source>
@@ -3191,6 +3187,30 @@
     <message>
         <source>Blocks</source>
         <translation>按块</translation>
+    </message>
+    <message>
+        <source>use a number that fits into fp32</source>
+        <translation>请使用 fp32 能表示的数</translation>
+    </message>
+    <message>
+        <source>{}, line {}, column {}: a word of {} bytes</source>
+        <translation>{}，第 {} 行，列 {}：有一个 {} 字节的词</translation>
+    </message>
+    <message>
+        <source>batch_size: {}: the text has {} tokens, and each row of a batch needs at least 2 of its own</source>
+        <translation>batch_size：{}：文本只有 {} 个词元，而批次的每一行至少需要 2 个</translation>
+    </message>
+    <message>
+        <source>No update was applied in epoch {}: all {} steps were skipped, since the loss itself was not finite, which no loss scale can mend. Bring the inputs into a smaller range, or train in bf16 or fp32.</source>
+        <translation>第 {} 轮没有应用任何更新：全部 {} 步都被跳过，因为损失本身不是有限值，任何损失缩放都无济于事。请缩小输入的范围，或用 bf16 或 fp32 训练。</translation>
+    </message>
+    <message>
+        <source>The machine's memory does not suffice.</source>
+        <translation>本机内存不足。</translation>
+    </message>
+    <message>
+        <source>Take a smaller batch, model or data set.</source>
+        <translation>请使用更小的批次、模型或数据集。</translation>
     </message>
 </context>
 </TS>

@@ -39,7 +39,7 @@ void run(benchmark::State& state, const DataPart& part, std::int64_t batch_size,
 
 void next_spirals(benchmark::State& state) {
     run(state,
-        {std::make_shared<SpiralDataset>(1, StreamId::spirals_train, SpiralDataset::train_size)},
+        {std::make_shared<SpiralDataset>(1, StreamId::points_train, SpiralDataset::train_size)},
         state.range(0));
 }
 BENCHMARK(next_spirals)->Arg(32)->Arg(128);

@@ -3,7 +3,8 @@
 # needs a SOURCES/F/x.* in one of its folders, and so does x_more_words_test.cpp; of several TESTS that hold a file, the
 # longest counts. A folder scenario/ holds tests of several sources. All paths are relative to ROOT.
 #
-# Each test, those of scenario/ and the exceptions too, must stand in the nearest CMakeLists.txt at or above its folder.
+# Each test, those of scenario/ and the exceptions too, must stand in the nearest CMakeLists.txt at or above its folder,
+# or be F/NAME_test.cpp or F/NAME_dataset_test.cpp of a kind NAME that SOURCES/F/descriptors.inc lists.
 #
 # EXCEPTIONS lists the tests of a whole system, which no source file has alone: a path a line, # begins a comment. One that
 # is not there, or that has a source after all, is refused as well.
@@ -50,7 +51,18 @@ has_source() {
 is_compiled() {
     local folder=${1%/*}
     while [[ ! -e $root/$folder/CMakeLists.txt && $folder == */* ]]; do folder=${folder%/*}; done
-    grep -qwF "${1#"$folder"/}" "$root/$folder/CMakeLists.txt" 2> /dev/null
+    grep -qwF "${1#"$folder"/}" "$root/$folder/CMakeLists.txt" 2> /dev/null || is_of_a_kind "$1"
+}
+
+is_of_a_kind() {
+    local folder name source
+    folder=$(folder_of "$1")
+    name=$(basename "$1" _test.cpp)
+    for source in ${sources_of[$folder]//,/ }; do
+        source=$root/$source${1#"$folder"}
+        grep -qE "^HALFTONE_[A-Z]+\\(${name%_dataset}\\)" "${source%/*}/descriptors.inc" 2> /dev/null && return 0
+    done
+    return 1
 }
 
 declare -A excepted=()

@@ -40,6 +40,16 @@ if ! output=$(check); then
 fi
 
 make_good_tree
+echo 'HALFTONE_NORM(batch_norm)' > "$tree/engine/src/norm/descriptors.inc"
+echo 'SOURCES whole_test.cpp' > "$tree/tests/engine/CMakeLists.txt"
+if ! output=$(check); then
+    echo "FAILED: the test of a kind is refused: $output"
+    failures=$((failures + 1))
+fi
+echo 'HALFTONE_NORM(layer_norm)' > "$tree/engine/src/norm/descriptors.inc"
+expect_refused "tests/engine/norm/batch_norm_test.cpp: in no CMakeLists.txt"
+
+make_good_tree
 touch "$tree/tests/kernels/cuda_gemm_test.cpp"
 expect_refused "tests/kernels/cuda_gemm_test.cpp: no kernels/cpu,kernels/cuda has"
 
@@ -89,5 +99,5 @@ make_good_tree
 rm "$tree/tests/kernels/CMakeLists.txt"
 expect_refused "tests/kernels/gemm_test.cpp: in no CMakeLists.txt"
 
-((failures == 0)) && echo "check_mirrors.sh: two good trees passed, ten broken ones refused"
+((failures == 0)) && echo "check_mirrors.sh: three good trees passed, eleven broken ones refused"
 ((failures == 0))

@@ -73,10 +73,19 @@ struct OptimizerInfo {
     std::string kind;
     std::string title;
     std::string summary;
-    std::vector<std::string> fields;  ///< of OptimizerConfig that it reads
-    OptimizerConfig defaults;         ///< where nothing else is given
+    std::vector<OptionSpec> options;  ///< "optimizer.NAME"
+    /// What is wrong with options that are valid one by one; null: nothing can be.
+    std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
 };
 std::span<const OptimizerInfo> optimizers();
+
+struct ScheduleInfo {
+    std::string kind;
+    std::string title;
+    std::string summary;
+    std::vector<OptionSpec> options;  ///< "schedule.NAME"
+};
+std::span<const ScheduleInfo> schedules();
 
 /// One field of RunConfig: how to show and explain it.
 struct FieldInfo {
@@ -88,8 +97,9 @@ struct FieldInfo {
     /// `device`, which also takes cuda:N).
     std::vector<FieldChoice> choices = {};
     bool optional = false;                ///< may be left out and then follows precision.preset
-    std::vector<std::string> kinds = {};  ///< of an option: the data sets or models that have it
+    std::vector<std::string> kinds = {};  ///< of an option: those of its section that have it
     bool prominent = false;               ///< of an option: shown without being asked for
+    std::string needs = {};               ///< of an option: path of the flag it plays a part with
 };
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.

@@ -41,8 +41,10 @@ struct OptionSpec {
     double highest = std::numeric_limits<double>::infinity();
     bool above_lowest = false;  ///< `lowest` itself is refused
     bool below_highest = false;
+    bool fits_f32 = false;  ///< a number that is not 0 must be in the range of fp32
     std::vector<FieldChoice> choices = {};  ///< of a word; empty: any
     bool prominent = false;                 ///< shown without being asked for
+    std::string needs = {};  ///< the flag of the same kind without which it plays no part
 };
 
 /// Null if there is no such option.
@@ -52,9 +54,36 @@ const OptionSpec* find_option(std::span<const OptionSpec> specs, std::string_vie
 /// valid.
 Message check_option(const OptionSpec& spec, const OptionValue& value);
 
+/// What an option of this type takes: "use a number".
+Message option_type(const OptionSpec& spec);
+
 /// Gives each option its type, and the default where none is given. Values of another type and
 /// options of other kinds stay as they are.
 void complete(Options& options, std::span<const OptionSpec> specs);
+
+/// The options of one kind as given, by their types; what is left out has its default. `specs` must
+/// outlive it. Throws as option().
+class TypedOptions {
+public:
+    TypedOptions(const Options& given, std::span<const OptionSpec> specs)
+        : given_(given), specs_(specs) {}
+    bool flag(std::string_view name) const;
+    std::int64_t whole(std::string_view name) const;
+    double number(std::string_view name) const;
+    std::string word(std::string_view name) const;
+    std::vector<std::int64_t> wholes(std::string_view name) const;
+    std::vector<std::string> words(std::string_view name) const;
+
+private:
+    Options given_;
+    std::span<const OptionSpec> specs_;
+};
+
+/// An option that does not go with the others.
+struct OptionConflict {
+    std::string name;
+    Message allowed;
+};
 
 /// Different values have different texts: for keys of caches.
 std::string to_string(const OptionValue& value);

@@ -9,6 +9,7 @@
 
 #include "engine/message.h"
 #include "engine/options.h"
+#include "engine/setting_words.h"
 
 namespace engine {
 
@@ -43,11 +44,11 @@ struct ModelConfig {
 /// The preset and the five settings it stands for; an empty one takes the preset's.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
-    std::optional<std::string> weights;     ///< fp32, fp16
-    std::optional<std::string> autocast;    ///< off, fp16, bf16
-    std::optional<std::string> batch_norm;  ///< fp32, fp16
+    std::optional<WeightFormat> weights;
+    std::optional<AutocastFormat> autocast;
+    std::optional<WeightFormat> batch_norm;
     std::optional<bool> master_weights;
-    std::optional<std::string> scaler;  ///< off, static, dynamic
+    std::optional<ScalerMode> scaler;
 
     bool operator==(const PrecisionConfig&) const = default;
 };
@@ -68,35 +69,21 @@ struct ScalerConfig {
 };
 
 struct OptimizerConfig {
-    std::string kind = "sgd";  ///< sgd, adam, adamw, lamb, novograd, adagrad
-    double lr = 0.05;
-    double momentum = 0.9;
-    bool nesterov = false;
-    double weight_decay = 0.0005;
-    double beta1 = 0.9;  ///< adam, adamw, lamb, novograd
-    double beta2 = 0.999;
-    double eps = 1e-8;                     ///< and adagrad
-    bool amsgrad = false;                  ///< adam, adamw
-    double lr_decay = 0;                   ///< adagrad
-    double initial_accumulator_value = 0;  ///< adagrad
-    double max_grad_norm = 1;              ///< lamb; 0: no limit
-    bool nvlamb = false;                   ///< lamb
-    std::string norm = "l2";               ///< novograd: l2, largest
-    bool larc = false;                     ///< layer-wise rates around any of them
-    double larc_trust = 0.02;
-    bool larc_clip = true;
+    std::string kind = "sgd";  ///< of optimizers()
+    Options options;           ///< of this kind: "lr", "momentum", "beta1"
 
     bool operator==(const OptimizerConfig&) const = default;
 };
 
 struct ScheduleConfig {
-    std::string kind = "cosine";  ///< constant, cosine; advances on applied updates
+    std::string kind = "cosine";  ///< of schedules()
+    Options options;
 
     bool operator==(const ScheduleConfig&) const = default;
 };
 
 struct ClipConfig {
-    std::string kind = "none";  ///< none, norm, value; always after unscaling
+    ClipKind kind = ClipKind::none;  ///< always after unscaling
     double value = 1.0;
 
     bool operator==(const ClipConfig&) const = default;
@@ -114,10 +101,10 @@ struct RunConfig {
     ClipConfig clip;
     double gradient_penalty = 0;  ///< weight of the norm of the loss's gradient; 0: off
     std::int64_t batch_size = 128;
-    std::int64_t accumulate = 1;        ///< micro-batches of batch_size per optimizer step
-    std::string recompute = "off";      ///< off, blocks: activation checkpointing
-    std::int64_t bptt = 35;             ///< tokens in a window of a text
-    std::int64_t evaluation_batch = 0;  ///< rows; 0: the task's
+    std::int64_t accumulate = 1;           ///< micro-batches of batch_size per optimizer step
+    Recompute recompute = Recompute::off;  ///< blocks: activation checkpointing
+    std::int64_t bptt = 35;                ///< tokens in a window of a text
+    std::int64_t evaluation_batch = 0;     ///< rows; 0: the task's
     std::int64_t epochs = 2;
     std::int64_t max_steps = 0;  ///< 0: no limit
     /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
@@ -152,11 +139,11 @@ struct ParsedConfig {
 
 /// The five settings of a precision after the preset and its overrides.
 struct ResolvedPrecision {
-    std::string weights;
-    std::string autocast;
-    std::string batch_norm;
+    WeightFormat weights = WeightFormat::fp32;
+    AutocastFormat autocast = AutocastFormat::off;
+    WeightFormat batch_norm = WeightFormat::fp32;
     bool master_weights = false;
-    std::string scaler;
+    ScalerMode scaler = ScalerMode::off;
     bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
 };
 
@@ -175,10 +162,14 @@ std::string to_json(const RunConfig& config, const std::vector<std::string>& com
 /// The preset's five settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);
 
+/// The settings with every option of their kinds, at its default where none is given.
+RunConfig completed(RunConfig config);
+
 /// `{}` with scaler.preset classroom: what `compare` without a file and the first start run.
 RunConfig default_comparison();
 
-/// Paths of the fields in which the two differ, as in JSON, for "difference of their settings".
+/// Paths of the fields in which the two differ, as in JSON, for "difference of their settings". An
+/// option that is left out has its default.
 std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b);
 
 }  // namespace engine

@@ -85,12 +85,12 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
 }
 
 OptProperties properties_of(const ResolvedPrecision& precision) {
-    const bool casts = precision.autocast != "off";
+    const bool casts = precision.autocast != AutocastFormat::off;
     OptOverrides overrides{.hard_override = true};
     std::string level = casts ? "O1" : "O0";
-    if (precision.weights == "fp16") {
+    if (precision.weights == WeightFormat::fp16) {
         level = precision.master_weights ? "O2" : "O3";
-        overrides.keep_batchnorm_fp32 = precision.batch_norm != "fp16";
+        overrides.keep_batchnorm_fp32 = precision.batch_norm != WeightFormat::fp16;
         overrides.patch_functions = casts;
     }
     return resolve_opt_level(level, overrides).properties;

@@ -64,7 +64,5 @@ ScalerOptions apex_fp16_scaler();
 ScalerOptions fastai1_scaler();
 /// fastai 2's own: from 2^24, doubles after every 500 clean steps, whatever overflows lie between.
 ScalerOptions fastai2_scaler(double div_factor = 2);
-/// Where fastai's dynamic scaling is off (the default of 1.0).
-constexpr double fastai_static_scale = 512;
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "engine/message.h"
 
+#include <cmath>
 #include <sstream>
 
 namespace engine {
@@ -19,6 +20,7 @@ std::string Message::str() const {
 namespace detail {
 
 std::string written(double value) {
+    if (std::isnan(value)) return "nan";  // whatever its sign
     std::ostringstream out;
     out << value;
     return out.str();

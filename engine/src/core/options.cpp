@@ -87,6 +87,13 @@ std::optional<OptionValue> as_type_of(const OptionValue& like, const OptionValue
     return std::nullopt;
 }
 
+bool fits_f32(const OptionValue& value) {
+    const auto* number = std::get_if<double>(&value);
+    if (number == nullptr || *number == 0) return true;
+    const double size = std::abs(*number);
+    return size >= std::numeric_limits<float>::min() && size <= std::numeric_limits<float>::max();
+}
+
 bool in_range(const OptionSpec& spec, double value) {
     const bool high_enough = spec.above_lowest ? value > spec.lowest : value >= spec.lowest;
     const bool low_enough = spec.below_highest ? value < spec.highest : value <= spec.highest;
@@ -131,10 +138,14 @@ const OptionSpec* find_option(std::span<const OptionSpec> specs, std::string_vie
     return found == specs.end() ? nullptr : &*found;
 }
 
+Message option_type(const OptionSpec& spec) { return type_message(spec.default_value); }
+
 Message check_option(const OptionSpec& spec, const OptionValue& value) {
     const auto typed = as_type_of(spec.default_value, value);
-    if (!typed) return type_message(spec.default_value);
+    if (!typed) return option_type(spec);
     if (!all_in_range(spec, *typed)) return range_message(spec, *typed);
+    // One that is 0 or infinite in f32 would do something else than it says.
+    if (spec.fits_f32 && !fits_f32(*typed)) return msg("use a number that fits into fp32");
     const auto* word = std::get_if<std::string>(&*typed);
     if (word == nullptr || spec.choices.empty()) return {};
     std::string names;
@@ -177,9 +188,25 @@ T option(const Options& given, std::span<const OptionSpec> specs, std::string_vi
     if (found == given.end()) return std::get<T>(spec->default_value);
     const auto typed = as_type_of(spec->default_value, found->second);
     if (!typed)
-        throw Error(ErrorCode::settings,
-                    std::string(name) + ": " + type_message(spec->default_value).str());
+        throw Error(ErrorCode::settings, std::string(name) + ": " + option_type(*spec).str());
     return std::get<T>(*typed);
+}
+
+bool TypedOptions::flag(std::string_view name) const { return option<bool>(given_, specs_, name); }
+std::int64_t TypedOptions::whole(std::string_view name) const {
+    return option<std::int64_t>(given_, specs_, name);
+}
+double TypedOptions::number(std::string_view name) const {
+    return option<double>(given_, specs_, name);
+}
+std::string TypedOptions::word(std::string_view name) const {
+    return option<std::string>(given_, specs_, name);
+}
+std::vector<std::int64_t> TypedOptions::wholes(std::string_view name) const {
+    return option<std::vector<std::int64_t>>(given_, specs_, name);
+}
+std::vector<std::string> TypedOptions::words(std::string_view name) const {
+    return option<std::vector<std::string>>(given_, specs_, name);
 }
 
 template bool option(const Options&, std::span<const OptionSpec>, std::string_view);

@@ -20,8 +20,8 @@ enum class StreamId : std::uint32_t {
     shuffle = 1,  ///< order of samples; substream: epoch
     augment = 2,  ///< crop and flip; substream: epoch
     dropout = 3,  ///< masks; substream: the layer
-    spirals_train = 4,
-    spirals_test = 5,
+    points_train = 4,  ///< of generated points in the plane
+    points_test = 5,
     glyphs_train = 6,  ///< substream: index of the sample
     glyphs_test = 7,   ///< substream: index of the sample
     bench = 8,         ///< random data for `bench`

@@ -145,6 +145,8 @@ DataParts open_csv(const DatasetConfig& config, std::int64_t seed, const std::st
     parts.warnings = std::move(table.warnings);
     for (auto& warning : training_warnings(table, rows.train))
         parts.warnings.push_back(std::move(warning));
+    if (rows.test.empty() && options.test_share > 0)
+        parts.warnings.push_back(msg("{}: too short for a test part", config.path.front()));
     Schema schema = make_schema(table, rows.train, options.standardize);
     const auto data = std::make_shared<const CsvDataset>(std::move(table), std::move(schema));
     parts.train = {data, shared(std::move(rows.train))};

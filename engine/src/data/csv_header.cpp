@@ -14,6 +14,11 @@ bool is_numeric(const CsvColumnScan& column) {
     return column.numeric() > 0 && column.numeric() == column.present();
 }
 
+/// Numbers but for a few cells, such as a header that stands in the table once more.
+bool is_mostly_numeric(const CsvColumnScan& column) {
+    return column.numeric() * 10 > column.present() * 9;
+}
+
 bool is_word(const std::string& field) {
     const CsvContent content = parse_csv_value(field).content;
     return content == CsvContent::word || content == CsvContent::decimal_comma;
@@ -29,11 +34,14 @@ bool is_csv_header(std::span<const std::string> first_row, std::span<const CsvCo
         if (is_word(first_row[i])) return true;
         numeric = true;
     }
-    if (numeric) return false;
     const bool no_number =
         std::none_of(first_row.begin(), first_row.end(), [](const std::string& field) {
             return parse_csv_value(field).content == CsvContent::number;
         });
+    // Words and empty names above numbers.
+    if (no_number && std::any_of(columns.begin(), columns.end(), is_mostly_numeric))
+        return std::any_of(first_row.begin(), first_row.end(), is_word);
+    if (numeric) return false;
     const std::set<std::string_view> different(first_row.begin(), first_row.end());
     return no_number && different.size() == first_row.size() &&
            std::find(recurs.begin(), recurs.end(), true) == recurs.end();

@@ -109,6 +109,7 @@ private:
                             most_csv_features),
                         msg("Leave columns with many different words out with dataset.columns."));
         }
+        if (word.size() > longest_word_.bytes) longest_word_ = {place, i, word.size()};
         word_bytes_ += static_cast<std::int64_t>(word.size());
         if (word_bytes_ > source_.most_bytes / 4) {
             throw Error(ErrorCode::data,
@@ -199,6 +200,11 @@ private:
             table_.warnings.push_back(msg("rows left out because a value is missing: {} of {}",
                                           scan_.rows - table_.rows, scan_.rows));
         }
+        if (longest_word_.bytes > long_word_bytes) {
+            table_.warnings.push_back(msg("{}, line {}, column {}: a word of {} bytes",
+                                          name(longest_word_.place.file), longest_word_.place.line,
+                                          scan_.shown(longest_word_.column), longest_word_.bytes));
+        }
         for (std::size_t f = 0; f < feature_columns_.size(); ++f) {
             const std::size_t different = table_.features[f].categories.size();
             if (different < 2 || static_cast<std::int64_t>(different) != table_.rows) continue;
@@ -208,6 +214,14 @@ private:
                     scan_.shown(feature_columns_[f])));
         }
     }
+
+    struct LongWord {
+        CsvPlace place;
+        std::size_t column = 0;
+        std::size_t bytes = 0;
+    };
+    /// A longer word is unusual enough for a warning.
+    static constexpr std::size_t long_word_bytes = 1000;
 
     const CsvSource& source_;
     const CsvScan& scan_;
@@ -221,6 +235,7 @@ private:
     bool whole_target_ = true;
     std::int64_t rows_read_ = 0;
     std::int64_t word_bytes_ = 0;
+    LongWord longest_word_;
     std::size_t width_ = 0;  // features after one-hot encoding, so far
 };
 

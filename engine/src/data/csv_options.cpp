@@ -16,29 +16,10 @@ constexpr std::array<std::pair<std::string_view, CsvHeader>, 3> headers{
 constexpr std::array<std::pair<std::string_view, CsvMissing>, 3> missing_modes{
     {{"refuse", CsvMissing::refuse}, {"drop", CsvMissing::drop}, {"mean", CsvMissing::mean}}};
 
-/// JSON has its own true, false and numbers where the specs have words.
-OptionValue as_words(const OptionValue& value) {
-    if (const auto* flag = std::get_if<bool>(&value)) return std::string(*flag ? "true" : "false");
-    if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
-    if (numbers == nullptr) return value;
-    std::vector<std::string> words;
-    for (const auto number : *numbers) words.push_back(std::to_string(number));
-    return words;
-}
-
-template <typename T>
-T words(const DatasetConfig& config, const std::string& name) {
-    const auto given = config.options.find(name);
-    Options converted;
-    if (given != config.options.end()) converted[name] = as_words(given->second);
-    return option<T>(converted, csv_option_specs(), name);
-}
-
 template <typename Value, std::size_t count>
-Value choice(const DatasetConfig& config, const std::string& name,
+Value choice(const TypedOptions& options, const std::string& name,
              const std::array<std::pair<std::string_view, Value>, count>& choices) {
-    const auto word = words<std::string>(config, name);
+    const auto word = options.word(name);
     for (const auto& [known, value] : choices) {
         if (known == word) return value;
     }
@@ -111,15 +92,15 @@ std::span<const OptionSpec> csv_option_specs() {
 }
 
 CsvOptions read_csv_options(const DatasetConfig& config) {
-    const auto specs = csv_option_specs();
-    return {.target = words<std::string>(config, "target"),
-            .columns = words<std::vector<std::string>>(config, "columns"),
-            .delimiter = choice(config, "delimiter", delimiters),
-            .header = choice(config, "header", headers),
-            .categorical = words<std::vector<std::string>>(config, "categorical"),
-            .missing = choice(config, "missing", missing_modes),
-            .standardize = option<bool>(config.options, specs, "standardize"),
-            .test_share = option<double>(config.options, specs, "test_share")};
+    const TypedOptions options(config.options, csv_option_specs());
+    return {.target = options.word("target"),
+            .columns = options.words("columns"),
+            .delimiter = choice(options, "delimiter", delimiters),
+            .header = choice(options, "header", headers),
+            .categorical = options.words("categorical"),
+            .missing = choice(options, "missing", missing_modes),
+            .standardize = options.flag("standardize"),
+            .test_share = options.number("test_share")};
 }
 
 }  // namespace engine

@@ -199,6 +199,12 @@ void read_csv_rows(const fs::path& file, char delimiter, const ReadOptions& opti
     for (bool first = true;; first = false) {
         const std::size_t size = bytes->read(block);
         std::string_view text(reinterpret_cast<const char*>(block.data()), size);
+        if (first && begins_as_utf16(text)) {
+            throw Error(
+                ErrorCode::data,
+                msg("{}, line {}: begins with the byte order mark of UTF-16", file.string(), 1),
+                msg("Save the table as CSV with UTF-8 encoding."));
+        }
         if (first && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
         if (!rows.feed(text)) return;
         if (size < block.size()) return rows.finish();

@@ -148,7 +148,8 @@ Normalization target_statistics(const CsvTable& table, std::span<const std::int6
 std::vector<Message> training_warnings(const CsvTable& table, std::span<const std::int64_t> train) {
     std::vector<Message> warnings;
     warn_of_constants(warnings, table, train);
-    if (!table.classes.empty()) {
+    // Whole numbers can be classes, too, but are usually a value to predict.
+    if (table.target_values.empty()) {
         warn_of_classes(warnings, table, train);
     } else if (is_constant(target_column(table), train)) {
         warnings.push_back(msg("the target never changes in the training rows"));

@@ -44,8 +44,8 @@ DatasetDescriptor spirals_descriptor() {
             .schema = [](const DatasetConfig&) { return spiral_schema(); },
             .open =
                 [](const DatasetConfig& config, std::int64_t seed, const std::stop_token&) {
-                    return generate<SpiralDataset>(config, seed, StreamId::spirals_train,
-                                                   StreamId::spirals_test);
+                    return generate<SpiralDataset>(config, seed, StreamId::points_train,
+                                                   StreamId::points_test);
                 }};
 }
 

@@ -10,7 +10,8 @@ StreamOrder::StreamOrder(std::int64_t tokens, std::int64_t batch_size, std::int6
     : stream_length_(tokens / batch_size), window_(window) {
     if (stream_length_ < 2) {
         throw Error(ErrorCode::settings,
-                    msg("batch_size: {}: too many streams for {} tokens, each needs at least 2",
+                    msg("batch_size: {}: the text has {} tokens, and each row of a batch needs at "
+                        "least 2 of its own",
                         batch_size, tokens),
                     msg("Take a smaller batch or a longer text."));
     }

@@ -15,10 +15,6 @@ namespace {
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::string_view white_space = " \t\n\v\f\r";
 
-bool begins_as_utf16(std::string_view text) {
-    return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
-}
-
 /// What can be given out of bytes that more will follow: whole characters, and no "\r" whose "\n"
 /// may be the next byte.
 std::size_t usable(std::string_view raw) {

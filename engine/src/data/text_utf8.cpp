@@ -58,6 +58,10 @@ bool Utf8Checker::accept(std::string_view piece) {
     return std::all_of(piece.begin(), piece.end(), [this](char c) { return accept(c); });
 }
 
+bool begins_as_utf16(std::string_view text) {
+    return text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+}
+
 std::size_t first_bad_byte(std::string_view text) {
     Utf8Checker checker;
     std::size_t character = 0;  // where the one being read begins

@@ -25,6 +25,9 @@ private:
     std::uint8_t highest_ = 0xBF;
 };
 
+/// Whether a text begins with the byte order mark of UTF-16.
+bool begins_as_utf16(std::string_view text);
+
 /// Offset of the first byte that is NUL or not part of a valid UTF-8 character; text.size() if
 /// there is none. What Utf8Checker rejects and a character cut short at the end are invalid: the
 /// offset is that of their first byte.

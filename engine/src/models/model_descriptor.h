@@ -17,12 +17,20 @@ struct ModelSetup {
     const Device& device;
 };
 
+/// What the first output of a model is.
+enum class ModelOutput {
+    scores,        ///< (rows, outputs)
+    token_scores,  ///< (rows * tokens, outputs): for each token of a window
+    image,         ///< (rows, C, H, W)
+};
+
 /// A kind of model: the only place that knows it (design.md, D16).
 struct ModelDescriptor {
     std::string kind;               ///< as in RunConfig
     std::string title;              ///< "ResNet-18"
     std::string summary;            ///< one sentence
     std::vector<FieldKind> inputs;  ///< that its first input may be
+    ModelOutput output = ModelOutput::scores;
     std::vector<OptionSpec> options = {};
     bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
     bool has_blocks = false;         ///< that can be computed again (recompute)

@@ -138,6 +138,7 @@ ModelDescriptor rnn_lm_descriptor() {
         .title = "RNN language model",
         .summary = "Recurrent layers that predict the next word or character from those before.",
         .inputs = {FieldKind::tokens},
+        .output = ModelOutput::token_scores,
         .options = rnn_options(),
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             const auto& specs = model_descriptor("rnn-lm").options;

@@ -35,25 +35,41 @@ std::vector<std::string> Adagrad::state_names() const { return {"sum"}; }
 
 OptimizerDescriptor adagrad_descriptor() {
     const AdagradOptions own;
-    return {.kind = "adagrad",
-            .title = "Adagrad",
-            .summary =
-                "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
-                "features.",
-            .fields = {"lr", "eps", "weight_decay", "lr_decay", "initial_accumulator_value"},
-            .defaults = {.lr = own.lr, .weight_decay = own.weight_decay, .eps = own.eps},
-            .states = [](const OptimizerConfig&) { return 1; },
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Adagrad>(
-                    std::move(parameters),
-                    AdagradOptions{.lr = c.lr,
-                                   .lr_decay = c.lr_decay,
-                                   .weight_decay = c.weight_decay,
-                                   .initial_accumulator_value = c.initial_accumulator_value,
-                                   .eps = c.eps},
-                    options);
-            }};
+    return {
+        .kind = "adagrad",
+        .title = "Adagrad",
+        .summary =
+            "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
+            "features.",
+        .options = {learning_rate_option(own.lr),
+                    eps_option(own.eps),
+                    weight_decay_option(own.weight_decay),
+                    {.name = "lr_decay",
+                     .label = "LR decay",
+                     .default_value = own.lr_decay,
+                     .help = "Decay of Adagrad's learning rate with the number of updates (0 = "
+                             "none).",
+                     .lowest = 0,
+                     .fits_f32 = true},
+                    {.name = "initial_accumulator_value",
+                     .label = "Initial accumulator",
+                     .default_value = own.initial_accumulator_value,
+                     .help = "Initial value of Adagrad's sums of squared gradients. Above 0, "
+                             "the first steps are shorter.",
+                     .lowest = 0,
+                     .fits_f32 = true}},
+        .states = [](const TypedOptions&) { return 1; },
+        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<Adagrad>(
+                std::move(parameters),
+                AdagradOptions{.lr = o.number("lr"),
+                               .lr_decay = o.number("lr_decay"),
+                               .weight_decay = o.number("weight_decay"),
+                               .initial_accumulator_value = o.number("initial_accumulator_value"),
+                               .eps = o.number("eps")},
+                common);
+        }};
 }
 
 }  // namespace engine

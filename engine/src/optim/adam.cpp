@@ -47,18 +47,24 @@ OptimizerDescriptor adam_like(std::string kind, std::string title, std::string s
     return {.kind = std::move(kind),
             .title = std::move(title),
             .summary = std::move(summary),
-            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "amsgrad"},
-            .defaults = {.lr = own.lr,
-                         .weight_decay = own.weight_decay,
-                         .beta1 = own.beta1,
-                         .beta2 = own.beta2,
-                         .eps = own.eps},
-            .states = [](const OptimizerConfig& c) { return c.amsgrad ? 3 : 2; },
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+            .options = {learning_rate_option(own.lr),
+                        beta1_option(own.beta1),
+                        beta2_option(own.beta2),
+                        eps_option(own.eps),
+                        weight_decay_option(own.weight_decay),
+                        {.name = "amsgrad",
+                         .label = "AMSGrad",
+                         .default_value = own.amsgrad,
+                         .help = "Divides by the largest running mean so far, so that step sizes "
+                                 "never grow again."}},
+            .states = [](const TypedOptions& o) { return o.flag("amsgrad") ? 3 : 2; },
+            .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                       const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
                 return std::make_unique<Kind>(
                     std::move(parameters),
-                    KindOptions{c.lr, c.beta1, c.beta2, c.eps, c.weight_decay, c.amsgrad}, options);
+                    KindOptions{o.number("lr"), o.number("beta1"), o.number("beta2"),
+                                o.number("eps"), o.number("weight_decay"), o.flag("amsgrad")},
+                    common);
             }};
 }
 

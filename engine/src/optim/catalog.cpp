@@ -18,7 +18,9 @@ std::span<const OptimizerDescriptor> optimizer_descriptors() {
 #include "optim/descriptors.inc"
 #undef HALFTONE_OPTIMIZER
         };
-        for (OptimizerDescriptor& each : all) each.defaults.kind = each.kind;
+        for (OptimizerDescriptor& each : all) {
+            for (OptionSpec& shared : larc_options()) each.options.push_back(std::move(shared));
+        }
         return all;
     }();
     return list;
@@ -35,12 +37,8 @@ const OptimizerDescriptor& optimizer_descriptor(const std::string& kind) {
 std::span<const OptimizerInfo> optimizers() {
     static const std::vector<OptimizerInfo> list = [] {
         std::vector<OptimizerInfo> infos;
-        for (const OptimizerDescriptor& from : optimizer_descriptors()) {
-            infos.push_back({from.kind, from.title, from.summary, from.fields, from.defaults});
-            // Any optimizer can have layer-wise rates around it.
-            auto& fields = infos.back().fields;
-            fields.insert(fields.end(), {"larc", "larc_trust", "larc_clip"});
-        }
+        for (const OptimizerDescriptor& from : optimizer_descriptors())
+            infos.push_back({from.kind, from.title, from.summary, from.options, from.check});
         return infos;
     }();
     return list;

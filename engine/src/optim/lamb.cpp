@@ -38,32 +38,42 @@ std::vector<std::string> Lamb::state_names() const { return {"exp_avg", "exp_avg
 
 OptimizerDescriptor lamb_descriptor() {
     const LambOptions own;
+    // A trust ratio scales the rate, so runs of a few hundred steps need a larger one than the
+    // class, which has that of apex.
     return {.kind = "lamb",
             .title = "LAMB",
             .summary =
                 "Adam's direction with a layer-wise rate that follows the weight norm. For very "
                 "large batches.",
-            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "max_grad_norm", "nvlamb"},
-            // A trust ratio scales the rate, so runs of a few hundred steps need a larger one than
-            // the class, which has that of apex.
-            .defaults = {.lr = 0.01,
-                         .weight_decay = own.weight_decay,
-                         .beta1 = own.beta1,
-                         .beta2 = own.beta2,
-                         .eps = own.eps,
-                         .max_grad_norm = own.max_grad_norm},
-            .states = [](const OptimizerConfig&) { return 2; },
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Lamb>(std::move(parameters),
-                                              LambOptions{.lr = c.lr,
-                                                          .beta1 = c.beta1,
-                                                          .beta2 = c.beta2,
-                                                          .eps = c.eps,
-                                                          .weight_decay = c.weight_decay,
-                                                          .max_grad_norm = c.max_grad_norm,
-                                                          .nvlamb = c.nvlamb},
-                                              options);
+            .options = {learning_rate_option(0.01),
+                        beta1_option(own.beta1),
+                        beta2_option(own.beta2),
+                        eps_option(own.eps),
+                        weight_decay_option(own.weight_decay),
+                        {.name = "max_grad_norm",
+                         .label = "Max grad norm",
+                         .default_value = own.max_grad_norm,
+                         .help = "LAMB clips the norm of all gradients together to this value (0 = "
+                                 "no limit).",
+                         .lowest = 0,
+                         .fits_f32 = true},
+                        {.name = "nvlamb",
+                         .label = "NVLAMB",
+                         .default_value = own.nvlamb,
+                         .help = "Applies LAMB's layer-wise rate to weights without decay too."}},
+            .states = [](const TypedOptions&) { return 2; },
+            .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                       const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Lamb>(
+                    std::move(parameters),
+                    LambOptions{.lr = o.number("lr"),
+                                .beta1 = o.number("beta1"),
+                                .beta2 = o.number("beta2"),
+                                .eps = o.number("eps"),
+                                .weight_decay = o.number("weight_decay"),
+                                .max_grad_norm = o.number("max_grad_norm"),
+                                .nvlamb = o.flag("nvlamb")},
+                    common);
             }};
 }
 

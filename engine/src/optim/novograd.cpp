@@ -37,32 +37,37 @@ std::vector<std::string> NovoGrad::state_names() const { return {"exp_avg", "nor
 
 OptimizerDescriptor novograd_descriptor() {
     const NovoGradOptions own;
-    return {.kind = "novograd",
-            .title = "NovoGrad",
-            .summary =
-                "Divides each layer's gradient by its running norm: Adam with one number per "
-                "layer instead of one per weight.",
-            .fields = {"lr", "beta1", "beta2", "eps", "weight_decay", "norm"},
-            .defaults = {.lr = own.lr,
-                         .weight_decay = own.weight_decay,
-                         .beta1 = own.beta1,
-                         .beta2 = own.beta2,
-                         .eps = own.eps},
-            .states = [](const OptimizerConfig&) { return 1; },
-            .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                       const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
-                const bool largest = c.norm == "largest";
-                return std::make_unique<NovoGrad>(
-                    std::move(parameters),
-                    NovoGradOptions{
-                        .lr = c.lr,
-                        .beta1 = c.beta1,
-                        .beta2 = c.beta2,
-                        .eps = c.eps,
-                        .weight_decay = c.weight_decay,
-                        .norm = largest ? kernels::NormKind::largest : kernels::NormKind::l2},
-                    options);
-            }};
+    return {
+        .kind = "novograd",
+        .title = "NovoGrad",
+        .summary =
+            "Divides each layer's gradient by its running norm: Adam with one number per "
+            "layer instead of one per weight.",
+        .options = {learning_rate_option(own.lr),
+                    beta1_option(own.beta1),
+                    beta2_option(own.beta2),
+                    eps_option(own.eps),
+                    weight_decay_option(own.weight_decay),
+                    {.name = "norm",
+                     .label = "Norm",
+                     .default_value = std::string("l2"),
+                     .help = "Norm of a layer's gradient that NovoGrad divides by: L2, or the "
+                             "largest magnitude.",
+                     .choices = {{"l2", "L2"}, {"largest", "Largest magnitude"}}}},
+        .states = [](const TypedOptions&) { return 1; },
+        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+            using kernels::NormKind;
+            return std::make_unique<NovoGrad>(
+                std::move(parameters),
+                NovoGradOptions{.lr = o.number("lr"),
+                                .beta1 = o.number("beta1"),
+                                .beta2 = o.number("beta2"),
+                                .eps = o.number("eps"),
+                                .weight_decay = o.number("weight_decay"),
+                                .norm = o.word("norm") == "l2" ? NormKind::l2 : NormKind::largest},
+                common);
+        }};
 }
 
 }  // namespace engine

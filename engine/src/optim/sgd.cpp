@@ -59,24 +59,43 @@ std::vector<std::string> Sgd::state_names() const {
 }
 
 OptimizerDescriptor sgd_descriptor() {
+    // With momentum and decay, which PyTorch's class, and ours, leave out unless given.
     return {
         .kind = "sgd",
         .title = "SGD",
         .summary =
             "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
-        .fields = {"lr", "momentum", "nesterov", "weight_decay"},
-        // With momentum and decay, which PyTorch's class, and ours, leave out unless given.
-        .defaults = {.lr = SgdOptions{}.lr, .momentum = 0.9, .weight_decay = 0.0005},
-        .states = [](const OptimizerConfig& c) { return c.momentum > 0 ? 1 : 0; },
+        .options = {learning_rate_option(SgdOptions{}.lr),
+                    {.name = "momentum",
+                     .label = "Momentum",
+                     .default_value = 0.9,
+                     .help =
+                         "Share of the previous direction that each step of SGD keeps: 0 is none, "
+                         "0.9 is usual.",
+                     .lowest = 0,
+                     .highest = 1,
+                     .below_highest = true},
+                    {.name = "nesterov",
+                     .label = "Nesterov",
+                     .default_value = false,
+                     .help =
+                         "Nesterov momentum: looks ahead along the momentum before the step, which "
+                         "often converges slightly faster."},
+                    weight_decay_option(0.0005)},
+        .states = [](const TypedOptions& o) { return o.number("momentum") > 0 ? 1 : 0; },
         .low_state = true,
-        .make = [](const OptimizerConfig& c, std::vector<Parameter> parameters,
-                   const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+        .check = [](const TypedOptions& o) -> std::optional<OptionConflict> {
+            if (!o.flag("nesterov") || o.number("momentum") > 0) return std::nullopt;
+            return OptionConflict{"nesterov", msg("use false, as optimizer.momentum is 0")};
+        },
+        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
             return std::make_unique<Sgd>(std::move(parameters),
-                                         SgdOptions{.lr = c.lr,
-                                                    .momentum = c.momentum,
-                                                    .weight_decay = c.weight_decay,
-                                                    .nesterov = c.nesterov},
-                                         options);
+                                         SgdOptions{.lr = o.number("lr"),
+                                                    .momentum = o.number("momentum"),
+                                                    .weight_decay = o.number("weight_decay"),
+                                                    .nesterov = o.flag("nesterov")},
+                                         common);
         }};
 }
 

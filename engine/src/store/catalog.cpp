@@ -8,32 +8,34 @@ std::span<const PrecisionInfo> precisions() {
         {"fp32",
          "FP32",
          "Everything in fp32: the baseline for the other precisions.",
-         {"fp32", "off", "fp32", false, "off"}},
+         {WeightFormat::fp32, AutocastFormat::off, WeightFormat::fp32, false, ScalerMode::off}},
         {"tf32",
          "TF32",
          "fp32 with matrix products in TensorFloat-32: the range of fp32 and 10 fraction bits. "
          "Needs an NVIDIA Ampere or newer GPU.",
-         {"fp32", "off", "fp32", false, "off", true}},
+         {WeightFormat::fp32, AutocastFormat::off, WeightFormat::fp32, false, ScalerMode::off,
+          true}},
         {"amp-fp16",
          "AMP FP16",
          "Matrix products and convolutions in fp16, weights in fp32. The loss is scaled so that "
          "small gradients survive.",
-         {"fp32", "fp16", "fp32", false, "dynamic"}},
+         {WeightFormat::fp32, AutocastFormat::fp16, WeightFormat::fp32, false,
+          ScalerMode::dynamic}},
         {"amp-bf16",
          "AMP BF16",
          "As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss scaling "
          "is needed.",
-         {"fp32", "bf16", "fp32", false, "off"}},
+         {WeightFormat::fp32, AutocastFormat::bf16, WeightFormat::fp32, false, ScalerMode::off}},
         {"o2-fp16",
          "O2 FP16",
          "The whole model in fp16, with batch norm and master weights in fp32 and a scaled loss. "
          "Nearly everything takes half the memory.",
-         {"fp16", "off", "fp32", true, "dynamic"}},
+         {WeightFormat::fp16, AutocastFormat::off, WeightFormat::fp32, true, ScalerMode::dynamic}},
         {"pure-fp16",
          "Pure FP16",
          "Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks without "
          "mixed precision.",
-         {"fp16", "off", "fp16", false, "off"}},
+         {WeightFormat::fp16, AutocastFormat::off, WeightFormat::fp16, false, ScalerMode::off}},
     };
     return infos;
 }

@@ -93,56 +93,9 @@ std::vector<FieldInfo> precision_fields() {
     };
 }
 
-std::vector<FieldInfo> optimizer_fields() {
+std::vector<FieldInfo> update_fields() {
     return {
         {"optimizer.kind", "Optimizer", "The rule that turns gradients into weight updates.", ""},
-        {"optimizer.lr", "Learning rate",
-         "Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls. Default: "
-         "0.05 (SGD), 0.1 (NovoGrad), 0.01 (LAMB, Adagrad), 0.001 (Adam, AdamW).",
-         ""},
-        {"optimizer.momentum", "Momentum",
-         "Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is usual.",
-         ""},
-        {"optimizer.nesterov", "Nesterov",
-         "Nesterov momentum: looks ahead along the momentum before the step, which often converges "
-         "slightly faster.",
-         ""},
-        {"optimizer.weight_decay", "Weight decay",
-         "Pulls every weight towards 0 in each step, against overfitting. Default: 0.0005 (SGD), "
-         "0.01 (AdamW, LAMB), 0 (others).",
-         ""},
-        {"optimizer.beta1", "Beta 1",
-         "Decay rate of the running mean of gradients. 0.9 averages over about 10 steps.", ""},
-        {"optimizer.beta2", "Beta 2",
-         "Decay rate of the running mean of squared gradients. 0.999 averages over about 1,000 "
-         "steps.",
-         ""},
-        {"optimizer.eps", "Epsilon",
-         "Small number added to the divisor, so that a weight with tiny gradients does not get a "
-         "huge update.",
-         ""},
-        {"optimizer.amsgrad", "AMSGrad",
-         "Divides by the largest running mean so far, so that step sizes never grow again.", ""},
-        {"optimizer.lr_decay", "LR decay",
-         "Decay of Adagrad's learning rate with the number of updates (0 = none).", ""},
-        {"optimizer.initial_accumulator_value", "Initial accumulator",
-         "Initial value of Adagrad's sums of squared gradients. Above 0, the first steps are "
-         "shorter.",
-         ""},
-        {"optimizer.max_grad_norm", "Max grad norm",
-         "LAMB clips the norm of all gradients together to this value (0 = no limit).", ""},
-        {"optimizer.nvlamb", "NVLAMB",
-         "Applies LAMB's layer-wise rate to weights without decay too.", ""},
-        {"optimizer.norm", "Norm",
-         "Norm of a layer's gradient that NovoGrad divides by: L2, or the largest magnitude.", ""},
-        {"optimizer.larc", "LARC",
-         "Scales each layer's rate by the ratio of its weight norm to its gradient norm. Works "
-         "with any optimizer.",
-         ""},
-        {"optimizer.larc_trust", "LARC trust",
-         "Trust coefficient: the share of a layer's weights that LARC lets one step change.", ""},
-        {"optimizer.larc_clip", "LARC clip",
-         "On: LARC only shortens steps. Off: its rate always multiplies the learning rate.", ""},
         {"schedule.kind", "Schedule",
          "Learning rate over the run: constant, or cosine decay to 0. Only applied updates count, "
          "not skipped steps.",
@@ -222,17 +175,9 @@ Choices word_choices(std::string_view path) {
         return choices;
     }
     if (path == "precision.preset") return presets_of(precisions());
-    if (path == "precision.weights") return {{"fp32", "FP32"}, {"fp16", "FP16"}};
-    if (path == "precision.autocast") return {{"off", "Off"}, {"fp16", "FP16"}, {"bf16", "BF16"}};
-    if (path == "precision.batch_norm") return {{"fp32", "FP32"}, {"fp16", "FP16"}};
-    if (path == "precision.scaler")
-        return {{"off", "Off"}, {"static", "Static"}, {"dynamic", "Dynamic"}};
     if (path == "scaler.preset") return presets_of(scaler_presets());
     if (path == "optimizer.kind") return kinds_of(optimizers());
-    if (path == "optimizer.norm") return {{"l2", "L2"}, {"largest", "Largest magnitude"}};
-    if (path == "schedule.kind") return {{"constant", "Constant"}, {"cosine", "Cosine"}};
-    if (path == "clip.kind") return {{"none", "None"}, {"norm", "By norm"}, {"value", "By value"}};
-    if (path == "recompute") return {{"off", "Off"}, {"blocks", "Blocks"}};
+    if (path == "schedule.kind") return kinds_of(schedules());
     if (path == "device") return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}};
     return {};
 }
@@ -240,13 +185,19 @@ Choices word_choices(std::string_view path) {
 /// What follows from the type of the field in RunConfig.
 template <typename Field>
 void add_type(FieldInfo& info, const Field&) {
-    info.optional = std::is_same_v<Field, std::optional<std::string>> ||
-                    std::is_same_v<Field, std::optional<bool>>;
-    if constexpr (std::is_same_v<Field, bool> || std::is_same_v<Field, std::optional<bool>>) {
+    if constexpr (std::is_same_v<Field, bool>) {
         info.choices = {{"true", "On"}, {"false", "Off"}};
+    } else if constexpr (SettingWord<Field>) {
+        for (const auto& word : setting_words<Field>)
+            info.choices.push_back({std::string(word.name), std::string(word.title)});
     } else {
         info.choices = word_choices(info.path);
     }
+}
+template <typename Field>
+void add_type(FieldInfo& info, const std::optional<Field>&) {
+    info.optional = true;
+    add_type(info, Field{});
 }
 
 /// A field for each option of the section's kinds.
@@ -266,6 +217,7 @@ std::vector<FieldInfo> option_fields(std::string_view group) {
                 info.choices = {{"true", "On"}, {"false", "Off"}};
             info.kinds = {kind};
             info.prominent = spec.prominent;
+            if (!spec.needs.empty()) info.needs = path.substr(0, path.rfind('.') + 1) + spec.needs;
             out.push_back(std::move(info));
         }
     }
@@ -276,15 +228,18 @@ std::vector<FieldInfo> option_fields(std::string_view group) {
 
 std::span<const FieldInfo> fields() {
     static const std::vector<FieldInfo> infos = [] {
-        std::vector<FieldInfo> all;
-        for (auto part : {data_and_model_fields, precision_fields, optimizer_fields, run_fields}) {
-            for (auto& info : part()) all.push_back(std::move(info));
+        std::vector<FieldInfo> described;
+        for (auto part : {data_and_model_fields, precision_fields, update_fields, run_fields}) {
+            for (auto& info : part()) described.push_back(std::move(info));
         }
-        for (const char* group : {"dataset.", "model.options"})
-            for (auto& info : option_fields(group)) all.push_back(std::move(info));
-        for_each_setting(RunConfig{}, [&all](std::string_view path, const auto& field) {
-            for (FieldInfo& info : all) {
-                if (info.path == path) add_type(info, field);
+        std::vector<FieldInfo> all;  // in the order of the settings
+        for_each_setting(RunConfig{}, [&](std::string_view path, const auto& field) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Options>) {
+                for (auto& info : option_fields(path)) all.push_back(std::move(info));
+            } else {
+                for (const FieldInfo& info : described) {
+                    if (info.path == path) add_type(all.emplace_back(info), field);
+                }
             }
         });
         return all;

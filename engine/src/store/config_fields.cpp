@@ -56,6 +56,14 @@ std::string join(const std::vector<std::string>& names) {
     return out;
 }
 
+Message use_one_of(const std::vector<std::string>& names, const std::string& wrong) {
+    const std::string last = names.back();
+    const std::string first = join({names.begin(), names.end() - 1});
+    const std::string near_one = nearest_name(wrong, names);
+    if (near_one.empty()) return msg("use {} or {}", first, last);
+    return msg("use {} or {}; did you mean {}?", first, last, near_one);
+}
+
 bool is_utf8(const std::string& text) {
     Utf8Checker checker;
     return checker.accept(text) && checker.complete();
@@ -86,18 +94,47 @@ std::string shown(bool value) { return value ? "true" : "false"; }
 
 std::string shown(const OptionValue& value) {
     using nlohmann::json;
+    if (const double* number = std::get_if<double>(&value)) return shown(*number);
     return std::visit([](const auto& v) { return json(v); }, value)
         .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::vector<KindOptions> options_by_kind(std::string_view path) {
     std::vector<KindOptions> out;
-    if (path == "dataset.") {
-        for (const auto& info : datasets()) out.push_back({info.kind, info.options});
-    } else if (path == "model.options") {
-        for (const auto& info : models()) out.push_back({info.kind, info.options});
-    }
+    const auto add = [&](std::string_view group, const auto& infos) {
+        if (path != group) return;
+        for (const auto& info : infos) out.push_back({info.kind, info.options});
+    };
+    add("dataset.", datasets());
+    add("model.options", models());
+    add("optimizer.", optimizers());
+    add("schedule.", schedules());
     return out;
+}
+
+const OptionSpec* any_option(std::string_view path, std::string_view name) {
+    for (const auto& [kind, specs] : options_by_kind(path)) {
+        if (const OptionSpec* spec = find_option(specs, name)) return spec;
+    }
+    return nullptr;
+}
+
+std::string OptionGroup::path_of(std::string_view option) const {
+    return std::string(path) + (is_option_group(path) ? "" : ".") + std::string(option);
+}
+
+std::span<const OptionSpec> OptionGroup::own() const {
+    for (const auto& [name, specs] : options_by_kind(path)) {
+        if (name == kind) return specs;
+    }
+    return {};
+}
+
+std::vector<OptionGroup> option_groups(RunConfig& config) {
+    return {{"dataset.", config.dataset.kind, config.dataset.options},
+            {"model.options", config.model.kind, config.model.options},
+            {"optimizer.", config.optimizer.kind, config.optimizer.options},
+            {"schedule.", config.schedule.kind, config.schedule.options}};
 }
 
 std::vector<std::string> option_names(std::string_view path) {

@@ -43,23 +43,9 @@ void for_each_setting(Config&& c, F&& f) {
     f("scaler.max_scale", c.scaler.max_scale);
     f("scaler.hysteresis", c.scaler.hysteresis);
     f("optimizer.kind", c.optimizer.kind);
-    f("optimizer.lr", c.optimizer.lr);
-    f("optimizer.momentum", c.optimizer.momentum);
-    f("optimizer.nesterov", c.optimizer.nesterov);
-    f("optimizer.weight_decay", c.optimizer.weight_decay);
-    f("optimizer.beta1", c.optimizer.beta1);
-    f("optimizer.beta2", c.optimizer.beta2);
-    f("optimizer.eps", c.optimizer.eps);
-    f("optimizer.amsgrad", c.optimizer.amsgrad);
-    f("optimizer.lr_decay", c.optimizer.lr_decay);
-    f("optimizer.initial_accumulator_value", c.optimizer.initial_accumulator_value);
-    f("optimizer.max_grad_norm", c.optimizer.max_grad_norm);
-    f("optimizer.nvlamb", c.optimizer.nvlamb);
-    f("optimizer.norm", c.optimizer.norm);
-    f("optimizer.larc", c.optimizer.larc);
-    f("optimizer.larc_trust", c.optimizer.larc_trust);
-    f("optimizer.larc_clip", c.optimizer.larc_clip);
+    f("optimizer.", c.optimizer.options);
     f("schedule.kind", c.schedule.kind);
+    f("schedule.", c.schedule.options);
     f("clip.kind", c.clip.kind);
     f("clip.value", c.clip.value);
     f("gradient_penalty", c.gradient_penalty);
@@ -86,8 +72,22 @@ struct KindOptions {
     std::string kind;
     std::span<const OptionSpec> options;
 };
-/// Of "dataset." and "model.options".
+/// Of the groups of for_each_setting(), and of "model.options".
 std::vector<KindOptions> options_by_kind(std::string_view path);
+/// The option of this name of the first kind that has it; null if none does.
+const OptionSpec* any_option(std::string_view path, std::string_view name);
+/// A section with options: "dataset.", its kind and what is given.
+struct OptionGroup {
+    std::string_view path;
+    const std::string& kind;
+    Options& options;
+
+    /// "optimizer.lr", "model.options.hidden"
+    std::string path_of(std::string_view option) const;
+    /// What the chosen kind has; empty for an unknown kind.
+    std::span<const OptionSpec> own() const;
+};
+std::vector<OptionGroup> option_groups(RunConfig& config);
 
 /// ("optimizer", "lr") of "optimizer.lr"; ("", "seed") of "seed".
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);
@@ -97,6 +97,8 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 
 /// "fp32, amp-fp16": for the sentences on what is allowed.
 std::string join(const std::vector<std::string>& names);
+/// "use off, static or dynamic", with the one that is meant if a name comes near.
+Message use_one_of(const std::vector<std::string>& names, const std::string& wrong);
 
 /// JSON can hold the text.
 bool is_utf8(const std::string& text);

@@ -10,6 +10,11 @@ using nlohmann::json;
 
 constexpr std::string_view options_prefix = "model.options.";
 
+template <typename Field>
+constexpr bool is_word = SettingWord<Field>;
+template <typename Field>
+constexpr bool is_word<std::optional<Field>> = SettingWord<Field>;
+
 /// What is known of field names, for the search of unknown ones.
 struct KnownNames {
     std::vector<std::string> paths;
@@ -22,8 +27,7 @@ struct KnownNames {
             using Field = std::decay_t<decltype(field)>;
             if (is_option_group(path)) return add_options(path);
             paths.emplace_back(path);
-            if constexpr (std::is_same_v<Field, std::string> ||
-                          std::is_same_v<Field, std::optional<std::string>> ||
+            if constexpr (std::is_same_v<Field, std::string> || is_word<Field> ||
                           std::is_same_v<Field, std::vector<std::string>>) {
                 word_paths.emplace_back(path);
             }

@@ -156,18 +156,25 @@ void ConfigReader::read(std::string_view path, const json& value, std::vector<st
 void ConfigReader::read(std::string_view path, const json& value, Options& field) {
     if (!value.is_object()) return refuse(path, value, msg("use an object of options"));
     for (const auto& [option, option_json] : value.items())
-        read_option(std::string(path) + "." + option, option_json, field[option]);
+        read_option(std::string(path) + "." + option, option_json, any_option(path, option),
+                    field[option]);
     std::erase_if(field, [&](const auto& item) {
         return refusals_.refused(std::string(path) + "." + item.first);
     });
 }
 
-void ConfigReader::read_option(const std::string& path, const json& value, OptionValue& option) {
-    if (auto read_value = option_value(value)) {
+void ConfigReader::read_option(const std::string& path, const json& value, const OptionSpec* spec,
+                               OptionValue& option) {
+    const bool number = spec != nullptr && std::holds_alternative<double>(spec->default_value);
+    if (const auto special = number ? non_finite(value) : std::nullopt) {
+        option = *special;
+    } else if (auto read_value = option_value(value)) {
         option = std::move(*read_value);
     } else {
         refuse(path, value,
-               msg("use true or false, a number, a text, or a list of whole numbers or texts"));
+               spec != nullptr ? option_type(*spec)
+                               : msg("use true or false, a number, a text, or a list of whole "
+                                     "numbers or texts"));
     }
 }
 
@@ -177,7 +184,7 @@ void ConfigReader::read_group(std::string_view path, Options& options) {
         const json* value = find(full);
         if (value == nullptr) continue;
         OptionValue option;
-        read_option(full, *value, option);
+        read_option(full, *value, any_option(path, name), option);
         if (!refusals_.refused(full)) options[name] = std::move(option);
     }
 }

@@ -33,12 +33,27 @@ public:
 private:
     const nlohmann::json* find(std::string_view path) const;
     void read_group(std::string_view path, Options& options);
-    void read_option(const std::string& path, const nlohmann::json& value, OptionValue& option);
+    /// `spec`: of the option, or null for one that no kind has.
+    void read_option(const std::string& path, const nlohmann::json& value, const OptionSpec* spec,
+                     OptionValue& option);
     void read(std::string_view path, const nlohmann::json& value, bool& field);
     void read(std::string_view path, const nlohmann::json& value, std::int64_t& field);
     void read(std::string_view path, const nlohmann::json& value, double& field);
     void read(std::string_view path, const nlohmann::json& value, std::string& field);
     void read(std::string_view path, const nlohmann::json& value, std::vector<std::string>& field);
+    template <SettingWord E>
+    void read(std::string_view path, const nlohmann::json& value, E& field) {
+        std::string word;
+        read(path, value, word);
+        if (refusals_.refused(path)) return;
+        if (const auto known = value_of_word<E>(word)) {
+            field = *known;
+        } else {
+            std::vector<std::string> names;
+            for (const auto& each : setting_words<E>) names.emplace_back(each.name);
+            refusals_.add(path, shown(word), use_one_of(names, word));
+        }
+    }
     void read(std::string_view path, const nlohmann::json& value, Options& field);
     template <typename T>
     void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {

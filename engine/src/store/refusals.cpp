@@ -4,16 +4,14 @@
 #include <map>
 #include <utility>
 
-#include "store/config_fields.h"
+#include "engine/catalog.h"
 
 namespace engine {
 namespace {
 
 std::map<std::string, std::size_t> field_order() {
     std::map<std::string, std::size_t> order;
-    RunConfig config;
-    for_each_setting(config,
-                     [&](const char* path, const auto&) { order.emplace(path, order.size()); });
+    for (const FieldInfo& info : fields()) order.emplace(info.path, order.size());
     return order;
 }
 

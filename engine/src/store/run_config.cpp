@@ -2,6 +2,7 @@
 
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "store/config_fields.h"
 #include "store/refusals.h"
 
 namespace engine {
@@ -29,12 +30,17 @@ ResolvedPrecision resolve(const PrecisionConfig& precision) {
                 msg("The presets command lists the precisions."));
 }
 
+RunConfig completed(RunConfig config) {
+    for (const OptionGroup& group : option_groups(config)) complete(group.options, group.own());
+    return config;
+}
+
 RunConfig default_comparison() {
     RunConfig config;
     for (const auto& info : scaler_presets()) {
         if (info.preset == "classroom") config.scaler = info.settings;
     }
-    return config;
+    return completed(std::move(config));
 }
 
 }  // namespace engine

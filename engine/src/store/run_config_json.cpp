@@ -105,61 +105,36 @@ void fill_from_presets(ConfigReader& reader, RunConfig& config) {
     for (const auto& info : scaler_presets()) {
         if (info.preset == config.scaler.preset) config.scaler = info.settings;
     }
-    reader("optimizer.kind", config.optimizer.kind);
-    for (const auto& info : optimizers()) {
-        if (info.kind == config.optimizer.kind) config.optimizer = info.defaults;
-    }
 }
 
-void complete_options(std::string_view group, const std::string& kind, Options& options) {
-    for (const auto& [name, specs] : options_by_kind(group)) {
-        if (name == kind) complete(options, specs);
-    }
+bool is_default_somewhere(const OptionGroup& group, const std::string& name,
+                          const OptionValue& value) {
+    const auto kinds = options_by_kind(group.path);
+    return std::any_of(kinds.begin(), kinds.end(), [&](const KindOptions& kind) {
+        const OptionSpec* spec = find_option(kind.options, name);
+        return spec != nullptr && check_option(*spec, value).empty() &&
+               to_string(spec->default_value) == to_string(value);
+    });
 }
 
-/// Options of a data set or model other than the chosen one, unless they have their default.
-std::vector<std::string> foreign_options(std::string_view group, const std::string& kind,
-                                         const Options& options) {
-    std::vector<std::string> names;
-    for (const auto& [option, value] : options) {
-        bool own = false, changed = true;
-        for (const auto& [name, specs] : options_by_kind(group)) {
-            const OptionSpec* spec = find_option(specs, option);
-            if (spec == nullptr) continue;
-            own = own || name == kind;
-            changed = changed && !(spec->default_value == value);
-        }
-        const std::string dot = is_option_group(group) ? "" : ".";
-        if (!own && changed) names.push_back(std::string(group) + dot + option);
+/// Options of other kinds: those at a default, which older files write for every kind, are dropped;
+/// the others are kept, play no part, and are noted.
+std::vector<Message> set_foreign_options_aside(RunConfig& config) {
+    std::vector<std::string> ignored;
+    for (const OptionGroup& group : option_groups(config)) {
+        const auto own = group.own();
+        std::erase_if(group.options, [&](const auto& item) {
+            const auto& [name, value] = item;
+            if (find_option(own, name) != nullptr || any_option(group.path, name) == nullptr)
+                return false;
+            if (is_default_somewhere(group, name, value)) return true;
+            ignored.push_back(group.path_of(name));
+            return false;
+        });
     }
-    return names;
-}
-
-/// Fields of the optimizer that the chosen kind does not read, unless they have their default.
-std::vector<std::string> foreign_optimizer_fields(const RunConfig& config) {
-    std::vector<std::string> names;
-    for (const auto& info : optimizers()) {
-        if (info.kind != config.optimizer.kind) continue;
-        RunConfig defaults;
-        defaults.optimizer = info.defaults;
-        for (const std::string& path : differing_fields(config, defaults)) {
-            const auto [section, name] = split_path(path);
-            if (section != "optimizer" || name == "kind") continue;
-            if (std::find(info.fields.begin(), info.fields.end(), name) == info.fields.end())
-                names.push_back(path);
-        }
-    }
-    return names;
-}
-
-std::vector<Message> ignored_options(const RunConfig& config) {
-    auto names = foreign_options("dataset.", config.dataset.kind, config.dataset.options);
-    for (auto& name : foreign_options("model.options", config.model.kind, config.model.options))
-        names.push_back(std::move(name));
-    for (auto& name : foreign_optimizer_fields(config)) names.push_back(std::move(name));
-    if (names.empty()) return {};
-    return {msg("Ignored, since they belong to another data set, model or optimizer: {}.",
-                join(names))};
+    if (ignored.empty()) return {};
+    return {
+        msg("Ignored, since they belong to another choice of their section: {}.", join(ignored))};
 }
 
 ordered_json to_value(bool value) { return value; }
@@ -178,9 +153,16 @@ ordered_json to_value(const std::vector<std::string>& paths) {
 ordered_json to_value(const Options& options) {
     ordered_json object = ordered_json::object();
     for (const auto& [option, value] : options) {
-        object[option] = std::visit([](const auto& v) { return ordered_json(v); }, value);
+        const double* number = std::get_if<double>(&value);
+        object[option] = number != nullptr
+                             ? to_value(*number)
+                             : std::visit([](const auto& v) { return ordered_json(v); }, value);
     }
     return object;
+}
+template <SettingWord E>
+ordered_json to_value(E value) {
+    return word_of(value);
 }
 template <typename T>
 ordered_json to_value(const std::optional<T>& value) {
@@ -190,7 +172,7 @@ ordered_json to_value(const std::optional<T>& value) {
 /// Every field that is set, by its path; options one by one.
 std::map<std::string, std::string> flat(const RunConfig& config) {
     std::map<std::string, std::string> out;
-    for_each_setting(config, [&out](const char* path, const auto& field) {
+    for_each_setting(completed(config), [&out](const char* path, const auto& field) {
         const ordered_json value = to_value(field);
         if (!value.is_object()) {
             out[path] = value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -211,6 +193,7 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     Refusals refusals;
     json document = parse_document(text, refusals);
     if (document.is_discarded()) {
+        parsed.config = completed(RunConfig{});
         parsed.errors = refusals.take();
         return parsed;
     }
@@ -222,9 +205,8 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     fill_from_presets(preset_reader, parsed.config);
     ConfigReader reader(document, refusals);
     for_each_setting(parsed.config, reader);
-    complete_options("dataset.", parsed.config.dataset.kind, parsed.config.dataset.options);
-    complete_options("model.options", parsed.config.model.kind, parsed.config.model.options);
-    parsed.notes = ignored_options(parsed.config);
+    parsed.config = completed(std::move(parsed.config));
+    parsed.notes = set_foreign_options_aside(parsed.config);
     check_config(parsed.config, refusals);
     parsed.errors = refusals.take();
     return parsed;
@@ -232,7 +214,7 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
 
 ordered_json to_ordered_json(const RunConfig& config) {
     ordered_json document = ordered_json::object();
-    for_each_setting(config, [&document](const char* path, const auto& field) {
+    for_each_setting(completed(config), [&document](const char* path, const auto& field) {
         const auto [section, name] = split_path(path);
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set

@@ -30,13 +30,6 @@ Names choices_of(std::string_view field) {
     return names;
 }
 
-/// "a, b" and "c" of a, b and c, for "use a, b or c"; at least two names.
-std::pair<std::string, std::string> alternatives(Names names) {
-    std::string last = std::move(names.back());
-    names.pop_back();
-    return {join(names), std::move(last)};
-}
-
 template <typename Info>
 const Info& info_of(std::span<const Info> infos, const std::string& kind) {
     return *std::find_if(infos.begin(), infos.end(),
@@ -72,6 +65,7 @@ public:
         check_precision();
         check_scaler_numbers();
         check_scaler_limits();
+        check_options();
         check_optimizer();
         check_schedule_and_clip();
         check_gradient_penalty();
@@ -91,21 +85,13 @@ private:
     void check_name(std::string_view field, const std::string& value) {
         const Names names = choices_of(field);
         if (has(names, value) || refused(field)) return;
-        const auto [first, last] = alternatives(names);
-        const std::string near_one = nearest_name(value, names);
         if (has(known_elsewhere(), value)) {
             refusals_.add(field, shown(value),
-                          msg("not available in this version; use {} or {}", first, last));
-        } else if (near_one.empty()) {
-            refusals_.add(field, shown(value), msg("use {} or {}", first, last));
+                          msg("not available in this version; use {} or {}",
+                              join({names.begin(), names.end() - 1}), names.back()));
         } else {
-            refusals_.add(field, shown(value),
-                          msg("use {} or {}; did you mean {}?", first, last, near_one));
+            refusals_.add(field, shown(value), use_one_of(names, value));
         }
-    }
-
-    void check_name(std::string_view field, const std::optional<std::string>& value) {
-        if (value) check_name(field, *value);
     }
 
     void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,
@@ -168,15 +154,13 @@ private:
                 msg("use false: {} holds no images, and only images can be augmented", info.kind));
         require(c_.dataset.order.empty() || info.input != "tokens", "dataset.order",
                 c_.dataset.order, msg("leave it empty: a text is read as contiguous streams"));
-        check_options("dataset.", info.kind, c_.dataset.options);
     }
 
     void check_model() {
         check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
-        check_options("model.options.", c_.model.kind, c_.model.options);
-        require(c_.recompute != "blocks" || info_of(models(), c_.model.kind).has_blocks,
-                "recompute", c_.recompute,
+        require(c_.recompute == Recompute::off || info_of(models(), c_.model.kind).has_blocks,
+                "recompute", word_of(c_.recompute),
                 msg("use off: {} has no blocks to compute again", c_.model.kind));
         if (refused("dataset.kind")) return;
         const Names allowed = models_for(c_.dataset.kind);
@@ -184,62 +168,59 @@ private:
                 msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
     }
 
-    /// Options of other kinds are ignored; parse_run_config() notes them.
-    void check_options(const std::string& prefix, const std::string& kind, const Options& options) {
-        const std::string_view group =
-            prefix == "model.options." ? std::string_view("model.options") : prefix;
-        const Names known = option_names(group);
-        for (const auto& [kind_name, specs] : options_by_kind(group)) {
-            if (kind_name != kind) continue;
-            for (const auto& [name, value] : options) {
-                const std::string field = prefix + name;
-                if (const OptionSpec* spec = find_option(specs, name)) {
-                    const Message allowed = check_option(*spec, value);
-                    require(allowed.empty(), field, value, allowed);
-                } else if (!has(known, name)) {
-                    refuse_option(field, value, kind, specs);
-                }
-            }
+    /// Those of other kinds are ignored, but are to be values that their kind takes.
+    void check_options() {
+        RunConfig config = c_;
+        for (const OptionGroup& group : option_groups(config)) {
+            if (group.own().empty() && refused(std::string(split_path(group.path).first) + ".kind"))
+                continue;
+            for (const auto& [name, value] : group.options) check_option_of(group, name, value);
         }
     }
 
-    void refuse_option(const std::string& field, const OptionValue& value, const std::string& kind,
-                       std::span<const OptionSpec> specs) {
+    void check_option_of(const OptionGroup& group, const std::string& name,
+                         const OptionValue& value) {
+        const std::string field = group.path_of(name);
+        const OptionSpec* spec = find_option(group.own(), name);
+        if (spec == nullptr) spec = any_option(group.path, name);
+        if (spec == nullptr) return refuse_option(group, field, value);
+        const Message allowed = check_option(*spec, value);
+        require(allowed.empty(), field, value, allowed);
+    }
+
+    void refuse_option(const OptionGroup& group, const std::string& field,
+                       const OptionValue& value) {
         Names names;
-        for (const auto& option : specs) names.push_back(option.name);
+        for (const auto& option : group.own()) names.push_back(option.name);
         require(false, field, value,
-                names.empty() ? msg("{} has no options", kind)
-                              : msg("there is no such option of {}; it has {}", kind, join(names)));
+                names.empty()
+                    ? msg("{} has no options", group.kind)
+                    : msg("there is no such option of {}; it has {}", group.kind, join(names)));
     }
 
     void check_task() {
         check_name("task.kind", c_.task.kind);
-        check_name("recompute", c_.recompute);
         check_count("bptt", c_.bptt, 1, 100'000);
         check_count("evaluation_batch", c_.evaluation_batch, 0, most_in_batch);
     }
 
     void check_precision() {
-        const auto& p = c_.precision;
-        if (p.preset == "tf32" && c_.device == "cpu") {
-            require(false, "precision.preset", p.preset,
-                    msg("TF32 needs an NVIDIA Ampere or newer GPU"));
-        }
-        check_name("precision.preset", p.preset);
-        check_name("precision.weights", p.weights);
-        check_name("precision.autocast", p.autocast);
-        check_name("precision.batch_norm", p.batch_norm);
-        check_name("precision.scaler", p.scaler);
-        if (!refused("precision.preset")) check_precision_together(resolve(p));
+        check_name("precision.preset", c_.precision.preset);
+        if (refused("precision.preset")) return;
+        const ResolvedPrecision resolved = resolve(c_.precision);
+        require(!resolved.tf32 || c_.device != "cpu", "precision.preset", c_.precision.preset,
+                msg("TF32 needs an NVIDIA Ampere or newer GPU"));
+        check_precision_together(resolved);
     }
 
     void check_precision_together(const ResolvedPrecision& r) {
-        require(!r.master_weights || r.weights == "fp16", "precision.master_weights", true,
+        const bool low = r.weights == WeightFormat::fp16;
+        require(!r.master_weights || low, "precision.master_weights", true,
                 msg("use false: fp32 weights need no master copy"));
-        require(r.batch_norm != "fp16" || r.weights == "fp16", "precision.batch_norm", r.batch_norm,
-                msg("use fp32, as precision.weights is fp32"));
-        require(r.scaler != "dynamic" || r.weights != "fp16" || r.master_weights,
-                "precision.scaler", r.scaler,
+        require(r.batch_norm == WeightFormat::fp32 || low, "precision.batch_norm",
+                word_of(r.batch_norm), msg("use fp32, as precision.weights is fp32"));
+        require(r.scaler != ScalerMode::dynamic || !low || r.master_weights, "precision.scaler",
+                word_of(r.scaler),
                 msg("use off or static: without master weights the unscaled gradients are fp16 too "
                     "and underflow again"));
     }
@@ -278,27 +259,22 @@ private:
     }
 
     void check_optimizer() {
-        const auto& o = c_.optimizer;
-        check_name("optimizer.kind", o.kind);
-        check_above_zero("optimizer.lr", o.lr);
-        check_below_one("optimizer.momentum", o.momentum);
-        check_not_negative("optimizer.weight_decay", o.weight_decay);
-        check_below_one("optimizer.beta1", o.beta1);
-        check_below_one("optimizer.beta2", o.beta2);
-        check_above_zero("optimizer.eps", o.eps);
-        check_not_negative("optimizer.lr_decay", o.lr_decay);
-        check_not_negative("optimizer.initial_accumulator_value", o.initial_accumulator_value);
-        check_not_negative("optimizer.max_grad_norm", o.max_grad_norm);
-        check_name("optimizer.norm", o.norm);
-        check_above_zero("optimizer.larc_trust", o.larc_trust);
-        if (refused("optimizer.kind") || refused("optimizer.momentum") || o.kind != "sgd") return;
-        require(!o.nesterov || o.momentum > 0, "optimizer.nesterov", o.nesterov,
-                msg("use false, as optimizer.momentum is 0"));
+        check_name("optimizer.kind", c_.optimizer.kind);
+        if (refused("optimizer.kind")) return;
+        const OptimizerConfig o = completed(c_).optimizer;
+        const OptimizerInfo& info = info_of(optimizers(), o.kind);
+        const bool typed = std::none_of(info.options.begin(), info.options.end(), [&](auto& spec) {
+            return refused("optimizer." + spec.name);
+        });
+        if (info.check == nullptr || !typed) return;
+        const TypedOptions options(o.options, info.options);
+        if (const auto conflict = info.check(options))
+            require(false, "optimizer." + conflict->name, o.options.at(conflict->name),
+                    conflict->allowed);
     }
 
     void check_schedule_and_clip() {
         check_name("schedule.kind", c_.schedule.kind);
-        check_name("clip.kind", c_.clip.kind);
         check_above_zero("clip.value", c_.clip.value);
     }
 

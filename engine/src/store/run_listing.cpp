@@ -28,21 +28,30 @@ std::string state_text(const RunSummary& run) {
     return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
 }
 
-/// The defaults, with those of the options of the same data set and model.
-RunConfig with_default_options(const RunConfig& config) {
-    RunConfig kinds;
-    kinds.dataset.kind = config.dataset.kind;
-    kinds.model.kind = config.model.kind;
-    RunConfig defaults = parse_run_config(to_json(kinds)).config;
-    defaults.dataset.kind = RunConfig{}.dataset.kind;
-    defaults.model.kind = RunConfig{}.model.kind;
-    return defaults;
+/// Paths of what differs from the defaults; of options, from those of the chosen kinds.
+std::vector<std::string> changed_fields(const RunConfig& config) {
+    RunConfig same_kinds;
+    same_kinds.dataset.kind = config.dataset.kind;
+    same_kinds.model.kind = config.model.kind;
+    same_kinds.optimizer.kind = config.optimizer.kind;
+    same_kinds.schedule.kind = config.schedule.kind;
+    auto paths = differing_fields(config, same_kinds);
+    const RunConfig defaults;
+    const auto add = [&](const char* path, const std::string& kind, const std::string& usual) {
+        if (kind != usual) paths.emplace_back(path);
+    };
+    add("dataset.kind", config.dataset.kind, defaults.dataset.kind);
+    add("model.kind", config.model.kind, defaults.model.kind);
+    add("optimizer.kind", config.optimizer.kind, defaults.optimizer.kind);
+    add("schedule.kind", config.schedule.kind, defaults.schedule.kind);
+    std::sort(paths.begin(), paths.end());
+    return paths;
 }
 
 std::string changed_settings(const RunConfig& config) {
     const ordered_json settings = to_ordered_json(config);
     std::string out;
-    for (const auto& path : differing_fields(config, with_default_options(config)))
+    for (const auto& path : changed_fields(config))
         out += "  " + path + " = " + setting(settings, path).dump() + '\n';
     return out.empty() ? "  none\n" : out;
 }

@@ -50,7 +50,8 @@ std::vector<Metric> Classification::metrics() const { return metric_list(); }
 
 bool fits(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* label = data.find(FieldKind::label);
-    return label != nullptr && label->shape.rank() == 0 && input_of(data, model) != nullptr;
+    return label != nullptr && label->shape.rank() == 0 && input_of(data, model) != nullptr &&
+           model.output == ModelOutput::scores;
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ private:
 bool fits(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* tokens = data.find(FieldKind::tokens);
     return tokens != nullptr && tokens->windowed && model.takes(FieldKind::tokens) &&
-           data.find(FieldKind::label) != nullptr;
+           model.output == ModelOutput::token_scores && data.find(FieldKind::label) != nullptr;
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ private:
 
 bool fits(const Schema& data, const ModelDescriptor& model) {
     const FieldSpec* value = data.find(FieldKind::value);
-    return value != nullptr && value->shape.numel() == 1 && input_of(data, model) != nullptr;
+    return value != nullptr && value->shape.numel() == 1 && input_of(data, model) != nullptr &&
+           model.output == ModelOutput::scores;
 }
 
 }  // namespace

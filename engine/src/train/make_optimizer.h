@@ -17,4 +17,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
 std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
                                    const ResolvedPrecision& precision);
 
+/// The schedule of the learning rate in a run of `planned` updates.
+kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t planned);
+
 }  // namespace engine

@@ -7,9 +7,9 @@
 namespace engine {
 namespace {
 
-DType dtype_of(const std::string& precision) {
-    if (precision == "fp16") return DType::f16;
-    return precision == "bf16" ? DType::bf16 : DType::f32;
+DType dtype_of(AutocastFormat format) {
+    if (format == AutocastFormat::off) return DType::f32;
+    return format == AutocastFormat::fp16 ? DType::f16 : DType::bf16;
 }
 
 ScalerOptions options_of(const ScalerConfig& config, bool enabled) {
@@ -27,9 +27,10 @@ ScalerOptions options_of(const ScalerConfig& config, bool enabled) {
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
                                Model& model, const Device& device)
-    : scaler_(options_of(scaler, precision.scaler == "dynamic")),
-      watches_f16_(precision.scaler != "off" &&
-                   (precision.autocast == "fp16" || precision.weights == "fp16")) {
+    : scaler_(options_of(scaler, precision.scaler == ScalerMode::dynamic)),
+      watches_f16_(
+          precision.scaler != ScalerMode::off &&
+          (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {
     const OptProperties level = properties_of(precision);
     if (const auto type = level.cast_model_type; type && is_low(*type)) {
         convert_weights(model, *type, level.keep_batchnorm_fp32.value_or(false));
@@ -37,7 +38,7 @@ MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerC
     }
     casts_.outputs_to_f32 = level.master_weights.value_or(false);
     if (level.patch_functions) region_.emplace(device.kind, true, dtype_of(precision.autocast));
-    if (precision.scaler == "static")
+    if (precision.scaler == ScalerMode::constant)
         static_scale_ = Tensor::full({}, scaler.init_scale, DType::f32, device);
 }
 

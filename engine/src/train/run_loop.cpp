@@ -23,12 +23,12 @@ constexpr std::chrono::seconds check_interval{1};
 /// What to try after a run of this precision diverged.
 Message divergence_hint(const PrecisionConfig& config) {
     const ResolvedPrecision precision = resolve(config);
-    if (precision.scaler == "static") {
+    if (precision.scaler == ScalerMode::constant) {
         return msg(
             "Lower optimizer.lr or scaler.init_scale, or use a dynamic scaler, which skips "
             "the steps whose gradients overflow.");
     }
-    if (precision.weights == "fp16" && !precision.master_weights) {
+    if (precision.weights == WeightFormat::fp16 && !precision.master_weights) {
         return msg(
             "Train in amp-fp16, which keeps the weights and delicate operations in fp32, or "
             "lower optimizer.lr.");
@@ -226,12 +226,18 @@ void RunLoop::report(const FinishedStep& step) {
 void RunLoop::warn_of_idle_epoch(const StepRecord& row) {
     if (row.epoch == reported_epoch_) return;
     if (row.updates == updates_before_epoch_) {
+        const std::int64_t steps = row.step - steps_before_epoch_;
         post_(RunWarning{
             run_,
-            msg("No update was applied in epoch {}: all {} steps were skipped, the last one at a "
-                "loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or the learning "
-                "rate.",
-                row.epoch, row.step - steps_before_epoch_, row.loss_scale),
+            std::isfinite(row.loss)
+                ? msg("No update was applied in epoch {}: all {} steps were skipped, the last one "
+                      "at a loss scale of {}. Lower scaler.init_scale, scaler.backoff_factor or "
+                      "the learning rate.",
+                      row.epoch, steps, row.loss_scale)
+                : msg("No update was applied in epoch {}: all {} steps were skipped, since the "
+                      "loss itself was not finite, which no loss scale can mend. Bring the inputs "
+                      "into a smaller range, or train in bf16 or fp32.",
+                      row.epoch, steps),
             row.step});
     }
     reported_epoch_ = row.epoch;

@@ -23,7 +23,7 @@ std::int64_t memory_bytes(const Device& device) {
 // Counted on a model whose memory nobody touches.
 void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device) {
     const ResolvedPrecision precision = resolve(config.precision);
-    const std::int64_t number = precision.weights == "fp16" ? 2 : 4;
+    const std::int64_t number = precision.weights == WeightFormat::fp16 ? 2 : 4;
     // Beside weight and gradient.
     const std::int64_t more =
         (precision.master_weights ? 4 : 0) + optimizer_state_bytes(config.optimizer, precision);

@@ -235,6 +235,9 @@ struct Session::Impl final : Turn {
             fail(error.code(), error.message(), error.hint());
         } catch (const kernels::DeviceError& error) {
             fail(ErrorCode::device, msg("The device failed: {}.", error.what()), {});
+        } catch (const std::bad_alloc&) {
+            fail(ErrorCode::training, msg("The machine's memory does not suffice."),
+                 msg("Take a smaller batch, model or data set."));
         } catch (const std::exception& error) {
             fail(ErrorCode::training, msg("Training cannot go on: {}.", error.what()), {});
         }

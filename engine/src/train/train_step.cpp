@@ -54,7 +54,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       task_(task),
       model_(model),
       device_(device),
-      planned_(planned),
+      schedule_(schedule_of(config, planned)),
       precision_(resolve(config.precision), config.scaler, model, device),
       phases_(task.phases()),
       number_(Tensor::zeros({}, DType::i64, device)),

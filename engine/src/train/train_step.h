@@ -45,7 +45,6 @@ public:
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
     const MixedPrecision& precision() const { return precision_; }
-    std::size_t optimizer_count() const { return parts_.size(); }
     Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
 
     /// Called in each step between the backward pass and the update; the step cannot be captured
@@ -88,7 +87,7 @@ private:
     Task& task_;
     Model& model_;
     Device device_;
-    std::int64_t planned_;
+    kernels::LearningRateSchedule schedule_;
     MixedPrecision precision_;
     std::vector<Phase> phases_;
     std::vector<Part> parts_;

@@ -8,7 +8,6 @@
 #include "kernels/step_figures.h"
 #include "pointwise/binary.h"
 #include "pointwise/unary.h"
-#include "train/schedule.h"
 #include "train/train_step.h"
 
 namespace engine {
@@ -48,9 +47,9 @@ void TrainStep::clip_by_value(const Part& part) {
 }
 
 void TrainStep::clip(Part& part) {
-    if (config_.clip.kind == "value") {
+    if (config_.clip.kind == ClipKind::value) {
         clip_by_value(part);
-    } else if (config_.clip.kind == "norm") {
+    } else if (config_.clip.kind == ClipKind::norm) {
         const Tensor scale = precision_.loss_scale();
         part.optimizer->clip = Tensor::empty({}, DType::f32, device_);
         on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
@@ -101,12 +100,11 @@ void TrainStep::gather_after() {
 }
 
 void TrainStep::update(const Phase& phase, bool last) {
-    for (const std::size_t part : phase.optimizers)
-        parts_[part].optimizer->set_lr(schedule_of(config_, planned_));
+    for (const std::size_t part : phase.optimizers) parts_[part].optimizer->set_lr(schedule_);
     for (const std::size_t part : phase.optimizers) check_gradients(parts_[part]);
     if (last) gather_before();
     for (const std::size_t part : phase.optimizers) {
-        if (config_.clip.kind != "none") clip(parts_[part]);
+        if (config_.clip.kind != ClipKind::none) clip(parts_[part]);
         step_optimizer(parts_[part]);
     }
     if (!last) return;

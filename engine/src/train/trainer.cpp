@@ -23,7 +23,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     const RunContext::Entry entered(context_);
     book_library_scratch(context_.books(), device);
     model_ = make_model(config_.model, shape, config_.seed, device);
-    model_->recompute_blocks = config_.recompute == "blocks";
+    model_->recompute_blocks = config_.recompute == Recompute::blocks;
     if (!config_.model.init_from.empty()) load_weights(*model_, config_.model.init_from);
     step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned);
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,

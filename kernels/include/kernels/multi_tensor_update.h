@@ -48,22 +48,10 @@ struct UpdateTensor {
     bool behind_low = false;  ///< master of a weight that is stored as low: lost updates count
 };
 
-struct SgdOptions {
-    double momentum = 0, dampening = 0, weight_decay = 0;
-    bool nesterov = false;
-    bool decay_after_momentum = false;
-};
-struct AdamOptions {
-    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
-    bool decoupled = true;  ///< AdamW: p -= lr * weight_decay * p first
-    bool bias_correction = true;
-    bool amsgrad = false;
-    bool eps_uncorrected = false;  ///< SparseAdam: eps is added to sqrt(v), not to sqrt(v / c2)
-};
-struct AdagradOptions {
-    double lr_decay = 0, eps = 1e-10, weight_decay = 0;
-    bool decoupled = false;
-};
+#define HALFTONE_UPDATE_OPTIONS
+#include "kernels/updates.inc"
+#undef HALFTONE_UPDATE_OPTIONS
+
 struct LambOptions {
     double beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay = 0.01;
     bool decoupled = true;
@@ -89,27 +77,14 @@ struct UpdateCounts {
     std::int64_t lost;
 };
 
-/// SGD as PyTorch's: g += wd * p; buf = first ? g : mu * buf + (1 - dampening) * g; g = nesterov ?
-/// g + mu * buf : buf; p -= lr * g; with decay_after_momentum g += wd * p comes last. first:
-/// own_step is given and 1; without dampening a zeroed buffer comes to the same and is read. counts
-/// may be null and is on the device.
-using MultiTensorSgd = void(std::span<const UpdateTensor> tensors, const SgdOptions& options,
-                            const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
-HALFTONE_KERNEL(MultiTensorSgd, multi_tensor_sgd);
-
-/// Adam/AdamW as PyTorch's, bias-corrected: p -= lr * (m / c1) / (sqrt(v / c2) + eps), c = 1 -
-/// beta^own_step (1 without bias_correction), with amsgrad the largest v so far in place of v;
-/// decoupled: p *= 1 - lr * wd before; otherwise g += wd * p.
-using MultiTensorAdam = void(std::span<const UpdateTensor> tensors, const AdamOptions& options,
-                             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);
-HALFTONE_KERNEL(MultiTensorAdam, multi_tensor_adam);
-
-/// Adagrad as PyTorch's, rate = lr / (1 + (own_step - 1) * lr_decay): g += wd * p; h += g^2; p -=
-/// rate * g / (sqrt(h) + eps); decoupled: p -= rate * (g / (sqrt(h) + eps) + wd * p).
-using MultiTensorAdagrad = void(std::span<const UpdateTensor> tensors,
-                                const AdagradOptions& options, const UpdateScalars& scalars,
-                                UpdateCounts* counts, Stream stream);
-HALFTONE_KERNEL(MultiTensorAdagrad, multi_tensor_adagrad);
+/// What each optimizer does stands in its file of updates.inc. counts may be null and is on the
+/// device.
+#define HALFTONE_UPDATE(Name, name)                                               \
+    using MultiTensor##Name =                                                     \
+        void(std::span<const UpdateTensor> tensors, const Name##Options& options, \
+             const UpdateScalars& scalars, UpdateCounts* counts, Stream stream);  \
+    HALFTONE_KERNEL(MultiTensor##Name, multi_tensor_##name);
+#include "kernels/updates.inc"
 
 /// LAMB (4.3): gradients divided by max(1, norm of all / max_grad_norm), moments as Adam's, u =
 /// (m / c1) / (sqrt(v / c2) + eps) + wd * p, p -= lr * norm(p) / norm(u) * u, with norms of each

@@ -17,6 +17,7 @@ using test_support::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 DataParts open(const std::string& path, const Options& options = {}, std::int64_t seed = 1,
                double validation_share = 0) {
@@ -228,6 +229,12 @@ TEST(CsvDataset, PassesTheWarningsOfTheTableAndOfTheTrainingRowsOn) {
     EXPECT_THAT(all, HasSubstr("column \"id\" has a different word in every row"));
     EXPECT_THAT(all, HasSubstr("never change in the training rows: 1 (z)"));
     EXPECT_THAT(all, HasSubstr("the target has a single class: p"));
+}
+
+TEST(CsvDataset, WarnsIfNoRowIsLeftForTheTestPart) {
+    const std::string two = "x,y\n1,0.5\n2,1.5\n";
+    EXPECT_THAT(warnings(open_text(two)), HasSubstr("too short for a test part"));
+    EXPECT_THAT(warnings(open_text(two, {{"test_share", 0.0}})), Not(HasSubstr("test part")));
 }
 
 TEST(CsvDataset, RefusesSharesThatLeaveNothingToTrainOn) {

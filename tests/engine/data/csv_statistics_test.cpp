@@ -99,6 +99,12 @@ TEST(CsvStatistics, WarnsOfTargetsThatTeachNothing) {
     CsvTable table = mixed_table({7, 1, 8, 0, 9, 1});
     table.target_values = {0.5F, 0.5F, 1.5F};
     EXPECT_EQ(warnings(table, {0, 1}), "the target never changes in the training rows\n");
+    // Whole numbers are classes as well: a class without a training row is no news of a value.
+    table.target_values = {1, 2, 3};
+    table.classes = {"1", "2", "3"};
+    table.labels = {0, 1, 2};
+    EXPECT_EQ(warnings(table, {0, 1}), "");
+    table.target_values = {};
     table.classes = {"p"};
     table.labels = {0, 0, 0};
     EXPECT_EQ(warnings(table, {0, 1}), "the target has a single class: p\n");

@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                std::string("\xFF\xFE"
                            "a\0,\0b\0",
                            8),
-               "line 1: "},
+               "line 1: begins with the byte order mark of UTF-16"},
         BadCsv{"Latin1", "a,b\n1,2\n3,Z\xFCrich\n", "line 3: not valid UTF-8"},
         BadCsv{"CutWithinACharacter", "a,b\n1,\xE6\x97", "line 2: not valid UTF-8"},
         BadCsv{"Utf8CutByTheEndOfTheLine", "a,b\n1,\xE6\n3,4\n", "line 2: not valid UTF-8"},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/error.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -156,6 +157,27 @@ TEST(CsvTable, KeepsMissingFeaturesToBeFilledAndDropsRowsWithoutATarget) {
     EXPECT_TRUE(std::isnan(table.cells[1]));
     EXPECT_TRUE(std::isnan(table.cells[2]));
     EXPECT_THAT(warnings(table), HasSubstr("left out because a value is missing: 1 of 3"));
+}
+
+TEST(CsvTable, FindsAHeaderOfEmptyNamesAndOneThatStandsInTheTableAgain) {
+    const CsvTable unnamed = read(",,kind\n1,2,b\n3,4,a\n");
+    EXPECT_EQ(unnamed.rows, 2);
+    EXPECT_EQ(unnamed.target, "kind");
+    std::string text = "a,b\n";
+    for (int i = 0; i < 20; ++i) text += std::to_string(i) + ",1\n";
+    try {
+        read(text + "a,b\n");
+        ADD_FAILURE() << "taken";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("line 22, column \"a\": \"a\" among numbers"));
+    }
+    EXPECT_EQ(read("7,x\n8,y\n").rows, 2) << "a number is no name";
+}
+
+TEST(CsvTable, WarnsOfAWordThatIsFarTooLong) {
+    EXPECT_EQ(warnings(read("x,y\n" + std::string(1000, 'a') + ",1\nb,2\nb,3\n")), "");
+    EXPECT_THAT(warnings(read("x,y\nb,1\n" + std::string(1001, 'a') + ",2\nb,3\n")),
+                HasSubstr("line 3, column \"x\": a word of 1001 bytes"));
 }
 
 TEST(CsvTable, WarnsOfIdentifiers) {

@@ -136,7 +136,7 @@ TEST(Sampler, RefusesATextThatIsTooShortForItsStreams) {
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::settings);
-        EXPECT_THAT(error.what(), HasSubstr("batch_size: 4: too many streams for 7 tokens"));
+        EXPECT_THAT(error.what(), HasSubstr("batch_size: 4: the text has 7 tokens"));
     }
 }
 

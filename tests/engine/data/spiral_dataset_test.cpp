@@ -16,9 +16,9 @@ std::array<float, 2> point(const Dataset& data, std::int64_t index) {
 }
 
 TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
-    const SpiralDataset few(7, StreamId::spirals_train, 10);
-    const SpiralDataset many(7, StreamId::spirals_train, 1000);
-    const SpiralDataset other(7, StreamId::spirals_test, 10);
+    const SpiralDataset few(7, StreamId::points_train, 10);
+    const SpiralDataset many(7, StreamId::points_train, 1000);
+    const SpiralDataset other(7, StreamId::points_test, 10);
     for (std::int64_t i = 0; i < 10; ++i) {
         EXPECT_EQ(point(few, i), point(many, i));
         EXPECT_NE(point(few, i), point(other, i));
@@ -27,13 +27,13 @@ TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
 
 TEST(SpiralDataset, IsRoundedOnceWhateverTheOptimisation) {
     // Points whose noise would move them by a bit if it were rounded to f32 first.
-    const SpiralDataset data(1, StreamId::spirals_train, 27);
+    const SpiralDataset data(1, StreamId::points_train, 27);
     EXPECT_EQ(point(data, 22), (std::array{-0x1.69fc4cp-4F, 0x1.bec36ap-1F}));
     EXPECT_EQ(point(data, 26), (std::array{0x1.943252p-6F, 0x1.8bdf9cp-3F}));
 }
 
 TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
-    const SpiralDataset data(1, StreamId::spirals_train, 2000);
+    const SpiralDataset data(1, StreamId::points_train, 2000);
     for (std::int64_t i = 0; i < data.size(); ++i) {
         const auto [x, y] = point(data, i);
         const double t = (std::hypot(x, y) - 0.05) / 0.95;
@@ -47,7 +47,7 @@ TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
 }
 
 TEST(SpiralDataset, StatesItsMeanAndDeviation) {
-    const SpiralDataset data(2, StreamId::spirals_train, SpiralDataset::train_size);
+    const SpiralDataset data(2, StreamId::points_train, SpiralDataset::train_size);
     const auto& stated = data.schema()["features"].normalization;
     for (std::size_t axis = 0; axis < 2; ++axis) {
         double sum = 0, square = 0;

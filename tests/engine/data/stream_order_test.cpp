@@ -94,7 +94,7 @@ TEST(StreamOrder, RefusesABatchThatLeavesNothingToPredict) {
             EXPECT_EQ(error.code(), ErrorCode::settings);
             EXPECT_THAT(error.what(),
                         HasSubstr("batch_size: " + std::to_string(batch_size) +
-                                  ": too many streams for " + std::to_string(tokens)));
+                                  ": the text has " + std::to_string(tokens)));
         }
     }
 }

@@ -221,7 +221,7 @@ TEST(DeviceStep, FollowsTheScheduleOfAppliedUpdates) {
 
 TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
     HALFTONE_NEEDS_CUDA();
-    for (const char* clip : {"norm", "value"}) {
+    for (const ClipKind clip : {ClipKind::norm, ClipKind::value}) {
         RunConfig config = small_run("mlp", "amp-fp16");
         config.accumulate = 2;
         config.clip.kind = clip;
@@ -238,7 +238,7 @@ TEST(DeviceStep, ClipsAndAccumulatesAsTheCpuDoes) {
         EXPECT_NEAR(row.loss, expected.loss, loss_tolerance("amp-fp16") * expected.loss);
         const auto a = host.trainer.model().parameters()[0].tensor.values();
         const auto b = device.trainer.model().parameters()[0].tensor.values();
-        for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << clip;
+        for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-5) << word_of(clip);
     }
 }
 

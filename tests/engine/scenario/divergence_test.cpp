@@ -58,7 +58,7 @@ Ended run(const RunConfig& config) {
 /// A rate that makes the loss NaN within a few steps.
 RunConfig diverging(const std::string& precision) {
     RunConfig config = spirals(precision);
-    config.optimizer.lr = 1e30;
+    config.optimizer.options["lr"] = 1e30;
     config.stop_on_nan = 5;
     return config;
 }
@@ -80,7 +80,7 @@ TEST(Divergence, ANonFiniteLossForTheStepsAllowedEndsTheRunAsDiverged) {
 
 TEST(Divergence, AStaticScalersHintNamesTheScale) {
     RunConfig config = diverging("amp-fp16");
-    config.precision.scaler = "static";
+    config.precision.scaler = ScalerMode::constant;
     const Ended ended = run(config);
     ASSERT_THAT(ended.failures, SizeIs(1));
     EXPECT_THAT(ended.failures[0].hint.str(), HasSubstr("scaler.init_scale"));

@@ -4,10 +4,10 @@
 
 #include "core/cast.h"
 #include "core/transfer.h"
-#include "support/device_support.h"
 #include "engine/catalog.h"
 #include "index/sparse.h"
 #include "optim/sparse_adam.h"
+#include "support/device_support.h"
 #include "train/make_optimizer.h"
 
 // Of the updates of weights stored in 16 bits, those that rounded to no change: the counts of the
@@ -72,11 +72,12 @@ TEST(LostUpdates, AreCountedByEveryOptimizerInBoth16BitTypesWithMastersAndWithou
         for (const bool larc : {false, true})
             for (const DType dtype : {DType::f16, DType::bf16})
                 for (const bool masters : {false, true}) {
-                    OptimizerConfig config = info.defaults;
-                    config.larc = larc;
-                    config.larc_clip = false;
-                    config.momentum = 0;  // a momentum of 16 bits may come to 0 by itself
-                    config.weight_decay = 0;
+                    OptimizerConfig config{.kind = info.kind, .options = {}};
+                    config.options["larc"] = larc;
+                    config.options["larc_clip"] = false;
+                    // A momentum of 16 bits may come to 0 by itself.
+                    config.options["momentum"] = 0.0;
+                    config.options["weight_decay"] = 0.0;
                     const Weight weight(dtype);
                     const auto optimizer =
                         make_optimizer(config, {{"w", weight.tensor}}, {.master_weights = masters});
@@ -110,14 +111,14 @@ TEST(LostUpdates, AreMeasuredInEveryRunWhoseWeightsAreStoredIn16BitsAndInNoOther
     for (const auto& info : optimizers())
         for (const char* precision : {"fp32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16"}) {
             RunConfig config = small_run("mlp", precision);
-            config.optimizer = info.defaults;
-            // Updates of Adam and Adagrad are as large as the rate, others as the gradients allow.
-            const bool fixed = info.kind.starts_with("ada");
-            config.optimizer.lr = fixed ? 1e-5 : 1e-4;
+            config.optimizer.kind = info.kind;
+            const bool low = resolve(config.precision).weights == WeightFormat::fp16;
+            const bool masters = resolve(config.precision).master_weights;
+            // Some updates are as large as the rate, others as the gradients allow: a rate whose
+            // updates fp16 loses in either case, and one whose updates f32 keeps.
+            config.optimizer.options["lr"] = masters ? 1e-4 : 1e-5;
             config.scaler.init_scale = 1024;
             TrainerFixture fixture(config, default_device());
-            const bool low = resolve(config.precision).weights == "fp16";
-            const bool masters = resolve(config.precision).master_weights;
             for (int step = 0; step < 3; ++step) {
                 const float share = fixture.step(step).row.lost_update_share;
                 const std::string what = info.kind + " " + precision;

@@ -100,7 +100,7 @@ private:
 
 std::unique_ptr<StepFixture> fixture_on(const Device& device, const std::string& precision) {
     RunConfig config = test::pair_run(precision);
-    config.optimizer.lr = 0.01;
+    config.optimizer.options["lr"] = 0.01;
     return std::make_unique<StepFixture>(config, std::make_unique<BagTask>(),
                                          std::make_unique<RowSums>(device), device,
                                          std::make_shared<Bags>());

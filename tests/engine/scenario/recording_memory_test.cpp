@@ -27,11 +27,10 @@ std::vector<std::string> words_of(BookedRun& run) {
 }
 
 /// Clipped, so that a step takes memory between its judgement and its update, or has a coefficient.
-RunConfig clipped_run(const std::string& model, const std::string& precision,
-                      const std::string& kind) {
+RunConfig clipped_run(const std::string& model, const std::string& precision, ClipKind kind) {
     RunConfig config = small_run(model, precision);
     config.clip.kind = kind;
-    config.clip.value = kind == "norm" ? 0.25 : 0.01;
+    config.clip.value = kind == ClipKind::norm ? 0.25 : 0.01;
     config.scaler.growth_interval = 2;
     return config;
 }
@@ -41,8 +40,8 @@ TEST_F(RecordingMemory, ARecordingWithoutMemoryGoesBackToEagerStepsWithTheirNumb
     for (const auto& [model, precision] :
          {std::pair{"mlp", "amp-fp16"}, std::pair{"lenet", "amp-bf16"}}) {
         SCOPED_TRACE(std::string(model) + " " + precision);
-        const RunConfig config =
-            clipped_run(model, precision, std::string(model) == "mlp" ? "value" : "norm");
+        const RunConfig config = clipped_run(
+            model, precision, std::string(model) == "mlp" ? ClipKind::value : ClipKind::norm);
         BookedRun eager(config);
         eager.trainer.set_recording(false);
         std::vector<float> losses;
@@ -124,7 +123,7 @@ void expect_same_row(const StepRecord& expected, const StepRecord& row) {
 class LateRefusal : public DeviceMemory,
                     public testing::WithParamInterface<std::pair<const char*, const char*>> {
 protected:
-    RunConfig config_ = clipped_run(GetParam().first, GetParam().second, "norm");
+    RunConfig config_ = clipped_run(GetParam().first, GetParam().second, ClipKind::norm);
 };
 
 // All of the step has been recorded when its graph is refused memory, and when that is put on the

@@ -166,7 +166,7 @@ TEST_F(TaskRuns, AStateThatOverflowsIsResetAndToldOnceARun) {
     RunConfig config = text();
     config.model.options["cell"] = std::string("rnn-relu");
     config.precision.preset = "amp-fp16";  // which skips the steps that overflow
-    config.optimizer.lr = 1e-30;
+    config.optimizer.options["lr"] = 1e-30;
     config.max_steps = 8;
     const DataParts data = open_dataset(config.dataset, config.seed);
     const auto task = make_task(config, data.train.data->schema());

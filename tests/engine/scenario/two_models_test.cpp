@@ -4,12 +4,12 @@
 #include "autograd/backward.h"
 #include "core/cast.h"
 #include "core/parameter.h"
-#include "support/element.h"
-#include "support/here.h"
 #include "kernels/elementwise.h"
 #include "pointwise/binary.h"
 #include "scaler_support.h"
 #include "shape/sum.h"
+#include "support/element.h"
+#include "support/here.h"
 
 // Models of two weights that are multiplied, several of them under one or two optimizers, with an
 // overflow here or there (X6, X7). Every number is exact, also in f16.

@@ -10,16 +10,14 @@ namespace {
 
 using testing::ElementsAreArray;
 
-/// The settings, then the options of the data sets and of the models.
 std::vector<std::string> setting_paths() {
-    std::vector<std::string> paths, options;
+    std::vector<std::string> paths;
     RunConfig config;
     for_each_setting(config, [&](const std::string& path, const auto& field) {
         if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
         for (const std::string& name : option_names(path))
-            options.push_back(path + (is_option_group(path) ? "" : ".") + name);
+            paths.push_back(path + (is_option_group(path) ? "" : ".") + name);
     });
-    paths.insert(paths.end(), options.begin(), options.end());
     return paths;
 }
 
@@ -66,10 +64,12 @@ TEST(Catalog, OptimizersNameFieldsThatExist) {
     const auto paths = setting_paths();
     for (const auto& info : optimizers()) {
         EXPECT_TRUE(parse_run_config("{}", {"optimizer.kind=" + info.kind}).errors.empty());
-        EXPECT_EQ(parse_run_config("{}", {"optimizer.kind=" + info.kind}).config.optimizer,
-                  info.defaults);
-        for (const auto& field : info.fields)
-            EXPECT_THAT(paths, testing::Contains("optimizer." + field));
+        Options defaults;
+        complete(defaults, info.options);
+        EXPECT_EQ(parse_run_config("{}", {"optimizer.kind=" + info.kind}).config.optimizer.options,
+                  defaults);
+        for (const auto& spec : info.options)
+            EXPECT_THAT(paths, testing::Contains("optimizer." + spec.name));
     }
 }
 

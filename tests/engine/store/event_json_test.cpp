@@ -18,7 +18,7 @@ constexpr double inf_value = std::numeric_limits<double>::infinity();
 
 std::vector<Event> one_of_each() {
     RunConfig config;
-    config.optimizer.lr = 0.125;
+    config.optimizer.options["lr"] = 0.125;
     return {
         RunStarted{"12", config, "cpu", 2, 44426, 60000, 10000, 938, "/runs/12"},
         StateChanged{"12", RunState::evaluating},

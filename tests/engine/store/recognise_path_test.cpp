@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "support/data_fixtures.h"
 #include "engine/dataset_preview.h"
+#include "support/data_fixtures.h"
 
 namespace engine {
 namespace {

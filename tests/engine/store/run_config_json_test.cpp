@@ -24,7 +24,7 @@ std::vector<std::string> lines(const ParsedConfig& parsed) {
 TEST(RunConfigJson, AnEmptyObjectIsTheDefaultRun) {
     const auto parsed = parse_run_config("{}");
     EXPECT_THAT(lines(parsed), IsEmpty());
-    EXPECT_EQ(parsed.config, RunConfig{});
+    EXPECT_EQ(parsed.config, completed(RunConfig{}));
 }
 
 TEST(RunConfigJson, ReportsEverythingWrongAtOnceInTheOrderOfTheFields) {
@@ -121,7 +121,7 @@ TEST(RunConfigJson, MalformedTextIsOneErrorWithLineAndColumn) {
     EXPECT_EQ(parsed.errors[0].field, "(file)");
     EXPECT_EQ(parsed.errors[0].value, "line 3, column 3");
     EXPECT_THAT(parsed.errors[0].allowed.str(), StartsWith("not JSON: "));
-    EXPECT_EQ(parsed.config, RunConfig{});
+    EXPECT_EQ(parsed.config, completed(RunConfig{}));
 }
 
 TEST(RunConfigJson, ANumberThatNoTypeHoldsIsNamed) {
@@ -181,25 +181,49 @@ TEST(RunConfigJson, ScalerPresetFillsWhatIsNotGiven) {
               7);
 }
 
+double number(const OptimizerConfig& config, const std::string& option) {
+    return std::get<double>(config.options.at(option));
+}
+
 TEST(RunConfigJson, AdamwHasDefaultsOfItsOwn) {
     const auto parsed = parse_run_config(R"({"optimizer": {"kind": "adamw"}})");
-    EXPECT_EQ(parsed.config.optimizer.lr, 0.001);
-    EXPECT_EQ(parsed.config.optimizer.weight_decay, 0.01);
-    EXPECT_EQ(
-        parse_run_config(R"({"optimizer": {"lr": 0.3, "kind": "adamw"}})").config.optimizer.lr,
-        0.3);
+    EXPECT_EQ(number(parsed.config.optimizer, "lr"), 0.001);
+    EXPECT_EQ(number(parsed.config.optimizer, "weight_decay"), 0.01);
+    const auto given = parse_run_config(R"({"optimizer": {"lr": 0.3, "kind": "adamw"}})");
+    EXPECT_EQ(number(given.config.optimizer, "lr"), 0.3);
 }
 
 TEST(RunConfigJson, EveryOptimizerHasDefaultsOfItsOwn) {
     const auto of = [](const std::string& kind) {
         return parse_run_config("{}", {"optimizer.kind=" + kind}).config.optimizer;
     };
-    EXPECT_EQ(of("adam").weight_decay, 0);
-    EXPECT_EQ(of("lamb").eps, 1e-6);
-    EXPECT_EQ(of("novograd").lr, 0.1);
-    EXPECT_EQ(of("novograd").beta2, 0.98);
-    EXPECT_EQ(of("adagrad").eps, 1e-10);
-    EXPECT_EQ(of("sgd"), OptimizerConfig{});
+    EXPECT_EQ(number(of("adam"), "weight_decay"), 0);
+    EXPECT_EQ(number(of("lamb"), "eps"), 1e-6);
+    EXPECT_EQ(number(of("novograd"), "lr"), 0.1);
+    EXPECT_EQ(number(of("novograd"), "beta2"), 0.98);
+    EXPECT_EQ(number(of("adagrad"), "eps"), 1e-10);
+    EXPECT_EQ(of("sgd"), completed(RunConfig{}).optimizer);
+}
+
+TEST(RunConfigJson, OptionsOfAnotherOptimizerAreKeptAndNotedUnlessTheySayNothing) {
+    const auto parsed = parse_run_config(
+        R"({"optimizer": {"kind": "sgd", "beta1": 0.5, "beta2": 0.999, "norm": "l2"}})");
+    EXPECT_THAT(lines(parsed), IsEmpty());
+    EXPECT_EQ(number(parsed.config.optimizer, "beta1"), 0.5);
+    EXPECT_EQ(parsed.config.optimizer.options.count("beta2"), 0u);
+    EXPECT_EQ(parsed.config.optimizer.options.count("norm"), 0u);
+    ASSERT_EQ(parsed.notes.size(), 1u);
+    EXPECT_THAT(parsed.notes[0].str(), testing::EndsWith(": optimizer.beta1."));
+    const auto again = parse_run_config(to_json(parsed.config));
+    EXPECT_EQ(again.config, parsed.config);
+}
+
+TEST(RunConfigJson, TheOrderOfOverridesDoesNotMatter) {
+    const auto one = parse_run_config("{}", {"optimizer.kind=adamw", "optimizer.beta1=0.5"});
+    const auto other = parse_run_config("{}", {"optimizer.beta1=0.5", "optimizer.kind=adamw"});
+    EXPECT_EQ(one.config, other.config);
+    EXPECT_EQ(number(one.config.optimizer, "beta1"), 0.5);
+    EXPECT_THAT(one.notes, IsEmpty());
 }
 
 TEST(RunConfigJson, OverridesComeOnTop) {
@@ -208,8 +232,8 @@ TEST(RunConfigJson, OverridesComeOnTop) {
         {"optimizer.lr=0.25", "dataset.path=12", "model.options.hidden=[64,64]", "seed=7", "seed=8",
          "scaler={\"preset\":\"classroom\"}", "optimizer={\"momentum\":0.5}"});
     EXPECT_THAT(lines(parsed), IsEmpty());
-    EXPECT_EQ(parsed.config.optimizer.lr, 0.25);
-    EXPECT_EQ(parsed.config.optimizer.momentum, 0.5);
+    EXPECT_EQ(number(parsed.config.optimizer, "lr"), 0.25);
+    EXPECT_EQ(number(parsed.config.optimizer, "momentum"), 0.5);
     EXPECT_THAT(parsed.config.dataset.path, ElementsAre("12"));
     EXPECT_EQ(std::get<std::vector<std::int64_t>>(parsed.config.model.options.at("hidden")),
               (std::vector<std::int64_t>{64, 64}));
@@ -240,6 +264,19 @@ RunConfig random_config(std::mt19937& random) {
         return std::uniform_real_distribution<double>(low, high)(random);
     };
     const auto flag = [&random] { return random() % 2 == 0; };
+    const auto draw_options = [&](std::span<const OptionSpec> specs, Options& options) {
+        for (const OptionSpec& spec : specs) {
+            OptionValue& value = options[spec.name] = spec.default_value;
+            if (auto* on = std::get_if<bool>(&value)) *on = flag();
+            if (auto* number = std::get_if<double>(&value))
+                *number = real(spec.lowest + 0.001, std::min(spec.highest, 9.0));
+            if (auto* word = std::get_if<std::string>(&value))
+                *word = spec.choices[random() % spec.choices.size()].value;
+        }
+    };
+    const auto word = [&]<typename E>(std::optional<E>& field) {
+        if (flag()) field = setting_words<E>[random() % setting_words<E>.size()].value;
+    };
     RunConfig c;
     c.dataset.kind = pick({"glyphs", "mnist", "fashion-mnist", "cifar10", "cifar100"});
     c.dataset.path.assign(1 + random() % 3, pick({"/a \"quoted\" path", "雪/data", "x"}));
@@ -250,8 +287,8 @@ RunConfig random_config(std::mt19937& random) {
     c.model.kind = pick({"mlp", "lenet"});
     c.model.init_from = pick({"", "w.safetensors"});
     c.precision.preset = pick({"fp32", "amp-fp16", "amp-bf16"});
-    if (flag()) c.precision.scaler = pick({"off", "static", "dynamic"});
-    if (flag()) c.precision.autocast = pick({"off", "fp16", "bf16"});
+    word(c.precision.scaler);
+    word(c.precision.autocast);
     if (flag()) c.precision.master_weights = false;
     c.scaler.preset = pick({"production", "classroom"});
     c.scaler.init_scale = real(1, 1e9);
@@ -259,30 +296,16 @@ RunConfig random_config(std::mt19937& random) {
     c.scaler.backoff_factor = real(0.001, 0.999);
     c.scaler.growth_interval = 1 + static_cast<std::int64_t>(random() % 10'000);
     c.optimizer.kind = pick({"sgd", "adam", "adamw", "lamb", "novograd", "adagrad"});
-    c.optimizer.amsgrad = flag();
-    c.optimizer.lr_decay = real(0, 1);
-    c.optimizer.initial_accumulator_value = real(0, 1);
-    c.optimizer.max_grad_norm = real(0, 9);
-    c.optimizer.nvlamb = flag();
-    c.optimizer.norm = pick({"l2", "largest"});
-    c.optimizer.larc = flag();
-    c.optimizer.larc_trust = real(0.001, 1);
-    c.optimizer.larc_clip = flag();
-    c.optimizer.lr = real(1e-9, 3);
-    c.optimizer.momentum = real(0.1, 0.99);
-    c.optimizer.nesterov = flag();
-    c.optimizer.weight_decay = real(0, 1);
-    c.optimizer.eps = real(1e-12, 1e-3);
+    for (const auto& optimizer : optimizers())
+        if (optimizer.kind == c.optimizer.kind)
+            draw_options(optimizer.options, c.optimizer.options);
     c.schedule.kind = pick({"constant", "cosine"});
-    c.clip = {pick({"none", "norm", "value"}), real(1e-6, 100)};
+    c.clip = {setting_words<ClipKind>[random() % 3].value, real(1e-6, 100)};
     c.batch_size = 1 + static_cast<std::int64_t>(random() % 1000);
     c.seed = static_cast<std::int64_t>(random()) << 30;
     c.device = pick({"auto", "cpu", "cuda", "cuda:3"});
     c.deterministic = flag();
-    // Reading fills in the options that are not given.
-    for (const auto& model : models())
-        if (model.kind == c.model.kind) complete(c.model.options, model.options);
-    return c;
+    return completed(c);  // as reading does
 }
 
 TEST(RunConfigJson, WhatIsWrittenReadsBackEqual) {
@@ -301,7 +324,7 @@ TEST(RunConfigJson, OptionsOfEveryKindReadBackEqual) {
     config.model.options = {{"flag", true},
                             {"count", std::int64_t{3}},
                             {"rate", 2.0},
-                            {"cell", std::string("lstm")},
+                            {"cell", std::string("gru")},
                             {"hidden", std::vector<std::int64_t>{64, 32}},
                             {"none", std::vector<std::int64_t>{}}};
     EXPECT_EQ(parse_run_config(to_json(config)).config.model.options, config.model.options);
@@ -309,7 +332,7 @@ TEST(RunConfigJson, OptionsOfEveryKindReadBackEqual) {
 
 TEST(RunConfigJson, WritesNonFiniteNumbersAsWords) {
     RunConfig config;
-    config.optimizer.lr = std::numeric_limits<double>::quiet_NaN();
+    config.optimizer.options["lr"] = std::numeric_limits<double>::quiet_NaN();
     EXPECT_THAT(to_json(config), HasSubstr("\"lr\": \"nan\""));
 }
 

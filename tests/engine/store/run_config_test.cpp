@@ -28,30 +28,31 @@ TEST(RunConfig, TheDefaultComparisonIsTheDefaultRunWithTheClassroomScaler) {
 
 TEST(RunConfig, ResolveGivesThePresetsFiveSettings) {
     const auto amp = resolve({"amp-fp16", {}, {}, {}, {}, {}});
-    EXPECT_EQ(amp.weights, "fp32");
-    EXPECT_EQ(amp.autocast, "fp16");
-    EXPECT_EQ(amp.batch_norm, "fp32");
+    EXPECT_EQ(amp.weights, WeightFormat::fp32);
+    EXPECT_EQ(amp.autocast, AutocastFormat::fp16);
+    EXPECT_EQ(amp.batch_norm, WeightFormat::fp32);
     EXPECT_FALSE(amp.master_weights);
-    EXPECT_EQ(amp.scaler, "dynamic");
-    EXPECT_EQ(resolve({"amp-bf16", {}, {}, {}, {}, {}}).scaler, "off");
-    EXPECT_EQ(resolve({"pure-fp16", {}, {}, {}, {}, {}}).batch_norm, "fp16");
-    EXPECT_EQ(resolve({"fp32", {}, {}, {}, {}, {}}).autocast, "off");
+    EXPECT_EQ(amp.scaler, ScalerMode::dynamic);
+    EXPECT_EQ(resolve({"amp-bf16", {}, {}, {}, {}, {}}).scaler, ScalerMode::off);
+    EXPECT_EQ(resolve({"pure-fp16", {}, {}, {}, {}, {}}).batch_norm, WeightFormat::fp16);
+    EXPECT_EQ(resolve({"fp32", {}, {}, {}, {}, {}}).autocast, AutocastFormat::off);
     const auto o2 = resolve({"o2-fp16", {}, {}, {}, {}, {}});
-    EXPECT_EQ(o2.weights, "fp16");
-    EXPECT_EQ(o2.autocast, "off");
-    EXPECT_EQ(o2.batch_norm, "fp32");
+    EXPECT_EQ(o2.weights, WeightFormat::fp16);
+    EXPECT_EQ(o2.autocast, AutocastFormat::off);
+    EXPECT_EQ(o2.batch_norm, WeightFormat::fp32);
     EXPECT_TRUE(o2.master_weights);
-    EXPECT_EQ(o2.scaler, "dynamic");
+    EXPECT_EQ(o2.scaler, ScalerMode::dynamic);
 }
 
 TEST(RunConfig, ResolveTakesTheOverrides) {
-    PrecisionConfig precision{"fp32", "fp16", "bf16", "fp16", true, "static"};
+    PrecisionConfig precision{"fp32", WeightFormat::fp16,  AutocastFormat::bf16, WeightFormat::fp16,
+                              true,   ScalerMode::constant};
     const auto resolved = resolve(precision);
-    EXPECT_EQ(resolved.weights, "fp16");
-    EXPECT_EQ(resolved.autocast, "bf16");
-    EXPECT_EQ(resolved.batch_norm, "fp16");
+    EXPECT_EQ(resolved.weights, WeightFormat::fp16);
+    EXPECT_EQ(resolved.autocast, AutocastFormat::bf16);
+    EXPECT_EQ(resolved.batch_norm, WeightFormat::fp16);
     EXPECT_TRUE(resolved.master_weights);
-    EXPECT_EQ(resolved.scaler, "static");
+    EXPECT_EQ(resolved.scaler, ScalerMode::constant);
 }
 
 TEST(RunConfig, ResolveRefusesAnUnknownPreset) {
@@ -62,8 +63,8 @@ TEST(RunConfig, DifferingFieldsNamesEachByItsPath) {
     RunConfig a;
     RunConfig b;
     EXPECT_THAT(differing_fields(a, b), IsEmpty());
-    b.optimizer.lr = 0.1;
-    b.precision.scaler = "off";
+    b.optimizer.options["lr"] = 0.1;
+    b.precision.scaler = ScalerMode::off;
     b.model.options["hidden"] = std::vector<std::int64_t>{8};
     b.dataset.path = {"x", "y"};
     const auto fields = testing::UnorderedElementsAre("optimizer.lr", "precision.scaler",

@@ -9,9 +9,12 @@
 namespace engine {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 std::vector<std::string> lines(const std::vector<SettingError>& errors) {
     std::vector<std::string> out;
@@ -180,8 +183,9 @@ TEST(RunConfigValidate, SuggestsTheNearestKind) {
 
 TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
     EXPECT_THAT(lines_with({"model.kind=resnet50"}),
-                ElementsAre("model.kind: resnet50: not available in this version; use mlp, lenet, "
-                            "resnet18 or rnn-lm"));
+                ElementsAre(AllOf(
+                    StartsWith("model.kind: resnet50: not available in this version; use mlp, "),
+                    EndsWith(" or rnn-lm"))));
 }
 
 TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {

@@ -85,7 +85,7 @@ void expect_figures(const RunSummary& run) {
     EXPECT_EQ(run.samples_per_s, 6283.5);
     EXPECT_EQ(run.peak_bytes, 123456);
     EXPECT_EQ(run.config.dataset.kind, "spirals");
-    EXPECT_EQ(run.config.optimizer.lr, 0.125);
+    EXPECT_EQ(std::get<double>(run.config.optimizer.options.at("lr")), 0.125);
     EXPECT_EQ(run.config.task.kind, "auto");
     EXPECT_EQ(run.config.dataset.validation_share, 0);
 }

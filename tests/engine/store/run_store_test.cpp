@@ -29,7 +29,7 @@ using testing::SizeIs;
 RunConfig config_with_seed(std::int64_t seed) {
     RunConfig config;
     config.seed = seed;
-    return config;
+    return completed(config);
 }
 
 RunDone done_of(const std::string& run) {

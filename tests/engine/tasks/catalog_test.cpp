@@ -58,13 +58,15 @@ TEST(TaskCatalog, ATaskThatIsNamedIsTakenWhereItFits) {
 }
 
 TEST(TaskCatalog, EveryTaskHasTextsAndAPrimaryMetric) {
-    ASSERT_EQ(tasks().size(), 3u);
+    ASSERT_FALSE(tasks().empty());
     for (const TaskInfo& task : tasks()) {
         EXPECT_FALSE(task.title.empty()) << task.kind;
         EXPECT_EQ(task.summary.back(), '.') << task.kind;
         EXPECT_FALSE(task.metrics.empty()) << task.kind;
     }
-    EXPECT_EQ(tasks().back().metrics, classification_metrics());
+    const auto classification = std::ranges::find(tasks(), "classification", &TaskInfo::kind);
+    ASSERT_NE(classification, tasks().end());
+    EXPECT_EQ(classification->metrics, classification_metrics());
 }
 
 TEST(TaskCatalog, MetricsOfSettingsAreThoseOfTheirTask) {

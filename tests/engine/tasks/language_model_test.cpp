@@ -23,8 +23,8 @@ using testing::IsEmpty;
 /// Rates of 0: the weights stay, so that what a step computes follows from its window and state.
 RunConfig frozen(const std::string& precision, std::int64_t accumulate = 1) {
     RunConfig config = small_text_run(precision);
-    config.optimizer.lr = 0;
-    config.optimizer.weight_decay = 0;
+    config.optimizer.options["lr"] = 0.0;
+    config.optimizer.options["weight_decay"] = 0.0;
     config.accumulate = accumulate;
     return config;
 }

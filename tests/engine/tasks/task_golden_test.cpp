@@ -191,7 +191,7 @@ TEST_P(LanguageModelStep, LossGradientsAndStateOfTwoStepsAreTheReferences) {
     const auto& [cell, precision] = GetParam();
     const TextSizes sizes;
     RunConfig config = text_settings(cell, sizes, precision);
-    config.optimizer.lr = 0;  // the second step is of the same weights
+    config.optimizer.options["lr"] = 0.0;  // the second step is of the same weights
     SingleSteps steps(config, text_schema(sizes), weights_of(cell));
     for (std::int64_t number = 0; number < 2; ++number) {
         const std::string key = cell + "/" + precision + "/" + std::to_string(number);

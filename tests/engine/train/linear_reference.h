@@ -84,9 +84,10 @@ public:
     }
     /// Clips as torch.nn.utils does, and makes one step of PyTorch's SGD.
     void update(const ClipConfig& clip, const OptimizerConfig& sgd) {
-        const double factor =
-            clip.kind == "norm" ? std::min(1.0, clip.value / (gradient_norm() + 1e-6)) : 1.0;
-        const double bound = clip.kind == "value" ? clip.value : INFINITY;
+        const double factor = clip.kind == ClipKind::norm
+                                  ? std::min(1.0, clip.value / (gradient_norm() + 1e-6))
+                                  : 1.0;
+        const double bound = clip.kind == ClipKind::value ? clip.value : INFINITY;
         for (Variable* variable : {&weight_, &bias_}) variable->update(factor, bound, sgd);
     }
     void zero_grad() {
@@ -100,11 +101,15 @@ private:
         explicit Variable(std::vector<double> start)
             : values(std::move(start)), gradient(values.size()), momentum(values.size()) {}
         void update(double factor, double bound, const OptimizerConfig& sgd) {
+            const auto given = [&sgd](const char* name) {
+                return std::get<double>(sgd.options.at(name));
+            };
+            const double lr = given("lr"), keep = given("momentum"), decay = given("weight_decay");
             for (std::size_t i = 0; i < values.size(); ++i) {
                 const double clipped = std::clamp(gradient[i] * factor, -bound, bound);
                 // PyTorch starts the buffer as the first gradient, which is the same as from 0.
-                momentum[i] = sgd.momentum * momentum[i] + clipped + sgd.weight_decay * values[i];
-                values[i] -= sgd.lr * momentum[i];
+                momentum[i] = keep * momentum[i] + clipped + decay * values[i];
+                values[i] -= lr * momentum[i];
             }
         }
         std::vector<double> values, gradient, momentum;

@@ -250,7 +250,7 @@ TEST_F(SessionTest, FailsWhenTheScaleFallsThroughItsFloor) {
 TEST_F(SessionTest, PureFp16SaysThatItsUpdatesVanish) {
     RunConfig config = spirals(60);
     config.precision.preset = "pure-fp16";
-    config.optimizer.lr = 1e-6;
+    config.optimizer.options["lr"] = 1e-6;
     const auto session = make(config);
     session->post(Command::start);
     ASSERT_TRUE(session->wait(patience_s));

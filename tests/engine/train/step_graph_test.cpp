@@ -108,8 +108,8 @@ private:
 
 std::vector<double> losses_of(bool record, std::int64_t accumulate) {
     RunConfig config = pair_run("fp32", accumulate);
-    config.optimizer.lr = 0;  // masks alone tell the steps apart
-    config.optimizer.weight_decay = 0;
+    config.optimizer.options["lr"] = 0.0;  // masks alone tell the steps apart
+    config.optimizer.options["weight_decay"] = 0.0;
     StepFixture fixture(config, std::make_unique<SumOfMasked>(), std::make_unique<Masked>(cuda),
                         cuda);
     StepGraph graph(*fixture.step, fixture.task->schema(true), cuda, config.batch_size,

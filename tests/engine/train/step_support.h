@@ -212,7 +212,7 @@ inline RunConfig pair_run(const std::string& precision, std::int64_t accumulate 
     config.accumulate = accumulate;
     config.scaler.init_scale = 128;
     config.scaler.growth_interval = 1;
-    return config;
+    return completed(config);
 }
 
 template <class TaskType>

@@ -22,7 +22,7 @@ using test::rows_of;
 using test::TwoLosses;
 
 struct ClipCase {
-    const char* scaler;
+    ScalerMode scaler;
     ClipConfig clip;
     std::int64_t accumulate;
 };
@@ -53,10 +53,10 @@ void add_gradients(LinearReference& first, LinearReference& second,
 
 /// The clipping must have something to do in every step, and something to leave alone.
 void expect_clipping(const LinearReference& layer, const ClipConfig& clip) {
-    if (clip.kind == "norm") {
+    if (clip.kind == ClipKind::norm) {
         EXPECT_GT(layer.gradient_norm(), clip.value);
     }
-    if (clip.kind == "value") {
+    if (clip.kind == ClipKind::value) {
         EXPECT_GT(layer.count_beyond(clip.value), 0);
         EXPECT_LT(layer.count_beyond(clip.value), test::pair_width * (test::pair_width + 1));
     }
@@ -81,33 +81,37 @@ TEST_P(ClippedOptimizers, EachClipsItsOwnUnscaledGradients) {
         }
         expect_near(model.first, first);
         expect_near(model.second, second);
-        const bool scaled = config.precision.scaler != "off";
+        const bool scaled = config.precision.scaler != ScalerMode::off;
         const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
         EXPECT_NEAR(std::sqrt(figures.judgement.sum_squares) / scale, norm, 1e-5 * norm)
             << "of all optimizers, before clipping";
         EXPECT_EQ(figures.updates, i + 1);
         EXPECT_EQ(figures.further_updates[0], i + 1);
         if (!scaled) continue;
-        const bool moves = config.precision.scaler == "dynamic";
+        const bool moves = config.precision.scaler == ScalerMode::dynamic;
         EXPECT_EQ(figures.loss_scale, moves ? std::ldexp(128.0F, i) : 128.0F);
         EXPECT_EQ(figures.next_loss_scale, moves ? std::ldexp(128.0F, i + 1) : 128.0F);
     }
 }
 
 std::string label(const testing::TestParamInfo<ClipCase>& of) {
-    return std::string(of.param.scaler) + "_" + of.param.clip.kind + "_" +
+    return word_of(of.param.scaler) + "_" + word_of(of.param.clip.kind) + "_" +
            std::to_string(of.param.accumulate);
 }
 
-const ClipConfig none{.kind = "none"}, norm{.kind = "norm", .value = 0.1},
-    value{.kind = "value", .value = 0.02};
+const ClipConfig none{.kind = ClipKind::none}, norm{.kind = ClipKind::norm, .value = 0.1},
+    value{.kind = ClipKind::value, .value = 0.02};
 
 INSTANTIATE_TEST_SUITE_P(Scalers, ClippedOptimizers,
-                         testing::Values(ClipCase{"static", none, 1}, ClipCase{"static", norm, 1},
-                                         ClipCase{"static", value, 1}, ClipCase{"static", norm, 2},
-                                         ClipCase{"static", value, 2}, ClipCase{"dynamic", norm, 1},
-                                         ClipCase{"dynamic", value, 1}, ClipCase{"off", norm, 1},
-                                         ClipCase{"off", value, 1}),
+                         testing::Values(ClipCase{ScalerMode::constant, none, 1},
+                                         ClipCase{ScalerMode::constant, norm, 1},
+                                         ClipCase{ScalerMode::constant, value, 1},
+                                         ClipCase{ScalerMode::constant, norm, 2},
+                                         ClipCase{ScalerMode::constant, value, 2},
+                                         ClipCase{ScalerMode::dynamic, norm, 1},
+                                         ClipCase{ScalerMode::dynamic, value, 1},
+                                         ClipCase{ScalerMode::off, norm, 1},
+                                         ClipCase{ScalerMode::off, value, 1}),
                          label);
 
 }  // namespace

@@ -67,8 +67,8 @@ private:
 };
 
 struct Run {
-    const char* scaler;
-    const char* clip;
+    ScalerMode scaler;
+    ClipKind clip;
     std::int64_t accumulate;
 };
 
@@ -94,7 +94,7 @@ protected:
             reference.add_gradient(x, mse_slope(reference.outputs(x), rows_of(batch, 3)),
                                    1.0 / static_cast<double>(config_.accumulate));
         }
-        if (config_.clip.kind == "norm") {
+        if (config_.clip.kind == ClipKind::norm) {
             EXPECT_GT(reference.gradient_norm(), config_.clip.value);
         }
         reference.update(config_.clip, config_.optimizer);
@@ -120,7 +120,7 @@ TEST_P(ThreeOptimizers, EachMovesAsIfItWereAlone) {
         expect_all_near();
         double squares = 0;
         for (const auto& reference : references_) squares += std::pow(reference.gradient_norm(), 2);
-        const bool scaled = config_.precision.scaler != "off";
+        const bool scaled = config_.precision.scaler != ScalerMode::off;
         const double scale = scaled ? static_cast<double>(figures.loss_scale) : 1;
         EXPECT_NEAR(figures.judgement.sum_squares / (scale * scale), squares, 1e-5 * squares);
         EXPECT_EQ(figures.judgement.total, 3 * width * (width + 1));
@@ -132,11 +132,13 @@ TEST_P(ThreeOptimizers, EachMovesAsIfItWereAlone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, ThreeOptimizers,
-                         testing::Values(Run{"off", "none", 1}, Run{"static", "none", 2},
-                                         Run{"static", "norm", 1}, Run{"dynamic", "none", 1},
-                                         Run{"dynamic", "norm", 2}),
+                         testing::Values(Run{ScalerMode::off, ClipKind::none, 1},
+                                         Run{ScalerMode::constant, ClipKind::none, 2},
+                                         Run{ScalerMode::constant, ClipKind::norm, 1},
+                                         Run{ScalerMode::dynamic, ClipKind::none, 1},
+                                         Run{ScalerMode::dynamic, ClipKind::norm, 2}),
                          [](const auto& of) {
-                             return std::string(of.param.scaler) + "_" + of.param.clip + "_" +
+                             return word_of(of.param.scaler) + "_" + word_of(of.param.clip) + "_" +
                                     std::to_string(of.param.accumulate);
                          });
 
@@ -171,10 +173,11 @@ TEST_P(ThreeScaledOptimizers, OneOverflowSkipsItsOwnOptimizerAndMovesTheScaleOnc
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, ThreeScaledOptimizers,
-                         testing::Values(Run{"dynamic", "none", 1}, Run{"dynamic", "norm", 1},
-                                         Run{"dynamic", "none", 2}),
+                         testing::Values(Run{ScalerMode::dynamic, ClipKind::none, 1},
+                                         Run{ScalerMode::dynamic, ClipKind::norm, 1},
+                                         Run{ScalerMode::dynamic, ClipKind::none, 2}),
                          [](const auto& of) {
-                             return std::string(of.param.clip) + "_" +
+                             return word_of(of.param.clip) + "_" +
                                     std::to_string(of.param.accumulate);
                          });
 

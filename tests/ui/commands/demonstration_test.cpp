@@ -136,14 +136,14 @@ TEST(RunTitle, NamesTheScalingOnlyWhereItIsNotThePresets) {
     engine::PrecisionConfig precision;
     precision.preset = "amp-fp16";
     EXPECT_EQ(precisionTitle(precision), u"AMP FP16"_s);
-    precision.scaler = "dynamic";
+    precision.scaler = engine::ScalerMode::dynamic;
     EXPECT_EQ(precisionTitle(precision), u"AMP FP16"_s);
-    precision.scaler = "off";
+    precision.scaler = engine::ScalerMode::off;
     EXPECT_EQ(precisionTitle(precision), u"AMP FP16, no scaling"_s);
-    precision.scaler = "static";
+    precision.scaler = engine::ScalerMode::constant;
     EXPECT_EQ(precisionTitle(precision), u"AMP FP16, static scale"_s);
     precision.preset = "fp32";
-    precision.scaler = "dynamic";
+    precision.scaler = engine::ScalerMode::dynamic;
     EXPECT_EQ(precisionTitle(precision), u"FP32, dynamic scale"_s);
 }
 

@@ -14,6 +14,10 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
+double learningRate(const SettingsModel& model) {
+    return std::get<double>(model.config().optimizer.options.at("lr"));
+}
+
 TEST(SettingsModel, BeginsWithTheDefaultComparison) {
     const SettingsModel model;
     EXPECT_EQ(model.config(), engine::default_comparison());
@@ -26,14 +30,14 @@ TEST(SettingsModel, SetsAnyFieldByItsPath) {
     model.set(u"optimizer.lr"_s, u"0.125"_s);
     model.set(u"batch_size"_s, u" 64 "_s);
     model.set(u"deterministic"_s, u"false"_s);
-    EXPECT_EQ(model.config().optimizer.lr, 0.125);
+    EXPECT_EQ(learningRate(model), 0.125);
     EXPECT_EQ(model.config().batch_size, 64);
     EXPECT_FALSE(model.config().deterministic);
     EXPECT_EQ(model.text(u"optimizer.lr"_s), u"0.125"_s);
     EXPECT_TRUE(model.isChanged(u"optimizer.lr"_s));
     model.reset(u"optimizer.lr"_s);
     EXPECT_FALSE(model.isChanged(u"optimizer.lr"_s));
-    EXPECT_EQ(model.config().optimizer.lr, 0.05);
+    EXPECT_EQ(learningRate(model), 0.05);
 }
 
 TEST(SettingsModel, KeepsARefusedTextBesideTheLastGoodValue) {
@@ -104,6 +108,21 @@ TEST(SettingsModel, EveryFieldGoesBackToADefaultThatIsTaken) {
     }
 }
 
+TEST(SettingsModel, NotesWhatOfAFilePlaysNoPartUntilAnotherKindIsChosen) {
+    QTemporaryDir folder;
+    const QString path = folder.filePath(u"old.json"_s);
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(R"({"optimizer": {"kind": "sgd", "beta1": 0.5}})");
+    file.close();
+    SettingsModel model;
+    model.loadFile(path);
+    ASSERT_EQ(model.notes().size(), 1u);
+    EXPECT_TRUE(model.errors().empty());
+    model.set(u"optimizer.kind"_s, u"adam"_s);
+    EXPECT_TRUE(model.notes().empty());
+}
+
 TEST(SettingsModel, EditsEachOptionOfTheModel) {
     SettingsModel model;
     model.set(u"dataset.kind"_s, u"spirals"_s);
@@ -141,7 +160,7 @@ TEST(SettingsModel, OffersTheOptionsOfTheChosenDataSetAndModelAlone) {
 TEST(SettingsModel, TakesTheDefaultsOfAnotherOptimizer) {
     SettingsModel model;
     model.set(u"optimizer.kind"_s, u"adam"_s);
-    EXPECT_EQ(model.config().optimizer.lr, 0.001);
+    EXPECT_EQ(learningRate(model), 0.001);
     EXPECT_FALSE(model.isChanged(u"optimizer.lr"_s));
     EXPECT_EQ(model.defaultText(u"optimizer.lr"_s), u"0.001"_s);
 }

@@ -23,7 +23,7 @@ std::vector<engine::RunConfig> lossScalingRuns() {
     runs[0].precision.preset = "fp32";
     runs[1].precision.preset = "amp-fp16";
     runs[2].precision.preset = "amp-fp16";
-    runs[2].precision.scaler = "off";
+    runs[2].precision.scaler = engine::ScalerMode::off;
     return runs;
 }
 

@@ -26,7 +26,9 @@ RunTrack::RunTrack(std::string run, engine::RunConfig config)
     setSource(nullptr);
 }
 
-bool RunTrack::hasScaler() const { return engine::resolve(config_.precision).scaler != "off"; }
+bool RunTrack::hasScaler() const {
+    return engine::resolve(config_.precision).scaler != engine::ScalerMode::off;
+}
 
 void RunTrack::setSource(std::shared_ptr<RowSource> source) {
     source_ = std::move(source);

@@ -27,6 +27,14 @@ QJsonValue at(const QJsonObject& root, const QString& path) {
     return value;
 }
 
+void removeAt(QJsonObject& object, const QString& path) {
+    if (!path.contains(u'.')) return object.remove(path);
+    const QString name = path.section(u'.', 0, 0);
+    QJsonObject inside = object.value(name).toObject();
+    removeAt(inside, path.section(u'.', 1));
+    object[name] = inside;
+}
+
 /// As it is typed: words bare, lists and objects as JSON.
 QString toText(const QJsonValue& value) {
     switch (value.type()) {
@@ -68,12 +76,9 @@ QString SettingsModel::defaultText(const QString& path) const {
     // These follow a choice, so their default is the value that it brings.
     const auto* info = engine::find_field(path.toStdString());
     const bool option = info != nullptr && !info->kinds.empty();
-    for (const QString& chosen :
-         {u"scaler.preset"_s, u"optimizer.kind"_s, u"dataset.kind"_s, u"model.kind"_s}) {
-        const QString section = chosen.section(u'.', 0, 0) + u'.';
-        if (!path.startsWith(section) || path == chosen) continue;
-        const bool owner = section == u"dataset."_s || section == u"model."_s;
-        if (owner && !option) continue;
+    const bool scaler = path.startsWith(u"scaler."_s) && path != u"scaler.preset"_s;
+    if (option || scaler) {
+        const QString chosen = scaler ? u"scaler.preset"_s : path.section(u'.', 0, 0) + u".kind"_s;
         const QString choice = toText(at(json_, chosen));
         const auto parsed =
             engine::parse_run_config("{}", {(chosen + u'=' + choice).toStdString()});
@@ -94,6 +99,7 @@ void SettingsModel::set(const QString& path, const QString& text) {
     for (const auto& error : parsed.errors) {
         if (QString::fromStdString(error.field) == path) taken = false;
     }
+    if (path.endsWith(u".kind"_s)) notes_.clear();
     if (taken) {
         refused_.remove(path);
         config_ = parsed.config;
@@ -111,11 +117,12 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     const QString section = path.section(u'.', 0, 0);
     QJsonObject inside = root.value(section).toObject();
     const auto* info = engine::find_field(path.toStdString());
-    if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s) {
+    if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s ||
+        path == u"schedule.kind"_s) {
         // It brings its own values: those of the old choice do not stay beside it.
         inside = QJsonObject{{path.section(u'.', 1), text}};
-    } else if (info != nullptr && info->optional && text.isEmpty()) {
-        inside.remove(path.section(u'.', 1));
+    } else if (info != nullptr && (info->optional || !info->kinds.empty()) && text.isEmpty()) {
+        removeAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default
     } else {
         overrides.push_back((path + u'=' + text).toStdString());
     }
@@ -145,8 +152,10 @@ void SettingsModel::judge() {
         add({"precision.preset", config_.precision.preset, lacking.value()});
 }
 
-void SettingsModel::load(const engine::RunConfig& config, const QStringList& comparison) {
+void SettingsModel::load(const engine::RunConfig& config, const QStringList& comparison,
+                         std::vector<engine::Message> notes) {
     config_ = config;
+    notes_ = std::move(notes);
     json_ = toObject(config_);
     refused_.clear();
     if (!comparison.isEmpty()) comparison_ = comparison;
@@ -171,7 +180,7 @@ void SettingsModel::loadFile(const QString& file) {
     }
     QStringList compared;
     for (const auto& preset : parsed.compared) compared << QString::fromStdString(preset);
-    load(parsed.config, compared);
+    load(parsed.config, compared, parsed.notes);
 }
 
 void SettingsModel::saveFile(const QString& file) const {

@@ -37,7 +37,8 @@ public:
     /// a dynamic scaler.
     bool applies(const QString& path) const;
     /// Replaces everything; `comparison` are the precisions to compare, unchanged if empty.
-    void load(const engine::RunConfig& config, const QStringList& comparison = {});
+    void load(const engine::RunConfig& config, const QStringList& comparison = {},
+              std::vector<engine::Message> notes = {});
     /// Reads a settings file. Throws engine::Error(io) if it cannot be read, (settings) with the
     /// first refused field if it is not usable.
     void loadFile(const QString& file);
@@ -50,6 +51,8 @@ public:
 
     const engine::RunConfig& config() const { return config_; }
     const std::vector<engine::SettingError>& errors() const { return errors_; }
+    /// What of the loaded settings plays no part, until another kind is chosen.
+    const std::vector<engine::Message>& notes() const { return notes_; }
     /// What is wrong with a field, in one sentence; empty if nothing.
     QString errorAt(const QString& path) const;
 
@@ -83,6 +86,7 @@ private:
     QMap<QString, QString> refused_;  ///< texts that the parser did not take
     DeviceLimits limits_;
     std::vector<engine::SettingError> errors_;
+    std::vector<engine::Message> notes_;
     QStringList comparison_;
 };
 

@@ -9,15 +9,7 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 bool SettingsModel::applies(const QString& path) const {
-    const auto name = path.section(u'.', 1).toStdString();
-    if (path.startsWith(u"optimizer."_s) && path != u"optimizer.kind"_s) {
-        if (name.starts_with("larc_") && !config_.optimizer.larc) return false;
-        for (const auto& info : engine::optimizers()) {
-            if (info.kind != config_.optimizer.kind) continue;
-            return std::find(info.fields.begin(), info.fields.end(), name) != info.fields.end();
-        }
-    }
-    if (path == u"clip.value"_s) return config_.clip.kind != "none";
+    if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
     for (const auto& info : engine::datasets()) {
         if (info.kind != config_.dataset.kind) continue;
@@ -29,10 +21,10 @@ bool SettingsModel::applies(const QString& path) const {
     }
     const auto* info = engine::find_field(path.toStdString());
     if (info == nullptr || info->kinds.empty()) return true;
-    // An option of a data set or a model belongs to those that have it.
-    const std::string& kind =
-        path.startsWith(u"model."_s) ? config_.model.kind : config_.dataset.kind;
-    return std::find(info->kinds.begin(), info->kinds.end(), kind) != info->kinds.end();
+    // An option belongs to the kinds of its section that have it.
+    const std::string kind = text(path.section(u'.', 0, 0) + u".kind"_s).toStdString();
+    if (std::find(info->kinds.begin(), info->kinds.end(), kind) == info->kinds.end()) return false;
+    return info->needs.empty() || text(QString::fromStdString(info->needs)) == u"true"_s;
 }
 
 void SettingsModel::setLimits(const DeviceLimits& limits) {
@@ -55,7 +47,7 @@ QString SettingsModel::comparisonProblem() const {
 
 bool SettingsModel::usesScaler() const {
     const auto scaled = [](const engine::RunConfig& config) {
-        return engine::resolve(config.precision).scaler != "off";
+        return engine::resolve(config.precision).scaler != engine::ScalerMode::off;
     };
     const auto configs = comparisonConfigs();
     return std::any_of(configs.begin(), configs.end(), scaled) || scaled(config_);

@@ -68,10 +68,11 @@ QString presetValue(const SettingsModel& model, const QString& path) {
     engine::PrecisionConfig preset;
     preset.preset = model.config().precision.preset;
     const auto resolved = engine::resolve(preset);
-    if (path == u"precision.weights"_s) return QString::fromStdString(resolved.weights);
-    if (path == u"precision.autocast"_s) return QString::fromStdString(resolved.autocast);
-    if (path == u"precision.batch_norm"_s) return QString::fromStdString(resolved.batch_norm);
-    if (path == u"precision.scaler"_s) return QString::fromStdString(resolved.scaler);
+    const auto word = [](auto value) { return QString::fromStdString(engine::word_of(value)); };
+    if (path == u"precision.weights"_s) return word(resolved.weights);
+    if (path == u"precision.autocast"_s) return word(resolved.autocast);
+    if (path == u"precision.batch_norm"_s) return word(resolved.batch_norm);
+    if (path == u"precision.scaler"_s) return word(resolved.scaler);
     return resolved.master_weights ? u"true"_s : u"false"_s;
 }
 

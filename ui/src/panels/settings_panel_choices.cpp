@@ -8,7 +8,8 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-/// One line with a link to each refused field; the reasons stand under the fields.
+/// One line with a link to each refused field; the reasons stand under the fields. What of a
+/// settings file plays no part comes after it.
 void SettingsPanel::refreshFindings() {
     QStringList links;
     for (const auto& error : context_.settings->errors()) {
@@ -19,9 +20,11 @@ void SettingsPanel::refreshFindings() {
     }
     const QString mark =
         u"<span style='color:%1'>✕</span> "_s.arg(context_.theme->tokens().bad.name());
-    findings_->setText(links.isEmpty() ? QString()
-                                       : mark + tr("Not valid: %1").arg(links.join(u" · "_s)));
-    findingsBox_->setVisible(!links.isEmpty());
+    QStringList lines;
+    if (!links.isEmpty()) lines << mark + tr("Not valid: %1").arg(links.join(u" · "_s));
+    for (const auto& note : context_.settings->notes()) lines << engineText(note).toHtmlEscaped();
+    findings_->setText(lines.join(u"<br>"_s));
+    findingsBox_->setVisible(!lines.isEmpty());
 }
 
 void SettingsPanel::refreshPresets() {

@@ -32,7 +32,8 @@ const engine::ScaleChanged* scaleEventAt(const RunTrack& track, std::int64_t ste
 
 bool computesInFp16(const engine::PrecisionConfig& config) {
     const auto precision = engine::resolve(config);
-    return precision.autocast == "fp16" || precision.weights == "fp16";
+    return precision.autocast == engine::AutocastFormat::fp16 ||
+           precision.weights == engine::WeightFormat::fp16;
 }
 
 }  // namespace

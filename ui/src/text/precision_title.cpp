@@ -22,10 +22,10 @@ QString RunTitle::withScaling(const engine::PrecisionConfig& precision) {
     if (!precision.scaler) return title;
     engine::PrecisionConfig preset;
     preset.preset = precision.preset;
-    const std::string& scaler = *precision.scaler;
+    const engine::ScalerMode scaler = *precision.scaler;
     if (scaler == engine::resolve(preset).scaler) return title;
-    if (scaler == "off") return tr("%1, no scaling").arg(title);
-    if (scaler == "static") return tr("%1, static scale").arg(title);
+    if (scaler == engine::ScalerMode::off) return tr("%1, no scaling").arg(title);
+    if (scaler == engine::ScalerMode::constant) return tr("%1, static scale").arg(title);
     return tr("%1, dynamic scale").arg(title);
 }
 
