@@ -13,6 +13,8 @@
 
 namespace engine {
 
+struct DatasetPreview;
+
 /// Texts here are English; the window translates them by looking the whole text up.
 
 struct DatasetInfo {
@@ -29,6 +31,11 @@ struct DatasetInfo {
     std::vector<OptionSpec> options;         ///< "dataset.NAME"
 };
 std::span<const DatasetInfo> datasets();
+/// Null if there is no such kind.
+const DatasetInfo* find_dataset(std::string_view kind);
+/// What one sample of these settings is called, as DatasetInfo::unit; "samples" where no such data
+/// set is known.
+std::string sample_unit(const RunConfig& config);
 
 struct ModelInfo {
     std::string kind;
@@ -40,8 +47,12 @@ struct ModelInfo {
     bool has_blocks;                  ///< that can be computed again (recompute)
 };
 std::span<const ModelInfo> models();
-/// Numbers in the model for these settings. The settings must have passed validate().
+/// Parameter count of the model for these settings, which must have passed validate(). Where the
+/// data set's files decide, that for a typical file.
 std::int64_t parameter_count(const RunConfig& config);
+/// The same for the data that the preview was made of. Throws Error(settings) if the model or the
+/// task does not fit them.
+std::int64_t parameter_count(const RunConfig& config, const DatasetPreview& preview);
 
 struct TaskInfo {
     std::string kind;
@@ -87,7 +98,8 @@ struct ScheduleInfo {
 };
 std::span<const ScheduleInfo> schedules();
 
-/// One field of RunConfig: how to show and explain it.
+/// One field of RunConfig: how to show and explain it. An option that several kinds of its section
+/// have is one field, described as the first of them does.
 struct FieldInfo {
     std::string path;   ///< "scaler.growth_interval"
     std::string label;  ///< "Growth interval"
@@ -104,6 +116,9 @@ struct FieldInfo {
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.
 const FieldInfo* find_field(std::string_view path);
+/// The field as this kind of its section describes it: "model.options.hidden" is a list of layers
+/// in an MLP and a size in an RNN. As find_field(path) where it is no option of the kind.
+const FieldInfo* find_field(std::string_view path, std::string_view kind);
 
 /// One op of the catalog.
 struct OpSummary {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct TextPreview {
     std::string passage;  ///< its beginning
 };
 
+struct Schema;
+
 /// What a data set holds, for the settings panel.
 struct DatasetPreview {
     std::string unit;  ///< what one sample is called
@@ -57,6 +60,7 @@ struct DatasetPreview {
     std::vector<ColumnPreview> columns;  ///< of a table
     std::optional<TextPreview> text;
     std::vector<Message> warnings;
+    std::shared_ptr<const Schema> schema;  ///< of its samples, for parameter_count()
 };
 
 /// Opens the data set and reads it; may take seconds, so call it off the GUI thread.

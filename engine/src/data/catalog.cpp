@@ -61,4 +61,15 @@ std::span<const DatasetInfo> datasets() {
     return list;
 }
 
+const DatasetInfo* find_dataset(std::string_view kind) {
+    const auto all = datasets();
+    const auto found = std::ranges::find(all, kind, &DatasetInfo::kind);
+    return found == all.end() ? nullptr : &*found;
+}
+
+std::string sample_unit(const RunConfig& config) {
+    const DatasetInfo* info = find_dataset(config.dataset.kind);
+    return info != nullptr ? info->unit : "samples";
+}
+
 }  // namespace engine

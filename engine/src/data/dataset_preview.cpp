@@ -60,6 +60,7 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
     DatasetPreview preview;
     preview.unit = dataset_descriptor(dataset.kind).unit;
     preview.warnings = parts.warnings;
+    preview.schema = std::make_shared<Schema>(parts.train.data->schema());
     parts.train.data->describe(preview);
     preview.train_samples = parts.train.size();
     preview.validation_samples = parts.validation.size();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <type_traits>
 
@@ -200,26 +201,42 @@ void add_type(FieldInfo& info, const std::optional<Field>&) {
     add_type(info, Field{});
 }
 
-/// A field for each option of the section's kinds.
-std::vector<FieldInfo> option_fields(std::string_view group) {
-    std::vector<FieldInfo> out;
+/// An option as one kind of its section describes it.
+struct KindField {
+    std::string kind;
+    FieldInfo info;
+};
+
+FieldInfo option_field(std::string_view group, const OptionSpec& spec) {
+    const std::string section = std::string(group) + (is_option_group(group) ? "" : ".");
+    FieldInfo info{section + spec.name, spec.label, spec.help, spec.unit, spec.choices};
+    if (std::holds_alternative<bool>(spec.default_value))
+        info.choices = {{"true", "On"}, {"false", "Off"}};
+    info.prominent = spec.prominent;
+    if (!spec.needs.empty()) info.needs = section + spec.needs;
+    return info;
+}
+
+/// The options of the section's kinds, kind by kind; each names all kinds that have one of its
+/// path.
+std::vector<KindField> kind_fields(std::string_view group) {
+    std::vector<KindField> out;
+    std::map<std::string, std::vector<std::string>> kinds;  // by path
     for (const auto& [kind, options] : options_by_kind(group)) {
         for (const OptionSpec& spec : options) {
-            const std::string path =
-                std::string(group) + (is_option_group(group) ? "" : ".") + spec.name;
-            const auto same = [&](const FieldInfo& info) { return info.path == path; };
-            if (const auto found = std::find_if(out.begin(), out.end(), same); found != out.end()) {
-                found->kinds.push_back(kind);
-                continue;
-            }
-            FieldInfo info{path, spec.label, spec.help, spec.unit, spec.choices};
-            if (std::holds_alternative<bool>(spec.default_value))
-                info.choices = {{"true", "On"}, {"false", "Off"}};
-            info.kinds = {kind};
-            info.prominent = spec.prominent;
-            if (!spec.needs.empty()) info.needs = path.substr(0, path.rfind('.') + 1) + spec.needs;
-            out.push_back(std::move(info));
+            out.push_back({kind, option_field(group, spec)});
+            kinds[out.back().info.path].push_back(kind);
         }
+    }
+    for (auto& each : out) each.info.kinds = kinds[each.info.path];
+    return out;
+}
+
+/// A field for each path among the options of the section's kinds.
+std::vector<FieldInfo> option_fields(std::string_view group) {
+    std::vector<FieldInfo> out;
+    for (auto& [kind, info] : kind_fields(group)) {
+        if (kind == info.kinds.front()) out.push_back(std::move(info));
     }
     return out;
 }
@@ -252,6 +269,21 @@ const FieldInfo* find_field(std::string_view path) {
     const auto found = std::find_if(all.begin(), all.end(),
                                     [path](const FieldInfo& info) { return info.path == path; });
     return found == all.end() ? nullptr : &*found;
+}
+
+const FieldInfo* find_field(std::string_view path, std::string_view kind) {
+    static const std::vector<KindField> options = [] {
+        std::vector<KindField> all;
+        RunConfig config;
+        for (const auto& group : option_groups(config)) {
+            for (auto& each : kind_fields(group.path)) all.push_back(std::move(each));
+        }
+        return all;
+    }();
+    const auto found = std::ranges::find_if(options, [&](const KindField& each) {
+        return each.kind == kind && each.info.path == path;
+    });
+    return found == options.end() ? find_field(path) : &found->info;
 }
 
 }  // namespace engine

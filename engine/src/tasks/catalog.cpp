@@ -2,6 +2,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "engine/catalog.h"
+#include "engine/dataset_preview.h"
 #include "engine/error.h"
 #include "tasks/task_descriptor.h"
 
@@ -79,10 +80,21 @@ std::vector<Metric> metrics_of(const RunConfig& config) {
     }
 }
 
-std::int64_t parameter_count(const RunConfig& config) {
-    const Schema data = dataset_descriptor(config.dataset.kind).schema(config.dataset);
+namespace {
+
+std::int64_t parameter_count(const RunConfig& config, const Schema& data) {
     return make_model(config.model, make_task(config, data)->model_shape(), std::nullopt, Device{})
         ->parameter_count();
+}
+
+}  // namespace
+
+std::int64_t parameter_count(const RunConfig& config) {
+    return parameter_count(config, dataset_descriptor(config.dataset.kind).schema(config.dataset));
+}
+
+std::int64_t parameter_count(const RunConfig& config, const DatasetPreview& preview) {
+    return preview.schema ? parameter_count(config, *preview.schema) : parameter_count(config);
 }
 
 }  // namespace engine

@@ -45,6 +45,27 @@ TEST(Catalog, FieldsThatTakeFewValuesListThem) {
     EXPECT_EQ(find_field("optimizer.colour"), nullptr);
 }
 
+TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
+    const auto& mlp = *find_field("model.options.hidden", "mlp");
+    const auto& rnn = *find_field("model.options.hidden", "rnn-lm");
+    EXPECT_EQ(mlp.label, "Hidden layers");
+    EXPECT_EQ(rnn.label, "Hidden size");
+    EXPECT_NE(mlp.help, rnn.help);
+    EXPECT_EQ(rnn.kinds, mlp.kinds);
+    EXPECT_THAT(rnn.kinds, testing::IsSupersetOf({"mlp", "rnn-lm"}));
+    for (const auto& group : {"dataset.", "model.options", "optimizer.", "schedule."}) {
+        for (const auto& [kind, options] : options_by_kind(group)) {
+            for (const auto& spec : options) {
+                const std::string dot = is_option_group(group) ? "" : ".";
+                EXPECT_EQ(find_field(group + dot + spec.name, kind)->label, spec.label) << kind;
+            }
+        }
+    }
+    EXPECT_EQ(find_field("epochs", "mlp"), find_field("epochs"));
+    EXPECT_EQ(find_field("model.options.hidden", "lenet"), find_field("model.options.hidden"));
+    EXPECT_EQ(find_field("optimizer.colour", "sgd"), nullptr);
+}
+
 TEST(Catalog, EveryPrecisionPassesValidation) {
     for (const auto& info : precisions()) {
         EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.preset}).errors.empty())

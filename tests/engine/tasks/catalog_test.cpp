@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "data/dataset_descriptor.h"
+#include "engine/dataset_preview.h"
 #include "engine/error.h"
 #include "support/expectations.h"
 #include "tasks/task_descriptor.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -102,6 +104,17 @@ TEST(TaskCatalog, ParametersAreCountedWithoutTheData) {
     EXPECT_EQ(parameter_count(config_of("spirals", "mlp")),
               2 * 64 + 64 + 64 * 64 + 64 + 2 * 64 + 2);
     EXPECT_GT(parameter_count(config_of("text-generated", "rnn-lm")), 600'000);
+}
+
+TEST(TaskCatalog, ParametersOfFilesAreCountedFromTheirPreview) {
+    const test_support::TempFolder folder;
+    RunConfig config = config_of("csv", "mlp");
+    config.dataset.path = {
+        folder.write("a.csv", "a,b,c,y\n1,2,3,4.5\n2,2,1,0.5\n3,1,3,7\n4,4,4,2\n5,6,7,8\n")};
+    const DatasetPreview preview = preview_dataset(config.dataset, 1, 0);
+    EXPECT_EQ(parameter_count(config, preview), 3 * 64 + 64 + 64 * 64 + 64 + 64 + 1);
+    EXPECT_NE(parameter_count(config), parameter_count(config, preview)) << "a typical file's";
+    EXPECT_EQ(parameter_count(config, DatasetPreview{}), parameter_count(config));
 }
 
 }  // namespace
