@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "commands.h"
+#include "engine/catalog.h"
 #include "engine/comparison.h"
 #include "engine/error.h"
 #include "engine/session.h"
@@ -63,7 +64,8 @@ void check_precisions(const std::vector<std::string>& names, const engine::RunCo
     }
 }
 
-engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::ComparisonRow& row) {
+engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::ComparisonRow& row,
+                              const std::string& unit) {
     std::vector<double> values;
     for (const auto& run : runs.runs) {
         const engine::PartFigures& test = run.done.test;
@@ -75,15 +77,17 @@ engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::Co
     figures.metric = runs.metric;
     figures.speed = row.speed;
     figures.device = last.device;
+    figures.unit = unit;
     figures.ended = true;
     return figures;
 }
 
 std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& compared,
-                                       const std::vector<engine::ComparisonRow>& rows) {
+                                       const std::vector<engine::ComparisonRow>& rows,
+                                       const std::string& unit) {
     std::vector<engine::RunFigures> figures;
     for (std::size_t i = 0; i < compared.size(); ++i) {
-        figures.push_back(figures_of(compared[i], rows[i]));
+        figures.push_back(figures_of(compared[i], rows[i], unit));
     }
     std::vector<engine::Verdict> verdicts;
     for (std::size_t i = 1; i < figures.size(); ++i)
@@ -219,7 +223,7 @@ int compare(const CompareArguments& args) {
                                      [](const auto& runs) { return !runs.runs.empty(); });
     if (!all_ran) return end.exit_code();
     const auto rows = engine::compare_runs(compared);
-    const auto verdicts = judge_all(compared, rows);
+    const auto verdicts = judge_all(compared, rows, engine::sample_unit(*config));
     if (!args.json) print(rows, verdicts);
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);

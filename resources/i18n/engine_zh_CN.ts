@@ -2297,8 +2297,28 @@
         <translation>内存少 {} %</translation>
     </message>
     <message>
-        <source>{} samples/s against {}: the median of steps {} to {}.</source>
-        <translation>{} 样本/秒，基线 {} 样本/秒：取第 {} 至 {} 步的中位数。</translation>
+        <source>{} samples/s against {}, over steps {} to {}.</source>
+        <translation>{} 样本/秒，基线 {} 样本/秒，按第 {} 至 {} 步计算。</translation>
+    </message>
+    <message>
+        <source>{} rows/s against {}, over steps {} to {}.</source>
+        <translation>{} 行/秒，基线 {} 行/秒，按第 {} 至 {} 步计算。</translation>
+    </message>
+    <message>
+        <source>{} tokens/s against {}, over steps {} to {}.</source>
+        <translation>{} 词元/秒，基线 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
+    </message>
+    <message>
+        <source>no clear difference in speed</source>
+        <translation>速度无明显差异</translation>
+    </message>
+    <message>
+        <source>Too few steps to tell a difference in speed from noise.</source>
+        <translation>步数太少，无法区分速度差异与噪声。</translation>
+    </message>
+    <message>
+        <source>Speed ratio step against step: {}, 95 % interval {} to {} ({} blocks of steps).</source>
+        <translation>逐步对比的速度比为 {}，95 % 置信区间为 {} 至 {}（{} 组连续步）。</translation>
     </message>
     <message>
         <source>Peak memory {} MB against {} MB.</source>

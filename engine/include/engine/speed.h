@@ -11,7 +11,8 @@ namespace engine {
 /// How fast a run trains: the one figure that cards, tables, verdicts, the status line, `compare`
 /// and reports show.
 struct Speed {
-    double step_ms = std::numeric_limits<double>::quiet_NaN();        ///< median; NaN: unknown
+    /// Mean of the middle half of the step times; NaN: unknown.
+    double step_ms = std::numeric_limits<double>::quiet_NaN();
     double samples_per_s = std::numeric_limits<double>::quiet_NaN();  ///< at that step time
     std::int64_t first_step = 0;  ///< of the steps measured, from 1; 0: none
     std::int64_t last_step = 0;

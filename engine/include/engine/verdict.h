@@ -41,8 +41,9 @@ struct Verdict {
 /// A verdict on two runs of the same settings in two precisions, the first the baseline. Claims no
 /// more than the numbers bear: "too early to say" before the first evaluation of both, unless a
 /// loss has stopped being a number. A difference counts if it exceeds twice the noise of a
-/// difference: over seeds where several ran, else over steps. Reads a bounded number of rows,
-/// however long the runs are.
+/// difference: over seeds where several ran, else over steps. Speeds differ only if equal speed
+/// lies outside the 95 % interval of their ratio over blocks of steps. Reads a bounded number of
+/// rows, however long the runs are.
 Verdict judge(const RunFigures& baseline, const RunFigures& other);
 
 }  // namespace engine

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "store/median.h"
+
 namespace engine {
 
 double recent_median(const StepRecordReader& record, float StepRecord::*field) {
@@ -16,9 +18,7 @@ double recent_median(const StepRecordReader& record, float StepRecord::*field) {
     std::erase_if(values, [](double value) { return !std::isfinite(value); });
     if (static_cast<std::int64_t>(values.size()) < fewest)
         return std::numeric_limits<double>::quiet_NaN();
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    return median(std::move(values));
 }
 
 }  // namespace engine

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "store/median.h"
+
 namespace engine {
 namespace {
 
@@ -28,14 +30,6 @@ Rows common_rows(const std::vector<std::int64_t>& sizes) {
     return rows;
 }
 
-double median(std::vector<double> values) {
-    std::erase_if(values, [](double value) { return !std::isfinite(value); });
-    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 /// Mean over the rows: the last batch of an epoch may be smaller. Row 0 counts from no samples.
 double samples_a_step(const StepRecordReader& record, const Rows& rows) {
     const std::int64_t before = rows.begin == 0 ? 0 : record.row(rows.begin - 1).samples;
@@ -54,7 +48,7 @@ std::vector<Speed> speeds(const std::vector<StepRecordReader>& records) {
         if (rows.end < 2 || sizes[i] < rows.end) continue;
         std::vector<double> times(rows.count());
         records[i].column(&StepRecord::step_ms, rows.begin, times);
-        const double typical = median(std::move(times));
+        const double typical = interquartile_mean(std::move(times));
         if (!(typical > 0)) continue;
         result[i] = {typical, samples_a_step(records[i], rows) * 1e3 / typical, rows.begin + 1,
                      rows.end};

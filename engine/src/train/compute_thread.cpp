@@ -15,15 +15,17 @@ struct ComputeThread::Impl {
     std::vector<std::shared_ptr<Turn>> turns;
     const Turn* running = nullptr;
     std::uint64_t wakes = 0;
+    std::size_t rounds = 0;  // compute thread only
     bool stopping = false;
     std::thread thread;
 
-    /// The turn after `index` in the list, or null at its end; marks it as running.
+    /// The turn at `index` of this round, or null at its end; marks it as running.
     std::shared_ptr<Turn> begin(std::size_t index) {
         const std::lock_guard lock(mutex);
         if (stopping || index >= turns.size()) return nullptr;
-        running = turns[index].get();
-        return turns[index];
+        const auto& turn = turns[(rounds + index) % turns.size()];
+        running = turn.get();
+        return turn;
     }
 
     void end() {
@@ -42,6 +44,7 @@ struct ComputeThread::Impl {
             turn.reset();  // before remove() may return: its caller frees the turn, not this thread
             end();
         }
+        ++rounds;
         return any;
     }
 

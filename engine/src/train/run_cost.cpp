@@ -3,23 +3,15 @@
 #include <cmath>
 #include <cstdio>
 
+#include "train/figure_text.h"
+#include "train/speed_gap.h"
+
 namespace engine {
 namespace {
 
-std::string rounded(const char* format, double value) {
+std::string times_text(double ratio) {
     char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return text;
-}
-
-/// "13,540": a whole number with its thousands separated.
-std::string grouped(double value) {
-    const std::string digits = rounded("%.0f", value);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
+    std::snprintf(text, sizeof text, "%.1f", ratio);
     return text;
 }
 
@@ -28,39 +20,61 @@ double peak_bytes(const StepRecordReader& record) {
     return rows == 0 ? 0 : static_cast<double>(record.row(rows - 1).peak_bytes);
 }
 
-Message speed_words(double ratio) {
-    if (ratio >= 2) return msg("{}× as fast", rounded("%.1f", ratio));
-    const long percent = std::lround(100 * (ratio - 1));
+Message speed_words(const SpeedGap& gap) {
+    if (!gap.clear()) return msg("no clear difference in speed");
+    if (gap.ratio >= 2) return msg("{}× as fast", times_text(gap.ratio));
+    const long percent = std::lround(100 * (gap.ratio - 1));
     if (percent == 0) return msg("equally fast");
     return percent > 0 ? msg("{} % faster", percent) : msg("{} % slower", -percent);
 }
 
 Message memory_words(double ratio) {
-    if (ratio >= 2) return msg("{}× the memory", rounded("%.1f", ratio));
+    if (ratio >= 2) return msg("{}× the memory", times_text(ratio));
     const long percent = std::lround(100 * (ratio - 1));
     if (percent == 0) return msg("the same memory");
     return percent > 0 ? msg("{} % more memory", percent) : msg("{} % less memory", -percent);
 }
 
+/// The speeds themselves.
+Message speeds_evidence(const RunFigures& baseline, const RunFigures& other) {
+    const std::string fast = figure_text(other.speed.samples_per_s);
+    const std::string base = figure_text(baseline.speed.samples_per_s);
+    const auto first = other.speed.first_step, last = other.speed.last_step;
+    if (other.unit == "rows")
+        return msg("{} rows/s against {}, over steps {} to {}.", fast, base, first, last);
+    if (other.unit == "tokens")
+        return msg("{} tokens/s against {}, over steps {} to {}.", fast, base, first, last);
+    return msg("{} samples/s against {}, over steps {} to {}.", fast, base, first, last);
+}
+
+Message interval_evidence(const SpeedGap& gap) {
+    if (!gap.has_interval()) return msg("Too few steps to tell a difference in speed from noise.");
+    return msg("Speed ratio step against step: {}, 95 % interval {} to {} ({} blocks of steps).",
+               figure_text(gap.ratio), figure_text(gap.low), figure_text(gap.high), gap.blocks);
+}
+
+std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
+
 bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
+
+bool known(const RunFigures& run) {
+    return std::isfinite(run.speed.samples_per_s) && peak_bytes(run.record) > 0;
+}
 
 }  // namespace
 
 std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other) {
-    const double speed = other.speed.samples_per_s / baseline.speed.samples_per_s;
-    const double memory = peak_bytes(other.record) / peak_bytes(baseline.record);
-    if (!std::isfinite(speed) || !std::isfinite(memory)) return {};
-    return {speed_words(speed), memory_words(memory)};
+    const SpeedGap gap = speed_gap(baseline, other);
+    if (!known(baseline) || !known(other)) return {};
+    return {speed_words(gap), memory_words(peak_bytes(other.record) / peak_bytes(baseline.record))};
 }
 
 std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures& other) {
     if (cost_of(baseline, other).empty()) return {};
     std::vector<Message> sentences = {
-        msg("{} samples/s against {}: the median of steps {} to {}.",
-            grouped(other.speed.samples_per_s), grouped(baseline.speed.samples_per_s),
-            other.speed.first_step, other.speed.last_step),
-        msg("Peak memory {} MB against {} MB.", rounded("%.3g", peak_bytes(other.record) / 1e6),
-            rounded("%.3g", peak_bytes(baseline.record) / 1e6))};
+        speeds_evidence(baseline, other), interval_evidence(speed_gap(baseline, other)),
+        msg("Peak memory {} MB against {} MB.", megabytes(peak_bytes(other.record)),
+            megabytes(peak_bytes(baseline.record)))};
     if (on_cpu(baseline) || on_cpu(other)) {
         sentences.push_back(msg("The speed of a CPU says nothing about the speed of a GPU."));
     }

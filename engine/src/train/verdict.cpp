@@ -1,28 +1,17 @@
 #include "engine/verdict.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <cstdio>
 
 #include "engine/catalog.h"
 #include "store/recent_median.h"
+#include "train/figure_text.h"
 #include "train/loss_gap.h"
 #include "train/run_cost.h"
 
 namespace engine {
 namespace {
-
-/// Three significant digits, without an exponent where a reader can do without.
-std::string figure(double value) {
-    const double size = std::abs(value);
-    char text[32];
-    if (size >= 1000) {
-        std::snprintf(text, sizeof text, "%.0f", value);
-    } else {
-        std::snprintf(text, sizeof text, "%.3g", value);
-    }
-    return text;
-}
 
 std::string title(const RunFigures& run) {
     if (!run.title.empty()) return run.title;
@@ -43,7 +32,8 @@ struct Outcomes {
     bool better() const { return metric.higher_is_better ? gap() > 0 : gap() < 0; }
     /// As a figure: points of a share, else per cent of the baseline.
     std::string shown(double difference) const {
-        return figure(100 * std::abs(difference) / (metric.is_share ? 1 : std::abs(baseline)));
+        return short_figure_text(100 * std::abs(difference) /
+                                 (metric.is_share ? 1 : std::abs(baseline)));
     }
 };
 
@@ -101,18 +91,18 @@ Message too_early_evidence(const LossGap& gap) {
     return msg(
         "After {} steps the losses are {} apart, step-to-step noise {}; a verdict needs a test "
         "evaluation of both runs.",
-        gap.steps, figure(gap.size()), figure(gap.noise));
+        gap.steps, figure_text(gap.size()), figure_text(gap.noise));
 }
 
 Message step_evidence(const LossGap& gap) {
-    return msg("Losses {} apart, step-to-step noise {} (1 seed).", figure(gap.size()),
-               figure(gap.noise));
+    return msg("Losses {} apart, step-to-step noise {} (1 seed).", figure_text(gap.size()),
+               figure_text(gap.noise));
 }
 
 /// A gap beyond noise that is small beside the loss itself.
 Message lag_evidence(const LossGap& gap) {
-    return msg("Losses {} apart, steadily but only {} % of the loss (1 seed).", figure(gap.size()),
-               figure(100 * gap.size() / std::abs(gap.level)));
+    return msg("Losses {} apart, steadily but only {} % of the loss (1 seed).",
+               figure_text(gap.size()), short_figure_text(100 * gap.size() / std::abs(gap.level)));
 }
 
 Message seed_evidence(const Outcomes& tests) {
@@ -128,7 +118,7 @@ Message seed_evidence(const Outcomes& tests) {
 
 /// Why a run in 16-bit weights stands still.
 Message lost_evidence(double share, const LossGap& gap) {
-    const std::string percent = figure(100 * share);
+    const std::string percent = short_figure_text(100 * share);
     if (gap.compared < 8) {
         return msg(
             "Most updates ({} %) are smaller than half a unit of the weights and vanish. Master "
@@ -138,7 +128,7 @@ Message lost_evidence(double share, const LossGap& gap) {
     return msg(
         "Most updates ({} %) are smaller than half a unit of the weights and vanish: losses {} "
         "apart, step-to-step noise {}. Master weights in fp32 would keep them.",
-        percent, figure(gap.size()), figure(gap.noise));
+        percent, figure_text(gap.size()), figure_text(gap.noise));
 }
 
 /// The value that a loss has become.
@@ -215,7 +205,10 @@ Verdict by_steps(const LossGap& gap, const RunFigures& other, bool ended) {
 std::string Verdict::details() const {
     std::string text;
     for (const auto& part : cost) text += (text.empty() ? "" : ", ") + part.str();
-    if (!text.empty()) text += '.';
+    if (!text.empty()) {
+        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+        text += '.';
+    }
     for (const auto& sentence : evidence) text += (text.empty() ? "" : " ") + sentence.str();
     return text;
 }

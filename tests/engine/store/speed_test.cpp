@@ -30,13 +30,21 @@ struct Timed {
 
 double constant(std::int64_t) { return 2; }
 
-TEST(Speed, IsTheMedianWithoutTheFirstTenSteps) {
+TEST(Speed, IsThatOfTheMiddleHalfWithoutTheFirstTenSteps) {
     const Timed run(100, [](std::int64_t i) { return i <= 10 ? 50 : i == 60 ? 900 : 2; });
     const Speed speed = speeds({run.record}).front();
     EXPECT_EQ(speed.step_ms, 2);
     EXPECT_EQ(speed.samples_per_s, 16'000);
     EXPECT_EQ(speed.first_step, 11);
     EXPECT_EQ(speed.last_step, 100);
+}
+
+/// Half of the steps read their batch first: 2.5 ms, however the halves fall.
+TEST(Speed, DoesNotJumpBetweenTwoGroupsOfSteps) {
+    for (const std::int64_t steps : {110, 111, 112}) {
+        const Timed run(steps, [](std::int64_t i) { return i % 2 == 0 ? 2 : 3; });
+        EXPECT_NEAR(speeds({run.record}).front().step_ms, 2.5, 0.02) << steps;
+    }
 }
 
 TEST(Speed, IsMeasuredOverTheSameStepsOfAllRuns) {

@@ -59,7 +59,7 @@ TEST(Verdict, CallsAGapWithinTheSpreadOverStepsTheSameResultAndSaysHowItKnows) {
     EXPECT_THAT(verdict.details(), HasSubstr("(1 seed)"));
     EXPECT_THAT(verdict.details(), StartsWith("2.0× as fast, 50 % less memory. Losses"));
     EXPECT_THAT(verdict.details(),
-                HasSubstr("64,000 samples/s against 32,000: the median of steps 11 to 500."));
+                HasSubstr("64,000 samples/s against 32,000, over steps 11 to 500."));
 }
 
 TEST(Verdict, GivesNoCostWhereASpeedIsUnknown) {
@@ -80,6 +80,30 @@ TEST(Verdict, SaysWhatASlowerRunInLessMemoryCosts) {
     const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), slower);
     const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
     EXPECT_THAT(verdict.details(), StartsWith("16 % slower, 38 % less memory. "));
+}
+
+TEST(Verdict, ClaimsNoDifferenceInSpeedWithinTheNoise) {
+    const auto noisy = [](unsigned seed) {
+        return [noise = jittered(3, 0.8, seed)](StepRecord& row) mutable {
+            row.step_ms = static_cast<float>(std::max(0.5, noise(row.step)));
+        };
+    };
+    const MadeRecord a(500, jittered(1.0, 0.05, 1), noisy(3));
+    const MadeRecord b(500, jittered(1.0, 0.05, 2), noisy(4));
+    const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
+    EXPECT_THAT(verdict.details(), StartsWith("No clear difference in speed, the same memory."));
+    EXPECT_THAT(verdict.details(), HasSubstr("95 % interval 0.9"));
+}
+
+TEST(Verdict, CallsTheSpeedByWhatOneSampleIs) {
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
+    RunFigures other = figures("amp-fp16", b);
+    other.unit = "rows";
+    EXPECT_THAT(judge(figures("fp32", a), other).details(),
+                HasSubstr("64,000 rows/s against 32,000"));
+    other.unit = "tokens";
+    EXPECT_THAT(judge(figures("fp32", a), other).details(),
+                HasSubstr("64,000 tokens/s against 32,000"));
 }
 
 TEST(Verdict, SaysThatTheSpeedOfACpuIsNotThatOfAGpu) {
@@ -113,7 +137,7 @@ TEST(Verdict, CallsASmallSteadyLagTheSameResultAndShowsItsShare) {
     const MadeRecord b(500, [](std::int64_t) { return 1.01; });
     const Verdict verdict = judge(figures("fp32", a), figures("amp-fp16", b));
     EXPECT_EQ(verdict.headline.str(), "Same result so far.");
-    EXPECT_THAT(verdict.details(), HasSubstr("Losses 0.01 apart, steadily but only 1 %"));
+    EXPECT_THAT(verdict.details(), HasSubstr("Losses 0.0100 apart, steadily but only 1 %"));
 }
 
 TEST(Verdict, NamesTheStepAtWhichARunParted) {
@@ -170,7 +194,8 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
     EXPECT_EQ(
         same.details(),
         "2.0× as fast, 50 % less memory. Test accuracies 0.5 points apart, seed noise 1.13 points. "
-        "64,000 samples/s against 32,000: the median of steps 11 to 500. Peak memory 0.524 MB "
+        "64,000 samples/s against 32,000, over steps 11 to 500. Speed ratio step against "
+        "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 0.524 MB "
         "against 1.05 MB.");
 
     other.tests = {classified(0.3, 0.86)};

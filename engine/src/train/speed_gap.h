@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "engine/verdict.h"
+
+namespace engine {
+
+/// How many times as fast as the baseline a run trains, with a 95 % confidence interval.
+///
+/// Runs of a comparison take turns step by step, so the times of one step come from neighbouring
+/// moments of the same machine, and most of what slows it down cancels in their ratio. The steps
+/// that both speeds were measured over are cut into up to 16 blocks of consecutive steps, of an
+/// even number each: whoever goes first reads a step's batch into the processor's caches for the
+/// other, and two runs take that turn by turn (ComputeThread). A block's ratio is that of the means
+/// of the middle half of its step times, and `ratio` is the median over the blocks.
+///
+/// The interval is that of the sign test. Each block falls below the true median with probability
+/// 1/2, however the noise is distributed, so the number that do is binomial. With r the largest
+/// rank for which P(Binomial(blocks, 1/2) < r) <= 2.5 %, the interval reaches from the r-th lowest
+/// to the r-th highest ratio: 4th of 16. Below 6 blocks there is no such rank.
+///
+/// It assumes independent blocks. It does not see what sets two starts of one program apart for
+/// good, such as where their memory happens to lie.
+struct SpeedGap {
+    double ratio = std::numeric_limits<double>::quiet_NaN();  ///< above 1: faster; NaN: unknown
+    double low = 0;  ///< of the interval; 0 and infinity: too few steps for one
+    double high = std::numeric_limits<double>::infinity();
+    std::int64_t blocks = 0;
+
+    bool has_interval() const { return low > 0; }
+    /// The interval leaves out equal speed.
+    bool clear() const { return low > 1 || high < 1; }
+};
+
+/// Over the steps that both runs' Speed covers; reads no more than these.
+SpeedGap speed_gap(const RunFigures& baseline, const RunFigures& other);
+
+}  // namespace engine

@@ -1,0 +1,96 @@
+// Made-up step times with a known ratio: differences are found, and noise is not taken for one.
+#include "train/speed_gap.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "made_record.h"
+
+namespace engine {
+namespace {
+
+using StepTimes = std::function<double(std::int64_t step)>;
+
+/// A multiplicative noise of this deviation, drawn step after step.
+StepTimes noisy(double ms, double deviation, unsigned seed) {
+    return [ms, noise = jittered(0, deviation, seed)](std::int64_t step) mutable {
+        return ms * std::exp(noise(step));
+    };
+}
+
+MadeRecord timed(std::int64_t steps, const StepTimes& times) {
+    return MadeRecord(
+        steps, [](std::int64_t) { return 1.0; },
+        [&](StepRecord& row) { row.step_ms = static_cast<float>(times(row.step)); });
+}
+
+SpeedGap gap_of(const MadeRecord& baseline, const MadeRecord& other) {
+    const auto both = speeds({baseline.reader(), other.reader()});
+    RunFigures a{.precision = "fp32", .record = baseline.reader(), .tests = {}, .speed = both[0]};
+    RunFigures b{.precision = "tf32", .record = other.reader(), .tests = {}, .speed = both[1]};
+    return speed_gap(a, b);
+}
+
+TEST(SpeedGap, FindsATrueDifferenceUnderHeavyNoise) {
+    int found = 0;
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        const MadeRecord baseline = timed(500, noisy(6, 0.3, 2 * seed));
+        const MadeRecord other = timed(500, noisy(5, 0.3, 2 * seed + 1));
+        const SpeedGap gap = gap_of(baseline, other);
+        EXPECT_NEAR(gap.ratio, 1.2, 0.15);
+        EXPECT_EQ(gap.blocks, 16);
+        found += gap.low > 1 ? 1 : 0;
+    }
+    EXPECT_GE(found, 48);
+}
+
+TEST(SpeedGap, TakesNoiseForADifferenceInFewerThanOneOfTwentyPairs) {
+    int claimed = 0;
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        const MadeRecord baseline = timed(130, noisy(5, 0.3, 2 * seed));
+        const MadeRecord other = timed(130, noisy(5, 0.3, 2 * seed + 1));
+        claimed += gap_of(baseline, other).clear() ? 1 : 0;
+    }
+    EXPECT_LE(claimed, 10);
+}
+
+/// Half of the steps take up to five times as long, in both runs alike.
+TEST(SpeedGap, ComparesStepsThatTheSameDisturbanceHit) {
+    const auto slowed = [](double ms) {
+        return [ms](std::int64_t step) { return ms * (step / 40 % 2 == 0 ? 1.0 : 5.0); };
+    };
+    const SpeedGap gap = gap_of(timed(500, slowed(6)), timed(500, slowed(5)));
+    EXPECT_NEAR(gap.low, 1.2, 1e-6);
+    EXPECT_NEAR(gap.high, 1.2, 1e-6);
+}
+
+/// The first to read a batch waits for it. They take that turn by turn.
+TEST(SpeedGap, CancelsWhatTheFirstOfARoundPays) {
+    const auto first_in = [](std::int64_t parity) {
+        return [=](std::int64_t step) { return step % 2 == parity ? 0.075 : 0.047; };
+    };
+    const SpeedGap gap = gap_of(timed(130, first_in(0)), timed(130, first_in(1)));
+    EXPECT_NEAR(gap.low, 1, 1e-6);
+    EXPECT_NEAR(gap.high, 1, 1e-6);
+}
+
+/// Of a run of 22 steps 12 are measured, which is two a block.
+TEST(SpeedGap, GivesNoIntervalForFewerThanSixBlocks) {
+    for (const std::int64_t steps : {0, 1, 3, 16, 21, 22, 24}) {
+        const SpeedGap gap = gap_of(timed(steps, noisy(6, 0, 1)), timed(steps, noisy(3, 0, 2)));
+        EXPECT_EQ(gap.has_interval(), steps >= 22) << steps;
+        EXPECT_EQ(gap.clear(), steps >= 22) << steps;
+        EXPECT_EQ(std::isnan(gap.ratio), steps < 3) << steps;
+    }
+}
+
+TEST(SpeedGap, LeavesOutStepsThatWereNotTimed) {
+    const auto untimed = [](std::int64_t step) { return step % 3 == 0 ? std::nan("") : 4.0; };
+    const SpeedGap gap = gap_of(timed(100, untimed), timed(100, noisy(2, 0, 1)));
+    EXPECT_EQ(gap.low, 2);
+    EXPECT_EQ(gap.high, 2);
+}
+
+}  // namespace
+}  // namespace engine
