@@ -1,4 +1,5 @@
 #include "feed/run_track.h"
+#include "support/list_source.h"
 
 #include <gtest/gtest.h>
 

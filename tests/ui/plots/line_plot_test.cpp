@@ -9,6 +9,7 @@
 #include "plots/plot_data.h"
 #include "plots/plot_options.h"
 #include "plots/plot_picture.h"
+#include "support/list_source.h"
 #include "theme/theme.h"
 
 namespace ui {

@@ -9,13 +9,13 @@ namespace ui {
 
 using engine::StepRecord;
 
-namespace {
-
 Figure columnOf(XKind kind) {
     if (kind == XKind::update) return &StepRecord::updates;
     if (kind == XKind::sample) return &StepRecord::samples;
     return &StepRecord::elapsed_s;
 }
+
+namespace {
 
 class RecordSource final : public RowSource {
 public:
@@ -55,34 +55,10 @@ private:
     mutable engine::Message problem_;
 };
 
-class ListSource final : public RowSource {
-public:
-    explicit ListSource(std::vector<StepRecord> rows) : rows_(std::move(rows)) {}
-    std::int64_t size() const override { return std::ssize(rows_); }
-    StepRecord row(std::int64_t index) const override {
-        return rows_.at(static_cast<std::size_t>(index));
-    }
-    void column(Figure figure, std::int64_t first, std::span<double> out) const override {
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            out[i] = figure.of(rows_.at(static_cast<std::size_t>(first) + i));
-        }
-    }
-    void xColumn(XKind kind, std::int64_t first, std::span<double> out) const override {
-        column(columnOf(kind), first, out);
-    }
-
-private:
-    std::vector<StepRecord> rows_;
-};
-
 }  // namespace
 
 std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader) {
     return std::make_shared<RecordSource>(std::move(reader));
-}
-
-std::shared_ptr<RowSource> listSource(std::vector<StepRecord> rows) {
-    return std::make_shared<ListSource>(std::move(rows));
 }
 
 }  // namespace ui

@@ -12,7 +12,7 @@
 
 namespace ui {
 
-/// Where rows come from: a run's record, or a list in a test. Rows below size() never change.
+/// Where rows come from: a run's record. Rows below size() never change.
 /// Nothing here throws: rows that cannot be read are NaN in a column and zeros in a row, and
 /// problem() says why.
 class RowSource {
@@ -29,6 +29,8 @@ public:
     virtual engine::Message problem() const { return {}; }
 };
 std::shared_ptr<RowSource> recordSource(engine::StepRecordReader reader);
-std::shared_ptr<RowSource> listSource(std::vector<engine::StepRecord> rows);
+
+/// The column that an x axis of this kind counts by.
+Figure columnOf(XKind kind);
 
 }  // namespace ui

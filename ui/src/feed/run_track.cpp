@@ -22,7 +22,8 @@ constexpr std::size_t mostEpochs = 1024;
 RunTrack::RunTrack(std::string run, engine::RunConfig config)
     : run_(std::move(run)),
       config_(std::move(config)),
-      expectedMetrics_(engine::metrics_of(config_)) {
+      expectedMetrics_(engine::metrics_of(config_)),
+      expectedUnit_(engine::sample_unit(config_)) {
     setSource(nullptr);
 }
 
@@ -94,7 +95,7 @@ const SeriesPyramid& RunTrack::series(Figure figure) const {
 }
 
 std::optional<Figure> RunTrack::metricFigure(const std::string& key) const {
-    const auto& list = started_ ? started_->step_metrics : expectedMetrics_;
+    const auto& list = stepMetrics();
     const auto found = std::ranges::find(list, key, &engine::Metric::key);
     if (found == list.end()) return std::nullopt;
     return Figure(engine::metric_column(list, static_cast<std::size_t>(found - list.begin())));

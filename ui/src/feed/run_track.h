@@ -35,7 +35,6 @@ public:
     QString tag;
 
     void setSource(std::shared_ptr<RowSource> source);
-    bool hasSource() const { return source_ != nullptr; }
     /// The rows that were read so far, for another thread.
     engine::StepRecordReader reader() const;
     /// Rows that are in the record, read or not.
@@ -73,10 +72,14 @@ public:
     const std::vector<engine::Metric>& metrics() const {
         return started_ ? started_->metrics : expectedMetrics_;
     }
+    /// Those that the record has of each step.
+    const std::vector<engine::Metric>& stepMetrics() const {
+        return started_ ? started_->step_metrics : expectedMetrics_;
+    }
     /// Where a metric of its steps stands in the record; nothing if it has no such metric.
     std::optional<Figure> metricFigure(const std::string& key) const;
     /// What one sample is called: "images".
-    std::string unit() const { return started_ ? started_->unit : "images"; }
+    const std::string& unit() const { return started_ ? started_->unit : expectedUnit_; }
     /// Steps that it will take; 0: unknown.
     std::int64_t plannedSteps() const;
 
@@ -102,6 +105,7 @@ private:
     std::vector<engine::EpochDone> epochs_;
     std::int64_t epochStride_ = 1;
     std::vector<engine::Metric> expectedMetrics_;
+    std::string expectedUnit_;
     std::optional<engine::RunStarted> started_;
     std::optional<engine::RunDone> done_;
     std::optional<engine::RunFailed> failed_;

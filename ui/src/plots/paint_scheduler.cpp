@@ -45,19 +45,10 @@ void PaintScheduler::touch() {
 bool PaintScheduler::touched() const { return clock_.elapsed() < touchedUntil_; }
 
 void PaintScheduler::charge(double ms) {
-    spent_ += ms;
     arm();  // a plot that was hidden may have come into view
     if (!saving_) return;
     allowed_ = std::max(allowed_, clock_.elapsed()) +
                static_cast<qint64>(std::ceil(pauseAfter(ms, budget, cores_)));
-}
-
-double PaintScheduler::takeShare() {
-    const qint64 now = clock_.elapsed();
-    const double share = now > shareSince_ ? spent_ / static_cast<double>(now - shareSince_) : 0.0;
-    shareSince_ = now;
-    spent_ = 0;
-    return share / cores_;
 }
 
 bool PaintScheduler::anyDue() const {
@@ -89,9 +80,7 @@ void PaintScheduler::paintOne() {
         const qint64 start = clock_.nsecsElapsed();
         next->painted = start;
         next->plot->paintNow();
-        const double cost = static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
-        spent_ += cost;
-        frameCost_ += cost;
+        frameCost_ += static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
     }
     if (anyDue()) {
         arm();
@@ -108,7 +97,6 @@ void PaintScheduler::presentAll() {
     painting_ = false;
     emit presented();  // figures change now, which counts as painting too
     const double figures = static_cast<double>(clock_.nsecsElapsed() - start) * 1e-6;
-    spent_ += figures;
     const double cost = std::exchange(frameCost_, 0) + figures;
     const qint64 now = clock_.elapsed();
     const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame;

@@ -44,8 +44,6 @@ public:
     void charge(double ms);
     /// The last frame is on screen, and painting another now keeps to the budget.
     bool isReady() const;
-    /// Share of the machine's CPU time that painting took since the last call.
-    double takeShare();
 
 signals:
     /// All that was due is on screen.
@@ -69,8 +67,6 @@ private:
     QElapsedTimer clock_;
     qint64 allowed_ = 0;  ///< ms on clock_ from when the next paint may start
     qint64 touchedUntil_ = 0;
-    qint64 shareSince_ = 0;
-    double spent_ = 0;
     double frameCost_ = 0;   ///< ms that the frame being painted took so far
     bool painting_ = false;  ///< some of a frame is painted and not shown yet
     bool saving_ = false;
