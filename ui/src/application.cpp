@@ -124,7 +124,7 @@ void Application::openStore() {
         QStringList warnings;
         for (const auto& warning : feed_->store()->take_warnings()) warnings << engineText(warning);
         if (!warnings.isEmpty()) {
-            commands_->report({warnings.join(u' '), {}, engine::ErrorCode::io, false});
+            commands_->report({joined(warnings), {}, engine::ErrorCode::io, false});
         }
     } catch (const engine::Error& error) {
         commands_->report(error);

@@ -27,8 +27,11 @@ TEST(RunListModel, ShowsThePrimaryMetricOfTheTask) {
     plain.metrics.clear();
     plain.test = {0.25, {}};
     model.setRuns({table, plain});
-    EXPECT_EQ(model.index(0).data(RunListModel::AccuracyRole).toString(), u"59,600"_s);
-    EXPECT_EQ(model.index(1).data(RunListModel::AccuracyRole).toString(), u"0.250"_s) << "its loss";
+    EXPECT_EQ(model.index(0).data(RunListModel::MetricRole).toString(), u"59,600"_s);
+    EXPECT_EQ(model.index(1).data(RunListModel::MetricRole).toString(), u"0.250"_s) << "its loss";
+    EXPECT_EQ(model.index(0).data(RunListModel::MetricNameRole).toString(), u"RMSE"_s);
+    EXPECT_EQ(model.index(1).data(RunListModel::MetricNameRole).toString(), u"loss"_s);
+    EXPECT_TRUE(model.index(0).data(Qt::AccessibleTextRole).toString().contains(u"RMSE 59,600"_s));
 }
 
 TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
@@ -45,7 +48,7 @@ TEST(RunListModel, ShowsNameResultAndStateOfEachRun) {
     model.setRuns({summary("12", "running", std::numeric_limits<double>::quiet_NaN()),
                    summary("11", "done", 0.884), diverged, named});
     ASSERT_EQ(model.rowCount(), 4);
-    EXPECT_EQ(model.index(0).data(RunListModel::AccuracyRole).toString(), u"–"_s);
+    EXPECT_EQ(model.index(0).data(RunListModel::MetricRole).toString(), u"–"_s);
     EXPECT_TRUE(model.index(1).data().toString().startsWith(u"11 "_s));
     EXPECT_EQ(model.index(1).data(RunListModel::StateRole).toString(), QString());
     EXPECT_EQ(model.index(2).data(RunListModel::StateRole).toString(), u"diverged at step 23"_s);

@@ -21,7 +21,9 @@ TEST(Format, GivesThreeSignificantDigits) {
     EXPECT_EQ(significant(2.3456), u"2.35"_s);
     EXPECT_EQ(significant(13214), u"13,200"_s);
     EXPECT_EQ(significant(0), u"0"_s);
-    EXPECT_EQ(significant(1.25e-6), u"1.25e-06"_s);
+    EXPECT_EQ(significant(3.17e-6), u"0.00000317"_s);
+    EXPECT_EQ(significant(0.0005), u"0.000500"_s);
+    EXPECT_EQ(significant(1.25e-8), u"1.25e-08"_s);
 }
 
 TEST(Format, WritesNaNAndInfinityAndKeepsTheDashForWhatWasNotMeasured) {
@@ -44,6 +46,13 @@ TEST(Format, WritesPowersOfTwoAsPowersAndNothingElse) {
     EXPECT_EQ(powerOfTwo(0.25), u"2⁻²"_s);
     EXPECT_EQ(powerOfTwo(1000), u"1,000"_s);
     EXPECT_EQ(powerOfTwo(0), u"0"_s);
+}
+
+TEST(Format, NamesThePowerOfTwoWithinALimitOfTheScale) {
+    EXPECT_EQ(scaleLimit(3'666'000), u"2²¹ (3,670,000)"_s);
+    EXPECT_EQ(scaleLimit(65536), u"2¹⁶"_s);
+    EXPECT_EQ(scaleLimit(0.3), u"0.3000"_s);
+    EXPECT_EQ(scaleLimit(std::numeric_limits<double>::quiet_NaN()), u"NaN"_s);
 }
 
 TEST(Format, WritesTimesAndSizes) {

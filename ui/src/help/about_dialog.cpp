@@ -11,6 +11,7 @@
 #include <QSysInfo>
 #include <QVBoxLayout>
 
+#include "text/language.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
@@ -51,8 +52,8 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
     head->addWidget(name, 1);
     column->addLayout(head);
     auto* words = makeLabel(
-        tr("Trains neural networks in mixed precision and shows what the loss scale does.") + u' ' +
-            tr("Everything is computed on this machine; nothing is sent anywhere."),
+        joined({tr("Trains neural networks in mixed precision and shows what the loss scale does."),
+                tr("Everything is computed on this machine; nothing is sent anywhere.")}),
         nullptr, this);
     words->setWordWrap(true);
     column->addWidget(words);

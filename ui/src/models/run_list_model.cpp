@@ -83,13 +83,18 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
         case NameRole:
             return name(run);
         case Qt::AccessibleTextRole:
-            return QStringList{name(run), primaryValue(run), state(run), detail(run)}.join(u", "_s);
+            return QStringList{name(run),
+                               metricTitle(primaryMetric(run.metrics)) + u' ' + primaryValue(run),
+                               state(run), detail(run)}
+                .join(u", "_s);
         case Qt::EditRole:
             return QString::fromStdString(run.title);
         case Qt::ToolTipRole:
             return everything(run);
-        case AccuracyRole:
+        case MetricRole:
             return primaryValue(run);
+        case MetricNameRole:
+            return metricInline(primaryMetric(run.metrics));
         case StateRole:
             return state(run);
         case DetailRole:

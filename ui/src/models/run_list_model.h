@@ -17,7 +17,8 @@ class RunListModel final : public QAbstractListModel {
 public:
     enum Role {
         NameRole = Qt::UserRole,  ///< number or title, and precision
-        AccuracyRole,             ///< of the last test
+        MetricRole,               ///< value of the primary metric in the last test
+        MetricNameRole,           ///< "RMSE"
         StateRole,                ///< in words; empty for a run that ended as planned
         DetailRole,               ///< data set, model, skips, time
         PrecisionRole,            ///< preset

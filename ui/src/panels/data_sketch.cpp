@@ -1,6 +1,7 @@
 #include "panels/data_sketch.h"
 
 #include <QHelpEvent>
+#include <QTextLayout>
 #include <QToolTip>
 
 #include "text/format.h"
@@ -141,19 +142,41 @@ void DataSketch::paintHistogram(QPainter& painter, const ColumnPreview& column,
     }
 }
 
+/// The passage in whole lines, the last one with "…" where the text goes on.
+QStringList DataSketch::passageIn(int width) const {
+    QString text = QString::fromStdString(text_->passage).trimmed();
+    text.replace(u'\n', QChar::LineSeparator);
+    QTextLayout layout(text, font());
+    layout.beginLayout();
+    QStringList lines;
+    while (lines.size() < passageLines) {
+        QTextLine line = layout.createLine();
+        if (!line.isValid()) break;
+        line.setLineWidth(width);
+        const int end = line.textStart() + line.textLength();
+        QString shown = text.mid(line.textStart(), line.textLength()).trimmed();
+        if (lines.size() == passageLines - 1 && end < text.size())
+            shown = fontMetrics().elidedText(shown + u" …"_s, Qt::ElideRight, width);
+        lines << shown;
+    }
+    layout.endLayout();
+    return lines;
+}
+
 void DataSketch::paintText(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     painter.setPen(t.text);
-    const QRect passage(0, 0, width(), passageLines * rowHeight());
-    painter.drawText(passage, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                     QString::fromStdString(text_->passage).trimmed());
+    const QStringList lines = passageIn(width());
+    for (int i = 0; i < lines.size(); ++i)
+        painter.drawText(QRect(0, i * rowHeight(), width(), rowHeight()),
+                         Qt::AlignLeft | Qt::AlignVCenter, lines.at(i));
     QStringList words;
     for (const auto& [word, times] : text_->frequent) {
         if (words.size() < mostWords) words << visible(word);
     }
     painter.setPen(t.dim);
     const QString line = SketchWords::frequent(words.join(u' '));
-    painter.drawText(QRect(0, passage.bottom() + 1, width(), rowHeight()),
+    painter.drawText(QRect(0, passageLines * rowHeight(), width(), rowHeight()),
                      Qt::AlignLeft | Qt::AlignVCenter,
                      fontMetrics().elidedText(line, Qt::ElideRight, width()));
 }

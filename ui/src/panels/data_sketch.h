@@ -29,6 +29,7 @@ private:
                      const QRect& row) const;
     void paintHistogram(QPainter& painter, const engine::ColumnPreview& column,
                         const QRect& place) const;
+    QStringList passageIn(int width) const;
     void paintText(QPainter& painter) const;
 
     Theme* theme_;

@@ -134,7 +134,7 @@ void HistoryPanel::reload() {
                 QStringList texts;
                 for (const auto& warning : warnings) texts << sentence(engineText(warning));
                 if (!texts.isEmpty())
-                    context_.commands->report({texts.join(u' '), {}, engine::ErrorCode::io, true});
+                    context_.commands->report({joined(texts), {}, engine::ErrorCode::io, true});
             }
             if (std::exchange(again_, false)) reload();
         });

@@ -53,12 +53,12 @@ void RunDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                         iconPixmap(u"dot"_s, theme_->precision(preset), 10, ratio));
     painter->setPen(t.text);
     painter->setFont(Theme::figures());
-    const QString accuracy = index.data(RunListModel::AccuracyRole).toString();
-    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, accuracy);
+    const QString value = index.data(RunListModel::MetricRole).toString();
+    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, value);
     painter->setFont(Theme::bold());
     const QFontMetrics metrics(Theme::bold());
     const int room = line.width() - dotWidth - size::gap -
-                     QFontMetrics(Theme::figures()).horizontalAdvance(accuracy);
+                     QFontMetrics(Theme::figures()).horizontalAdvance(value);
     painter->drawText(
         line.adjusted(dotWidth, 0, 0, 0), Qt::AlignVCenter,
         metrics.elidedText(index.data(RunListModel::NameRole).toString(), Qt::ElideMiddle, room));
@@ -71,7 +71,10 @@ void RunDelegate::paintDetail(QPainter* painter, const QRect& line,
     const Tokens& t = theme_->tokens();
     const QFontMetrics metrics(Theme::caption());
     painter->setFont(Theme::caption());
-    QRect rest = line.adjusted(dotWidth, 0, 0, 0);
+    const QString metric = index.data(RunListModel::MetricNameRole).toString();
+    painter->setPen(t.dim);
+    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, metric);
+    QRect rest = line.adjusted(dotWidth, 0, -metrics.horizontalAdvance(metric) - size::gap, 0);
     const QString state = index.data(RunListModel::StateRole).toString();
     if (!state.isEmpty()) {
         const QString head = state + u" · "_s;

@@ -9,6 +9,7 @@
 #include "plots/plot_link.h"
 #include "text/event_text.h"
 #include "text/format.h"
+#include "text/metric_text.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "view/selection.h"
@@ -175,11 +176,15 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     const auto time = [](float ms) { return measured(static_cast<double>(ms), significant); };
     add(tr("run"), trackTitle(track));
     add(tr("loss"), number(row.loss));
+    for (const auto& metric : track.stepMetrics()) {
+        if (const auto figure = track.metricFigure(metric.key))
+            add(metricInline(metric), metricValue(metric, figure->of(row)));
+    }
     if (track.hasScaler()) {
         add(tr("scale"), powerOfTwo(static_cast<double>(row.loss_scale)));
         add(tr("max safe scale"), std::isnan(row.scale_ceiling)
                                       ? tr("unknown (the overflow hid the true maximum)")
-                                      : significant(static_cast<double>(row.scale_ceiling), 4));
+                                      : scaleLimit(static_cast<double>(row.scale_ceiling)));
         add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));

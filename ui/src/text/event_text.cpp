@@ -64,7 +64,7 @@ EventText EventWords::scale(const ScaleChanged& e) {
     const QString effect = e.to < e.from
                                ? tr("Scale %1 → %2.").arg(powerOfTwo(from), powerOfTwo(to))
                                : tr("The scale stays at %1.").arg(powerOfTwo(from));
-    return {EventKind::skipped, e.step, cause + u' ' + effect, health(e.kind)};
+    return {EventKind::skipped, e.step, joined({cause, effect}), health(e.kind)};
 }
 
 EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last) {
@@ -77,9 +77,10 @@ EventText EventWords::skips(const ScaleChanged& first, const ScaleChanged& last)
                                ? tr("Scale %1 → %2.").arg(powerOfTwo(from), powerOfTwo(to))
                                : tr("The scale stays at %1.").arg(powerOfTwo(from));
     const QString cause =
-        last.loss ? tr("The loss is %1.").arg(significant(static_cast<double>(*last.loss))) + u' '
+        last.loss ? tr("The loss is %1.").arg(significant(static_cast<double>(*last.loss)))
                   : QString();
-    return {EventKind::skipped, first.step, what + u' ' + effect, cause + health(last.kind)};
+    return {EventKind::skipped, first.step, joined({what, effect}),
+            joined({cause, health(last.kind)})};
 }
 
 EventText EventWords::epoch(const engine::EpochDone& e) {
@@ -89,9 +90,10 @@ EventText EventWords::epoch(const engine::EpochDone& e) {
         const auto& [key, value] = e.test.metrics.front();
         const QString text = metricValue(metricOf(key), value);
         if (!std::isnan(value))
-            what += u' ' + (key == "accuracy"
-                                ? tr("Test accuracy %1.").arg(text)
-                                : tr("Test %1 %2.").arg(metricInline(metricOf(key)), text));
+            what = joined(
+                {what, key == "accuracy"
+                           ? tr("Test accuracy %1.").arg(text)
+                           : spaced(tr("Test %1 %2.").arg(metricInline(metricOf(key)), text))});
     }
     QString meaning = tr("Training loss %1").arg(significant(e.train.loss));
     if (!std::isnan(e.validation.loss))
@@ -113,8 +115,9 @@ EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& co
     for (const auto& [key, value] : e.test.metrics) {
         if (std::isnan(value)) continue;
         const QString text = metricValue(metricOf(key), value);
-        meaning += key == "accuracy" ? tr(", test accuracy %1").arg(text)
-                                     : tr(", test %1 %2").arg(metricInline(metricOf(key)), text);
+        meaning += key == "accuracy"
+                       ? tr(", test accuracy %1").arg(text)
+                       : spaced(tr(", test %1 %2").arg(metricInline(metricOf(key)), text));
     }
     return {EventKind::done, e.steps, reason(e, config), meaning + tr(".")};
 }
@@ -189,10 +192,10 @@ StepReason EventWords::skipped(const engine::StepRecord& row, const ScaleChanged
                tr("At %1 a gradient left what FP16 can hold (it ends at 65,504).")
                    .arg(powerOfTwo(used))};
     }
-    out.body += u' ' + tr("The weights were left as they were.");
-    if (!std::isnan(after) && after < used) {
-        out.body += u' ' + tr("The scale went down to %1.").arg(powerOfTwo(after));
-    }
+    QStringList effects{out.body, tr("The weights were left as they were.")};
+    if (!std::isnan(after) && after < used)
+        effects << tr("The scale went down to %1.").arg(powerOfTwo(after));
+    out.body = joined(effects);
     return out;
 }
 
@@ -228,9 +231,9 @@ StepReason EventWords::unscaled(const engine::StepRecord& row) {
         return {StepReason::Tone::neutral, tr("Applied without loss scaling."), why};
     }
     return {StepReason::Tone::caution, tr("Applied, but most gradients are 0."),
-            tr("%1 of the gradients are exactly 0, so these weights cannot learn.")
-                    .arg(percent(static_cast<double>(row.grad_zero_share))) +
-                u' ' + why + u' ' + tr("Loss scaling keeps small gradients in range.")};
+            joined({tr("%1 of the gradients are exactly 0, so these weights cannot learn.")
+                        .arg(percent(static_cast<double>(row.grad_zero_share))),
+                    why, tr("Loss scaling keeps small gradients in range.")})};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ QString significant(double value, int digits) {
     if (std::isinf(value)) return value > 0 ? u"\u221e"_s : u"\u2212\u221e"_s;
     if (value == 0) return u"0"_s;
     const double size = std::abs(value);
-    if (size < 1e-4 || size >= 1e9) return QString::number(value, 'e', digits - 1);
+    if (size < 1e-6 || size >= 1e9) return QString::number(value, 'e', digits - 1);
     const int before = static_cast<int>(std::floor(std::log10(size))) + 1;
     const int decimals = std::max(0, digits - before);
     if (before <= digits) return grouped(QString::number(value, 'f', decimals));
@@ -66,6 +66,13 @@ QString powerOfTwo(double value) {
     int exponent = 0;
     if (std::frexp(value, &exponent) != 0.5) return significant(value, 4);
     return u'2' + superscript(exponent - 1);
+}
+
+QString scaleLimit(double value) {
+    int exponent = 0;
+    if (!std::isfinite(value) || value < 1 || std::frexp(value, &exponent) == 0.5)
+        return powerOfTwo(value);
+    return u"2%1 (%2)"_s.arg(superscript(exponent - 1), significant(value));
 }
 
 QString bytes(std::int64_t value) {

@@ -14,7 +14,8 @@ QString measured(double value, QString (*write)(double));
 
 /// "1,204"
 QString count(std::int64_t value);
-/// Three significant digits, thousands separated: "0.312", "13,200", "1.2e-05"; "∞".
+/// Three significant digits, thousands separated: "0.312", "13,200", "∞". An exponent
+/// only below 1e-6 and from 1e9 on: "1.20e-08".
 QString significant(double value);
 QString significant(double value, int digits);
 /// "88.4 %" of a share in [0, 1].
@@ -23,6 +24,9 @@ QString percent(double share);
 QString superscript(int value);
 /// "2¹⁶" for a power of two, else significant().
 QString powerOfTwo(double value);
+/// An upper limit of the loss scale: the largest power of two within it, then the limit itself:
+/// "2²¹ (3,670,000)".
+QString scaleLimit(double value);
 /// "61 MB", "1.4 GB"
 QString bytes(std::int64_t value);
 /// "0:19", "1:02:03"; unmeasured() for a time that nobody knows

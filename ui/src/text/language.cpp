@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QLibraryInfo>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QSettings>
 
 namespace ui {
@@ -34,6 +35,23 @@ QString engineText(const engine::Message& message) {
             out += QStringView(form).mid(at, close - at + 1);
         }
         at = close + 1;
+    }
+    return out;
+}
+
+QString spaced(const QString& text) {
+    static const QRegularExpression before(u"(\\p{Han})([A-Za-z0-9])"_s);
+    static const QRegularExpression after(u"([A-Za-z0-9²])(\\p{Han})"_s);
+    QString out = text;
+    return out.replace(before, u"\\1 \\2"_s).replace(after, u"\\1 \\2"_s);
+}
+
+QString joined(const QStringList& sentences) {
+    QString out;
+    for (const QString& each : sentences) {
+        const bool wide = !out.isEmpty() && QStringView(u"。！？；：，").contains(out.back());
+        if (!out.isEmpty() && !each.isEmpty() && !wide) out += u' ';
+        out += each;
     }
     return out;
 }

@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 #include <QTranslator>
 #include <memory>
 #include <vector>
@@ -15,6 +16,12 @@ QString engineText(const std::string& english);
 /// A sentence of the engine: its text is looked up and the arguments filled in, in order, or where
 /// the translation says {0}, {1}.
 QString engineText(const engine::Message& message);
+
+/// Chinese typography: with a space between a Chinese character and a Latin letter or a digit that
+/// an argument has put beside it. Other texts stay as they are.
+QString spaced(const QString& text);
+/// Sentences one after the other, with a space between them but after a full-width stop.
+QString joined(const QStringList& sentences);
 
 /// The window's language: installs the translations that are compiled into the program. GUI thread.
 class Language final : public QObject {

@@ -5,6 +5,7 @@
 
 #include "text/event_text.h"
 #include "text/language.h"
+#include "text/refusal_text.h"
 
 namespace ui {
 namespace {
@@ -18,13 +19,13 @@ struct VerdictWords {
 QString costText(const engine::Verdict& verdict) {
     QStringList parts;
     for (const auto& part : verdict.cost) parts << engineText(part);
-    return parts.isEmpty() ? QString() : sentence(parts.join(VerdictWords::tr(", ")));
+    return parts.isEmpty() ? QString() : capitalised(sentence(parts.join(VerdictWords::tr(", "))));
 }
 
 QString evidenceText(const engine::Verdict& verdict) {
     QStringList sentences;
     for (const auto& each : verdict.evidence) sentences << engineText(each);
-    return sentences.join(u' ');
+    return joined(sentences);
 }
 
 }  // namespace ui

@@ -17,6 +17,7 @@
 #include "panels/command_bar.h"
 #include "panels/settings_panel.h"
 #include "panels/status_line.h"
+#include "panels/verdict_bar.h"
 #include "theme/theme.h"
 #include "window/dock_layout.h"
 #include "window/focus_order.h"
@@ -61,7 +62,7 @@ void MainWindow::buildCentre(const std::vector<PageEntry>& pages) {
     training_ = pages_->findChild<TrainingPage*>();
     column->addWidget(pages_);
     setCentralWidget(centre);
-    message_ = new MessageBar(context_.theme, centre);
+    message_ = new MessageBar(context_.theme, pages_->findChild<VerdictBar*>(), centre);
 }
 
 void MainWindow::buildBars() {

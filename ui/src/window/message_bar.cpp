@@ -3,8 +3,11 @@
 #include <QAccessible>
 #include <QHBoxLayout>
 #include <QToolButton>
+#include <algorithm>
+#include <iterator>
 
 #include "text/event_text.h"
+#include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
@@ -13,10 +16,11 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-MessageBar::MessageBar(Theme* theme, QWidget* parent) : QFrame(parent), theme_(theme) {
+MessageBar::MessageBar(Theme* theme, QWidget* over, QWidget* parent)
+    : QFrame(parent), theme_(theme), over_(over) {
     setObjectName(u"message"_s);
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::gap, size::gap, size::gap);
+    row->setContentsMargins(size::inside, size::grid, size::gap, size::grid);
     row->setSpacing(size::gap);
     icon_ = new QLabel(this);
     text_ = new QLabel(this);
@@ -46,11 +50,13 @@ MessageBar::MessageBar(Theme* theme, QWidget* parent) : QFrame(parent), theme_(t
     row->addWidget(button_);
     row->addWidget(close, 0, Qt::AlignTop);
     parent->installEventFilter(this);
+    if (over_ != nullptr) over_->installEventFilter(this);
     hide();
 }
 
 bool MessageBar::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::Resize) place();
+    const QEvent::Type moves[] = {QEvent::Resize, QEvent::Move, QEvent::Show, QEvent::Hide};
+    if (std::ranges::find(moves, event->type()) != std::end(moves)) place();
     return QFrame::eventFilter(watched, event);
 }
 
@@ -63,7 +69,15 @@ bool MessageBar::event(QEvent* event) {
 
 void MessageBar::place() {
     const int width = parentWidget()->width();
-    setGeometry(0, 0, width, std::max(minimumSizeHint().height(), heightForWidth(width)));
+    const int height = std::max(minimumSizeHint().height(), heightForWidth(width));
+    setGeometry(0, topFor(height), width, height);
+}
+
+/// In the middle of the other widget while the gaps above and below it suffice, else down from it.
+int MessageBar::topFor(int height) const {
+    if (over_ == nullptr || !over_->isVisible()) return 0;
+    const int top = over_->mapTo(parentWidget(), QPoint()).y();
+    return std::max(top - size::gap + 1, top + (over_->height() - height) / 2);
 }
 
 void MessageBar::show(const Problem& problem, const QString& doIt, std::function<void()> action) {
@@ -71,10 +85,10 @@ void MessageBar::show(const Problem& problem, const QString& doIt, std::function
     icon_->setPixmap(iconPixmap(problem.note ? u"warning"_s : u"error"_s,
                                 problem.note ? theme_->tokens().accent : theme_->tokens().bad,
                                 size::icon, 2.0));
-    QString text = u"<b>"_s + sentence(problem.sentence).toHtmlEscaped() + u"</b>"_s;
-    if (!problem.hint.isEmpty()) text += u' ' + problem.hint.toHtmlEscaped();
-    text_->setText(text);
-    setAccessibleName(problem.sentence + u' ' + problem.hint);
+    const QString what = sentence(problem.sentence), whole = joined({what, problem.hint});
+    text_->setText(
+        u"<b>%1</b>%2"_s.arg(what.toHtmlEscaped(), whole.mid(what.size()).toHtmlEscaped()));
+    setAccessibleName(whole);
     action_ = std::move(action);
     button_->setText(doIt);
     button_->setVisible(!doIt.isEmpty());

@@ -12,12 +12,13 @@ namespace ui {
 class Theme;
 
 /// The bar across the centre for what went wrong: one sentence, what to do, and a button that does
-/// it where there is one. Hidden while all is well; lies over the top of its parent, so that
-/// nothing below moves when it comes and goes.
+/// it where there is one. Hidden while all is well. It lies over the verdict's place, or over the
+/// top of its parent where that is not on screen, so that nothing moves when it comes and goes.
 class MessageBar final : public QFrame {
     Q_OBJECT
 public:
-    MessageBar(Theme* theme, QWidget* parent);
+    /// `over`: a widget inside the parent whose place it takes; may be null.
+    MessageBar(Theme* theme, QWidget* over, QWidget* parent);
 
     /// `action` is done by a button named `doIt`; no button if empty.
     void show(const Problem& problem, const QString& doIt = {}, std::function<void()> action = {});
@@ -28,7 +29,10 @@ protected:
 
 private:
     void place();
+    int topFor(int height) const;
+
     Theme* theme_;
+    QWidget* over_;
     QLabel* icon_;
     QLabel* text_;
     QPushButton* button_;
