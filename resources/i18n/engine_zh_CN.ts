@@ -2309,6 +2309,18 @@
         <translation>{} 词元/秒，基线 {} 词元/秒，按第 {} 至 {} 步计算。</translation>
     </message>
     <message>
+        <source>at least {}× as fast</source>
+        <translation>速度至少为 {} 倍</translation>
+    </message>
+    <message>
+        <source>at least {} % faster</source>
+        <translation>至少快 {} %</translation>
+    </message>
+    <message>
+        <source>at least {} % slower</source>
+        <translation>至少慢 {} %</translation>
+    </message>
+    <message>
         <source>no clear difference in speed</source>
         <translation>速度无明显差异</translation>
     </message>

@@ -20,12 +20,24 @@ double peak_bytes(const StepRecordReader& record) {
     return rows == 0 ? 0 : static_cast<double>(record.row(rows - 1).peak_bytes);
 }
 
-Message speed_words(const SpeedGap& gap) {
-    if (!gap.clear()) return msg("no clear difference in speed");
-    if (gap.ratio >= 2) return msg("{}× as fast", times_text(gap.ratio));
-    const long percent = std::lround(100 * (gap.ratio - 1));
-    if (percent == 0) return msg("equally fast");
+Message faster_words(double ratio) {
+    if (ratio >= 2) return msg("{}× as fast", times_text(ratio));
+    const long percent = std::lround(100 * (ratio - 1));
     return percent > 0 ? msg("{} % faster", percent) : msg("{} % slower", -percent);
+}
+
+Message at_least_faster_words(double ratio) {
+    if (ratio >= 2) return msg("at least {}× as fast", times_text(ratio));
+    const long percent = std::lround(100 * (ratio - 1));
+    return percent > 0 ? msg("at least {} % faster", percent)
+                       : msg("at least {} % slower", -percent);
+}
+
+Message speed_words(const SpeedGap& gap) {
+    const bool rounds_to_none = std::lround(100 * (gap.claim() - 1)) == 0;
+    if (gap.clear() && gap.narrow() && rounds_to_none) return msg("equally fast");
+    if (!gap.clear() || rounds_to_none) return msg("no clear difference in speed");
+    return gap.narrow() ? faster_words(gap.claim()) : at_least_faster_words(gap.claim());
 }
 
 Message memory_words(double ratio) {

@@ -32,6 +32,10 @@ struct SpeedGap {
     bool has_interval() const { return low > 0; }
     /// The interval leaves out equal speed.
     bool clear() const { return low > 1 || high < 1; }
+    /// Both ends lie within a tenth of the ratio: it can be named as it is.
+    bool narrow() const { return low >= 0.9 * ratio && high <= 1.1 * ratio; }
+    /// What can be claimed of a clear one: the ratio, or the end nearer to equal speed.
+    double claim() const { return narrow() ? ratio : low > 1 ? low : high; }
 };
 
 /// Over the steps that both runs' Speed covers; reads no more than these.

@@ -95,6 +95,15 @@ TEST(Verdict, ClaimsNoDifferenceInSpeedWithinTheNoise) {
     EXPECT_THAT(verdict.details(), HasSubstr("95 % interval 0.9"));
 }
 
+TEST(Verdict, ClaimsTheLeastDifferenceInSpeedWhereTheIntervalIsWide) {
+    const auto disturbed = [](StepRecord& row) { row.step_ms = row.step / 40 % 2 == 0 ? 5 : 10; };
+    const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), disturbed);
+    EXPECT_THAT(judge(figures("fp32", a), figures("amp-fp16", b)).details(),
+                StartsWith("At least 60 % slower, the same memory."));
+    EXPECT_THAT(judge(figures("fp32", b), figures("amp-fp16", a)).details(),
+                StartsWith("At least 2.5× as fast, the same memory."));
+}
+
 TEST(Verdict, CallsTheSpeedByWhatOneSampleIs) {
     const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
     RunFigures other = figures("amp-fp16", b);
