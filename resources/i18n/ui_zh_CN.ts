@@ -2,6 +2,29 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="zh_CN" sourcelanguage="en">
     <context>
+        <name>MetricWords</name>
+        <message>
+            <source>test acc.</source>
+            <translation>测试准确率</translation>
+        </message>
+        <message>
+            <source>test %1</source>
+            <translation>测试%1</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>rows/s</source>
+            <translation>行/秒</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
+        </message>
+    </context>
+    <context>
         <name>ButtonStates</name>
         <message>
             <source>Nothing is running.</source>
@@ -425,10 +448,6 @@
             <translation>梯度范数</translation>
         </message>
         <message>
-            <source>Samples/s</source>
-            <translation>样本/秒</translation>
-        </message>
-        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>
@@ -473,10 +492,6 @@
             <translation>这里将显示每次运行自身的吞吐量，不含其他运行占用的时间。</translation>
         </message>
         <message>
-            <source>throughput (samples/s)</source>
-            <translation>吞吐量（样本/秒）</translation>
-        </message>
-        <message>
             <source>memory in use</source>
             <translation>占用内存</translation>
         </message>
@@ -499,6 +514,22 @@
         <message>
             <source>%1 of each training step will appear here as a line, that of the test part as dots.</source>
             <translation>此处将显示%1：曲线为训练步，圆点为测试集。</translation>
+        </message>
+        <message>
+            <source>throughput (%1)</source>
+            <translation>吞吐量（%1）</translation>
+        </message>
+        <message>
+            <source>Which metric the plot shows</source>
+            <translation>图中显示的指标</translation>
+        </message>
+        <message>
+            <source>What the fourth plot shows</source>
+            <translation>第四幅图显示的内容</translation>
+        </message>
+        <message>
+            <source>Grad norm</source>
+            <translation>梯度范数</translation>
         </message>
     </context>
     <context>
@@ -526,10 +557,6 @@
         <message>
             <source>time per step</source>
             <translation>每步用时</translation>
-        </message>
-        <message>
-            <source>samples/s</source>
-            <translation>样本/秒</translation>
         </message>
         <message>
             <source>peak memory</source>
@@ -1180,10 +1207,6 @@ above</source>
     <context>
         <name>ui::PlotPanel</name>
         <message>
-            <source>What the fourth plot shows</source>
-            <translation>第四幅图显示的内容</translation>
-        </message>
-        <message>
             <source>Export picture…</source>
             <translation>导出图片…</translation>
         </message>
@@ -1247,10 +1270,6 @@ above</source>
             <source>Hide</source>
             <translation>隐藏</translation>
         </message>
-        <message>
-            <source>Which metric the plot shows</source>
-            <translation>图中显示的指标</translation>
-        </message>
     </context>
     <context>
         <name>ui::PrecisionSection</name>
@@ -1288,14 +1307,6 @@ above</source>
         <message>
             <source>loss</source>
             <translation>损失</translation>
-        </message>
-        <message>
-            <source>test accuracy</source>
-            <translation>测试准确率</translation>
-        </message>
-        <message>
-            <source>samples/s</source>
-            <translation>样本/秒</translation>
         </message>
         <message>
             <source>peak memory</source>
@@ -1471,10 +1482,6 @@ started %7</source>
         <source>%1/step</source>
         <translation>%1/步</translation>
     </message>
-        <message>
-            <source>%1 samples/s</source>
-            <translation>%1 样本/秒</translation>
-        </message>
         <message>
             <source>%1 left</source>
             <translation>剩余 %1</translation>
@@ -2100,14 +2107,6 @@ started %7</source>
             <translation>损失</translation>
         </message>
         <message>
-            <source>test acc.</source>
-            <translation>测试准确率</translation>
-        </message>
-        <message>
-            <source>samples/s</source>
-            <translation>样本/秒</translation>
-        </message>
-        <message>
             <source>peak</source>
             <translation>峰值</translation>
         </message>
@@ -2122,18 +2121,6 @@ started %7</source>
         <message>
             <source>headroom %1 bits</source>
             <translation>余量 %1 位</translation>
-        </message>
-        <message>
-            <source>test %1</source>
-            <translation>测试%1</translation>
-        </message>
-        <message>
-            <source>tokens/s</source>
-            <translation>词元/秒</translation>
-        </message>
-        <message>
-            <source>rows/s</source>
-            <translation>行/秒</translation>
         </message>
     </context>
     <context>

@@ -1,5 +1,7 @@
 #include "panels/run_cards.h"
 
+#include <QDockWidget>
+#include <QTabBar>
 #include <QTableWidget>
 
 #include "panels/run_card.h"
@@ -40,6 +42,32 @@ TEST_F(RunCardsTest, ShowAllFiguresAndTheirNamesAtEveryWidth) {
             }
         }
     }
+}
+
+/// The words on the first card and the fourth plot's tab before a run.
+QStringList words(const RunCards& cards, const MainWindow& window) {
+    QStringList found;
+    for (const auto* label : cards.findChild<RunCard*>()->findChildren<QLabel*>())
+        found << label->text();
+    const auto* plot = window.findChild<QDockWidget*>(u"fourth"_s);
+    return found << plot->findChild<QTabBar*>()->tabToolTip(1);
+}
+
+TEST_F(RunCardsTest, NameWhatTheSettingsMeasureBeforeARun) {
+    EXPECT_TRUE(words(*cards, *window).contains(u"test acc."_s));
+    EXPECT_TRUE(words(*cards, *window).contains(u"samples/s"_s));
+    engine::RunConfig table = engine::default_comparison();
+    table.dataset.kind = "csv";
+    settings.load(table, {u"fp32"_s, u"amp-fp16"_s});
+    QTest::qWait(20);
+    for (const auto& word : {u"test RMSE"_s, u"rows/s"_s, u"Rows/s"_s})
+        EXPECT_TRUE(words(*cards, *window).contains(word)) << word.toStdString();
+    engine::RunConfig text = engine::default_comparison();
+    text.dataset.kind = "text-chars";
+    settings.load(text, {u"fp32"_s, u"amp-fp16"_s});
+    QTest::qWait(20);
+    for (const auto& word : {u"test perplexity"_s, u"tokens/s"_s, u"Tokens/s"_s})
+        EXPECT_TRUE(words(*cards, *window).contains(word)) << word.toStdString();
 }
 
 TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {

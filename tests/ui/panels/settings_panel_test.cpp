@@ -1,11 +1,13 @@
 // The settings in the window: their editors, what is refused, and what is remembered.
 #include <QAction>
 #include <QComboBox>
+#include <QFile>
 #include <QMenu>
 #include <QThreadPool>
 #include <QToolButton>
 
 #include "engine/catalog.h"
+#include "help/help_page.h"
 #include "models/settings_memory.h"
 #include "panels/settings_field.h"
 #include "window_fixture.h"
@@ -65,6 +67,46 @@ TEST_F(SettingsWindowTest, ShowOnlyTheOptionsOfTheChosenOptimizer) {
     EXPECT_FALSE(offered(u"clip.value"_s));
     settings.set(u"clip.kind"_s, u"norm"_s);
     EXPECT_TRUE(offered(u"clip.value"_s));
+}
+
+TEST_F(SettingsWindowTest, DescribeAnOptionAsTheChosenModelHasIt) {
+    const QString path = u"model.options.hidden"_s;
+    const auto* label = field(path)->parentWidget()->findChild<FieldLabel*>();
+    EXPECT_EQ(label->text(), u"Hidden layers"_s);
+    const QString layers = label->toolTip();
+    settings.set(u"dataset.kind"_s, u"text-generated"_s);
+    ASSERT_EQ(settings.text(u"model.kind"_s), u"rnn-lm"_s);
+    EXPECT_EQ(label->text(), u"Hidden size"_s);
+    EXPECT_NE(label->toolTip(), layers);
+    EXPECT_EQ(field(path)->editor()->accessibleName(), u"Hidden size"_s);
+    EXPECT_TRUE(helpPage(settings, path).contains(u"Hidden size"_s));
+    settings.set(path, u"many"_s);
+    EXPECT_TRUE(commands.buttons().start.why.startsWith(u"Hidden size: "_s));
+    settings.set(u"dataset.kind"_s, u"spirals"_s);
+    EXPECT_EQ(label->text(), u"Hidden layers"_s);
+}
+
+TEST_F(SettingsWindowTest, CountTheParametersForTheFileThatIsChosen) {
+    const auto note = [this] {
+        for (const auto* label : window->findChildren<QLabel*>()) {
+            if (label->text().contains(u" parameters"_s)) return label->text();
+        }
+        return QString();
+    };
+    EXPECT_FALSE(note().isEmpty()) << "the generated data need no reading";
+    QFile file(folder.filePath(u"table.csv"_s));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("a,b,c,y\n1,2,3,4.5\n2,2,1,0.5\n3,1,3,7\n4,4,4,2\n5,6,7,8\n");
+    file.close();
+    settings.set(u"dataset.kind"_s, u"csv"_s);
+    settings.set(u"model.options.hidden"_s, u"10"_s);
+    EXPECT_EQ(note(), QString());
+    settings.set(u"dataset.path"_s, file.fileName());
+    EXPECT_EQ(note(), QString()) << "before it is read";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !note().isEmpty(); }));
+    EXPECT_EQ(note(), u"51 parameters · 0.204 KB"_s);  // 3 * 10 + 10 + 10 + 1
+    settings.set(u"dataset.path"_s, folder.filePath(u"none.csv"_s));
+    EXPECT_EQ(note(), QString());
 }
 
 TEST_F(SettingsWindowTest, PutAnErrorUnderItsField) {

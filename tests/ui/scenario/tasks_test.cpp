@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "panels/data_sketch.h"
-#include "panels/run_card.h"
+#include "panels/step_panel.h"
+#include "text/metric_text.h"
 #include "widgets/panel.h"
 #include "window_fixture.h"
 
@@ -49,6 +50,14 @@ struct TaskTest : WindowFixture {
             30000));
     }
 
+    /// What the table of the selected step names.
+    QStringList namesOfStep() const {
+        QStringList names;
+        for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())
+            names << label->accessibleName();
+        return names;
+    }
+
     QTabBar* metricTabs() { return panel(u"accuracy"_s)->findChild<QTabBar*>(); }
 };
 
@@ -68,11 +77,15 @@ TEST_F(TaskTest, ATableThatIsDroppedIsShownTrainedAndJudgedByItsMetric) {
     EXPECT_EQ(metricTabs()->tabText(1), u"R²"_s);
     const auto track = feed.tracks().front();
     EXPECT_EQ(track->unit(), "rows");
-    EXPECT_EQ(metricCaption(track.get()), u"test RMSE"_s);
-    EXPECT_EQ(speedCaption(track.get()), u"rows/s"_s);
+    EXPECT_EQ(testCaption(track->metrics()), u"test RMSE"_s);
+    EXPECT_EQ(speedUnit(track->unit()), u"rows/s"_s);
     const auto rmse = track->metricFigure("rmse");
     ASSERT_TRUE(rmse);
     EXPECT_GT(rmse->of(track->latest()), 0);
+    link.select(1);
+    const QStringList rows = namesOfStep();
+    EXPECT_TRUE(rows.contains(u"RMSE"_s) && rows.contains(u"R²"_s))
+        << rows.join(u' ').toStdString();
     EXPECT_FALSE(track->metricFigure("accuracy"));
     EXPECT_TRUE(std::isnan(track->latest().accuracy));
 }
@@ -91,8 +104,8 @@ TEST_F(TaskTest, ATextThatIsDroppedIsReadAsCharactersAndJudgedByPerplexity) {
     settings.set(u"max_steps"_s, u"10"_s);
     compareAndWait();
     const auto track = feed.tracks().front();
-    EXPECT_EQ(metricCaption(track.get()), u"test perplexity"_s);
-    EXPECT_EQ(speedCaption(track.get()), u"tokens/s"_s);
+    EXPECT_EQ(testCaption(track->metrics()), u"test perplexity"_s);
+    EXPECT_EQ(speedUnit(track->unit()), u"tokens/s"_s);
     const auto perplexity = track->metricFigure("perplexity");
     ASSERT_TRUE(perplexity);
     EXPECT_GT(perplexity->of(track->latest()), 1);

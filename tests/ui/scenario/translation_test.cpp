@@ -74,7 +74,8 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     }
     for (const auto& i : engine::models()) {
         texts.insert(texts.end(), {i.title, i.summary});
-        for (const auto& option : i.options) texts.push_back(option.help);
+        for (const auto& option : i.options)
+            texts.insert(texts.end(), {option.label, option.help, option.unit});
     }
     for (const auto& i : engine::precisions()) texts.insert(texts.end(), {i.title, i.summary});
     for (const auto& i : engine::scaler_presets()) texts.insert(texts.end(), {i.title, i.summary});

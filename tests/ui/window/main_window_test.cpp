@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "panels/plot_panels.h"
+#include "panels/run_card.h"
 #include "plots/line_plot.h"
 #include "widgets/panel.h"
 #include "window/message_bar.h"
@@ -75,6 +76,33 @@ TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {
     EXPECT_TRUE(bar->isVisible());
     QTest::keyClick(window.get(), Qt::Key_Escape);
     EXPECT_FALSE(bar->isVisible());
+}
+
+TEST_F(WindowTest, ShowsAnErrorWithoutCoveringACardOrAPlot) {
+    window->resize(1280, 800);
+    QTest::qWait(50);
+    window->show({u"/home/user/data/table.csv, line 3: 2 fields, where the first line has 3."_s,
+                  u"Correct the line; a field with the separator in it needs quotes."_s,
+                  engine::ErrorCode::data, false});
+    QTest::qWait(20);
+    const auto* bar = window->findChild<MessageBar*>();
+    ASSERT_TRUE(bar->isVisible());
+    const auto place = [this](const QWidget* widget) {
+        return QRect(widget->mapTo(window.get(), QPoint()), widget->size());
+    };
+    for (const auto* card : window->findChildren<RunCard*>())
+        EXPECT_FALSE(place(card).intersects(place(bar)));
+    for (const auto* plot : window->findChildren<LinePlot*>())
+        EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
+}
+
+TEST_F(WindowTest, ShowsEveryTabOfThePlotsInASmallWindow) {
+    window->resize(1280, 800);
+    QTest::qWait(50);
+    const auto* tabs = window->findChild<QDockWidget*>(u"fourth"_s)->findChild<QTabBar*>();
+    ASSERT_EQ(tabs->count(), 4);
+    EXPECT_LE(tabs->tabRect(3).right(), tabs->width());
+    for (const auto* arrow : tabs->findChildren<QToolButton*>()) EXPECT_FALSE(arrow->isVisible());
 }
 
 TEST_F(WindowTest, TakesADroppedSettingsFileAndAnswersWhatItCannotOpen) {

@@ -21,6 +21,10 @@ Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
 }
 
+QString Commands::refusal(const engine::SettingError& error) const {
+    return refusalText(error, settings_->label(QString::fromStdString(error.field)));
+}
+
 ButtonStates Commands::buttons() const {
     Situation now;
     now.state = feed_->state();
@@ -28,14 +32,13 @@ ButtonStates Commands::buttons() const {
     now.shown = !feed_->tracks().empty();
     now.asked = asked_;
     const auto& errors = settings_->errors();
-    if (!errors.empty()) now.settings = refusalText(errors.front(), true);
+    if (!errors.empty()) now.settings = refusal(errors.front());
     // The precision of the single run plays no part in a comparison.
     const auto blocks = [](const engine::SettingError& error) {
         return !QString::fromStdString(error.field).startsWith(u"precision."_s);
     };
     const auto first = std::find_if(errors.begin(), errors.end(), blocks);
-    now.comparison =
-        first == errors.end() ? settings_->comparisonProblem() : refusalText(*first, true);
+    now.comparison = first == errors.end() ? settings_->comparisonProblem() : refusal(*first);
     return buttonStates(now);
 }
 

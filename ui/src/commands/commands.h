@@ -51,6 +51,8 @@ signals:
     void started();
 
 private:
+    /// Why a setting is refused, with the field's name in front.
+    QString refusal(const engine::SettingError& error) const;
     void launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
     void stateChanged();
     void tellButtons();

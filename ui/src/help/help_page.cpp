@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "engine/catalog.h"
+#include "models/settings_model.h"
 #include "text/language.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
@@ -62,9 +63,10 @@ QString scalingIdea() {
         "overflow the scale grows. An occasional skipped step is healthy.");
 }
 
-QString helpPage(const QString& path, const QString& defaultText) {
+QString helpPage(const SettingsModel& settings, const QString& path) {
     QString page;
-    const auto* info = engine::find_field(path.toStdString());
+    const QString defaultText = settings.defaultText(path);
+    const auto* info = settings.field(path);
     if (info != nullptr) {
         page = u"<p><b>%1</b></p><p>%2</p>"_s.arg(engineText(info->label).toHtmlEscaped(),
                                                   engineText(info->help).toHtmlEscaped());

@@ -6,10 +6,12 @@ class QWidget;
 
 namespace ui {
 
+class SettingsModel;
+
 /// The short page of a field ("scaler.growth_interval"): what it is, its default, how it is written
 /// in a settings file and on the command line, and more on ideas that a newcomer meets there. As
 /// HTML.
-QString helpPage(const QString& path, const QString& defaultText);
+QString helpPage(const SettingsModel& settings, const QString& path);
 
 /// How FP16, BF16 and FP32 differ, and why the loss is scaled: a paragraph each.
 QString formatsIdea();

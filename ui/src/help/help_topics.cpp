@@ -107,8 +107,8 @@ std::vector<HelpTopic> helpTopics(const SettingsModel& settings) {
     topics.push_back({u"#words"_s, basics, words, page(words, table(HelpTopics::words()))});
     for (const auto& field : engine::fields()) {
         const QString path = QString::fromStdString(field.path);
-        topics.push_back({path, HelpTopics::tr("Settings"), engineText(field.label),
-                          helpPage(path, settings.defaultText(path))});
+        topics.push_back(
+            {path, HelpTopics::tr("Settings"), settings.label(path), helpPage(settings, path)});
     }
     return topics;
 }

@@ -72,6 +72,16 @@ QString SettingsModel::text(const QString& path) const {
     return refused_.value(path, toText(at(json_, path)));
 }
 
+const engine::FieldInfo* SettingsModel::field(const QString& path) const {
+    const QString kind = text(path.section(u'.', 0, 0) + u".kind"_s);
+    return engine::find_field(path.toStdString(), kind.toStdString());
+}
+
+QString SettingsModel::label(const QString& path) const {
+    const auto* info = field(path);
+    return info != nullptr ? engineText(info->label) : path;
+}
+
 QString SettingsModel::defaultText(const QString& path) const {
     // These follow a choice, so their default is the value that it brings.
     const auto* info = engine::find_field(path.toStdString());

@@ -8,6 +8,10 @@
 
 #include "engine/run_config.h"
 
+namespace engine {
+struct FieldInfo;
+}
+
 namespace ui {
 
 /// What stands against training on the chosen device.
@@ -48,6 +52,11 @@ public:
     QByteArray toJson() const;
     /// Takes what toJson() wrote; false, with nothing changed, if it cannot be used.
     bool fromJson(const QByteArray& json);
+
+    /// The catalog's words on a field, as the chosen kind of its section has it; null: no field.
+    const engine::FieldInfo* field(const QString& path) const;
+    /// Its label in the window's language; the path where there is no such field.
+    QString label(const QString& path) const;
 
     const engine::RunConfig& config() const { return config_; }
     const std::vector<engine::SettingError>& errors() const { return errors_; }

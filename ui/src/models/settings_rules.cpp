@@ -11,11 +11,10 @@ using namespace Qt::StringLiterals;
 bool SettingsModel::applies(const QString& path) const {
     if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
-    for (const auto& info : engine::datasets()) {
-        if (info.kind != config_.dataset.kind) continue;
-        const bool text = info.input == "tokens";
-        if (path == u"dataset.path"_s) return !info.needs.empty();
-        if (path == u"dataset.augment"_s) return info.augments;
+    if (const auto* data = engine::find_dataset(config_.dataset.kind)) {
+        const bool text = data->input == "tokens";
+        if (path == u"dataset.path"_s) return !data->needs.empty();
+        if (path == u"dataset.augment"_s) return data->augments;
         if (path == u"dataset.normalize"_s || path == u"dataset.order"_s) return !text;
         if (path == u"bptt"_s) return text;
     }

@@ -26,13 +26,6 @@ namespace {
 
 constexpr int pictureCount = 8;
 
-const engine::DatasetInfo* datasetInfo(const std::string& kind) {
-    for (const auto& info : engine::datasets()) {
-        if (info.kind == kind) return &info;
-    }
-    return nullptr;
-}
-
 struct Answer {
     engine::DatasetPreview preview;
     engine::Message problem;
@@ -120,7 +113,8 @@ void DataPreview::ask() {
     for (const auto& path : config.dataset.path) key += u'|' + QString::fromStdString(path);
     if (key == asked_) return;
     asked_ = key;
-    const auto* info = datasetInfo(config.dataset.kind);
+    read_.reset();
+    const auto* info = engine::find_dataset(config.dataset.kind);
     if (info != nullptr && !info->needs.empty() && config.dataset.path.empty()) {
         showProblem(engineText(info->needs));
         return;
@@ -130,11 +124,10 @@ void DataPreview::ask() {
         this, [dataset = config.dataset, seed = config.seed] { return look(dataset, seed); },
         [this, key](const Answer& answer) {
             if (key != asked_) return;  // the settings have moved on
-            if (answer.problem.empty()) {
-                show(answer.preview);
-            } else {
-                showProblem(engineText(answer.problem));
-            }
+            if (!answer.problem.empty()) return showProblem(engineText(answer.problem));
+            show(answer.preview);
+            read_ = answer.preview;
+            emit readChanged();
         });
 }
 
@@ -171,8 +164,8 @@ void DataPreview::showProblem(const QString& text) {
     pictures_->hide();
     sketch_->hide();
     restyle(counts_, "role", u"caution"_s);
-    counts_->setText(sentence(text).toHtmlEscaped() + u" <a href='#'>"_s + tr("Choose…") +
-                     u"</a>"_s);
+    counts_->setText(
+        joined({sentence(text).toHtmlEscaped(), u"<a href='#'>%1</a>"_s.arg(tr("Choose…"))}));
 }
 
 }  // namespace ui

@@ -43,9 +43,9 @@ PlotPanel::PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidge
     connectAll();
 }
 
-PlotPanel::PlotPanel(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), follows_(true) {
-    specs_ = metricSpecs(metrics());
+PlotPanel::PlotPanel(const Context& context, PlotSpecsFor specsFor, QWidget* parent)
+    : QWidget(parent), context_(context), specsFor_(std::move(specsFor)) {
+    specs_ = suitableSpecs();
     connectAll();
     connect(context_.settings, &SettingsModel::changed, this, [this] {
         if (context_.feed->tracks().empty()) rebuild();
@@ -78,8 +78,9 @@ void PlotPanel::connectAll() {
     choose(0);
 }
 
-void PlotPanel::furnish(Panel* panel) {
+void PlotPanel::furnish(Panel* panel, const QString& tabs) {
     panel_ = panel;
+    tabsName_ = tabs;
     fillTabs();
     panel->makeExpandable();
     fillMenu(panel);
@@ -95,8 +96,10 @@ void PlotPanel::fillTabs() {
     if (tabs_ == nullptr && specs_.size() > 1) {
         tabs_ = new QTabBar(panel_);
         tabs_->setExpanding(false);
-        tabs_->setAccessibleName(follows_ ? tr("Which metric the plot shows")
-                                          : tr("What the fourth plot shows"));
+        // Narrow heads cut the words, never a tab.
+        tabs_->setUsesScrollButtons(false);
+        tabs_->setElideMode(Qt::ElideRight);
+        tabs_->setAccessibleName(tabsName_);
         connect(tabs_, &QTabBar::currentChanged, this, [this](int index) {
             if (index >= 0) choose(static_cast<std::size_t>(index));
         });
@@ -109,27 +112,29 @@ void PlotPanel::fillTabs() {
         const int tab = tabs_->addTab(each.tab.isEmpty() ? each.title : each.tab);
         tabs_->setTabToolTip(tab, each.title);
     }
+    tabs_->setCurrentIndex(static_cast<int>(current_));
     panel_->showHead(specs_.size() > 1 ? tabs_ : nullptr);
 }
 
-std::vector<engine::Metric> PlotPanel::metrics() const {
+std::vector<PlotSpec> PlotPanel::suitableSpecs() const {
     const auto tracks = context_.feed->tracks();
-    const auto list = tracks.empty() ? engine::metrics_of(context_.settings->config())
-                                     : tracks.front()->metrics();
-    return list.empty() ? engine::classification_metrics() : list;
+    if (!tracks.empty()) return specsFor_(tracks.front()->metrics(), tracks.front()->unit());
+    const auto& config = context_.settings->config();
+    return specsFor_(engine::metrics_of(config), engine::sample_unit(config));
 }
 
-void PlotPanel::followMetrics() {
-    auto specs = metricSpecs(metrics());
-    const bool same = std::ranges::equal(specs, specs_, {}, &PlotSpec::metric, &PlotSpec::metric) &&
-                      std::ranges::equal(specs, specs_, [](const auto& a, const auto& b) {
-                          return a.look.axisName == b.look.axisName;
-                      });
-    if (same) return;
+void PlotPanel::follow() {
+    auto specs = suitableSpecs();
+    const auto same = [](const PlotSpec& a, const PlotSpec& b) {
+        return a.metric == b.metric && a.title == b.title && a.look.axisName == b.look.axisName;
+    };
+    if (std::ranges::equal(specs, specs_, same)) return;
+    // The chosen tab stays where it still means the same figure under another unit.
+    if (current_ >= specs.size() || specs[current_].metric != specs_[current_].metric) current_ = 0;
+    const bool renamed = panel_ != nullptr && panel_->windowTitle() == specs_.front().title;
     specs_ = std::move(specs);
-    current_ = 0;
     fillTabs();
-    if (panel_ != nullptr) panel_->setTitle(spec().title);
+    if (renamed) panel_->setTitle(specs_.front().title);
     plot_->setLook(spec().look);
     writeNote(window_);
 }
@@ -193,7 +198,7 @@ void PlotPanel::choose(std::size_t index) {
 }
 
 void PlotPanel::rebuild() {
-    if (follows_) followMetrics();
+    if (specsFor_) follow();
     std::vector<std::shared_ptr<const RowAxis>> axes;
     for (const auto& track : context_.feed->tracks()) {
         axes.emplace_back(track, &track->axis());
@@ -274,7 +279,7 @@ QList<QPair<QString, QColor>> PlotPanel::scaleReadout(double x) const {
     const QString most =
         std::isnan(row.scale_ceiling)
             ? tr("max safe scale unknown")
-            : tr("max safe scale %1").arg(significant(static_cast<double>(row.scale_ceiling), 4));
+            : tr("max safe scale %1").arg(scaleLimit(static_cast<double>(row.scale_ceiling)));
     lines << qMakePair(most, t.dim);
     return lines;
 }
@@ -300,20 +305,22 @@ void PlotPanel::exportPicture() {
          engine::ErrorCode::io, false});
 }
 
-Panel* makeMetricPanel(const Context& context, const QString& name, QWidget* parent) {
-    auto* body = new PlotPanel(context);
-    auto* panel =
-        new Panel(context.theme, name, body->picture(context.theme).look.title, body, parent);
+Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
+                     QWidget* parent) {
+    const QString title = specs.front().title;
+    auto* body = new PlotPanel(context, std::move(specs));
+    auto* panel = new Panel(context.theme, name, title, body, parent);
     body->furnish(panel);
     return panel;
 }
 
-Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
-                     QWidget* parent, const QString& title) {
-    const QString words = title.isEmpty() ? specs.front().title : title;
-    auto* body = new PlotPanel(context, std::move(specs));
-    auto* panel = new Panel(context.theme, name, words, body, parent);
-    body->furnish(panel);
+Panel* makePlotPanel(const Context& context, const QString& name, PlotSpecsFor specsFor,
+                     const PlotPanelNames& names, QWidget* parent) {
+    auto* body = new PlotPanel(context, std::move(specsFor));
+    const QString title =
+        names.title.isEmpty() ? body->picture(context.theme).look.title : names.title;
+    auto* panel = new Panel(context.theme, name, title, body, parent);
+    body->furnish(panel, names.tabs);
     return panel;
 }
 

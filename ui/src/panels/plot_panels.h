@@ -2,6 +2,8 @@
 
 #include <QTabBar>
 #include <QWidget>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "panels/plot_specs.h"
@@ -13,14 +15,19 @@ namespace ui {
 class LinePlot;
 class Panel;
 
+/// The plots that suit runs of these metrics, with samples of this unit.
+using PlotSpecsFor = std::function<std::vector<PlotSpec>(const std::vector<engine::Metric>& metrics,
+                                                         const std::string& unit)>;
+
 /// A plot over the runs on screen; with several specs, tabs in the head choose between them.
 class PlotPanel final : public QWidget {
     Q_OBJECT
 public:
     PlotPanel(const Context& context, std::vector<PlotSpec> specs, QWidget* parent = nullptr);
-    /// Shows the metrics of the first run on screen, or of the settings, and follows them.
-    explicit PlotPanel(const Context& context, QWidget* parent = nullptr);
-    void furnish(Panel* panel);
+    /// Shows what suits the first run on screen, else the settings, and follows them.
+    PlotPanel(const Context& context, PlotSpecsFor specsFor, QWidget* parent = nullptr);
+    /// `tabs`: what the tabs choose, for screen readers.
+    void furnish(Panel* panel, const QString& tabs = {});
     /// Between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
     LinePlot* plot() const { return plot_; }
@@ -35,9 +42,8 @@ private:
     void choose(std::size_t index);
     void rebuild();
     void connectAll();
-    /// The metrics to show; never empty.
-    std::vector<engine::Metric> metrics() const;
-    void followMetrics();
+    std::vector<PlotSpec> suitableSpecs() const;
+    void follow();
     void fillTabs();
     void fillMenu(Panel* panel);
     PlotContent makeContent(const Theme& theme) const;
@@ -54,14 +60,21 @@ private:
     Panel* panel_ = nullptr;
     QTabBar* tabs_ = nullptr;
     qint64 window_ = 0;
-    bool stale_ = false;    ///< an epoch has ended
-    bool follows_ = false;  ///< the runs' metrics
+    QString tabsName_;
+    bool stale_ = false;     ///< an epoch has ended
+    PlotSpecsFor specsFor_;  ///< null: the specs never change
 };
 
-/// A panel with a plot of the metrics of the runs on screen.
-Panel* makeMetricPanel(const Context& context, const QString& name, QWidget* parent);
-/// A panel with a plot of `specs`; several need a title of their own.
+struct PlotPanelNames {
+    QString title;  ///< empty: that of the plot
+    QString tabs;   ///< what the tabs choose, for screen readers
+};
+
+/// A panel with a plot of `specs`.
 Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
-                     QWidget* parent, const QString& title = {});
+                     QWidget* parent);
+/// A panel with plots that follow the runs on screen.
+Panel* makePlotPanel(const Context& context, const QString& name, PlotSpecsFor specsFor,
+                     const PlotPanelNames& names, QWidget* parent);
 
 }  // namespace ui

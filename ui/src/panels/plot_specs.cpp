@@ -5,6 +5,7 @@
 
 #include "panels/plot_panels.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "text/metric_text.h"
 
 namespace ui {
@@ -30,7 +31,7 @@ public:
     static PlotSpec metric(const engine::Metric& metric);
     static PlotSpec scale();
     static PlotSpec learningRate();
-    static std::vector<PlotSpec> fourth();
+    static std::vector<PlotSpec> fourth(const std::string& unit);
 };
 
 PlotSpec PlotSpecs::loss() {
@@ -47,10 +48,11 @@ PlotSpec PlotSpecs::metric(const engine::Metric& metric) {
     const QString title = metricTitle(metric);
     PlotSpec spec = make(
         title, &engine::StepRecord::accuracy, metric.is_share ? AxisKind::share : AxisKind::linear,
-        accuracy ? tr("Training accuracy will appear here as a line, test accuracy as dots.")
-                 : tr("%1 of each training step will appear here as a line, that of the test part "
-                      "as dots.")
-                       .arg(title));
+        accuracy
+            ? tr("Training accuracy will appear here as a line, test accuracy as dots.")
+            : spaced(tr("%1 of each training step will appear here as a line, that of the test "
+                        "part as dots.")
+                         .arg(title)));
     spec.metric = metric.key;
     spec.look.smooth = true;
     spec.look.figure = [metric](double value) { return metricValue(metric, value); };
@@ -84,16 +86,17 @@ PlotSpec PlotSpecs::learningRate() {
     return spec;
 }
 
-std::vector<PlotSpec> PlotSpecs::fourth() {
+std::vector<PlotSpec> PlotSpecs::fourth(const std::string& unit) {
     PlotSpec norm = make(tr("Gradient norm"), &engine::StepRecord::grad_norm, AxisKind::log,
                          tr("The norm of the unscaled gradients will appear here."));
+    norm.tab = tr("Grad norm");
     norm.look.smooth = true;
     norm.look.axisName = tr("gradient norm (L2, unscaled)");
-    PlotSpec speed = make(tr("Samples/s"), &engine::StepRecord::samples_per_s, AxisKind::linear,
+    PlotSpec speed = make(speedTitle(unit), &engine::StepRecord::samples_per_s, AxisKind::linear,
                           tr("The throughput of each run will appear here, without the time that "
                              "other runs take."));
     speed.look.smooth = true;
-    speed.look.axisName = tr("throughput (samples/s)");
+    speed.look.axisName = tr("throughput (%1)").arg(speedUnit(unit));
     PlotSpec memory = make(tr("Memory"), &engine::StepRecord::memory_bytes, AxisKind::bytes,
                            tr("Memory in use after each step will appear here."));
     memory.look.figure = [](double value) { return bytes(std::llround(value)); };
@@ -110,14 +113,18 @@ std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics) {
     return specs;
 }
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
-std::vector<PlotSpec> fourthPlaceSpecs() { return PlotSpecs::fourth(); }
+std::vector<PlotSpec> fourthPlaceSpecs(const std::string& unit) { return PlotSpecs::fourth(unit); }
 
 Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent) {
     return makePlotPanel(context, name, {lossSpec()}, parent);
 }
 
 Panel* makeMetricPlot(const Context& context, const QString& name, QWidget* parent) {
-    return makeMetricPanel(context, name, parent);
+    const auto specs = [](const std::vector<engine::Metric>& metrics, const std::string&) {
+        return metricSpecs(metrics.empty() ? engine::classification_metrics() : metrics);
+    };
+    return makePlotPanel(context, name, specs, {{}, PlotSpecs::tr("Which metric the plot shows")},
+                         parent);
 }
 
 Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* parent) {
@@ -125,8 +132,13 @@ Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* p
 }
 
 Panel* makeFourthPlot(const Context& context, const QString& name, QWidget* parent) {
-    return makePlotPanel(context, name, fourthPlaceSpecs(), parent,
-                         QCoreApplication::translate("Panels", "Fourth plot"));
+    const auto specs = [](const std::vector<engine::Metric>&, const std::string& unit) {
+        return fourthPlaceSpecs(unit);
+    };
+    return makePlotPanel(context, name, specs,
+                         {QCoreApplication::translate("Panels", "Fourth plot"),
+                          PlotSpecs::tr("What the fourth plot shows")},
+                         parent);
 }
 
 }  // namespace ui

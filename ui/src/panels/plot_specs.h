@@ -25,7 +25,7 @@ PlotSpec lossSpec();
 /// A plot for each metric; the loss of the test part has none of its own.
 std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics);
 PlotSpec lossScaleSpec();
-/// Those between which tabs choose.
-std::vector<PlotSpec> fourthPlaceSpecs();
+/// Those between which tabs choose; `unit`: what one sample is called.
+std::vector<PlotSpec> fourthPlaceSpecs(const std::string& unit);
 
 }  // namespace ui

@@ -29,13 +29,11 @@ const std::array<QString, 4> widest = {u"0.00000"_s, u"100.0 %"_s, u"888,000"_s,
 struct CardWords {
     Q_DECLARE_TR_FUNCTIONS(CardWords)
 public:
-    static std::array<QString, 4> captions() {
-        return {tr("loss"), tr("test acc."), tr("samples/s"), tr("peak")};
+    static std::array<QString, 4> captions(const std::vector<engine::Metric>& metrics,
+                                           const std::string& unit) {
+        return {tr("loss"), testCaption(metrics), speedUnit(unit), tr("peak")};
     }
     static QString note(const RunTrack& track);
-    static QString tokens() { return tr("tokens/s"); }
-    static QString rows() { return tr("rows/s"); }
-    static QString metric(const QString& title) { return tr("test %1").arg(title); }
 };
 
 QString CardWords::note(const RunTrack& track) {
@@ -51,9 +49,13 @@ QString CardWords::note(const RunTrack& track) {
     return note + u" · "_s + tr("headroom %1 bits").arg(significant(std::max(0.0, room), 2));
 }
 
+std::array<QString, 4> usualCaptions() {
+    return CardWords::captions(engine::classification_metrics(), "images");
+}
+
 int figureWidth(std::size_t i) {
     return std::max(QFontMetrics(Theme::figures()).horizontalAdvance(widest[i]),
-                    QFontMetrics(Theme::caption()).horizontalAdvance(CardWords::captions()[i]));
+                    QFontMetrics(Theme::caption()).horizontalAdvance(usualCaptions()[i]));
 }
 
 int figuresWidth() {
@@ -63,19 +65,6 @@ int figuresWidth() {
 }
 
 }  // namespace
-
-QString metricCaption(const RunTrack* track) {
-    const engine::Metric metric =
-        primaryMetric(track != nullptr ? track->metrics() : engine::classification_metrics());
-    if (metric.key == "accuracy") return CardWords::captions()[1];
-    return CardWords::metric(metricInline(metric));
-}
-
-QString speedCaption(const RunTrack* track) {
-    const std::string unit = track != nullptr ? track->unit() : std::string();
-    if (unit == "tokens") return CardWords::tokens();
-    return unit == "rows" ? CardWords::rows() : CardWords::captions()[2];
-}
 
 RunFigures figuresOf(const RunTrack* track) {
     RunFigures out{unmeasured(), unmeasured(), unmeasured(), unmeasured()};
@@ -128,7 +117,7 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     auto* row = new QHBoxLayout(figures_);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
-    const auto captions = CardWords::captions();
+    const auto captions = usualCaptions();
     for (std::size_t i = 0; i < values_.size(); ++i) {
         addFigure(i, captions[i], widest[i]);
         values_[i]->parentWidget()->setMinimumWidth(figureWidth(i));
@@ -174,11 +163,17 @@ void RunCard::setWide(bool wide) {
     grid_->setColumnStretch(0, 1);
 }
 
+void RunCard::setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit) {
+    const auto captions = CardWords::captions(metrics, unit);
+    for (std::size_t i = 0; i < captions.size(); ++i) {
+        captions_[i]->setText(captions[i]);
+        values_[i]->setAccessibleName(title_ + u' ' + captions[i]);
+    }
+}
+
 void RunCard::show(const RunTrack* track, bool baseline) {
     const RunFigures figures = figuresOf(track);
     values_[0]->setText(figures.loss);
-    captions_[1]->setText(metricCaption(track));
-    captions_[2]->setText(speedCaption(track));
     values_[1]->setText(figures.metric);
     values_[2]->setText(figures.speed);
     values_[3]->setText(figures.peak);

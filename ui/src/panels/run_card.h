@@ -3,6 +3,10 @@
 #include <QFrame>
 #include <array>
 #include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/metric.h"
 
 class QGridLayout;
 class QLabel;
@@ -12,7 +16,7 @@ namespace ui {
 class ElidedLabel;
 class RunTrack;
 
-/// Of a run: loss, the test part's primary metric, samples/s and peak memory, as the window writes
+/// Of a run: loss, the test part's primary metric, throughput and peak memory, as the window writes
 /// them.
 struct RunFigures {
     QString loss;
@@ -20,10 +24,6 @@ struct RunFigures {
     QString speed;
     QString peak;
 };
-/// What the cards call the second of them: "test acc.", "test RMSE". Null: of a run to come.
-QString metricCaption(const RunTrack* track);
-/// "samples/s", or "tokens/s" of a text.
-QString speedCaption(const RunTrack* track);
 /// "–" for what is not measured yet; null: a run to come.
 RunFigures figuresOf(const RunTrack* track);
 /// "diverged at step 23", or the run's state.
@@ -41,6 +41,8 @@ public:
     /// The same for all cards, whatever they say.
     static int heightFor(bool wide);
     void setWide(bool wide);
+    /// What its second and third figure are called: by the task's metrics and what one sample is.
+    void setMeasures(const std::vector<engine::Metric>& metrics, const std::string& unit);
     void show(const RunTrack* track, bool baseline);
 
 private:

@@ -5,10 +5,12 @@
 #include <QTableWidget>
 #include <algorithm>
 
+#include "engine/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "panels/run_card.h"
+#include "text/metric_text.h"
 #include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -39,8 +41,8 @@ RunCards::RunCards(const Context& context, QWidget* parent)
     table_->setShowGrid(false);
     table_->setEditTriggers(QTableWidget::NoEditTriggers);
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-    table_->setHorizontalHeaderLabels({tr("run"), tr("state"), tr("loss"), tr("test accuracy"),
-                                       tr("samples/s"), tr("peak memory")});
+    table_->setHorizontalHeaderLabels(
+        {tr("run"), tr("state"), tr("loss"), QString(), QString(), tr("peak memory")});
     table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     table_->setObjectName(u"runs"_s);
     table_->setAccessibleName(tr("Runs on screen"));
@@ -144,15 +146,21 @@ void RunCards::refresh() {
         fillTable();
         return;
     }
-    for (std::size_t i = 0; i < shown_.size(); ++i)
-        shown_[i].card->show(shown_[i].track.get(), i == 0 && shown_.size() > 1);
+    const auto& config = context_.settings->config();
+    for (std::size_t i = 0; i < shown_.size(); ++i) {
+        const auto& [track, card] = shown_[i];
+        card->setMeasures(track ? track->metrics() : engine::metrics_of(config),
+                          track ? track->unit() : engine::sample_unit(config));
+        card->show(track.get(), i == 0 && shown_.size() > 1);
+    }
 }
 
 void RunCards::fillTable() {
     table_->setRowCount(static_cast<int>(shown_.size()));
     if (!shown_.empty()) {
-        table_->horizontalHeaderItem(3)->setText(metricCaption(shown_.front().track.get()));
-        table_->horizontalHeaderItem(4)->setText(speedCaption(shown_.front().track.get()));
+        const RunTrack& first = *shown_.front().track;
+        table_->horizontalHeaderItem(3)->setText(testCaption(first.metrics()));
+        table_->horizontalHeaderItem(4)->setText(speedUnit(first.unit()));
     }
     for (int i = 0; i < table_->rowCount(); ++i) {
         const RunTrack& track = *shown_[static_cast<std::size_t>(i)].track;

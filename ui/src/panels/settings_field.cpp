@@ -10,8 +10,9 @@
 #include "engine/catalog.h"
 #include "help/help_page.h"
 #include "text/language.h"
-#include "theme/icons.h"
 #include "theme/theme.h"
+#include "widgets/check_box.h"
+#include "widgets/choice_box.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -19,24 +20,6 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-/// A list whose arrow has the theme's colour, which a style sheet's picture cannot have.
-class ChoiceBox final : public QComboBox {
-public:
-    using QComboBox::QComboBox;
-
-protected:
-    void paintEvent(QPaintEvent* event) override {
-        QComboBox::paintEvent(event);
-        constexpr int arrow = 10;
-        QPainter painter(this);
-        painter.drawPixmap(width() - arrow - size::gap, (height() - arrow) / 2,
-                           iconPixmap(u"down"_s, palette().color(QPalette::PlaceholderText), arrow,
-                                      devicePixelRatioF()));
-    }
-    /// Turning the wheel scrolls the panel and never changes a setting on the way.
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-};
 
 /// Marks a changed field, inside its left edge.
 class ChangedDot final : public QWidget {
@@ -76,14 +59,10 @@ QString presetValue(const SettingsModel& model, const QString& path) {
     return resolved.master_weights ? u"true"_s : u"false"_s;
 }
 
-}  // namespace
-
-std::vector<Choice> catalogChoices(const QString& path) {
+std::vector<Choice> choicesOf(const engine::FieldInfo& info) {
     std::vector<Choice> choices;
-    const auto* info = engine::find_field(path.toStdString());
-    if (info == nullptr) return choices;
-    if (info->optional) choices.push_back({{}, {}, {}});
-    for (const auto& choice : info->choices) {
+    if (info.optional) choices.push_back({{}, {}, {}});
+    for (const auto& choice : info.choices) {
         const QString summary = engineText(choice.summary);
         choices.push_back(
             {QString::fromStdString(choice.value), engineText(choice.title),
@@ -92,8 +71,15 @@ std::vector<Choice> catalogChoices(const QString& path) {
     return choices;
 }
 
+}  // namespace
+
+std::vector<Choice> catalogChoices(const QString& path) {
+    const auto* info = engine::find_field(path.toStdString());
+    return info != nullptr ? choicesOf(*info) : std::vector<Choice>();
+}
+
 SettingsField::SettingsField(SettingsModel* model, const QString& path, QWidget* parent)
-    : QWidget(parent), model_(model), path_(path) {
+    : QWidget(parent), model_(model), path_(path), info_(model->field(path)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     connect(model_, &SettingsModel::changed, this, &SettingsField::refresh);
@@ -120,26 +106,25 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
                              QWidget* parent)
     : SettingsField(model, path, parent) {
     combo_ = new ChoiceBox(this);
-    combo_->setProperty("role", u"choice"_s);
-    combo_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    combo_->setMinimumContentsLength(4);
-    combo_->setFocusPolicy(Qt::StrongFocus);  // the wheel would take the focus, too
     setChoices(std::move(choices));
     connect(combo_, &QComboBox::activated, this,
             [this](int index) { model_->set(path_, combo_->itemData(index).toString()); });
     take(combo_);
 }
 
-SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path,
-                                       const QString& unit, QWidget* parent) {
-    const auto* info = engine::find_field(path.toStdString());
+SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path, bool withUnit,
+                                       QWidget* parent) {
+    const auto* info = model->field(path);
     if (!isFlag(info)) {
-        auto choices = catalogChoices(path);
-        return choices.empty() ? new SettingsField(model, path, unit, parent)
-                               : new SettingsField(model, path, std::move(choices), parent);
+        auto choices = info != nullptr ? choicesOf(*info) : std::vector<Choice>();
+        if (!choices.empty()) return new SettingsField(model, path, std::move(choices), parent);
+        const QString unit = withUnit && info != nullptr ? engineText(info->unit) : QString();
+        auto* field = new SettingsField(model, path, unit, parent);
+        field->withUnit_ = withUnit;
+        return field;
     }
     auto* field = new SettingsField(model, path, parent);
-    field->check_ = new QCheckBox(field);
+    field->check_ = new CheckBox(field);
     connect(field->check_, &QCheckBox::clicked, field,
             [field](bool on) { field->model_->set(field->path_, on ? u"true"_s : u"false"_s); });
     field->take(field->check_);
@@ -149,16 +134,28 @@ SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path
 void SettingsField::take(QWidget* editor) {
     editor_ = editor;
     setFocusProxy(editor);
-    const auto* info = engine::find_field(path_.toStdString());
-    editor->setAccessibleName(info != nullptr ? engineText(info->label) : path_);
-    // The list that drops down takes the focus, so it is announced as well.
-    if (combo_ != nullptr) combo_->view()->setAccessibleName(editor->accessibleName());
+    nameEditor();
     layout()->addWidget(editor);
     dot_ = new ChangedDot(this);
     dot_->setObjectName(u"changed"_s);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(editor, &QWidget::customContextMenuRequested, this, &SettingsField::openMenu);
     refresh();
+}
+
+void SettingsField::nameEditor() {
+    editor_->setAccessibleName(model_->label(path_));
+    // The list that drops down takes the focus, so it is announced as well.
+    if (combo_ != nullptr) combo_->view()->setAccessibleName(editor_->accessibleName());
+}
+
+void SettingsField::followKind() {
+    const auto* info = model_->field(path_);
+    if (info == info_) return;
+    info_ = info;
+    nameEditor();
+    if (combo_ != nullptr && !info->choices.empty()) setChoices(choicesOf(*info));
+    if (withUnit_) setUnit(engineText(info->unit));
 }
 
 void SettingsField::setChoices(std::vector<Choice> choices) {
@@ -194,6 +191,7 @@ void SettingsField::refreshChoice(const QString& text) {
 
 void SettingsField::refresh() {
     if (editor_ == nullptr) return;
+    followKind();
     const QString text = model_->text(path_);
     if (edit_ != nullptr && edit_->text() != text && !(edit_->hasFocus() && edit_->isModified())) {
         edit_->setText(text);
@@ -205,25 +203,31 @@ void SettingsField::refresh() {
     describe();
 }
 
+/// What the current choice does, with its whole name if that does not fit.
+QString SettingsField::choiceTip() const {
+    if (combo_ == nullptr) return {};
+    const QString help = combo_->currentData(Qt::ToolTipRole).toString();
+    if (!combo_->isCut()) return help;
+    return u"<p><b>%1</b></p>"_s.arg(combo_->currentText().toHtmlEscaped()) + help;
+}
+
 void SettingsField::describe() {
     const QString error = model_->errorAt(path_);
     restyle(editor_, "refused", !error.isEmpty());
     const bool changed = model_->isChanged(path_);
     dot_->setVisible(changed && error.isEmpty());
-    const QString help =
-        combo_ != nullptr ? combo_->currentData(Qt::ToolTipRole).toString() : QString();
-    editor_->setToolTip(error.isEmpty() ? help : error);
-    const auto* info = engine::find_field(path_.toStdString());
+    editor_->setToolTip(error.isEmpty() ? choiceTip() : error);
     QStringList words;
     if (!error.isEmpty()) words << error;
     if (changed) words << tr("Changed from %1.").arg(model_->defaultText(path_));
-    if (info != nullptr) words << engineText(info->help);
-    editor_->setAccessibleDescription(words.join(u' '));
+    if (info_ != nullptr) words << engineText(info_->help);
+    editor_->setAccessibleDescription(joined(words));
 }
 
 void SettingsField::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     if (dot_ == nullptr) return;
+    if (combo_ != nullptr) describe();
     const int left = check_ != nullptr ? check_->sizeHint().width() + 2 : 3;
     dot_->move(left, (height() - ChangedDot::diameter) / 2);
     dot_->raise();
@@ -248,19 +252,25 @@ void SettingsField::openMenu(const QPoint& at) {
 
 FieldLabel::FieldLabel(SettingsModel* model, const QString& path, const QString& text,
                        QWidget* parent)
-    : QLabel(parent), model_(model), path_(path) {
-    const auto* info = engine::find_field(path.toStdString());
-    setText(!text.isEmpty() || info == nullptr ? text : engineText(info->label));
+    : QLabel(parent), model_(model), path_(path), fixed_(text) {
     setProperty("role", u"label"_s);
     setWordWrap(true);
     setCursor(Qt::WhatsThisCursor);
-    if (info != nullptr) setToolTip(u"<p>"_s + engineText(info->help).toHtmlEscaped() + u"</p>"_s);
+    connect(model_, &SettingsModel::changed, this, &FieldLabel::refresh);
+    refresh();
+}
+
+void FieldLabel::refresh() {
+    setText(fixed_.isEmpty() ? model_->label(path_) : fixed_);
+    const auto* info = model_->field(path_);
+    setToolTip(info == nullptr ? QString()
+                               : u"<p>"_s + engineText(info->help).toHtmlEscaped() + u"</p>"_s);
 }
 
 void FieldLabel::mouseReleaseEvent(QMouseEvent* event) {
     QLabel::mouseReleaseEvent(event);
     if (event->button() == Qt::LeftButton && rect().contains(event->pos()))
-        showHelp(this, helpPage(path_, model_->defaultText(path_)));
+        showHelp(this, helpPage(*model_, path_));
 }
 
 }  // namespace ui

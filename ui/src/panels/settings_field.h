@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QCheckBox>
-#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QWidget>
@@ -10,6 +9,8 @@
 #include "models/settings_model.h"
 
 namespace ui {
+
+class ChoiceBox;
 
 /// One value of a list: as written in the settings, and as shown.
 struct Choice {
@@ -34,7 +35,7 @@ public:
     SettingsField(SettingsModel* model, const QString& path, std::vector<Choice> choices,
                   QWidget* parent = nullptr);
     /// What fits the field: a check box, a list of the catalog's choices or a line edit.
-    static SettingsField* forValue(SettingsModel* model, const QString& path, const QString& unit,
+    static SettingsField* forValue(SettingsModel* model, const QString& path, bool withUnit,
                                    QWidget* parent);
 
     const QString& path() const { return path_; }
@@ -49,16 +50,22 @@ protected:
 private:
     SettingsField(SettingsModel* model, const QString& path, QWidget* parent);
     void take(QWidget* editor);
+    void nameEditor();
+    /// An option may have other words, another unit and other choices in another kind.
+    void followKind();
     void refresh();
     void refreshChoice(const QString& text);
+    QString choiceTip() const;
     void describe();
     void openMenu(const QPoint& at);
 
     SettingsModel* model_;
     QString path_;
+    const engine::FieldInfo* info_;  ///< as the chosen kind has the field; null: no field
+    bool withUnit_ = false;          ///< shows the catalog's unit
     QWidget* editor_ = nullptr;
     QLineEdit* edit_ = nullptr;
-    QComboBox* combo_ = nullptr;
+    ChoiceBox* combo_ = nullptr;
     QCheckBox* check_ = nullptr;
     QLabel* unit_ = nullptr;
     QWidget* dot_ = nullptr;  ///< shown where the value is not the default
@@ -66,8 +73,8 @@ private:
 };
 
 /// The label of a field, which is its help: hover for a sentence, click for the page. `text`
-/// replaces the catalog's label where two fields share a row. Never takes the focus: with the
-/// keyboard, F1 in the field opens the page.
+/// replaces the catalog's label, which follows the chosen kind, where two fields share a row. Never
+/// takes the focus: with the keyboard, F1 in the field opens the page.
 class FieldLabel final : public QLabel {
     Q_OBJECT
 public:
@@ -78,8 +85,11 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
 
 private:
+    void refresh();
+
     SettingsModel* model_;
     QString path_;
+    QString fixed_;
 };
 
 }  // namespace ui

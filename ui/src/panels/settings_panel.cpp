@@ -41,6 +41,7 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     column_->addStretch();
     setWidget(inside);
     connect(context_.settings, &SettingsModel::changed, this, &SettingsPanel::refresh);
+    connect(preview_, &DataPreview::readChanged, this, &SettingsPanel::refreshSummary);
     connect(context_.feed, &EventFeed::stateChanged, this, &SettingsPanel::lock);
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
     auto* machine = new DeviceCheck(context_.settings, this);
@@ -112,9 +113,7 @@ void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<Settin
 }
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
-    const auto* info = engine::find_field(path.toStdString());
-    const QString unit = withUnit && info != nullptr ? engineText(info->unit) : QString();
-    fields_.push_back(SettingsField::forValue(context_.settings, path, unit, this));
+    fields_.push_back(SettingsField::forValue(context_.settings, path, withUnit, this));
     return fields_.back();
 }
 
@@ -151,10 +150,8 @@ void SettingsPanel::addModel() {
 
 void SettingsPanel::addPrecision() {
     auto* what = makeLink(tr("what is this?"), this);
-    connect(what, &QToolButton::clicked, this, [this, what] {
-        const QString path = u"precision.preset"_s;
-        showHelp(what, helpPage(path, context_.settings->defaultText(path)));
-    });
+    connect(what, &QToolButton::clicked, this,
+            [this, what] { showHelp(what, helpPage(*context_.settings, u"precision.preset"_s)); });
     auto* rows = section(tr("Precision"), what);
     single_ = edit(u"precision.preset"_s);
     row(rows, label(u"precision.preset"_s, tr("Single run")), {single_});
@@ -226,20 +223,31 @@ void SettingsPanel::addFindings() {
     rows->addWidget(findings_);
 }
 
+/// Empty while the data that decide on the model's size are not read.
 QString SettingsPanel::modelSummary() const {
+    const auto& config = context_.settings->config();
+    const auto* info = engine::find_dataset(config.dataset.kind);
+    const bool filesDecide = info != nullptr && info->files_decide;
+    const auto* read = preview_->read();
+    if (filesDecide && read == nullptr) return {};
     try {
-        const std::int64_t numbers = engine::parameter_count(context_.settings->config());
+        const std::int64_t numbers =
+            filesDecide ? engine::parameter_count(config, *read) : engine::parameter_count(config);
         return tr("%1 parameters · %2").arg(count(numbers), bytes(4 * numbers));
     } catch (const std::exception&) {
-        return {};  // the data set is not there yet, and with it the model's input
+        return {};  // a model or a task that does not fit these data
     }
+}
+
+void SettingsPanel::refreshSummary() {
+    modelNote_->setText(context_.settings->errors().empty() ? modelSummary() : QString());
 }
 
 void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
     refreshModels();
     refreshPresets();
-    modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
+    refreshSummary();
     scalerBox_->setVisible(settings.usesScaler());
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));

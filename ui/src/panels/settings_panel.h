@@ -42,6 +42,7 @@ private:
     void addFindings();
     void showMore(bool shown);
     void refresh();
+    void refreshSummary();
     void refreshFindings();
     void refreshModels();
     void refreshPresets();

@@ -13,9 +13,8 @@ using namespace Qt::StringLiterals;
 void SettingsPanel::refreshFindings() {
     QStringList links;
     for (const auto& error : context_.settings->errors()) {
-        const auto* info = engine::find_field(error.field);
         const QString path = QString::fromStdString(error.field);
-        const QString name = info != nullptr ? engineText(info->label) : path;
+        const QString name = context_.settings->label(path);
         links << u"<a href='%1'>%2</a>"_s.arg(path.toHtmlEscaped(), name.toHtmlEscaped());
     }
     const QString mark =
@@ -53,10 +52,8 @@ void SettingsPanel::refreshModels() {
     const QString kind = settings.text(u"dataset.kind"_s);
     if (kind == modelsFor_) return;
     modelsFor_ = kind;
-    std::string input;
-    for (const auto& info : engine::datasets()) {
-        if (info.kind == kind.toStdString()) input = info.input;
-    }
+    const auto* chosen = engine::find_dataset(kind.toStdString());
+    const std::string input = chosen != nullptr ? chosen->input : std::string();
     std::vector<Choice> models;
     for (Choice& choice : catalogChoices(u"model.kind"_s)) {
         for (const auto& info : engine::models()) {

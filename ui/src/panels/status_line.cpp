@@ -10,6 +10,7 @@
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
+#include "text/metric_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -140,7 +141,8 @@ void StatusLine::refresh() {
     const auto track = focusTrack(tracks);
     const bool known = track && track->speed().known();
     stepTime_->setText(known ? tr("%1/step").arg(milliseconds(track->speed().step_ms)) : QString());
-    speed_->setText(known ? tr("%1 samples/s").arg(significant(track->speed().samples_per_s))
+    speed_->setText(known ? significant(track->speed().samples_per_s) + u' ' +
+                                speedUnit(track->unit())
                           : QString());
     if (!running()) return;
     const Progress progress = progressOf(tracks);

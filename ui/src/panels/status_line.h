@@ -10,7 +10,7 @@
 
 namespace ui {
 
-/// Phase, progress, time left, step time, samples/s, CPU, memory and when the record was last
+/// Phase, progress, time left, step time, throughput, CPU, memory and when the record was last
 /// written.
 class StatusLine final : public QWidget {
     Q_OBJECT

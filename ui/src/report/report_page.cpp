@@ -93,9 +93,10 @@ QStringList ReportPage::figures(const RunTrack& track) {
 QString ReportPage::table(const TrackList& tracks) {
     const engine::Metric metric = primaryMetric(tracks.empty() ? engine::classification_metrics()
                                                                : tracks.front()->metrics());
+    const std::string unit = tracks.empty() ? std::string() : tracks.front()->unit();
     QString out = u"<table>\n"_s + row({tr("run"), tr("seed"), tr("test loss"),
-                                        tr("test %1").arg(metricInline(metric)),
-                                        tr("time per step"), tr("samples/s"), tr("peak memory"),
+                                        spaced(tr("test %1").arg(metricInline(metric))),
+                                        tr("time per step"), speedUnit(unit), tr("peak memory"),
                                         tr("steps"), tr("updates"), tr("skipped"), tr("growths")},
                                        "th");
     for (const auto& track : tracks) {
@@ -138,9 +139,10 @@ QString reportPage(const TrackList& tracks, const std::vector<engine::Verdict>& 
                    const std::vector<ReportPlot>& plots) {
     QString page = ReportPage::head();
     for (const auto& verdict : verdicts) {
-        page += u"<p><b>%1</b> %2 %3</p>\n"_s.arg(engineText(verdict.headline).toHtmlEscaped(),
-                                                  costText(verdict).toHtmlEscaped(),
-                                                  evidenceText(verdict).toHtmlEscaped());
+        const QString headline = engineText(verdict.headline);
+        const QString whole = joined({headline, costText(verdict), evidenceText(verdict)});
+        page += u"<p><b>%1</b>%2</p>\n"_s.arg(headline.toHtmlEscaped(),
+                                              whole.mid(headline.size()).toHtmlEscaped());
     }
     page += ReportPage::table(tracks);
     for (const ReportPlot& plot : plots) {

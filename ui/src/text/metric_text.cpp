@@ -1,5 +1,6 @@
 #include "text/metric_text.h"
 
+#include <QCoreApplication>
 #include <cmath>
 
 #include "engine/catalog.h"
@@ -7,6 +8,16 @@
 #include "text/language.h"
 
 namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct MetricWords {
+    Q_DECLARE_TR_FUNCTIONS(MetricWords)
+};
+
+}  // namespace
 
 QString metricValue(const engine::Metric& metric, double value) {
     if (std::isnan(value)) return unmeasured();
@@ -40,6 +51,22 @@ engine::Metric metricOf(const std::string& key) {
     return {.key = key, .title = key};
 }
 
+QString testCaption(const std::vector<engine::Metric>& metrics) {
+    const engine::Metric metric = primaryMetric(metrics);
+    if (metric.key == "accuracy") return MetricWords::tr("test acc.");
+    return spaced(MetricWords::tr("test %1").arg(metricInline(metric)));
+}
+
 QString unitName(const std::string& unit) { return engineText(unit); }
+
+QString speedUnit(const std::string& unit) {
+    if (unit == "tokens") return MetricWords::tr("tokens/s");
+    return unit == "rows" ? MetricWords::tr("rows/s") : MetricWords::tr("samples/s");
+}
+
+QString speedTitle(const std::string& unit) {
+    QString title = speedUnit(unit);
+    return title.replace(0, 1, title.at(0).toUpper());
+}
 
 }  // namespace ui

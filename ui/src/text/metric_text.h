@@ -19,7 +19,14 @@ QString metricTitle(const engine::Metric& metric);
 QString metricInline(const engine::Metric& metric);
 /// The metric that some task calls so.
 engine::Metric metricOf(const std::string& key);
+/// The primary metric of the test part, as short as a card needs it: "test acc.", "test RMSE".
+QString testCaption(const std::vector<engine::Metric>& metrics);
 /// "images", "rows", "tokens" of what one sample is called, in the window's language.
 QString unitName(const std::string& unit);
+/// Unit of throughput for such samples: "rows/s" of a table, "tokens/s" of a text, else
+/// "samples/s".
+QString speedUnit(const std::string& unit);
+/// The same as a title: "Rows/s".
+QString speedTitle(const std::string& unit);
 
 }  // namespace ui

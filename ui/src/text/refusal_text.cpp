@@ -3,7 +3,6 @@
 #include <QCoreApplication>
 #include <QRegularExpression>
 
-#include "engine/catalog.h"
 #include "text/event_text.h"
 #include "text/language.h"
 
@@ -37,16 +36,12 @@ QString bare(QString value) {
 
 }  // namespace
 
-QString refusalText(const engine::SettingError& error, bool named) {
+QString refusalText(const engine::SettingError& error, const QString& label) {
     const QString allowed = grouped(capitalised(sentence(engineText(error.allowed))));
     const QString value = bare(QString::fromStdString(error.value));
     const QString text =
         value.isEmpty() ? allowed : Refusal::tr("\"%1\" is not valid. %2").arg(value, allowed);
-    const auto* info = engine::find_field(error.field);
-    if (!named) return text;
-    const QString label =
-        info != nullptr ? engineText(info->label) : QString::fromStdString(error.field);
-    return Refusal::tr("%1: %2").arg(label, text);
+    return label.isEmpty() ? text : Refusal::tr("%1: %2").arg(label, text);
 }
 
 QString capitalised(QString text) {

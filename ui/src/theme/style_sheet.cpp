@@ -66,10 +66,11 @@ QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; paddi
     selection-background-color: @selected; selection-color: @text; outline: none; }
 QCheckBox { spacing: 6px; padding: 3px; border: 2px solid transparent; border-radius: @fieldRadiuspx; }
 QCheckBox:focus { border-color: @accent; }
+QCheckBox::indicator { image: none; background: transparent; border: none; width: 15px; height: 15px; }
 QProgressBar { background: @line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: @accent; border-radius: 3px; }
 QTabBar { qproperty-drawBase: 0; background: transparent; }
-QTabBar::tab { background: transparent; border: 2px solid transparent; padding: 1px 6px; color: @dim; }
+QTabBar::tab { background: transparent; border: 2px solid transparent; padding: 1px 5px; color: @dim; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
 QTabBar::tab:selected:focus { border: 2px solid @accent; border-radius: @fieldRadiuspx; }
 )";

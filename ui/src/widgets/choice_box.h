@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QComboBox>
+
+namespace ui {
+
+/// A list to choose from. Its arrow has the theme's colour, which a style sheet's picture cannot
+/// have, and a choice that does not fit ends in "…".
+class ChoiceBox final : public QComboBox {
+    Q_OBJECT
+public:
+    explicit ChoiceBox(QWidget* parent = nullptr);
+
+    /// The current choice does not fit.
+    bool isCut() const;
+
+protected:
+    void initStyleOption(QStyleOptionComboBox* option) const override;
+    void paintEvent(QPaintEvent* event) override;
+    /// Turning the wheel scrolls the panel and never changes a setting on the way.
+    void wheelEvent(QWheelEvent* event) override;
+};
+
+}  // namespace ui
