@@ -24,7 +24,7 @@ TEST(DataSketch, CutsNoLineOfALongText) {
     DataSketch sketch(&theme);
     engine::DatasetPreview preview;
     preview.text = engine::TextPreview{};
-    for (int i = 0; i < 40; ++i) preview.text->passage += "jpgqy jpgqy jpgqy jpgqy\n\n";
+    for (int i = 0; i < 400; ++i) preview.text->passage += "jpgqy ";
     preview.text->frequent = {{"e", 5}};
     for (const int width : {150, 268, 500}) {
         sketch.show(preview);
