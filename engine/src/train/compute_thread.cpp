@@ -15,7 +15,7 @@ struct ComputeThread::Impl {
     std::vector<std::shared_ptr<Turn>> turns;
     const Turn* running = nullptr;
     std::uint64_t wakes = 0;
-    std::size_t rounds = 0;  // compute thread only
+    std::size_t rounds = 0;  // since there was nothing to do; compute thread only
     bool stopping = false;
     std::thread thread;
 
@@ -44,7 +44,9 @@ struct ComputeThread::Impl {
             turn.reset();  // before remove() may return: its caller frees the turn, not this thread
             end();
         }
-        ++rounds;
+        // After idle ones the first comes first again: it is the first to prepare and to be
+        // numbered.
+        rounds = any ? rounds + 1 : 0;
         return any;
     }
 
@@ -88,6 +90,9 @@ void ComputeThread::remove(const Turn* turn) {
     turns.erase(
         std::remove_if(turns.begin(), turns.end(), [&](const auto& t) { return t.get() == turn; }),
         turns.end());
+    // The round in flight may pass one over that has moved up: it is asked in another.
+    ++impl_->wakes;
+    impl_->changed.notify_all();
     impl_->finished.wait(lock, [&] { return impl_->running != turn; });
 }
 

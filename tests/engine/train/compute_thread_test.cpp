@@ -106,6 +106,32 @@ TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
     }
 }
 
+TEST(ComputeThread, BeginsWithTheFirstAgainAfterIdleRounds) {
+    constexpr int idle = 7;
+    bool work = false;  // as `order`, the compute thread's alone
+    std::vector<int> order;
+    const auto turn = [&](int id) {
+        return [&, id](int calls) {
+            if (id == 0 && calls >= idle) work = true;
+            if (!work || order.size() == 4) return false;
+            order.push_back(id);
+            return true;
+        };
+    };
+    const auto a = std::make_shared<Counted>(turn(0)), b = std::make_shared<Counted>(turn(1));
+    {
+        ComputeThread thread;
+        thread.add(a);
+        thread.add(b);
+        for (int calls = 1; calls <= idle; ++calls) {
+            b->wait_for(calls);
+            thread.wake();
+        }
+        a->wait_for(idle + 2);
+    }
+    EXPECT_EQ(order, (std::vector{0, 1, 1, 0}));
+}
+
 TEST(ComputeThread, AsksAnIdleTurnAgainAfterWake) {
     const auto idle = std::make_shared<Counted>([](int) { return false; });
     ComputeThread thread;
