@@ -63,6 +63,9 @@ struct TaskInfo {
 std::span<const TaskInfo> tasks();
 /// Metrics of the task that these settings stand for, as far as they tell without the data.
 std::vector<Metric> metrics_of(const RunConfig& config);
+/// The same for the data that the preview was made of: those of a table with words to predict are
+/// not those of one with numbers.
+std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& preview);
 
 struct PrecisionInfo {
     std::string preset;

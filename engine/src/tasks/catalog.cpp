@@ -66,18 +66,28 @@ TaskSchemas::TaskSchemas(const TaskSetup& setup)
     : training(with_transforms(setup.data, setup.config.dataset, true)),
       evaluation(with_transforms(setup.data, setup.config.dataset, false)) {}
 
-std::vector<Metric> metrics_of(const RunConfig& config) {
-    const auto sets = dataset_descriptors();
-    const bool known = std::any_of(sets.begin(), sets.end(), [&](const DatasetDescriptor& set) {
-        return set.kind == config.dataset.kind;
-    });
-    if (!known) return {};
+namespace {
+
+/// Empty for settings that do not fit together.
+std::vector<Metric> metrics_of(const RunConfig& config, const Schema& data) {
     try {
-        return task_of(config, dataset_descriptor(config.dataset.kind).schema(config.dataset))
-            .metrics;
-    } catch (const Error&) {  // settings that do not fit together
+        return task_of(config, data).metrics;
+    } catch (const Error&) {
         return {};
     }
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of(const RunConfig& config) {
+    const auto sets = dataset_descriptors();
+    const auto found = std::ranges::find(sets, config.dataset.kind, &DatasetDescriptor::kind);
+    return found == sets.end() ? std::vector<Metric>()
+                               : metrics_of(config, found->schema(config.dataset));
+}
+
+std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& preview) {
+    return preview.schema ? metrics_of(config, *preview.schema) : metrics_of(config);
 }
 
 namespace {

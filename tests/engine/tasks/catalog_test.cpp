@@ -80,6 +80,15 @@ TEST(TaskCatalog, MetricsOfSettingsAreThoseOfTheirTask) {
     EXPECT_THAT(metrics_of(config_of("unheard", "mlp")), IsEmpty());
 }
 
+TEST(TaskCatalog, MetricsOfFilesFollowFromTheirPreview) {
+    const test_support::TempFolder folder;
+    RunConfig config = config_of("csv", "mlp");
+    config.dataset.path = {folder.write("a.csv", "a,y\n1,yes\n2,no\n3,yes\n4,no\n5,yes\n")};
+    EXPECT_THAT(keys_of(metrics_of(config, preview_dataset(config.dataset, 1, 0))),
+                ElementsAre("accuracy"));
+    EXPECT_THAT(keys_of(metrics_of(config, DatasetPreview{})), ElementsAre("rmse", "r2"));
+}
+
 TEST(TaskCatalog, WindowsAreAsLongAsTheSettingsSay) {
     RunConfig config = config_of("text-generated", "rnn-lm");
     config.bptt = 11;

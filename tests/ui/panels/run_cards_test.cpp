@@ -1,6 +1,7 @@
 #include "panels/run_cards.h"
 
 #include <QDockWidget>
+#include <QFile>
 #include <QTabBar>
 #include <QTableWidget>
 
@@ -68,6 +69,17 @@ TEST_F(RunCardsTest, NameWhatTheSettingsMeasureBeforeARun) {
     QTest::qWait(20);
     for (const auto& word : {u"test perplexity"_s, u"tokens/s"_s, u"Tokens/s"_s})
         EXPECT_TRUE(words(*cards, *window).contains(word)) << word.toStdString();
+}
+
+TEST_F(RunCardsTest, NameTheMetricOfTheFileOnceItIsRead) {
+    QFile file(folder.filePath(u"table.csv"_s));
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("a,y\n1,yes\n2,no\n3,yes\n4,no\n5,yes\n");
+    file.close();
+    settings.set(u"dataset.kind"_s, u"csv"_s);
+    settings.set(u"dataset.path"_s, file.fileName());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return words(*cards, *window).contains(u"test acc."_s); }));
+    EXPECT_TRUE(words(*cards, *window).contains(u"rows/s"_s));
 }
 
 TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {

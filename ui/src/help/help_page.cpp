@@ -89,7 +89,7 @@ void showHelp(QWidget* below, const QString& html) {
     card->setAttribute(Qt::WA_DeleteOnClose);
     card->setObjectName(u"help"_s);
     auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     auto* text = new QLabel(html, card);
     text->setWordWrap(true);
     text->setTextFormat(Qt::RichText);
@@ -98,7 +98,7 @@ void showHelp(QWidget* below, const QString& html) {
     column->addWidget(text);
     // adjustSize() limits a window's height and would cut long words off.
     card->setFixedWidth(width);
-    card->setFixedHeight(column->heightForWidth(width));
+    card->setFixedHeight(column->heightForWidth(width) + 2 * size::border);
     QPoint at = below->mapToGlobal(QPoint(0, below->height() + size::grid));
     const QRect screen = below->screen()->availableGeometry();
     at.setX(

@@ -4,8 +4,11 @@
 #include <QMap>
 #include <QObject>
 #include <QStringList>
+#include <optional>
 #include <vector>
 
+#include "engine/dataset_preview.h"
+#include "engine/metric.h"
 #include "engine/run_config.h"
 
 namespace engine {
@@ -65,6 +68,15 @@ public:
     /// What is wrong with a field, in one sentence; empty if nothing.
     QString errorAt(const QString& path) const;
 
+    /// What decides on the samples there are: equal keys name the same data.
+    QString dataKey() const;
+    /// What was read of the data of this key.
+    void setData(const QString& key, engine::DatasetPreview data);
+    /// That of the data in force; null while they are not read, and if they cannot be.
+    const engine::DatasetPreview* data() const;
+    /// Those of a run of these settings, by its data once they are read.
+    std::vector<engine::Metric> metrics() const;
+
     /// What the machine lacks is refused like a wrong value.
     void setLimits(const DeviceLimits& limits);
     /// Why a precision cannot run on the chosen device; empty if it can.
@@ -93,6 +105,8 @@ private:
     QJsonObject json_;  ///< of config_
     QJsonObject defaults_;
     QMap<QString, QString> refused_;  ///< texts that the parser did not take
+    std::optional<engine::DatasetPreview> data_;
+    QString dataKey_;  ///< of data_
     DeviceLimits limits_;
     std::vector<engine::SettingError> errors_;
     std::vector<engine::Message> notes_;

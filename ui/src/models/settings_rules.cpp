@@ -1,4 +1,4 @@
-// Which settings play a part, and what the machine lacks for them.
+// Which settings play a part, what their data are, and what the machine lacks for them.
 #include "engine/catalog.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
@@ -24,6 +24,31 @@ bool SettingsModel::applies(const QString& path) const {
     const std::string kind = text(path.section(u'.', 0, 0) + u".kind"_s).toStdString();
     if (std::find(info->kinds.begin(), info->kinds.end(), kind) == info->kinds.end()) return false;
     return info->needs.empty() || text(QString::fromStdString(info->needs)) == u"true"_s;
+}
+
+QString SettingsModel::dataKey() const {
+    const auto& dataset = config_.dataset;
+    QStringList parts{QString::fromStdString(dataset.kind), QString::number(dataset.train_limit),
+                      QString::number(dataset.validation_share), QString::number(config_.seed)};
+    for (const auto& [name, value] : dataset.options)
+        parts << QString::fromStdString(name + '=' + engine::to_string(value));
+    for (const auto& path : dataset.path) parts << QString::fromStdString(path);
+    return parts.join(u'|');
+}
+
+void SettingsModel::setData(const QString& key, engine::DatasetPreview data) {
+    dataKey_ = key;
+    data_ = std::move(data);
+    emit changed();
+}
+
+const engine::DatasetPreview* SettingsModel::data() const {
+    return data_ && dataKey_ == dataKey() ? &*data_ : nullptr;
+}
+
+std::vector<engine::Metric> SettingsModel::metrics() const {
+    const auto* read = data();
+    return read != nullptr ? engine::metrics_of(config_, *read) : engine::metrics_of(config_);
 }
 
 void SettingsModel::setLimits(const DeviceLimits& limits) {

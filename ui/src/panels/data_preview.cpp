@@ -104,16 +104,9 @@ void DataPreview::choosePath() {
 
 void DataPreview::ask() {
     const auto& config = context_.settings->config();
-    QString key = QString::fromStdString(config.dataset.kind) + u'|' +
-                  QString::number(config.dataset.train_limit) + u'|' +
-                  QString::number(config.dataset.validation_share) + u'|' +
-                  QString::number(config.seed);
-    for (const auto& [name, value] : config.dataset.options)
-        key += u'|' + QString::fromStdString(name + '=' + engine::to_string(value));
-    for (const auto& path : config.dataset.path) key += u'|' + QString::fromStdString(path);
+    const QString key = context_.settings->dataKey();
     if (key == asked_) return;
     asked_ = key;
-    read_.reset();
     const auto* info = engine::find_dataset(config.dataset.kind);
     if (info != nullptr && !info->needs.empty() && config.dataset.path.empty()) {
         showProblem(engineText(info->needs));
@@ -126,8 +119,7 @@ void DataPreview::ask() {
             if (key != asked_) return;  // the settings have moved on
             if (!answer.problem.empty()) return showProblem(engineText(answer.problem));
             show(answer.preview);
-            read_ = answer.preview;
-            emit readChanged();
+            context_.settings->setData(key, answer.preview);
         });
 }
 

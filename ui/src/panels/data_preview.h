@@ -18,12 +18,6 @@ public:
     explicit DataPreview(const Context& context, QWidget* parent = nullptr);
     /// Asks for the file or folder of the data set.
     void choosePath();
-    /// The data that the settings name, once they have been read; null before, and if they cannot
-    /// be.
-    const engine::DatasetPreview* read() const { return read_ ? &*read_ : nullptr; }
-
-signals:
-    void readChanged();
 
 private:
     void ask();
@@ -36,7 +30,6 @@ private:
     QLabel* pictures_;
     DataSketch* sketch_;
     QLabel* counts_;
-    std::optional<engine::DatasetPreview> read_;
     QString asked_;  ///< settings that the preview was asked for
 };
 

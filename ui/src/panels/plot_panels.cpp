@@ -119,8 +119,8 @@ void PlotPanel::fillTabs() {
 std::vector<PlotSpec> PlotPanel::suitableSpecs() const {
     const auto tracks = context_.feed->tracks();
     if (!tracks.empty()) return specsFor_(tracks.front()->metrics(), tracks.front()->unit());
-    const auto& config = context_.settings->config();
-    return specsFor_(engine::metrics_of(config), engine::sample_unit(config));
+    const SettingsModel& settings = *context_.settings;
+    return specsFor_(settings.metrics(), engine::sample_unit(settings.config()));
 }
 
 void PlotPanel::follow() {

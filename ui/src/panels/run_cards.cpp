@@ -149,7 +149,7 @@ void RunCards::refresh() {
     const auto& config = context_.settings->config();
     for (std::size_t i = 0; i < shown_.size(); ++i) {
         const auto& [track, card] = shown_[i];
-        card->setMeasures(track ? track->metrics() : engine::metrics_of(config),
+        card->setMeasures(track ? track->metrics() : context_.settings->metrics(),
                           track ? track->unit() : engine::sample_unit(config));
         card->show(track.get(), i == 0 && shown_.size() > 1);
     }

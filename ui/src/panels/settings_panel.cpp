@@ -41,7 +41,6 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     column_->addStretch();
     setWidget(inside);
     connect(context_.settings, &SettingsModel::changed, this, &SettingsPanel::refresh);
-    connect(preview_, &DataPreview::readChanged, this, &SettingsPanel::refreshSummary);
     connect(context_.feed, &EventFeed::stateChanged, this, &SettingsPanel::lock);
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
     auto* machine = new DeviceCheck(context_.settings, this);
@@ -228,7 +227,7 @@ QString SettingsPanel::modelSummary() const {
     const auto& config = context_.settings->config();
     const auto* info = engine::find_dataset(config.dataset.kind);
     const bool filesDecide = info != nullptr && info->files_decide;
-    const auto* read = preview_->read();
+    const auto* read = context_.settings->data();
     if (filesDecide && read == nullptr) return {};
     try {
         const std::int64_t numbers =
@@ -239,15 +238,11 @@ QString SettingsPanel::modelSummary() const {
     }
 }
 
-void SettingsPanel::refreshSummary() {
-    modelNote_->setText(context_.settings->errors().empty() ? modelSummary() : QString());
-}
-
 void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
     refreshModels();
     refreshPresets();
-    refreshSummary();
+    modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
     scalerBox_->setVisible(settings.usesScaler());
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));

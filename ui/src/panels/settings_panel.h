@@ -42,7 +42,6 @@ private:
     void addFindings();
     void showMore(bool shown);
     void refresh();
-    void refreshSummary();
     void refreshFindings();
     void refreshModels();
     void refreshPresets();
