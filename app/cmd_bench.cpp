@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "engine/bench.h"
+#include "engine/catalog.h"
 #include "engine/error.h"
 #include "json_output.h"
 #include "settings.h"
@@ -30,8 +31,7 @@ void pace(engine::BenchOptions& options) {
 }
 
 int bench(const BenchArguments& args) {
-    const auto config =
-        read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
+    const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     engine::BenchOptions options = args.options;
     if (args.paced) pace(options);
@@ -46,7 +46,8 @@ int bench(const BenchArguments& args) {
               << config->batch_size << ", " << result.threads
               << " threads: " << result.median_step_ms << " ms a step (median of "
               << result.block_step_ms.size() << " blocks of " << args.options.steps << ", spread "
-              << result.spread_ms << " ms), " << result.samples_per_s << " samples/s, peak "
+              << result.spread_ms << " ms), " << result.samples_per_s << ' '
+              << engine::speed_unit(*config) << ", peak "
               << static_cast<double>(result.peak_bytes) / 1e6 << " MB\n";
     return 0;
 }

@@ -96,8 +96,8 @@ std::vector<engine::Verdict> judge_all(const std::vector<engine::ComparedRuns>& 
 }
 
 void print(const std::vector<engine::ComparisonRow>& rows,
-           const std::vector<engine::Verdict>& verdicts) {
-    std::cout << '\n' << engine::comparison_table(rows);
+           const std::vector<engine::Verdict>& verdicts, const std::string& speed_unit) {
+    std::cout << '\n' << engine::comparison_table(rows, speed_unit);
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
         std::cout << '\n'
                   << rows[i + 1].precision << " against " << rows.front().precision << ": "
@@ -224,7 +224,7 @@ int compare(const CompareArguments& args) {
     if (!all_ran) return end.exit_code();
     const auto rows = engine::compare_runs(compared);
     const auto verdicts = judge_all(compared, rows, engine::sample_unit(*config));
-    if (!args.json) print(rows, verdicts);
+    if (!args.json) print(rows, verdicts, engine::speed_unit(*config));
 #ifdef HALFTONE_HAS_UI
     if (!args.report.empty()) write_report(compared, verdicts, args, store);
 #endif

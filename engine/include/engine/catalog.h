@@ -36,6 +36,8 @@ const DatasetInfo* find_dataset(std::string_view kind);
 /// What one sample of these settings is called, as DatasetInfo::unit; "samples" where no such data
 /// set is known.
 std::string sample_unit(const RunConfig& config);
+/// The unit of speed: "rows/s", "tokens/s", and "samples/s" for everything else.
+std::string speed_unit(const RunConfig& config);
 
 struct ModelInfo {
     std::string kind;

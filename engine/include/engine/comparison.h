@@ -58,6 +58,8 @@ struct ComparisonRow {
 std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisions);
 
 /// The rows as a table for a terminal, a line a precision, with a header; unknown figures as "-".
-std::string comparison_table(const std::vector<ComparisonRow>& rows);
+/// `unit`: of speed, as speed_unit() gives it.
+std::string comparison_table(const std::vector<ComparisonRow>& rows,
+                             const std::string& unit = "samples/s");
 
 }  // namespace engine

@@ -67,6 +67,11 @@ const DatasetInfo* find_dataset(std::string_view kind) {
     return found == all.end() ? nullptr : &*found;
 }
 
+std::string speed_unit(const RunConfig& config) {
+    const std::string unit = sample_unit(config);
+    return unit == "rows" || unit == "tokens" ? unit + "/s" : "samples/s";
+}
+
 std::string sample_unit(const RunConfig& config) {
     const DatasetInfo* info = find_dataset(config.dataset.kind);
     return info != nullptr ? info->unit : "samples";

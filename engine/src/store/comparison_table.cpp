@@ -163,13 +163,13 @@ std::vector<ComparisonRow> compare_runs(const std::vector<ComparedRuns>& precisi
     return rows;
 }
 
-std::string comparison_table(const std::vector<ComparisonRow>& rows) {
+std::string comparison_table(const std::vector<ComparisonRow>& rows, const std::string& unit) {
     const std::string key = rows.empty() || rows.front().metric.key.empty()
                                 ? std::string("metric")
                                 : rows.front().metric.key;
     std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
-                                 "last " + key, "ms/step", "samples/s", "speed-up", "peak",
-                                 "updates", "skipped", "growths"}};
+                                 "last " + key, "ms/step", unit, "speed-up", "peak", "updates",
+                                 "skipped", "growths"}};
     for (const auto& row : rows) lines.push_back(cells_of(row));
     return aligned(lines, 1);
 }

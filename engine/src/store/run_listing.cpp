@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/catalog.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 #include "store/json_number.h"
@@ -104,7 +105,8 @@ std::string figures(const RunSummary& run) {
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
-    lines.push_back({"speed", number_text("%.0f samples/s", run.samples_per_s)});
+    lines.push_back(
+        {"speed", number_text(("%.0f " + speed_unit(run.config)).c_str(), run.samples_per_s)});
     lines.push_back(
         {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)});
     std::string out = aligned(lines, 2);

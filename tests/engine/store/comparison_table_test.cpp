@@ -5,6 +5,7 @@
 #include <limits>
 #include <sstream>
 
+#include "engine/catalog.h"
 #include "engine/comparison.h"
 #include "store/step_record.h"
 #include "support/part_figures.h"
@@ -142,6 +143,14 @@ TEST(Comparison, WhatIsNotKnownIsADash) {
     EXPECT_TRUE(std::isnan(rows[0].speed_up));
     EXPECT_THAT(comparison_table(rows), HasSubstr("  -  "));
     EXPECT_THAT(comparison_table(rows), testing::Not(HasSubstr("nan")));
+}
+
+TEST(Comparison, SpeedsAreInTheUnitOfTheDataSet) {
+    RunConfig config;
+    config.dataset.kind = "csv";
+    EXPECT_THAT(comparison_table({}, speed_unit(config)), HasSubstr(" rows/s "));
+    config.dataset.kind = "spirals";
+    EXPECT_THAT(comparison_table({}, speed_unit(config)), HasSubstr(" samples/s "));
 }
 
 }  // namespace
