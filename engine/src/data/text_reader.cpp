@@ -208,17 +208,15 @@ TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
 
 TextReading text_reading(const DatasetConfig& config) {
     const bool words = config.kind == "text-words";
-    const auto specs = words ? text_words_option_specs() : text_chars_option_specs();
-    const auto whole = [&](const char* name) {
-        return option<std::int64_t>(config.options, specs, name);
-    };
+    const TypedOptions given(config.options,
+                             words ? text_words_option_specs() : text_chars_option_specs());
     TextReading reading{.vocabulary = {.words = words},
                         .most_bytes = static_cast<std::size_t>(largest_dataset_bytes())};
     if (config.kind == "text-generated") return reading;
-    reading.vocabulary.min_count = whole("min_count");
-    if (words) reading.vocabulary.max_words = whole("max_words");
-    reading.lowercase = option<bool>(config.options, specs, "lowercase");
-    reading.test_share = option<double>(config.options, specs, "test_share");
+    reading.vocabulary.min_count = given.whole("min_count");
+    if (words) reading.vocabulary.max_words = given.whole("max_words");
+    reading.lowercase = given.flag("lowercase");
+    reading.test_share = given.number("test_share");
     return reading;
 }
 

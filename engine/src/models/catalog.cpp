@@ -49,7 +49,9 @@ std::span<const ModelInfo> models() {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device) {
-    return model_descriptor(config.kind).make({config.options, shape, seed, device});
+    const ModelDescriptor& kind = model_descriptor(config.kind);
+    const TypedOptions options(config.options, kind.options);
+    return kind.make({options, shape, seed, device});
 }
 
 std::int64_t Model::parameter_count() const {

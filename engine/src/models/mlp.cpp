@@ -38,9 +38,8 @@ ModelDescriptor mlp_descriptor() {
                          .prominent = true}},
             .second_derivative = true,
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-                const auto hidden = option<std::vector<std::int64_t>>(
-                    setup.options, model_descriptor("mlp").options, "hidden");
-                return std::make_unique<Mlp>(hidden, setup.shape.inputs.front().shape.numel(),
+                return std::make_unique<Mlp>(setup.options.wholes("hidden"),
+                                             setup.shape.inputs.front().shape.numel(),
                                              setup.shape.outputs, setup.seed, setup.device);
             }};
 }

@@ -11,7 +11,7 @@ namespace engine {
 
 /// What a model is made from.
 struct ModelSetup {
-    const Options& options;
+    const TypedOptions& options;
     const ModelShape& shape;
     std::optional<std::int64_t> seed;  ///< nothing: weights are not drawn
     const Device& device;

@@ -141,18 +141,15 @@ ModelDescriptor rnn_lm_descriptor() {
         .output = ModelOutput::token_scores,
         .options = rnn_options(),
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-            const auto& specs = model_descriptor("rnn-lm").options;
-            const auto whole = [&](const char* name) {
-                return option<std::int64_t>(setup.options, specs, name);
-            };
+            const TypedOptions& given = setup.options;
             RnnLanguageModel::Sizes sizes;
-            sizes.cell = cell_of(option<std::string>(setup.options, specs, "cell"));
+            sizes.cell = cell_of(given.word("cell"));
             sizes.words = setup.shape.outputs;
-            sizes.embedding = whole("embedding");
-            sizes.hidden = whole("hidden");
-            sizes.layers = whole("layers");
-            sizes.dropout = option<double>(setup.options, specs, "dropout");
-            sizes.tied = option<bool>(setup.options, specs, "tied");
+            sizes.embedding = given.whole("embedding");
+            sizes.hidden = given.whole("hidden");
+            sizes.layers = given.whole("layers");
+            sizes.dropout = given.number("dropout");
+            sizes.tied = given.flag("tied");
             return std::make_unique<RnnLanguageModel>(sizes, setup.seed, setup.device);
         }};
 }
