@@ -1,10 +1,10 @@
 #include <iostream>
-#include <optional>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/run_listing.h"
 #include "engine/run_store.h"
+#include "find_run.h"
 #include "settings.h"
 
 namespace app {
@@ -24,33 +24,9 @@ int list_runs(bool json) {
     return 0;
 }
 
-std::optional<engine::RunSummary> find_title(const engine::RunStore& store,
-                                             const std::string& title) {
-    for (auto& run : store.list()) {
-        if (run.title == title) return std::move(run);
-    }
-    return std::nullopt;
-}
-
-/// By its folder where that is a path, else by its number or title in the history (the newest of
-/// several), or its folder here.
-std::optional<engine::ListedRun> find_run(const std::string& name) {
-    if (name.find('/') != std::string::npos) return engine::read_run_folder(name);
-    engine::RunStore store(engine::RunStore::default_root());
-    report_warnings(store);
-    auto found = store.find(name);
-    if (!found) found = find_title(store, name);
-    if (found) return engine::ListedRun{*found, store.events(found->run)};
-    return engine::read_run_folder(name);
-}
-
 int show_run(const std::string& name, bool json) {
     const auto run = find_run(name);
-    if (!run) {
-        std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
-                  << "`halftone runs` lists the history.\n";
-        return engine::exit_code(engine::ErrorCode::settings);
-    }
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
     if (!json) {
         std::cout << engine::run_page(*run);
         return 0;

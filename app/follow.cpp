@@ -188,6 +188,24 @@ private:
             ", kept in " + event.folder);
     }
 
+    void see(const engine::RunResumed& event) {
+        if (event.parent.empty()) written_ = event.step;  // the rows before were written once
+        line(event);
+        say("goes on after step " + std::to_string(event.step) +
+            (event.parent.empty() ? "" : " of run " + event.parent) + ", as run " + event.run);
+        for (const auto& part : event.restored) say("  " + part.str());
+    }
+
+    void see(const engine::CheckpointSaved& event) {
+        write_steps_up_to(event.step);
+        line(event);
+        std::ostringstream out;
+        out.precision(2);
+        out << "checkpoint at step " << event.step << ", " << std::fixed
+            << static_cast<double>(event.bytes) * 1e-6 << " MB" << (event.best ? ", the best" : "");
+        say(out.str());
+    }
+
     void see(const engine::EpochDone& event) {
         write_steps_up_to(event.step);
         outcome_.run.tests.push_back(event.test);

@@ -26,6 +26,7 @@ fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev
 ocl-icd-opencl-dev
 libhwy-dev
+nettle-dev
 nlohmann-json3-dev
 libcli11-dev
 zlib1g-dev

@@ -3244,5 +3244,245 @@
         <source>Take a smaller batch, model or data set.</source>
         <translation>请使用更小的批次、模型或数据集。</translation>
     </message>
+    <message>
+        <source>Resume from an earlier checkpoint of the run (--from).</source>
+        <translation>请从该运行更早的检查点恢复（--from）。</translation>
+    </message>
+    <message>
+        <source>{}: the state of the checkpoint cannot be read</source>
+        <translation>{}：无法读取检查点的状态</translation>
+    </message>
+    <message>
+        <source>{}: the checkpoint is of a later version of this program</source>
+        <translation>{}：检查点由本程序的更新版本写入</translation>
+    </message>
+    <message>
+        <source>{}: the checkpoint's state is incomplete</source>
+        <translation>{}：检查点的状态不完整</translation>
+    </message>
+    <message>
+        <source>{}: the checkpoint lacks this file</source>
+        <translation>{}：检查点缺少此文件</translation>
+    </message>
+    <message>
+        <source>{}: the file is damaged, its checksum (SHA-256) differs from that in the checkpoint</source>
+        <translation>{}：文件已损坏，其校验和（SHA-256）与检查点中的不一致</translation>
+    </message>
+    <message>
+        <source>{}: the run has no checkpoint</source>
+        <translation>{}：该运行没有检查点</translation>
+    </message>
+    <message>
+        <source>A run saves checkpoints as the settings under checkpoint say.</source>
+        <translation>运行按 checkpoint 下的设置保存检查点。</translation>
+    </message>
+    <message>
+        <source>{}: no checkpoint is marked as the best one</source>
+        <translation>{}：没有检查点被标记为最佳</translation>
+    </message>
+    <message>
+        <source>Use &quot;last&quot;, or one of these steps: {}.</source>
+        <translation>请使用 “last”，或以下步数之一：{}。</translation>
+    </message>
+    <message>
+        <source>{}: the run has no checkpoint &quot;{}&quot;</source>
+        <translation>{}：该运行没有检查点 “{}”</translation>
+    </message>
+    <message>
+        <source>Use &quot;last&quot;, &quot;best&quot;, or one of these steps: {}.</source>
+        <translation>请使用 “last”、“best”，或以下步数之一：{}。</translation>
+    </message>
+    <message>
+        <source>{}: the file cannot be read</source>
+        <translation>{}：无法读取文件</translation>
+    </message>
+    <message>
+        <source>{}: the run is being trained</source>
+        <translation>{}：该运行正在训练</translation>
+    </message>
+    <message>
+        <source>Stop it before you resume it.</source>
+        <translation>请先停止它，再恢复。</translation>
+    </message>
+    <message>
+        <source>{}: the step record is cut short</source>
+        <translation>{}：步骤记录被截断</translation>
+    </message>
+    <message>
+        <source>{}: the step record is of another version of this program, which cannot go on with it</source>
+        <translation>{}：步骤记录由本程序的另一版本写入，无法续写</translation>
+    </message>
+    <message>
+        <source>{}: the step record ends before step {}</source>
+        <translation>{}：步骤记录在第 {} 步之前就结束了</translation>
+    </message>
+    <message>
+        <source>remove the empty name from the list</source>
+        <translation>请从列表中删去空名称</translation>
+    </message>
+    <message>
+        <source>use false, or choose the weights to start from in model.init_from</source>
+        <translation>请用 false，或在 model.init_from 中选择起始权重</translation>
+    </message>
+    <message>
+        <source>New last layer</source>
+        <translation>新的最后一层</translation>
+    </message>
+    <message>
+        <source>Draws the last layer anew where its shapes differ from those in the file, for fine-tuning on other classes.</source>
+        <translation>若最后一层的形状与文件中的不同，则重新初始化这一层，用于在其他类别上微调。</translation>
+    </message>
+    <message>
+        <source>Freeze</source>
+        <translation>冻结</translation>
+    </message>
+    <message>
+        <source>Beginnings of the names of parameters that are not trained, such as conv1. Batch-norm statistics still follow the data.</source>
+        <translation>不参与训练的参数名称的前缀，例如 conv1。批归一化的统计量仍随数据更新。</translation>
+    </message>
+    <message>
+        <source>Save every</source>
+        <translation>保存间隔</translation>
+    </message>
+    <message>
+        <source>Saves a checkpoint after this many steps (0 = not by steps).</source>
+        <translation>每隔这么多步保存一个检查点（0 = 不按步数）。</translation>
+    </message>
+    <message>
+        <source>Saves a checkpoint after this many minutes, so that a crash loses no more (0 = not by time).</source>
+        <translation>每隔这么多分钟保存一个检查点，崩溃时最多丢失这段时间（0 = 不按时间）。</translation>
+    </message>
+    <message>
+        <source>minutes</source>
+        <translation>分钟</translation>
+    </message>
+    <message>
+        <source>Saves a checkpoint after this many epochs (0 = not by epochs).</source>
+        <translation>每隔这么多轮保存一个检查点（0 = 不按轮数）。</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>保留</translation>
+    </message>
+    <message>
+        <source>Newest checkpoints that are kept. The best one is kept beside them.</source>
+        <translation>保留的最新检查点数。最佳检查点另外保留。</translation>
+    </message>
+    <message>
+        <source>checkpoints</source>
+        <translation>个检查点</translation>
+    </message>
+    <message>
+        <source>Save the best</source>
+        <translation>保存最佳</translation>
+    </message>
+    <message>
+        <source>Saves a checkpoint after each evaluation that is better than all before it.</source>
+        <translation>每当评估优于之前所有评估时，保存一个检查点。</translation>
+    </message>
+    <message>
+        <source>Save at the end</source>
+        <translation>结束时保存</translation>
+    </message>
+    <message>
+        <source>Saves a checkpoint when the run ends or is stopped, so that it can be resumed and used.</source>
+        <translation>运行结束或停止时保存一个检查点，以便恢复和使用。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of step {} could not be written: it takes {}, and {} are free on the disk. Training goes on; earlier checkpoints stay.</source>
+        <translation>第 {} 步的检查点未能写入：需要 {}，磁盘仅剩 {}。训练继续；较早的检查点保留。</translation>
+    </message>
+    <message>
+        <source>The checkpoint of step {} ({}) could not be written: {}. Training goes on; earlier checkpoints stay.</source>
+        <translation>第 {} 步的检查点（{}）未能写入：{}。训练继续；较早的检查点保留。</translation>
+    </message>
+    <message>
+        <source>the saved state has no number &quot;{}&quot;</source>
+        <translation>保存的状态中缺少数值 “{}”</translation>
+    </message>
+    <message>
+        <source>Nothing: the run has no checkpoint and starts again.</source>
+        <translation>无：该运行没有检查点，从头开始。</translation>
+    </message>
+    <message>
+        <source>Weights and buffers: {} tensors.</source>
+        <translation>权重与缓冲区：{} 个张量。</translation>
+    </message>
+    <message>
+        <source>Weights and buffers: {} tensors, converted to the other precision.</source>
+        <translation>权重与缓冲区：{} 个张量，已转换为另一精度。</translation>
+    </message>
+    <message>
+        <source>Optimizer: {} begins anew in place of {}; {} updates count as applied.</source>
+        <translation>优化器：{} 取代 {}，重新开始；{} 次更新计为已执行。</translation>
+    </message>
+    <message>
+        <source>Optimizer {}: state after {} updates.</source>
+        <translation>优化器 {}：{} 次更新后的状态。</translation>
+    </message>
+    <message>
+        <source>Optimizer {}: state after {} updates, with {} master weights.</source>
+        <translation>优化器 {}：{} 次更新后的状态，含 {} 个主权重。</translation>
+    </message>
+    <message>
+        <source>Loss scale: none, this precision has no dynamic scaler.</source>
+        <translation>损失缩放：无，此精度没有动态缩放器。</translation>
+    </message>
+    <message>
+        <source>Loss scale: begins at {}.</source>
+        <translation>损失缩放：从 {} 开始。</translation>
+    </message>
+    <message>
+        <source>Loss scale {}, growth tracker {}.</source>
+        <translation>损失缩放 {}，增长计数 {}。</translation>
+    </message>
+    <message>
+        <source>Learning-rate schedule: after {} applied updates.</source>
+        <translation>学习率计划：已执行 {} 次更新。</translation>
+    </message>
+    <message>
+        <source>Data: {} epochs and {} batches were read.</source>
+        <translation>数据：已读 {} 轮又 {} 个批次。</translation>
+    </message>
+    <message>
+        <source>Random numbers: seed {}, after {} steps.</source>
+        <translation>随机数：种子 {}，第 {} 步之后。</translation>
+    </message>
+    <message>
+        <source>Carried state: {} tensors.</source>
+        <translation>延续状态：{} 个张量。</translation>
+    </message>
+    <message>
+        <source>Step record: {} rows.</source>
+        <translation>步骤记录：{} 行。</translation>
+    </message>
+    <message>
+        <source>keep it: a run cannot go on with another value. Start a new run from the weights (model.init_from) instead</source>
+        <translation>请保持原值：运行不能以其他值继续。可改为从其权重开始新的运行（model.init_from）</translation>
+    </message>
+    <message>
+        <source>Run {} has made all of its {} steps.</source>
+        <translation>运行 {} 已完成全部 {} 步。</translation>
+    </message>
+    <message>
+        <source>Give it more epochs, for instance --set epochs={}.</source>
+        <translation>请增加轮数，例如 --set epochs={}。</translation>
+    </message>
+    <message>
+        <source>model.freeze: {}: no parameter of the model has such a name</source>
+        <translation>model.freeze：{}：模型中没有这样名称的参数</translation>
+    </message>
+    <message>
+        <source>Its parameters are {}, ..., {}.</source>
+        <translation>其参数为 {}, ..., {}。</translation>
+    </message>
+    <message>
+        <source>model.freeze: no parameter is left to train</source>
+        <translation>model.freeze：没有可训练的参数</translation>
+    </message>
+    <message>
+        <source>Leave the last layer out of the list.</source>
+        <translation>请不要把最后一层列入。</translation>
+    </message>
 </context>
 </TS>

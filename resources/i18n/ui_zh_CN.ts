@@ -379,6 +379,26 @@
             <source>Test %1 %2.</source>
             <translation>测试%1 %2。</translation>
         </message>
+        <message>
+            <source>Resumed after step %1.</source>
+            <translation>在第 %1 步之后恢复。</translation>
+        </message>
+        <message>
+            <source>Goes on after step %1 of run %2.</source>
+            <translation>接着运行 %2 的第 %1 步继续。</translation>
+        </message>
+        <message>
+            <source>Checkpoint saved, the best so far.</source>
+            <translation>已保存检查点，目前最佳。</translation>
+        </message>
+        <message>
+            <source>Checkpoint saved.</source>
+            <translation>已保存检查点。</translation>
+        </message>
+        <message>
+            <source>%1, written in %2 s.</source>
+            <translation>%1，写入用时 %2 秒。</translation>
+        </message>
     </context>
     <context>
         <name>ui::PageStack</name>
@@ -742,6 +762,18 @@
             <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, or the folder of a run.</source>
             <translation>请打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件，或运行的文件夹。</translation>
         </message>
+        <message>
+            <source>A run is in progress.</source>
+            <translation>有运行正在进行。</translation>
+        </message>
+        <message>
+            <source>Stop it before you resume another one.</source>
+            <translation>请先停止它，再恢复另一个。</translation>
+        </message>
+        <message>
+            <source>An earlier checkpoint is used.</source>
+            <translation>改用更早的检查点。</translation>
+        </message>
     </context>
     <context>
         <name>ui::DataPreview</name>
@@ -958,6 +990,10 @@
             <source>Delete</source>
             <translation>删除</translation>
         </message>
+        <message>
+            <source>Resume</source>
+            <translation>恢复</translation>
+        </message>
     </context>
     <context>
         <name>ui::LinePlot</name>
@@ -1170,6 +1206,10 @@ above</source>
             <source>Less or more smoothing</source>
             <translation>减弱或增强平滑</translation>
         </message>
+        <message>
+            <source>Save a checkpoint now</source>
+            <translation>立即保存检查点</translation>
+        </message>
     </context>
     <context>
         <name>ui::MainWindow</name>
@@ -1184,6 +1224,18 @@ above</source>
         <message>
             <source>Keep runs elsewhere…</source>
             <translation>更换运行的保存位置…</translation>
+        </message>
+        <message>
+            <source>Run %1 was interrupted at step %2.</source>
+            <translation>运行 %1 在第 %2 步中断。</translation>
+        </message>
+        <message>
+            <source>It can go on from its last checkpoint.</source>
+            <translation>可从其最后的检查点继续。</translation>
+        </message>
+        <message>
+            <source>Resume</source>
+            <translation>恢复</translation>
         </message>
     </context>
     <context>
@@ -1987,6 +2039,14 @@ started %7</source>
         <message>
             <source>Stopping: the step in flight ends first.</source>
             <translation>正在停止：先完成当前这一步。</translation>
+        </message>
+        <message>
+            <source>The run stops after its step in flight. Its weights, its state and the record of every step are saved, so that it can be resumed bit for bit: select it under Runs and choose Resume.</source>
+            <translation>运行在当前这一步结束后停止。其权重、状态和每一步的记录都会保存，可逐位一致地恢复：在“运行”中选中它，然后选“恢复”。</translation>
+        </message>
+        <message>
+            <source>Saving: the step in flight ends first, then the checkpoint is written.</source>
+            <translation>正在保存：先完成当前这一步，再写入检查点。</translation>
         </message>
     </context>
     <context>

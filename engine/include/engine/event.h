@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "engine/error.h"
 #include "engine/metric.h"
@@ -46,6 +47,24 @@ struct RunStarted {
     /// Of a training step, in the order of metric_column(): those, and counts of the task's further
     /// optimizers.
     std::vector<Metric> step_metrics = classification_metrics();
+};
+
+/// A run goes on from a checkpoint, or from its start where it has none. Follows RunStarted.
+struct RunResumed {
+    std::string run;
+    std::int64_t step = 0;  ///< steps made before; events and rows after it do not count any more
+    std::int64_t skipped = 0;         ///< of them
+    std::string parent{};             ///< the run that had made them; empty: this one
+    std::vector<Message> restored{};  ///< what was restored, one sentence each
+};
+
+/// A checkpoint was written. One that could not be is a warning.
+struct CheckpointSaved {
+    std::string run;
+    std::int64_t step = 0;
+    std::int64_t bytes = 0;
+    double seconds = 0;  ///< that the writing took, beside the training
+    bool best = false;   ///< no evaluation before it was better
 };
 
 struct StateChanged {
@@ -119,11 +138,12 @@ struct RunDone {
     PartFigures validation = {};
 };
 
-using Event =
-    std::variant<RunStarted, StateChanged, EpochDone, ScaleChanged, RunWarning, RunFailed, RunDone>;
+using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
+                           CheckpointSaved, RunWarning, RunFailed, RunDone>;
 
 /// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
-/// numbers as "nan", "inf", "-inf". StateChanged and ScaleChanged are additions to that page.
+/// numbers as "nan", "inf", "-inf". RunResumed, CheckpointSaved, StateChanged and ScaleChanged are
+/// additions to that page.
 std::string to_json_line(const Event& event);
 /// `metrics`: RunStarted::step_metrics, whose keys name the columns.
 std::string to_json_line(const std::string& run, const StepRecord& step,

@@ -37,6 +37,8 @@ struct ModelConfig {
     std::string kind = "lenet";
     Options options;
     std::string init_from;  ///< safetensors file with weights and buffers by name
+    bool new_head = false;  ///< the last layer is drawn anew where init_from has other shapes
+    std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
 
     bool operator==(const ModelConfig&) const = default;
 };
@@ -89,6 +91,18 @@ struct ClipConfig {
     bool operator==(const ClipConfig&) const = default;
 };
 
+/// When a run saves its state (interfaces.md, section 5). At the end and on request, too.
+struct CheckpointConfig {
+    std::int64_t every_steps = 0;   ///< 0: not by steps
+    double every_minutes = 10;      ///< 0: not by time
+    std::int64_t every_epochs = 0;  ///< 0: not by epochs
+    std::int64_t keep = 3;          ///< newest ones kept; the best one is kept beside them
+    bool best = true;               ///< after each evaluation that is better than all before
+    bool at_end = true;             ///< when the run ends or is stopped
+
+    bool operator==(const CheckpointConfig&) const = default;
+};
+
 /// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
 struct RunConfig {
     DatasetConfig dataset;
@@ -109,6 +123,7 @@ struct RunConfig {
     std::int64_t max_steps = 0;  ///< 0: no limit
     /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
     std::int64_t stop_on_nan = 50;
+    CheckpointConfig checkpoint;
     std::int64_t seed = 1;
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
     std::int64_t threads = 0;     ///< 0: all cores

@@ -32,6 +32,7 @@ struct RunSummary {
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
     std::int64_t diverged_at = 0;  ///< RunDone::diverged_at; 0 also for runs of earlier versions
+    std::string parent;            ///< the run that it went on from; empty: it began by itself
     std::string title;             ///< that a person gave it; may be empty
     std::string tags;
     std::string notes;
@@ -64,6 +65,10 @@ public:
         std::filesystem::path folder;
     };
     NewRun create(const RunConfig& config, const std::filesystem::path& folder = {});
+    /// Opens the folder of a run that has ended, or whose process died, to go on: takes its lock,
+    /// and drops what came after `step` from the index, which it enters if it was not there. Throws
+    /// Error(state) if a process is training it, and Error(io).
+    NewRun reopen(const std::filesystem::path& folder, std::int64_t step);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
     /// program locks the index for more than a few milliseconds, a later call brings it up to date.
     /// Steps are never written here. Throws Error(io), and Error(data) if the folder is gone; the

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,21 @@ enum class Command {
     step,          ///< from idle or paused: one step, then paused
     stop,          ///< after the step in flight; the run is kept
     validate_now,  ///< evaluate the test set after the step in flight
+    checkpoint,    ///< save a checkpoint after the step in flight
+};
+
+/// Where a run goes on (engine/resume.h plans it).
+struct Continuation {
+    std::filesystem::path run_folder;
+    std::filesystem::path checkpoint;  ///< of that run; empty: from its start
+    bool in_place = true;              ///< else in a new run, whose parent it is
 };
 
 struct SessionOptions {
-    std::filesystem::path folder;  ///< run folder; empty: a new one in the store
-    bool evaluate = true;          ///< the test set after each epoch
+    std::filesystem::path folder;                ///< run folder; empty: a new one in the store
+    bool evaluate = true;                        ///< the test set after each epoch
+    std::optional<Continuation> continuation{};  ///< none: the run begins
+    bool save_checkpoints = true;                ///< as the settings say
     /// A full disk pauses the run, to go on when there is room; otherwise it fails.
     bool pause_when_disk_full = false;
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.

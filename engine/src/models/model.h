@@ -73,10 +73,18 @@ protected:
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device);
 
+/// What becomes of the last layer when weights are read: it is read like the others, or, where a
+/// shape of it differs, it stays as it was drawn (fine-tuning on other classes).
+enum class Head { read, drawn_if_other };
+
 /// Reads parameters and buffers by name from a safetensors file. A tied parameter may stand there
 /// under either of its names, or under both with the same bits. Throws Error(data) naming
 /// everything that is missing, unknown, of another shape, or differs from what it is tied to.
-void load_weights(Model& model, const std::string& path);
+void load_weights(Model& model, const std::string& path, Head head = Head::read);
+
+/// Parameters whose names begin with one of these are not trained: they require no gradient. Throws
+/// Error(settings) for a prefix that fits none, and if none is left to train.
+void freeze(Model& model, const std::vector<std::string>& prefixes);
 
 /// Brings a model that was made in f32 to 16-bit weights and float buffers in place (4.1, and
 /// fastai's rule of 4.2): batch norms that have weights stay f32 if asked for.

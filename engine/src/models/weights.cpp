@@ -51,9 +51,35 @@ std::string all_misfits(const Model& model, const std::vector<Place>& places, Te
 
 }  // namespace
 
-void load_weights(Model& model, const std::string& path) {
+namespace {
+
+std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+/// Leaves the tensors of the last layer out where their shapes are not those of the model, which
+/// keeps what was drawn for them.
+void leave_out_head(const Model& model, std::vector<Place>& places, TensorMap& saved) {
+    const std::string head = module_of(model.parameters().back().name);
+    std::vector<Place*> of_head;
+    bool differs = false;
+    for (Place& place : places) {
+        const auto found = saved.find(place.name);
+        if (module_of(place.name) != head || found == saved.end()) continue;
+        of_head.push_back(&place);
+        differs = differs || !(found->second.shape() == place.tensor.shape());
+    }
+    if (!differs) return;
+    for (Place* place : of_head) {
+        place->may_be_missing = true;
+        saved.erase(place->name);
+    }
+}
+
+}  // namespace
+
+void load_weights(Model& model, const std::string& path, Head head) {
     TensorMap tensors = load_tensors(path);
-    const std::vector<Place> places = places_of(model);
+    std::vector<Place> places = places_of(model);
+    if (head == Head::drawn_if_other) leave_out_head(model, places, tensors);
     const std::string wrong = all_misfits(model, places, tensors);
     if (!wrong.empty())
         throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path, " " + wrong),
@@ -71,8 +97,6 @@ void load_state(Model& model, TensorMap saved) {
 }
 
 namespace {
-
-std::string module_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 /// The batch norms (they have a running_mean) that have weights.
 std::set<std::string> affine_batch_norms(const Model& model) {

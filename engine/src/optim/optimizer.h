@@ -15,6 +15,9 @@ namespace engine {
 
 struct Place;  // core/restore.h
 
+/// Whether saved state may be of another floating type than the optimizer's.
+enum class StateTypes { exact, converted };
+
 struct OptimizerOptions {
     /// The kernel takes scale and found_inf from the device and the scaler neither unscales nor
     /// reads (2.6).
@@ -82,8 +85,9 @@ public:
     /// Goes on from a saved state, before the first update or after any. State that is there keeps
     /// its memory, so steps recorded as a graph stay valid; the weights are the model's to load.
     /// Throws Error(value), having changed nothing, for other groups than the saved ones, and for
-    /// an entry that is missing, unknown, of another shape or type, or out of range.
-    void load_state(const TensorMap& saved);
+    /// an entry that is missing, unknown, of another shape, of another type (unless it may be
+    /// converted), or out of range.
+    void load_state(const TensorMap& saved, StateTypes types = StateTypes::exact);
     /// Masters take the values of a model's saved state, which 16-bit weights hold rounded: for
     /// when a model alone was loaded, else the next step would bring the old weights back. Throws
     /// Error(value), having changed nothing, for a value of another shape or of no floating type.
@@ -149,7 +153,7 @@ private:
     std::string entry(std::size_t parameter, const std::string& state) const;
     std::vector<double> group_sizes() const;
     /// What is saved, of the state that there is.
-    std::vector<Place> places() const;
+    std::vector<Place> places(StateTypes types = StateTypes::exact) const;
     bool has_saved_state(std::size_t parameter, const TensorMap& saved) const;
     /// As make_state, in place.
     void reset_state(std::size_t parameter);

@@ -72,7 +72,8 @@ std::vector<double> Optimizer::group_sizes() const {
     return sizes;
 }
 
-std::vector<Place> Optimizer::places() const {
+std::vector<Place> Optimizer::places(StateTypes types) const {
+    const bool exact = types == StateTypes::exact;
     const Tensor sizes = Tensor::of(group_sizes(), lr_.shape(), DType::i64, Device{});
     std::vector<Place> out = {{lr_name, lr_, /*exact=*/true},
                               {decay_name, decay_, true},
@@ -80,7 +81,7 @@ std::vector<Place> Optimizer::places() const {
                               {sizes_name, sizes, true}};
     for (std::size_t i = 0; i < slots_.size(); ++i) {
         if (slots_[i].master.defined()) out.push_back({entry(i, "master"), slots_[i].master, true});
-        for (const auto& [name, value] : state(i)) out.push_back({entry(i, name), value, true});
+        for (const auto& [name, value] : state(i)) out.push_back({entry(i, name), value, exact});
         if (has_state(i)) out.push_back({entry(i, step_name), own_step(i), true});
     }
     std::set<std::string> names;
@@ -117,7 +118,7 @@ void Optimizer::reset_state(std::size_t i) {
     copy_into(own_step(i), Tensor::zeros({}, DType::i64, device()));
 }
 
-void Optimizer::load_state(const TensorMap& saved) {
+void Optimizer::load_state(const TensorMap& saved, StateTypes types) {
     const DeviceScope scope(device());
     check_group_count(saved, lr_.numel());
     // Parameters without saved state take it as their first update would: it may be there already.
@@ -134,7 +135,7 @@ void Optimizer::load_state(const TensorMap& saved) {
         }
     }
     try {
-        std::vector<Place> to = places();
+        std::vector<Place> to = places(types);
         for (Place& place : to) place.may_be_missing = unsaved.contains(place.name);
         const std::string wrong = misfits(to, saved);
         if (!wrong.empty()) refuse(wrong);

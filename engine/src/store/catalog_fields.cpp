@@ -43,6 +43,15 @@ std::vector<FieldInfo> data_and_model_fields() {
          "The network to train. Small networks show the same effects as large ones, sooner.", ""},
         {"model.init_from", "Start from",
          "Safetensors file with the initial weights. Empty: random weights from the seed.", ""},
+        {"model.new_head", "New last layer",
+         "Draws the last layer anew where its shapes differ from those in the file, for "
+         "fine-tuning "
+         "on other classes.",
+         ""},
+        {"model.freeze", "Freeze",
+         "Beginnings of the names of parameters that are not trained, such as conv1. Batch-norm "
+         "statistics still follow the data.",
+         ""},
     };
 }
 
@@ -139,6 +148,21 @@ std::vector<FieldInfo> run_fields() {
          "Ends the run as diverged after this many consecutive steps with a NaN or infinite loss "
          "(0 = never).",
          "steps"},
+        {"checkpoint.every_steps", "Save every",
+         "Saves a checkpoint after this many steps (0 = not by steps).", "steps"},
+        {"checkpoint.every_minutes", "Save every",
+         "Saves a checkpoint after this many minutes, so that a crash loses no more (0 = not by "
+         "time).",
+         "minutes"},
+        {"checkpoint.every_epochs", "Save every",
+         "Saves a checkpoint after this many epochs (0 = not by epochs).", "epochs"},
+        {"checkpoint.keep", "Keep",
+         "Newest checkpoints that are kept. The best one is kept beside them.", "checkpoints"},
+        {"checkpoint.best", "Save the best",
+         "Saves a checkpoint after each evaluation that is better than all before it.", ""},
+        {"checkpoint.at_end", "Save at the end",
+         "Saves a checkpoint when the run ends or is stopped, so that it can be resumed and used.",
+         ""},
         {"seed", "Seed",
          "Seed of all randomness: the same seed gives the same weights, order and noise.", ""},
         {"device", "Device", "Device that computes. Auto takes the first GPU, else the CPU.", ""},

@@ -28,6 +28,8 @@ void for_each_setting(Config&& c, F&& f) {
     f("model.kind", c.model.kind);
     f("model.options", c.model.options);
     f("model.init_from", c.model.init_from);
+    f("model.new_head", c.model.new_head);
+    f("model.freeze", c.model.freeze);
     f("precision.preset", c.precision.preset);
     f("precision.weights", c.precision.weights);
     f("precision.autocast", c.precision.autocast);
@@ -57,6 +59,12 @@ void for_each_setting(Config&& c, F&& f) {
     f("epochs", c.epochs);
     f("max_steps", c.max_steps);
     f("stop_on_nan", c.stop_on_nan);
+    f("checkpoint.every_steps", c.checkpoint.every_steps);
+    f("checkpoint.every_minutes", c.checkpoint.every_minutes);
+    f("checkpoint.every_epochs", c.checkpoint.every_epochs);
+    f("checkpoint.keep", c.checkpoint.keep);
+    f("checkpoint.best", c.checkpoint.best);
+    f("checkpoint.at_end", c.checkpoint.at_end);
     f("seed", c.seed);
     f("device", c.device);
     f("threads", c.threads);

@@ -65,6 +65,29 @@ ordered_json to_object(const RunStarted& e) {
     return object;
 }
 
+ordered_json to_object(const RunResumed& e) {
+    ordered_json object = head("resumed", e.run);
+    object["step"] = e.step;
+    object["skipped"] = e.skipped;
+    if (!e.parent.empty()) object["parent"] = e.parent;
+    object["restored"] = ordered_json::array();
+    for (const Message& part : e.restored) {
+        ordered_json each = ordered_json::object();
+        put_message(each, "part", part);
+        object["restored"].push_back(std::move(each));
+    }
+    return object;
+}
+
+ordered_json to_object(const CheckpointSaved& e) {
+    ordered_json object = head("checkpoint", e.run);
+    object["step"] = e.step;
+    object["bytes"] = e.bytes;
+    object["seconds"] = json_number(e.seconds);
+    if (e.best) object["best"] = true;
+    return object;
+}
+
 ordered_json to_object(const StateChanged& e) {
     ordered_json object = head("state", e.run);
     object["state"] = name(e.state);

@@ -69,6 +69,27 @@ Event started(const json& o) {
     return e;
 }
 
+Event resumed(const json& o) {
+    RunResumed e;
+    e.run = o.at("run").get<std::string>();
+    e.step = o.at("step").get<std::int64_t>();
+    e.skipped = o.value("skipped", std::int64_t{0});
+    e.parent = o.value("parent", std::string());
+    if (!o.contains("restored")) return e;
+    for (const json& part : o.at("restored")) e.restored.push_back(message(part, "part"));
+    return e;
+}
+
+Event checkpoint_saved(const json& o) {
+    CheckpointSaved e;
+    e.run = o.at("run").get<std::string>();
+    e.step = o.at("step").get<std::int64_t>();
+    e.bytes = o.value("bytes", std::int64_t{0});
+    e.seconds = number(o, "seconds");
+    e.best = o.value("best", false);
+    return e;
+}
+
 Event state_changed(const json& o) {
     return StateChanged{o.at("run").get<std::string>(), from_name(o.at("state"), RunState::failed)};
 }
@@ -126,6 +147,8 @@ Event done(const json& o) {
 std::optional<Event> parse_object(const json& object) {
     const auto& kind = object.at("event");
     if (kind == "start") return started(object);
+    if (kind == "resumed") return resumed(object);
+    if (kind == "checkpoint") return checkpoint_saved(object);
     if (kind == "state") return state_changed(object);
     if (kind == "epoch") return epoch_done(object);
     if (kind == "scale") return scale_changed(object);

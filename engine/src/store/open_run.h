@@ -10,9 +10,12 @@ namespace engine {
 /// A run that this process trains: its lock, and what its folder has and the index lacks.
 class OpenRun {
 public:
-    /// `run` was written to its folder.
-    OpenRun(FileLock lock, RunSummary run, Moment made)
-        : lock_(std::move(lock)), summary_(std::move(run)), made_(std::move(made)) {}
+    /// `run` was written to its folder, with so many events.
+    OpenRun(FileLock lock, RunSummary run, Moment made, std::int64_t events = 0)
+        : lock_(std::move(lock)),
+          summary_(std::move(run)),
+          made_(std::move(made)),
+          events_(events) {}
 
     /// Writes the event to the folder and keeps it for the index. The end of the run frees its
     /// lock, to be called after flush(). Throws Error(io) and Error(data).
@@ -31,7 +34,7 @@ private:
     FileLock lock_;
     RunSummary summary_;
     Moment made_;
-    std::int64_t events_ = 0;
+    std::int64_t events_;
     std::vector<NumberedEvent> waiting_;
     bool unentered_ = true;
     bool gone_ = false;

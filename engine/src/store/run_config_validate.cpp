@@ -129,6 +129,11 @@ private:
                 check_text(path, field);
             }
         });
+        for (const auto& prefix : c_.model.freeze) {
+            check_text("model.freeze", prefix);
+            require(!prefix.empty(), "model.freeze", prefix,
+                    msg("remove the empty name from the list"));
+        }
         for (const auto& path : c_.dataset.path) {
             check_text("dataset.path", path);
             require(!path.empty(), "dataset.path", path,
@@ -162,6 +167,8 @@ private:
         require(c_.recompute == Recompute::off || info_of(models(), c_.model.kind).has_blocks,
                 "recompute", word_of(c_.recompute),
                 msg("use off: {} has no blocks to compute again", c_.model.kind));
+        require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
+                msg("use false, or choose the weights to start from in model.init_from"));
         if (refused("dataset.kind")) return;
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
@@ -292,8 +299,16 @@ private:
         check_count("epochs", c_.epochs, 1, most_epochs);
         check_count("max_steps", c_.max_steps, 0);
         check_count("stop_on_nan", c_.stop_on_nan, 0);
+        check_checkpoints();
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
+    }
+
+    void check_checkpoints() {
+        check_count("checkpoint.every_steps", c_.checkpoint.every_steps, 0);
+        check_count("checkpoint.every_epochs", c_.checkpoint.every_epochs, 0);
+        check_not_negative("checkpoint.every_minutes", c_.checkpoint.every_minutes);
+        check_count("checkpoint.keep", c_.checkpoint.keep, 1, 1'000'000);
     }
 
     void check_device() {

@@ -69,6 +69,14 @@ FileLock FileLock::take(const fs::path& path) {
     return FileLock(std::move(file));
 }
 
+std::optional<FileLock> FileLock::try_take(const fs::path& path) {
+    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!file.is_open()) throw_write_error(path, errno);
+    if (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return std::nullopt;
+    return FileLock(std::move(file));
+}
+
 bool FileLock::is_held(const fs::path& path) {
     const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return false;
@@ -195,11 +203,40 @@ RunNotes read_notes(const fs::path& folder) {
     return {text("notes"), text("tags"), text("title")};
 }
 
+namespace {
+
+/// The step that an event is about; nothing for one about the run.
+struct StepOf {
+    std::optional<std::int64_t> operator()(const EpochDone& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const ScaleChanged& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const CheckpointSaved& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const RunWarning& e) const { return e.step; }
+    template <typename Other>
+    std::optional<std::int64_t> operator()(const Other&) const {
+        return std::nullopt;
+    }
+};
+
+bool is_an_end(const Event& event) {
+    return std::holds_alternative<RunDone>(event) || std::holds_alternative<RunFailed>(event);
+}
+
+}  // namespace
+
+void take_back_after(std::int64_t step, std::vector<Event>& events) {
+    std::erase_if(events, [step](const Event& event) {
+        return is_an_end(event) || std::visit(StepOf{}, event).value_or(0) > step;
+    });
+}
+
 StoredEvents read_events(const fs::path& folder) {
     StoredEvents out;
     std::istringstream lines(read_text(folder / events_file));
     for (std::string line; std::getline(lines, line);) {
         if (auto event = parse_event(line)) {
+            const auto* resumed = std::get_if<RunResumed>(&*event);
+            if (resumed != nullptr && resumed->parent.empty())
+                take_back_after(resumed->step, out.events);
             out.events.push_back(std::move(*event));
             continue;
         }

@@ -24,6 +24,8 @@ public:
     FileLock() = default;
     /// Waits for it. Throws Error(io) if the file cannot be made.
     static FileLock take(const std::filesystem::path& path);
+    /// Takes it if nobody holds it. Throws Error(io) if the file cannot be made.
+    static std::optional<FileLock> try_take(const std::filesystem::path& path);
     /// True if some process holds it.
     static bool is_held(const std::filesystem::path& path);
     /// The locked file.
@@ -85,6 +87,9 @@ struct StoredEvents {
     Moment made;
     std::vector<Event> events;
 };
+/// What a run that was resumed at `step` takes back: events of later steps, and its end.
+void take_back_after(std::int64_t step, std::vector<Event>& events);
+/// Those that a resumed run took back are left out.
 StoredEvents read_events(const std::filesystem::path& folder);
 
 }  // namespace engine

@@ -39,11 +39,12 @@ PRAGMA user_version = 1;
 constexpr char additions[] = R"(
 CREATE TABLE IF NOT EXISTS titles (run TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS parents (run TEXT PRIMARY KEY, parent TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 )";
 /// With what belongs to a run, before the table of the runs themselves.
-constexpr const char* tables_of_a_run[] = {"metrics", "divergences", "titles", "tags",
-                                           "notes",   "epochs",      "events", "settings"};
+constexpr const char* tables_of_a_run[] = {"parents", "metrics", "divergences", "titles",  "tags",
+                                           "notes",   "epochs",  "events",      "settings"};
 
 /// Tables and indexes with the statements that made them.
 std::set<std::string> schema_of(Database& database) {
@@ -65,10 +66,11 @@ std::set<std::string> expected_schema() {
 constexpr char select_runs[] =
     "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
-    "COALESCE(divergences.step, 0), metrics.json FROM runs "
+    "COALESCE(divergences.step, 0), metrics.json, parents.parent FROM runs "
     "LEFT JOIN settings ON settings.run = id LEFT JOIN notes ON notes.run = id "
     "LEFT JOIN tags ON tags.run = id LEFT JOIN titles ON titles.run = id "
-    "LEFT JOIN divergences ON divergences.run = id LEFT JOIN metrics ON metrics.run = id ";
+    "LEFT JOIN divergences ON divergences.run = id LEFT JOIN metrics ON metrics.run = id "
+    "LEFT JOIN parents ON parents.run = id ";
 
 /// The metrics of a run and their values on the test part, as JSON.
 std::string metrics_of(const RunSummary& run) {
@@ -111,6 +113,7 @@ RunSummary read_summary(const Statement& row) {
     run.tags = row.text(13);
     run.title = row.text(14);
     run.diverged_at = row.integer(15);
+    run.parent = row.text(17);
     // A run of an earlier version has the metrics of classification and no row of them.
     if (const std::string metrics = row.text(16); !metrics.empty()) parse_metrics_of(run, metrics);
     return run;
@@ -164,6 +167,14 @@ void RunIndex::write(RunSummary& run, const Moment& made,
     transaction.commit();
 }
 
+void RunIndex::replace(RunSummary& run, const Moment& made, const std::vector<Event>& events) {
+    Transaction transaction(database_);
+    take_id(run);
+    drop_events(run.run);
+    put(run, made, numbered(events));
+    transaction.commit();
+}
+
 RunSummary RunIndex::settle(const RunSummary& run) {
     RunSummary now = run;
     StoredRun stored;
@@ -179,6 +190,7 @@ RunSummary RunIndex::settle(const RunSummary& run) {
         Transaction transaction(database_);
         auto found = find(run.run);
         if (!found || found->state != running_state) return found.value_or(now);
+        drop_events(run.run);
         put(now, stored.made, numbered(stored.events));
         transaction.commit();
     } catch (const BusyDatabase&) {
@@ -218,10 +230,22 @@ void RunIndex::update(const RunSummary& run) {
             .bind(run.run, metrics_of(run))
             .run();
     }
+    if (!run.parent.empty()) {
+        Statement(database_, "INSERT OR REPLACE INTO parents VALUES (?, ?)")
+            .bind(run.run, run.parent)
+            .run();
+    }
     if (run.diverged_at == 0) return;
     Statement(database_, "INSERT OR REPLACE INTO divergences VALUES (?, ?)")
         .bind(run.run, run.diverged_at)
         .run();
+}
+
+/// A run that was resumed has fewer events than the index knows.
+void RunIndex::drop_events(const std::string& run) {
+    Statement(database_, "DELETE FROM events WHERE run = ?").bind(run).run();
+    Statement(database_, "DELETE FROM epochs WHERE run = ?").bind(run).run();
+    Statement(database_, "DELETE FROM divergences WHERE run = ?").bind(run).run();
 }
 
 void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {

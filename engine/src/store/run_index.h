@@ -34,6 +34,8 @@ public:
     /// says, unless another process has recorded an end meanwhile. Returns the run as it is then,
     /// also where the index cannot be written now.
     RunSummary settle(const RunSummary& run);
+    /// The run as its folder has it, with these events alone.
+    void replace(RunSummary& run, const Moment& made, const std::vector<Event>& events);
     /// Enters runs from their folders, which the index does not know.
     void adopt(const std::vector<std::filesystem::path>& folders);
     /// Drops all runs and enters the ones found in these folders.
@@ -55,6 +57,7 @@ private:
     void enter_folder(const std::filesystem::path& folder);
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void update(const RunSummary& run);
+    void drop_events(const std::string& run);
     void add_event(const std::string& run, const NumberedEvent& event);
     std::optional<std::filesystem::path> folder_of(const std::string& run);
     void take_id(RunSummary& run);

@@ -212,6 +212,28 @@ struct RunStore::Impl {
         runs.insert_or_assign(made.run, OpenRun(std::move(run_lock), std::move(run), now));
     }
 
+    NewRun reopen(const fs::path& given, std::int64_t step) {
+        std::error_code error;
+        const fs::path folder = fs::canonical(given, error);
+        if (error) throw_write_error(given, error.value());
+        auto run_lock = FileLock::try_take(folder / lock_file);
+        if (!run_lock) {
+            throw Error(ErrorCode::state, msg("{}: the run is being trained", folder.string()),
+                        msg("Stop it before you resume it."));
+        }
+        StoredRun stored = read_stored_run(folder);
+        take_back_after(step, stored.events);
+        RunSummary& run = stored.summary;
+        run.state = running_state;
+        ask([&](RunIndex& opened) { opened.replace(run, stored.made, stored.events); });
+        const NewRun made{run.run, folder};
+        const auto events = std::ssize(stored.events);
+        const std::lock_guard lock(runs_mutex);
+        runs.insert_or_assign(made.run, OpenRun(std::move(*run_lock), std::move(run),
+                                                std::move(stored.made), events));
+        return made;
+    }
+
     /// With runs_mutex held.
     OpenRun& open_run(const std::string& run) {
         const auto found = runs.find(run);
@@ -270,6 +292,10 @@ const fs::path& RunStore::root() const { return impl_->root; }
 
 RunStore::NewRun RunStore::create(const RunConfig& config, const fs::path& folder) {
     return impl_->create(config, folder);
+}
+
+RunStore::NewRun RunStore::reopen(const fs::path& folder, std::int64_t step) {
+    return impl_->reopen(folder, step);
 }
 
 void RunStore::append(const Event& event) {

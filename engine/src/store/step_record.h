@@ -20,6 +20,11 @@ public:
     static StepRecordWriter create(const std::filesystem::path& run_folder,
                                    std::size_t metrics = 0);
 
+    /// Goes on with the record of a run's folder after its first `rows` rows; later ones are
+    /// dropped. Throws Error(data) if the record has fewer, or other columns, and Error(io).
+    static StepRecordWriter open(const std::filesystem::path& run_folder, std::int64_t rows,
+                                 std::size_t metrics = 0);
+
     /// Writes the row and publishes it. Throws Error(io) if the disk has no room for the next
     /// chunk; the rows before stay whole, and a later call tries again. Throws Error(data) if it
     /// finds that another program cut the file short.
@@ -35,6 +40,9 @@ public:
 private:
     StepRecordWriter(File file, Mapping header, std::filesystem::path path, std::size_t metrics);
     void next_chunk();
+    void use_chunk(const record_layout::Chunk& chunk);
+    void publish(std::int64_t rows);
+    void go_on_after(std::int64_t rows);
     std::int64_t bytes_so_far() const;
     [[noreturn]] void throw_lost() const;
 

@@ -66,6 +66,44 @@ StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folde
     }
 }
 
+StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder, std::int64_t rows,
+                                        std::size_t metrics) {
+    const auto path = run_folder / record_layout::file_name;
+    const auto refuse = [&](Message message) {
+        throw Error(ErrorCode::data, std::move(message),
+                    msg("Resume from an earlier checkpoint of the run (--from)."));
+    };
+    File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (!file.is_open()) throw_io(path, errno);
+    record_layout::Header found;
+    if (::pread(file.descriptor(), &found, sizeof found, 0) != static_cast<ssize_t>(sizeof found))
+        refuse(msg("{}: the step record is cut short", path.string()));
+    record_layout::check_header(found, path);
+    if (found.checksum != record_layout::make_header(metrics).checksum) {
+        refuse(
+            msg("{}: the step record is of another version of this program, which cannot go on "
+                "with it",
+                path.string()));
+    }
+    const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
+    Mapping header(file, 0, page, Mapping::Access::read_write);
+    if (header.data() == nullptr) throw_io(path, errno);
+    StepRecordWriter writer(std::move(file), std::move(header), path, metrics);
+    if (rows > found.published || writer.file_.size() < writer.layout_.file_bytes(rows))
+        refuse(msg("{}: the step record ends before step {}", path.string(), rows));
+    writer.go_on_after(rows);
+    return writer;
+}
+
+/// The chunk that holds the next row may be there already.
+void StepRecordWriter::go_on_after(std::int64_t rows) {
+    publish(rows);
+    if (rows == 0) return;
+    const record_layout::Chunk last = layout_.chunk(layout_.chunk_of(rows - 1));
+    use_chunk(last);
+    row_ = rows - last.first_row;
+}
+
 StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::path path,
                                    std::size_t metrics)
     : path_(std::move(path)),
@@ -76,7 +114,7 @@ StepRecordWriter::StepRecordWriter(File file, Mapping header, std::filesystem::p
 
 void StepRecordWriter::append(const StepRecord& record) {
     if (row_ == rows_) next_chunk();
-    const MappedAccess columns(chunk_), header(header_);
+    const MappedAccess columns(chunk_);
     std::size_t field = 0;
     for_each_field([&](const char* name, auto member) {
         if (record_layout::metric_number(name) > metrics_) return;
@@ -85,11 +123,16 @@ void StepRecordWriter::append(const StepRecord& record) {
                     sizeof value);
     });
     if (chunk_.is_lost()) throw_lost();
-    auto* const published = &reinterpret_cast<record_layout::Header*>(header_.data())->published;
-    __atomic_store_n(published, published_ + 1, __ATOMIC_RELEASE);
-    if (header_.is_lost()) throw_lost();
+    publish(published_ + 1);
     ++row_;
-    ++published_;
+}
+
+void StepRecordWriter::publish(std::int64_t rows) {
+    const MappedAccess access(header_);
+    auto* const published = &reinterpret_cast<record_layout::Header*>(header_.data())->published;
+    __atomic_store_n(published, rows, __ATOMIC_RELEASE);
+    if (header_.is_lost()) throw_lost();
+    published_ = rows;
 }
 
 void StepRecordWriter::check() const {
@@ -123,15 +166,19 @@ void StepRecordWriter::next_chunk() {
     if (file_.size() < bytes_so_far()) throw_lost();
     const record_layout::Chunk next = layout_.chunk(layout_.chunk_of(published_));
     reserve(file_, next.offset, next.bytes, path_);
-    Mapping mapping(file_, next.offset, next.bytes, Mapping::Access::read_write);
+    use_chunk(next);
+}
+
+void StepRecordWriter::use_chunk(const record_layout::Chunk& chunk) {
+    Mapping mapping(file_, chunk.offset, chunk.bytes, Mapping::Access::read_write);
     if (mapping.data() == nullptr) throw_io(path_, errno);
     chunk_ = std::move(mapping);
     const auto& starts = layout_.column_starts();
     for (std::size_t i = 0; i < starts.size(); ++i) {
-        columns_[i] = chunk_.data() + starts[i] * next.rows;
+        columns_[i] = chunk_.data() + starts[i] * chunk.rows;
     }
     row_ = 0;
-    rows_ = next.rows;
+    rows_ = chunk.rows;
 }
 
 StepRecordReader StepRecordWriter::reader() const {

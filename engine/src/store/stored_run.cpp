@@ -13,6 +13,14 @@ void apply_to(RunSummary& run, const RunStarted& event) {
     run.metrics = event.metrics;
     run.unit = event.unit;
 }
+void apply_to(RunSummary& run, const RunResumed& event) {
+    run.state = running_state;
+    run.steps = event.step;
+    run.skipped = event.skipped;
+    run.diverged_at = 0;
+    if (!event.parent.empty()) run.parent = event.parent;
+}
+void apply_to(RunSummary&, const CheckpointSaved&) {}
 void apply_to(RunSummary&, const StateChanged&) {}
 void apply_to(RunSummary&, const RunWarning&) {}
 void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }

@@ -1,7 +1,9 @@
 #include "train/carried_state.h"
 
 #include "core/layout.h"
+#include "core/restore.h"
 #include "core/transfer.h"
+#include "engine/error.h"
 #include "kernels/carry_state.h"
 
 namespace engine {
@@ -29,6 +31,25 @@ const TensorList& CarriedState::in(std::int64_t streams) {
         buffers_.push_back(Tensor::zeros(shape, DType::f32, device_));
     streams_ = streams;
     return buffers_;
+}
+
+TensorMap CarriedState::saved_state() const {
+    TensorMap out;
+    for (const Tensor& buffer : buffers_) out[std::to_string(out.size())] = snapshot(buffer);
+    return out;
+}
+
+void CarriedState::load_state(const TensorMap& saved) {
+    if (saved.empty()) return reset();
+    const Tensor& first = saved.begin()->second;
+    if (first.rank() != 3) throw Error(ErrorCode::data, "carried state: not of three dimensions");
+    std::vector<Place> places;
+    for (const Tensor& buffer : in(first.size(1)))
+        places.push_back({std::to_string(places.size()), buffer, /*exact=*/true});
+    const std::string wrong = misfits(places, saved);
+    if (!wrong.empty())
+        throw Error(ErrorCode::data, "the carried state does not fit the model: " + wrong);
+    fill(places, saved);
 }
 
 void CarriedState::carry(const TensorList& out) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/tensor_map.h"
 #include "models/model.h"
 
 namespace engine {
@@ -18,6 +19,12 @@ public:
     /// The step ends with this state. Streams that are not finite are zeroed whole and counted,
     /// whether the step is skipped or not.
     void carry(const TensorList& out);
+
+    /// A copy on the host, by number: "0", "1". Empty before the first batch.
+    TensorMap saved_state() const;
+    /// Takes a saved state, whose number of streams it has from then on. Throws Error(data) if it
+    /// is that of another model.
+    void load_state(const TensorMap& saved);
 
     /// Streams that were zeroed in the step, on the device; null without a state.
     const std::int64_t* resets() const {

@@ -9,6 +9,23 @@ namespace {
 constexpr std::int64_t persistent_after = 16;  // 2^16 is then all used up
 }  // namespace
 
+template <typename Watch, typename F>
+void ScaleWatch::for_each_number(Watch& watch, F&& f) {
+    f("clean_steps", watch.clean_steps_);
+    f("skips_in_a_row", watch.skips_in_a_row_);
+    f("has_grown", watch.has_grown_);
+}
+
+SavedNumbers ScaleWatch::saved_state() const {
+    SavedNumbers out;
+    for_each_number(*this, saving_into(out));
+    return out;
+}
+
+void ScaleWatch::load_state(const SavedNumbers& saved) {
+    for_each_number(*this, loading_from(saved));
+}
+
 ScaleChanged::Kind ScaleWatch::kind_of_skip(const StepRecord& row) const {
     using Kind = ScaleChanged::Kind;
     if (!std::isfinite(row.loss) || skips_in_a_row_ >= persistent_after)

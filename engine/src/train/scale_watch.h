@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "engine/event.h"
+#include "train/saved_numbers.h"
 
 namespace engine {
 
@@ -14,7 +15,14 @@ public:
     std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
                                     double next_scale);
 
+    /// What has been seen so far, to go on from in a checkpoint.
+    SavedNumbers saved_state() const;
+    /// Throws Error(data) if a number is missing.
+    void load_state(const SavedNumbers& saved);
+
 private:
+    template <typename Watch, typename F>
+    static void for_each_number(Watch& watch, F&& f);
     ScaleChanged::Kind kind_of_skip(const StepRecord& row) const;
 
     std::int64_t clean_steps_ = 0;  ///< since the last growth or skip

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
+#include <thread>
 
 #include "core/memory.h"
 #include "data/byte_reader.h"
@@ -42,6 +43,7 @@ struct Session::Impl final : Turn {
     bool pause_asked = false;
     bool stop_asked = false;
     bool evaluate_asked = false;
+    bool checkpoint_asked = false;
     bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
     bool step_begun = false;      // given to the trainer, its turn not over
     bool prepared = false;
@@ -105,6 +107,9 @@ struct Session::Impl final : Turn {
             case Command::stop:
                 stop_asked = true;
                 break;
+            case Command::checkpoint:
+                checkpoint_asked = prepared;
+                break;
             case Command::validate_now:
                 evaluate_asked = prepared;
                 break;
@@ -121,6 +126,8 @@ struct Session::Impl final : Turn {
             run = loop.run();
             reader = loop.record();
         }
+        // A run that goes on may have ended an epoch whose evaluation was not finished.
+        evaluation_due = options.evaluate && loop.at_epoch_end();
         enter(RunState::training);
     }
 
@@ -132,7 +139,10 @@ struct Session::Impl final : Turn {
 
     void train() {
         loop.write_pending();
+        loop.follow_checkpoints();
+        if (std::exchange(checkpoint_asked, false)) loop.save_checkpoint();
         if (evaluation_due) return begin_evaluation();
+        if (loop.finished() && !step_begun) return finish_trained();
         // A step whose row found no room on the disk is followed up before the next one.
         if (!step_begun) {
             if (pauses()) return;
@@ -144,7 +154,10 @@ struct Session::Impl final : Turn {
         evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
                          std::exchange(evaluate_asked, false);
         if (evaluation_due) return begin_evaluation();
-        if (!loop.finished()) return;
+        if (loop.finished()) finish_trained();
+    }
+
+    void finish_trained() {
         loop.settle();
         finish(loop.reason());
     }
@@ -170,6 +183,7 @@ struct Session::Impl final : Turn {
 
     void finish(DoneReason reason) {
         const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
+        if (prepared) loop.finish_checkpoints(!failed);
         if (prepared) post(loop.done(reason));
         enter(failed ? RunState::failed : RunState::done);
     }
@@ -216,6 +230,8 @@ struct Session::Impl final : Turn {
                 evaluate();
                 return true;
             case RunState::paused:
+                if (std::exchange(checkpoint_asked, false)) loop.save_checkpoint();
+                if (loop.follow_checkpoints()) return wait_for_checkpoint();
                 if (!std::exchange(evaluate_asked, false)) return false;
                 loop.begin_evaluation();
                 pause_asked = true;
@@ -224,6 +240,12 @@ struct Session::Impl final : Turn {
             default:
                 return false;
         }
+    }
+
+    /// A pause has nothing else to do than to report the checkpoint when it is written.
+    static bool wait_for_checkpoint() {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return true;
     }
 
     bool run_turn() override {

@@ -49,6 +49,13 @@ void fill_times(StepRecord& row, const std::vector<float>& gaps) {
 
 }  // namespace
 
+std::size_t metric_column_count(const Task& task) {
+    const auto metrics = task.step_metrics();
+    return static_cast<std::size_t>(
+        std::count_if(metrics.begin(), metrics.end(),
+                      [](const Metric& metric) { return metric.key != "accuracy"; }));
+}
+
 TaskColumns::TaskColumns(const Task& task) : task_(&task) {
     const std::vector<Metric> metrics = task.step_metrics();
     for (std::size_t i = 0; i < metrics.size(); ++i) columns_.push_back(metric_column(metrics, i));

@@ -22,6 +22,9 @@ private:
     std::size_t metrics_ = 0;                   // how many are metrics
 };
 
+/// Columns of the record that the task's metrics take beside accuracy.
+std::size_t metric_column_count(const Task& task);
+
 /// What a run's settings say of its figures.
 struct RowMeaning {
     bool scaled = false;       ///< the loss is scaled

@@ -75,6 +75,8 @@ void TrainStep::make_parts() {
                                    .master_weights = resolve(config_.precision).master_weights,
                                    .write_grads = false};
     for (std::vector<Parameter>& parameters : task_.optimized(model_)) {
+        std::erase_if(parameters,
+                      [](const Parameter& each) { return !each.tensor.requires_grad(); });
         TensorList tensors;
         for (const Parameter& parameter : parameters) tensors.push_back(parameter.tensor);
         parts_.push_back({std::move(tensors),

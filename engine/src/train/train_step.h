@@ -11,6 +11,7 @@
 #include "train/carried_state.h"
 #include "train/mixed_precision.h"
 #include "train/step_marks.h"
+#include "train/training_state.h"
 
 namespace engine {
 
@@ -34,6 +35,11 @@ public:
     void compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks);
     /// A pass over the data begins: carried state is zeroed.
     void begin_pass() { state_.reset(); }
+    /// A copy of all state on the host; of the counts, those of the device. Waits for the device.
+    TrainingState saved_state() const;
+    /// Goes on from a saved state: before the first step. Weights, optimizer and scaler of another
+    /// precision are converted. Throws Error if it does not fit.
+    void load_state(const TrainingState& saved, const StateChange& change);
     /// The device has computed the step once more, as part of a graph.
     void note_replay();
     /// Drops the gradients.
@@ -66,6 +72,10 @@ private:
     };
 
     void make_parts();
+    std::string prefix_of(std::size_t part) const;
+    TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
+                              const StateChange& change) const;
+    void load_scaler(const SavedNumbers& saved);
     void begin(std::size_t batches);
     void run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks);
     void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);

@@ -24,7 +24,11 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     book_library_scratch(context_.books(), device);
     model_ = make_model(config_.model, shape, config_.seed, device);
     model_->recompute_blocks = config_.recompute == Recompute::blocks;
-    if (!config_.model.init_from.empty()) load_weights(*model_, config_.model.init_from);
+    if (!config_.model.init_from.empty()) {
+        load_weights(*model_, config_.model.init_from,
+                     config_.model.new_head ? Head::drawn_if_other : Head::read);
+    }
+    freeze(*model_, config_.model.freeze);
     step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned);
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
@@ -96,6 +100,30 @@ FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
     FinishedStep step = *take(true);
     if (step.refused) throw *step.refused;
     return step;
+}
+
+TrainingState Trainer::saved_state() {
+    const RunContext::Entry entered(context_);
+    TrainingState out = step_->saved_state();
+    out.counts = {{"steps", static_cast<double>(steps_)},
+                  {"updates", static_cast<double>(updates_)},
+                  {"samples", static_cast<double>(samples_)}};
+    return out;
+}
+
+void Trainer::load_state(const TrainingState& saved, const StateChange& change) {
+    const RunContext::Entry entered(context_);
+    try {
+        step_->load_state(saved, change);
+    } catch (const Error& error) {
+        throw Error(ErrorCode::data, error.message(), error.hint());
+    }
+    const auto count = [&](const char* name) {
+        return static_cast<std::int64_t>(saved_number(saved.counts, name));
+    };
+    steps_ = count("steps");
+    updates_ = count("updates");
+    samples_ = count("samples");
 }
 
 void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {

@@ -39,6 +39,11 @@ public:
     /// submit() and its figures at once; throws a value that was refused.
     FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
 
+    /// A copy of all state on the host, once all submitted steps were taken.
+    TrainingState saved_state();
+    /// Goes on from a saved state: before the first step. Throws Error(data) if it does not fit.
+    void load_state(const TrainingState& saved, const StateChange& change = {});
+
     /// A pass over a part of the data begins.
     void begin_evaluation() { evaluator_->begin(); }
     /// Forward pass in evaluation mode; the task's sums are kept on the device. Throws Error, as

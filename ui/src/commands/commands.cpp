@@ -2,9 +2,11 @@
 
 #include "commands/demonstration.h"
 #include "engine/dataset_preview.h"
+#include "engine/resume.h"
 #include "engine/session.h"
 #include "feed/event_feed.h"
 #include "models/settings_model.h"
+#include "text/event_text.h"
 #include "text/language.h"
 #include "text/refusal_text.h"
 
@@ -100,6 +102,30 @@ void Commands::step() {
 
 void Commands::validate() {
     if (buttons().pause.enabled) feed_->post(Command::validate_now);
+}
+
+void Commands::saveCheckpoint() {
+    if (buttons().pause.enabled) feed_->post(Command::checkpoint);
+}
+
+void Commands::resume(const engine::RunSummary& run) {
+    if (feed_->live() && buttons().pause.enabled) {
+        return report({tr("A run is in progress."), tr("Stop it before you resume another one."),
+                       engine::ErrorCode::state, true});
+    }
+    asked_ = Asked::nothing;
+    try {
+        const engine::ResumePlan plan = engine::plan_resume(run);
+        for (const auto& note : plan.notes)
+            report({sentence(engineText(note)), tr("An earlier checkpoint is used."),
+                    engine::ErrorCode::data, true});
+        feed_->openResumed(run, plan);
+        feed_->post(Command::start);
+        emit started();
+    } catch (const engine::Error& error) {
+        report(error);
+    }
+    tellButtons();
 }
 
 void Commands::stop() {

@@ -6,6 +6,7 @@
 #include "commands/button_states.h"
 #include "engine/error.h"
 #include "engine/run_config.h"
+#include "engine/run_store.h"
 
 namespace ui {
 
@@ -35,6 +36,12 @@ public:
     void demonstrate();
     /// Tests on the test set after the step in flight.
     void validate();
+    /// Saves a checkpoint of each run after the step in flight.
+    void saveCheckpoint();
+    /// Goes on with a run of the history from its last checkpoint.
+    void resume(const engine::RunSummary& run);
+    /// Tells the window of a run whose process died, so that it can offer to resume it.
+    void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings or a run's folder.
     void openPath(const QString& path);
 
@@ -43,6 +50,7 @@ public:
     void report(const engine::Error& error);
 
 signals:
+    void resumeOffered(const engine::RunSummary& run);
     void buttonsChanged();
     void failed(const ui::Problem& problem);
     /// A run's folder was opened.

@@ -26,6 +26,8 @@ bool ended(RunState state) { return state == RunState::done || state == RunState
 std::int64_t rowOf(const engine::Event& event) {
     if (const auto* epoch = std::get_if<engine::EpochDone>(&event)) return epoch->step;
     if (const auto* scale = std::get_if<engine::ScaleChanged>(&event)) return scale->step;
+    if (const auto* saved = std::get_if<engine::CheckpointSaved>(&event)) return saved->step;
+    if (const auto* resumed = std::get_if<engine::RunResumed>(&event)) return resumed->step;
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) return warning->step;
     if (const auto* done = std::get_if<engine::RunDone>(&event)) return done->steps;
     return 0;
@@ -58,29 +60,32 @@ void EventFeed::setStore(std::shared_ptr<engine::RunStore> store) {
     emit storeChanged();
 }
 
-void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
+void EventFeed::clear() {
     sessions_.clear();
     live_.clear();
     stored_.clear();
     pending_.clear();
     hidden_.clear();
+}
+
+void EventFeed::openSession(const engine::RunConfig& config,
+                            const engine::SessionOptions& options) {
+    sessions_.push_back(std::make_unique<engine::Session>(config, thread_, store_, options));
+    live_.push_back(std::make_shared<RunTrack>(std::string(), config));
+}
+
+void EventFeed::replaceExperiment(const std::function<void()>& make) {
+    clear();
     if (!store_) {
         throw engine::Error(engine::ErrorCode::io,
                             engine::msg("There is no folder to keep the run in."),
                             engine::msg("Choose one that you may write to."));
     }
     if (!thread_) thread_ = std::make_shared<engine::ComputeThread>();
-    engine::SessionOptions options;
-    options.pause_when_disk_full = true;  // somebody is there to make room and go on
     try {
-        for (const auto& config : configs) {
-            sessions_.push_back(
-                std::make_unique<engine::Session>(config, thread_, store_, options));
-            live_.push_back(std::make_shared<RunTrack>(std::string(), config));
-        }
+        make();
     } catch (...) {
-        sessions_.clear();
-        live_.clear();
+        clear();
         updateState();
         emit tracksChanged();
         throw;
@@ -89,6 +94,26 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
     updateState();
     emit tracksChanged();
     timer_.start();
+}
+
+void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
+    replaceExperiment([&] {
+        engine::SessionOptions options;
+        options.pause_when_disk_full = true;  // somebody is there to make room and go on
+        for (const auto& config : configs) openSession(config, options);
+    });
+}
+
+void EventFeed::openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan) {
+    replaceExperiment([&] {
+        engine::SessionOptions options;
+        options.pause_when_disk_full = true;
+        options.continuation = plan.continuation;
+        openSession(plan.config, options);
+        if (!plan.continuation.in_place) return;  // a new run repeats its parent's events itself
+        for (const auto& event : engine::events_up_to(plan.step, store_->events(run.run)))
+            live_.back()->apply(event);
+    });
 }
 
 void EventFeed::post(engine::Command command) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/compute_thread.h"
+#include "engine/resume.h"
 #include "engine/run_store.h"
 #include "engine/session.h"
 
@@ -41,6 +42,9 @@ public:
     /// Ends the current experiment and makes one session for each of the settings; nothing starts
     /// yet. Throws engine::Error (settings, io); the old experiment is then gone all the same.
     void open(const std::vector<engine::RunConfig>& configs);
+    /// Ends the current experiment and makes a session that goes on with this run; nothing starts
+    /// yet. Throws engine::Error.
+    void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);
     void post(engine::Command command);
     /// Lays stored runs over one another; with an experiment running, over that. An empty list goes
     /// back to the experiment alone. Throws engine::Error(data).
@@ -79,6 +83,10 @@ private:
         std::shared_ptr<RunTrack> track;
         engine::Event event;
     };
+    void clear();
+    void openSession(const engine::RunConfig& config, const engine::SessionOptions& options);
+    /// Opens sessions by `make` in place of the experiment.
+    void replaceExperiment(const std::function<void()>& make);
     /// The hidden ones too.
     std::vector<std::shared_ptr<RunTrack>> everyTrack() const;
     void turn();

@@ -121,6 +121,7 @@ private:
                 return {u"error"_s, t.bad};
             case EventKind::epoch:
             case EventKind::started:
+            case EventKind::saved:
             case EventKind::done:
                 break;
         }

@@ -36,6 +36,12 @@ void discard(const std::filesystem::path& folder) {
                         engine::msg("Check that you may write to this folder."));
 }
 
+/// It has ended before its last step, or its process died.
+bool canResume(const engine::RunSummary& run) {
+    return run.state == "stopped" || run.state == "interrupted" || run.state == "failed" ||
+           run.state == "diverged";
+}
+
 }  // namespace
 
 void HistoryPanel::fillMenu(QMenu* menu) {
@@ -51,6 +57,7 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     add(one && isShown(first.run) ? tr("Hide on plots") : tr("Show on plots"), one,
         [this, first] { toggle(first); });
     menu->addSeparator();
+    add(tr("Resume"), one && canResume(first), [this, first] { context_.commands->resume(first); });
     add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),
         [this] { exportCsv(this, context_.commands, chosen()); });

@@ -154,6 +154,13 @@ void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
     verticalScrollBar()->setValue(scrolled);
     tracksChanged();
     if (!wanted_.isEmpty()) openFolder(std::exchange(wanted_, {}));
+    offerToResume();
+}
+
+/// The newest run was killed: the first thing that its user wants is to go on with it.
+void HistoryPanel::offerToResume() {
+    if (std::exchange(offered_, true) || context_.feed->live() || model_->rowCount() == 0) return;
+    if (model_->run(0).state == "interrupted") context_.commands->offerToResume(model_->run(0));
 }
 
 void HistoryPanel::tracksChanged() {

@@ -31,6 +31,7 @@ protected:
 private:
     void join();
     void fill(std::vector<engine::RunSummary> runs);
+    void offerToResume();
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
     /// Makes a run of the list that is on screen the selected one.
@@ -51,7 +52,8 @@ private:
     bool reloading_ = false;
     bool trained_ = false;  ///< when the state last changed
     bool again_ = false;
-    QString wanted_;  ///< a folder to open once the runs are listed
+    bool offered_ = false;  ///< to resume an interrupted run, once a start
+    QString wanted_;        ///< a folder to open once the runs are listed
     bool filling_ = false;
     bool chooseLive_ = false;  ///< until the user selects something else
 };

@@ -20,6 +20,8 @@ public:
     static EventText epoch(const engine::EpochDone& e);
     static EventText done(const engine::RunDone& e, const engine::RunConfig& config);
     static EventText started(const engine::RunStarted& e);
+    static EventText resumed(const engine::RunResumed& e);
+    static EventText saved(const engine::CheckpointSaved& e);
     static EventText skips(const ScaleChanged& first, const ScaleChanged& last);
     static QString health(ScaleChanged::Kind kind);
     static QString state(engine::RunState state);
@@ -108,6 +110,22 @@ EventText EventWords::started(const engine::RunStarted& e) {
                 .arg(QString::fromStdString(e.run), QString::fromStdString(e.device).toUpper()),
             tr("%1 parameters, %2 training %3.")
                 .arg(count(e.parameters), count(e.train_samples), unitName(e.unit))};
+}
+
+EventText EventWords::resumed(const engine::RunResumed& e) {
+    const QString what = e.parent.empty()
+                             ? tr("Resumed after step %1.").arg(count(e.step))
+                             : tr("Goes on after step %1 of run %2.")
+                                   .arg(count(e.step), QString::fromStdString(e.parent));
+    QStringList restored;
+    for (const auto& part : e.restored) restored << engineText(part);
+    return {EventKind::started, e.step, what, joined(restored)};
+}
+
+EventText EventWords::saved(const engine::CheckpointSaved& e) {
+    return {EventKind::saved, e.step,
+            e.best ? tr("Checkpoint saved, the best so far.") : tr("Checkpoint saved."),
+            tr("%1, written in %2 s.").arg(bytes(e.bytes), significant(e.seconds))};
 }
 
 EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
@@ -244,6 +262,10 @@ EventText describeEvent(const engine::Event& event, const engine::RunConfig& con
         return EventWords::epoch(*epoch);
     if (const auto* start = std::get_if<engine::RunStarted>(&event))
         return EventWords::started(*start);
+    if (const auto* resumed = std::get_if<engine::RunResumed>(&event))
+        return EventWords::resumed(*resumed);
+    if (const auto* saved = std::get_if<engine::CheckpointSaved>(&event))
+        return EventWords::saved(*saved);
     if (const auto* done = std::get_if<engine::RunDone>(&event))
         return EventWords::done(*done, config);
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {

@@ -8,7 +8,7 @@
 namespace ui {
 
 /// What something that happened is: decides icon and colour, and the filter of the list.
-enum class EventKind { grown, skipped, epoch, started, done, warning, failed };
+enum class EventKind { grown, skipped, epoch, started, saved, done, warning, failed };
 
 /// An event in plain words: what happened, then what it means.
 struct EventText {

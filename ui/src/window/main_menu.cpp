@@ -85,6 +85,8 @@ void MainMenu::addRun() {
         add(tr("Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period), [commands] { commands->stop(); });
     evaluate_ = add(tr("Evaluate the test set now"), QKeySequence(Qt::Key_E),
                     [commands] { commands->validate(); });
+    checkpoint_ = add(tr("Save a checkpoint now"), QKeySequence(Qt::Key_C),
+                      [commands] { commands->saveCheckpoint(); });
     menu->addSeparator();
     add(tr("Rebuild the run history"), {}, [this] {
         try {
@@ -176,6 +178,7 @@ void MainMenu::refreshRun() {
     step_->setEnabled(now.step.enabled);
     stop_->setEnabled(now.stop.enabled);
     evaluate_->setEnabled(now.pause.enabled);
+    checkpoint_->setEnabled(now.pause.enabled);
     demonstrate_->setEnabled(now.demonstrate.enabled);
     demonstrate_->setToolTip(
         now.demonstrate.enabled

@@ -49,6 +49,7 @@ private:
     QAction* step_ = nullptr;
     QAction* stop_ = nullptr;
     QAction* evaluate_ = nullptr;
+    QAction* checkpoint_ = nullptr;
     QAction* demonstrate_ = nullptr;
     QPointer<HelpWindow> help_;
 };

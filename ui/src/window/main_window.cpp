@@ -18,6 +18,7 @@
 #include "panels/settings_panel.h"
 #include "panels/status_line.h"
 #include "panels/verdict_bar.h"
+#include "text/format.h"
 #include "theme/theme.h"
 #include "window/dock_layout.h"
 #include "window/focus_order.h"
@@ -44,6 +45,7 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     connect(pages_, &PageStack::pageChanged, docks_.get(), &DockLayout::showRight);
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
+    connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();
     docks_->restore();
@@ -151,6 +153,14 @@ void MainWindow::show(const Problem& problem) {
     } else {
         message_->show(problem);
     }
+}
+
+void MainWindow::offerToResume(const engine::RunSummary& run) {
+    const Problem problem{tr("Run %1 was interrupted at step %2.")
+                              .arg(QString::fromStdString(run.run), count(run.steps)),
+                          tr("It can go on from its last checkpoint."), engine::ErrorCode::state,
+                          true};
+    message_->show(problem, tr("Resume"), [this, run] { context_.commands->resume(run); });
 }
 
 bool MainWindow::event(QEvent* event) {

@@ -26,9 +26,9 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     title->setFont(Theme::bold());
     column->addWidget(title);
     auto* text = makeLabel(
-        tr("The run stops after its step in flight and stays in the history as stopped. Kept: the "
-           "record of every step, the settings and the events. Lost: the weights, so training "
-           "cannot go on from here."),
+        tr("The run stops after its step in flight. Its weights, its state and the record of every "
+           "step are saved, so that it can be resumed bit for bit: select it under Runs and choose "
+           "Resume."),
         nullptr, this);
     text->setWordWrap(true);
     column->addWidget(text);
@@ -47,7 +47,7 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     connect(quit, &QPushButton::clicked, this, [this, stay, quit, text] {
         stay->setEnabled(false);
         quit->setEnabled(false);
-        text->setText(tr("Stopping: the step in flight ends first."));
+        text->setText(tr("Saving: the step in flight ends first, then the checkpoint is written."));
         emit quitWanted();
     });
 }

@@ -1,0 +1,40 @@
+#include "find_run.h"
+
+#include <iostream>
+
+#include "engine/run_store.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+std::optional<engine::RunSummary> find_title(const engine::RunStore& store,
+                                             const std::string& title) {
+    for (auto& run : store.list()) {
+        if (run.title == title) return std::move(run);
+    }
+    return std::nullopt;
+}
+
+std::optional<engine::ListedRun> look_for(const std::string& name) {
+    if (name.find('/') != std::string::npos) return engine::read_run_folder(name);
+    engine::RunStore store(engine::RunStore::default_root());
+    report_warnings(store);
+    auto found = store.find(name);
+    if (!found) found = find_title(store, name);
+    if (found) return engine::ListedRun{*found, store.events(found->run)};
+    return engine::read_run_folder(name);
+}
+
+}  // namespace
+
+std::optional<engine::ListedRun> find_run(const std::string& name) {
+    auto run = look_for(name);
+    if (!run) {
+        std::cerr << "halftone: " << name << ": neither a run of the history nor a run's folder\n"
+                  << "`halftone runs` lists the history.\n";
+    }
+    return run;
+}
+
+}  // namespace app

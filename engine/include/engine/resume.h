@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/run_store.h"
+#include "engine/session.h"
+
+namespace engine {
+
+/// How a run is to go on.
+struct ResumePlan {
+    RunConfig config;                  ///< of the run with the changes
+    Continuation continuation;         ///< for SessionOptions
+    std::int64_t step = 0;             ///< steps made before; 0: it starts again
+    std::vector<SettingError> errors;  ///< of the changes; not empty: it cannot go on like that
+    std::vector<Message> notes;        ///< damaged checkpoints that were passed over
+};
+
+/// Plans to go on with a run from a checkpoint: "last" (the newest whole one; from the start where
+/// there is none), "best" or a number of steps. Without changes the run itself goes on, unless
+/// later checkpoints exist. With changed settings ("path=value") or from an earlier checkpoint it
+/// is a new run that names this one as its parent. Throws Error(data) if there is no such
+/// checkpoint or it is damaged, and Error(state) if the run has made all of its steps.
+ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
+                       const std::vector<std::string>& changes = {});
+
+/// Of a run's events those that count when it goes on after `step`: its end and what came later do
+/// not.
+std::vector<Event> events_up_to(std::int64_t step, std::vector<Event> events);
+
+}  // namespace engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/tensor_map.h"
+#include "engine/checkpoint.h"
+
+namespace engine {
+
+/// What a checkpoint holds. The state is an object; what it means is for the one who saved it, but
+/// for "step" and "best", and "version", "saved" and "files", which are written with it.
+struct CheckpointContent {
+    TensorMap weights, optimizer;
+    TensorMap carried;  ///< empty: no such file
+    std::shared_ptr<nlohmann::json> state;
+};
+
+/// Writes `checkpoint-STEP` beside its place, with the sha256 of each file in its state, and
+/// renames it there. One that is there already is replaced. Returns its bytes. Throws Error(io),
+/// having removed what was written.
+std::int64_t write_checkpoint(const std::filesystem::path& run_folder,
+                              const CheckpointContent& content);
+
+/// Reads a checkpoint and compares each file with its sha256. Throws Error(data).
+CheckpointContent read_checkpoint(const std::filesystem::path& checkpoint);
+
+/// Removes all but the newest `keep` checkpoints and the best one, and what a killed process left
+/// half written. For the process that holds the run's lock.
+void prune_checkpoints(const std::filesystem::path& run_folder, std::int64_t keep);
+
+}  // namespace engine

@@ -1,0 +1,67 @@
+#include "train/restored.h"
+
+#include <algorithm>
+
+namespace engine {
+namespace {
+
+std::int64_t whole(const SavedNumbers& saved, const char* name) {
+    return static_cast<std::int64_t>(saved_number(saved, name));
+}
+
+Message restored_weights(const SavedRun& saved, const StateChange& change) {
+    const auto count = saved.training.weights.size();
+    if (change.same_precision) return msg("Weights and buffers: {} tensors.", count);
+    return msg("Weights and buffers: {} tensors, converted to the other precision.", count);
+}
+
+Message restored_optimizer(const SavedRun& saved, const RunConfig& now, const StateChange& change) {
+    const std::int64_t updates = whole(saved.training.counts, "updates");
+    if (!change.same_optimizer) {
+        return msg("Optimizer: {} begins anew in place of {}; {} updates count as applied.",
+                   now.optimizer.kind, saved.config.optimizer.kind, updates);
+    }
+    const auto masters = std::ranges::count_if(saved.training.optimizer, [](const auto& entry) {
+        return entry.first.ends_with(".master");
+    });
+    if (masters == 0)
+        return msg("Optimizer {}: state after {} updates.", now.optimizer.kind, updates);
+    return msg("Optimizer {}: state after {} updates, with {} master weights.", now.optimizer.kind,
+               updates, masters);
+}
+
+Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
+    const bool scales = resolve(now.precision).scaler == ScalerMode::dynamic;
+    if (!scales) return msg("Loss scale: none, this precision has no dynamic scaler.");
+    if (saved.training.scaler.empty())
+        return msg("Loss scale: begins at {}.", now.scaler.init_scale);
+    return msg("Loss scale {}, growth tracker {}.", saved_number(saved.training.scaler, "scale"),
+               whole(saved.training.scaler, "growth_tracker"));
+}
+
+}  // namespace
+
+StateChange change_of(const RunConfig& saved, const RunConfig& now) {
+    return {.same_precision = saved.precision == now.precision,
+            .same_optimizer = saved.optimizer.kind == now.optimizer.kind};
+}
+
+std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now) {
+    const StateChange change = change_of(saved.config, now);
+    const std::int64_t steps = saved.step();
+    std::vector<Message> out = {
+        restored_weights(saved, change),
+        restored_optimizer(saved, now, change),
+        restored_scaler(saved, now),
+        msg("Learning-rate schedule: after {} applied updates.",
+            whole(saved.training.counts, "updates")),
+        msg("Data: {} epochs and {} batches were read.", whole(saved.progress, "epoch"),
+            whole(saved.progress, "batch")),
+        msg("Random numbers: seed {}, after {} steps.", saved.config.seed, steps)};
+    if (!saved.training.carried.empty())
+        out.push_back(msg("Carried state: {} tensors.", saved.training.carried.size()));
+    out.push_back(msg("Step record: {} rows.", steps));
+    return out;
+}
+
+}  // namespace engine

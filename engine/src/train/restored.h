@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "train/saved_run.h"
+
+namespace engine {
+
+/// How the settings of the run that goes on differ from those that it was saved with.
+StateChange change_of(const RunConfig& saved, const RunConfig& now);
+
+/// What a run that goes on with these settings takes from a checkpoint, one sentence each.
+std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now);
+
+}  // namespace engine

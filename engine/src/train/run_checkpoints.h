@@ -1,0 +1,54 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+
+#include "engine/event.h"
+#include "train/checkpoint_writer.h"
+
+namespace engine {
+
+/// When a run saves checkpoints, and which. One thread at a time; the writing is done by another.
+class RunCheckpoints {
+public:
+    /// `step`, `epoch`: where the run begins. If it goes on, its checkpoint of that step is there.
+    RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
+                   std::string run, std::int64_t step, std::int64_t epoch);
+
+    /// The run is at this step, of so many completed epochs: whether its settings want a checkpoint
+    /// now.
+    bool is_due(std::int64_t step, std::int64_t epoch) const;
+    /// Saves the run as it is now.
+    void save(SavedRun saved);
+    /// An evaluation was better than all before. Held back for some seconds after one that was
+    /// saved, since many short epochs may each be the best so far.
+    void save_best(SavedRun saved);
+    /// Whether checkpoints of the best evaluation are wanted.
+    bool wants_best() const { return config_.best; }
+    /// Whether the run as it is at this step is to be saved at its end.
+    bool wants_end(std::int64_t step, std::int64_t epoch) const;
+    /// Writes what was held back and waits until all are written.
+    void finish();
+
+    /// What was written, or why not, since the last call. Writes what was held back long enough.
+    std::vector<Event> take_events();
+    /// Checkpoints are being written.
+    bool is_writing() const { return !writer_.is_idle(); }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool is_saved(std::int64_t step) const { return last_step_ == step; }
+
+    CheckpointConfig config_;
+    std::string run_;
+    CheckpointWriter writer_;
+    std::optional<SavedRun> held_;  // the best one, to be written
+    Clock::time_point last_best_{};
+    Clock::time_point last_time_;  // of a checkpoint, or the start
+    std::int64_t last_step_;       // saved or being written
+    std::int64_t last_epoch_;
+};
+
+}  // namespace engine

@@ -1,0 +1,143 @@
+// RunLoop's checkpoints: how a run is saved, and how it goes on.
+#include <utility>
+
+#include "engine/error.h"
+#include "store/stored_run.h"
+#include "train/restored.h"
+#include "train/run_loop.h"
+
+namespace engine {
+namespace {
+
+/// The event under another run's name.
+Event renamed(Event event, const std::string& run) {
+    std::visit([&run](auto& each) { each.run = run; }, event);
+    return event;
+}
+
+bool is_of_steps(const Event& event) {
+    return std::holds_alternative<EpochDone>(event) || std::holds_alternative<ScaleChanged>(event);
+}
+
+SavedNumbers numbers_of(const BestMetricState& best) {
+    return {{"value", best.value},
+            {"epoch", static_cast<double>(best.epoch)},
+            {"step", static_cast<double>(best.step)},
+            {"waited", static_cast<double>(best.waited)}};
+}
+
+BestMetricState best_of(const SavedNumbers& saved) {
+    const auto count = [&](const char* name) {
+        return static_cast<std::int64_t>(saved_number(saved, name));
+    };
+    return {saved_number(saved, "value"), count("epoch"), count("step"), count("waited")};
+}
+
+}  // namespace
+
+/// Makes the run's folder and record, or opens those of the run that goes on.
+void RunLoop::open_run() {
+    if (options_.continuation)
+        go_on(*options_.continuation);
+    else
+        begin_run();
+}
+
+void RunLoop::begin_run() {
+    const auto made = store_.create(config_, options_.folder);
+    run_ = made.run;
+    writer_.emplace(StepRecordWriter::create(made.folder, metric_column_count(trainer_->task())));
+    if (options_.save_checkpoints)
+        checkpoints_ =
+            std::make_unique<RunCheckpoints>(config_.checkpoint, made.folder, run_, 0, 0);
+    post_(started(made.folder));
+}
+
+void RunLoop::go_on(const Continuation& from) {
+    std::optional<SavedRun> saved;
+    std::vector<Message> restored{msg("Nothing: the run has no checkpoint and starts again.")};
+    if (!from.checkpoint.empty()) {
+        saved = read_saved_run(from.checkpoint);
+        restored = restored_parts(*saved, config_);
+        load(*saved);
+    }
+    const std::int64_t step = trainer_->steps();
+    const std::size_t columns = metric_column_count(trainer_->task());
+    const RunStore::NewRun made = from.in_place ? store_.reopen(from.run_folder, step)
+                                                : store_.create(config_, options_.folder);
+    run_ = made.run;
+    std::string parent;
+    if (from.in_place) {
+        writer_.emplace(StepRecordWriter::open(made.folder, step, columns));
+    } else {
+        parent = read_stored_run(from.run_folder).summary.run;
+        writer_.emplace(StepRecordWriter::create(made.folder, columns));
+    }
+    post_(started(made.folder));
+    if (!parent.empty()) copy_parent(from.run_folder, step);
+    post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});
+    if (!options_.save_checkpoints) return;
+    checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, made.folder, run_, step,
+                                                    progress_.epoch);
+    // A new run has a checkpoint of its own to go on from.
+    if (!from.in_place && saved) checkpoints_->save(saved_run());
+}
+
+/// The rows and events of the parent up to the checkpoint, so that the new run's curves are whole.
+void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step) {
+    const StepRecordReader record = StepRecordReader::open(folder);
+    if (record.size() < step)
+        throw Error(ErrorCode::data,
+                    msg("{}: the step record ends before step {}", folder.string(), step),
+                    msg("Resume from an earlier checkpoint of the run (--from)."));
+    for (std::int64_t row = 0; row < step; ++row) writer_->append(record.row(row));
+    std::vector<Event> events = read_events(folder).events;
+    take_back_after(step, events);
+    for (Event& event : events) {
+        if (is_of_steps(event)) post_(renamed(std::move(event), run_));
+    }
+}
+
+void RunLoop::load(const SavedRun& saved) {
+    trainer_->load_state(saved.training, change_of(saved.config, config_));
+    load_state(progress_, saved.progress);
+    alerts_.load_state(saved.alerts);
+    best_->restore(best_of(saved.best));
+    evaluation_->load_figures(saved.validation, saved.test);
+    loader_->seek(progress_.epoch, progress_.batch);
+}
+
+SavedRun RunLoop::saved_run() const {
+    return {.run = run_,
+            .config = config_,
+            .training = trainer_->saved_state(),
+            .progress = saved_state(progress_),
+            .alerts = alerts_.saved_state(),
+            .best = numbers_of(best_->state()),
+            .validation = evaluation_->validation(),
+            .test = evaluation_->test()};
+}
+
+void RunLoop::save_checkpoint() {
+    if (!checkpoints_ || trainer_->steps() == 0) return;
+    settle();
+    checkpoints_->save(saved_run());
+}
+
+void RunLoop::finish_checkpoints(bool save) {
+    if (!checkpoints_) return;
+    if (save && trainer_->steps() > 0 && !has_unwritten() &&
+        checkpoints_->wants_end(trainer_->steps(), progress_.epoch)) {
+        checkpoints_->save(saved_run());
+    }
+    checkpoints_->finish();
+    follow_checkpoints();
+}
+
+bool RunLoop::follow_checkpoints() {
+    if (!checkpoints_) return false;
+    for (Event& event : checkpoints_->take_events()) post_(std::move(event));
+    return checkpoints_->is_writing();
+}
+
+}  // namespace engine

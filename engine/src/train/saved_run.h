@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+
+#include "engine/metric.h"
+#include "engine/run_config.h"
+#include "train/training_state.h"
+
+namespace engine {
+
+/// A run between two steps, as a checkpoint holds it.
+struct SavedRun {
+    std::string run;  ///< id
+    RunConfig config;
+    TrainingState training;
+    SavedNumbers progress;         ///< RunProgress: counts, data cursor
+    SavedNumbers alerts;           ///< RunAlerts
+    SavedNumbers best;             ///< BestMetric
+    PartFigures validation, test;  ///< of the last evaluation
+    bool is_best = false;
+
+    std::int64_t step() const;
+    /// Of its tensors.
+    std::int64_t bytes() const;
+};
+
+/// Writes checkpoint-STEP into the run's folder; returns its bytes. Throws Error(io).
+std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved);
+/// Throws Error(data) for a checkpoint that is damaged or incomplete.
+SavedRun read_saved_run(const std::filesystem::path& checkpoint);
+
+}  // namespace engine

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/tensor_map.h"
+#include "train/saved_numbers.h"
+
+namespace engine {
+
+/// Everything that the steps to come depend on beside settings and data, on the host. Weights are
+/// f32 under PyTorch's names, whatever the precision.
+struct TrainingState {
+    TensorMap weights;  ///< parameters and buffers
+    /// Of the optimizers, as Optimizer::saved_state() names it; after "NAME/" where a task has
+    /// several of them.
+    TensorMap optimizer;
+    TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
+    SavedNumbers scaler;  ///< GradScaler::saved_state(); empty: there is no dynamic scaler
+    SavedNumbers counts;  ///< steps, updates, samples
+};
+
+/// How a state is put into a trainer whose settings may differ from those that it was saved with.
+struct StateChange {
+    bool same_precision = true;  ///< else state in another type is rounded once
+    bool same_optimizer = true;  ///< else its state begins anew; the count of updates goes on
+};
+
+}  // namespace engine

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <sstream>
+#include <thread>
+
+#include "engine/checkpoint.h"
+#include "engine/resume.h"
+#include "safetensors/tensor_file.h"
+#include "temp_folder.h"
+
+// Runs that stop and go on, through sessions and folders.
+namespace engine::test {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int resume_patience_s = 2000;
+#else
+constexpr int resume_patience_s = 300;
+#endif
+
+/// What the steps computed, a line each: all that does not tell the time. NaN equals NaN.
+using Computed = std::vector<std::string>;
+
+inline Computed computed(const StepRecordReader& record) {
+    Computed out;
+    for (std::int64_t i = 0; i < record.size(); ++i) {
+        const StepRecord row = record.row(i);
+        std::ostringstream line;
+        line << std::hexfloat << "step " << row.step << " loss " << row.loss << " scale "
+             << row.loss_scale << " norm " << row.grad_norm << " updates " << row.updates
+             << " samples " << row.samples << " rate " << row.lr << " tracker "
+             << row.growth_tracker;
+        out.push_back(line.str());
+    }
+    return out;
+}
+
+inline std::vector<float> losses_of(const StepRecordReader& record) {
+    std::vector<float> out;
+    for (std::int64_t i = 0; i < record.size(); ++i) out.push_back(record.row(i).loss);
+    return out;
+}
+
+inline std::vector<double> values_of(const fs::path& file) {
+    std::vector<double> out;
+    for (const auto& [name, tensor] : load_tensors(file)) {
+        for (const double value : tensor.values()) out.push_back(value);
+    }
+    return out;
+}
+
+/// The end of a session.
+struct Ended {
+    std::string run;
+    fs::path folder;
+    StepRecordReader record;
+    Computed figures;
+    std::vector<Event> events;
+
+    template <typename T>
+    std::vector<T> all() const {
+        std::vector<T> out;
+        for (const auto& event : events) {
+            if (const auto* found = std::get_if<T>(&event)) out.push_back(*found);
+        }
+        return out;
+    }
+};
+
+class ResumedRuns : public testing::Test {
+protected:
+    /// Runs to its end; with `stop_after` rows, is stopped there or a little later.
+    Ended train(const RunConfig& config, const SessionOptions& options = {},
+                std::int64_t stop_after = 0) {
+        Session session(config, thread_, store_, options);
+        session.post(Command::start);
+        if (stop_after > 0) {
+            const auto ended = [&] {
+                return session.state() == RunState::done || session.state() == RunState::failed;
+            };
+            while (session.record().size() < stop_after && !ended())
+                std::this_thread::sleep_for(100us);
+            session.post(Command::stop);
+        }
+        EXPECT_TRUE(session.wait(resume_patience_s));
+        Ended out{session.run(), {}, session.record(), computed(session.record()), session.drain()};
+        if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
+        return out;
+    }
+    /// Steps to `steps` one by one and stops there.
+    Ended train_to(const RunConfig& config, std::int64_t steps) {
+        Session session(config, thread_, store_);
+        for (std::int64_t i = 1; i <= steps; ++i) {
+            session.post(Command::step);
+            while (session.record().size() < i || session.state() != RunState::paused)
+                std::this_thread::sleep_for(100us);
+        }
+        session.post(Command::stop);
+        EXPECT_TRUE(session.wait(resume_patience_s));
+        return {session.run(), store_->find(session.run())->folder, session.record(),
+                computed(session.record()), session.drain()};
+    }
+    Ended resume(const Ended& run, const std::string& from = "last",
+                 const std::vector<std::string>& changes = {}) {
+        const ResumePlan plan = plan_resume(*store_->find(run.run), from, changes);
+        EXPECT_THAT(plan.errors, testing::IsEmpty());
+        SessionOptions options;
+        options.continuation = plan.continuation;
+        return train(plan.config, options);
+    }
+    void expect_same_end(const Ended& whole, const Ended& resumed) {
+        EXPECT_EQ(whole.figures, resumed.figures);
+        const fs::path last = find_checkpoint(whole.folder, "last").folder.filename();
+        for (const char* file : {"weights.safetensors", "optimizer.safetensors"}) {
+            EXPECT_EQ(values_of(whole.folder / last / file),
+                      values_of(resumed.folder / last / file))
+                << file;
+        }
+    }
+
+    test_support::TempFolder folder_;
+    std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_ / "runs");
+    std::shared_ptr<ComputeThread> thread_ = std::make_shared<ComputeThread>();
+};
+
+}  // namespace engine::test
