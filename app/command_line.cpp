@@ -36,6 +36,10 @@ Option Command::text(const char* name, std::optional<std::string>& value, const 
     return Option(app_->add_option(name, value, help));
 }
 
+Option Command::texts(const char* name, std::vector<std::string>& values, const char* help) {
+    return Option(app_->add_option(name, values, help)->required());
+}
+
 Option Command::number(const char* name, std::int64_t& value, const char* help) {
     return Option(app_->add_option(name, value, help));
 }

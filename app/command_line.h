@@ -42,6 +42,8 @@ public:
     /// `name` with dashes is an option, else a positional argument.
     Option text(const char* name, std::string& value, const char* help);
     Option text(const char* name, std::optional<std::string>& value, const char* help);
+    /// A positional argument that may be given several times, at least once.
+    Option texts(const char* name, std::vector<std::string>& values, const char* help);
     Option number(const char* name, std::int64_t& value, const char* help);
     Option flag(const char* name, bool& value, const char* help);
     /// An option that may be repeated, each time with one value.

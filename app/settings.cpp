@@ -26,8 +26,7 @@ std::optional<std::string> read_small_file(const std::string& file) {
 
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
-                                                    const std::string& otherwise,
-                                                    bool needs_data) {
+                                                    const std::string& otherwise, bool needs_data) {
     const auto json = file.empty() ? otherwise : read_small_file(file);
     if (!json) {
         report({{"(file)", file,
@@ -37,7 +36,8 @@ std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
     }
     engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);
     if (!needs_data && parsed.config.dataset.path.empty())
-        std::erase_if(parsed.errors, [](const auto& error) { return error.field == "dataset.path"; });
+        std::erase_if(parsed.errors,
+                      [](const auto& error) { return error.field == "dataset.path"; });
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
     for (const auto& note : parsed.notes) std::cerr << "halftone: " << note.str() << '\n';
@@ -46,8 +46,7 @@ std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
 
 std::optional<engine::RunConfig> read_settings(const std::string& file,
                                                const std::vector<std::string>& overrides,
-                                               const std::string& otherwise,
-                                               bool needs_data) {
+                                               const std::string& otherwise, bool needs_data) {
     const auto parsed = read_comparison(file, overrides, otherwise, needs_data);
     if (!parsed) return std::nullopt;
     return parsed->config;

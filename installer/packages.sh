@@ -34,6 +34,8 @@ liblzma-dev
 libarchive-dev
 libcsv-dev
 libsqlite3-dev
+libjpeg-dev
+libpng-dev
 LIST
 }
 

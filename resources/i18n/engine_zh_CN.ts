@@ -3484,5 +3484,93 @@
         <source>Leave the last layer out of the list.</source>
         <translation>请不要把最后一层列入。</translation>
     </message>
+    <message>
+        <source>{}: {} is not a number</source>
+        <translation>{}：{} 不是数字</translation>
+    </message>
+    <message>
+        <source>{}: use test or validation</source>
+        <translation>{}：请用 test 或 validation</translation>
+    </message>
+    <message>
+        <source>the data set has no {} part</source>
+        <translation>数据集没有 {} 部分</translation>
+    </message>
+    <message>
+        <source>{}: the model has no such column</source>
+        <translation>{}：模型没有这一列</translation>
+    </message>
+    <message>
+        <source>{}: the run's inputs.json is damaged</source>
+        <translation>{}：该运行的 inputs.json 已损坏</translation>
+    </message>
+    <message>
+        <source>{}: {} was not in the training rows</source>
+        <translation>{}：{} 未出现在训练行中</translation>
+    </message>
+    <message>
+        <source>{}: line {} has {} fields, the first line {}</source>
+        <translation>{}：第 {} 行有 {} 个字段，第一行有 {} 个</translation>
+    </message>
+    <message>
+        <source>temperature: {}: use a number, 0 or more</source>
+        <translation>temperature：{}：请使用 0 或更大的数</translation>
+    </message>
+    <message>
+        <source>top_k: {}: use a whole number, 0 or more</source>
+        <translation>top_k：{}：请使用 0 或更大的整数</translation>
+    </message>
+    <message>
+        <source>length: {}: use a whole number, 0 or more</source>
+        <translation>length：{}：请使用 0 或更大的整数</translation>
+    </message>
+    <message>
+        <source>the model of this run does not take {}</source>
+        <translation>该运行的模型不接受{}</translation>
+    </message>
+    <message>
+        <source>a picture</source>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>a row of a table</source>
+        <translation>表格的一行</translation>
+    </message>
+    <message>
+        <source>text to continue</source>
+        <translation>要续写的文本</translation>
+    </message>
+    <message>
+        <source>{}: the run does not say what inputs its model takes</source>
+        <translation>{}：该运行没有说明其模型需要什么输入</translation>
+    </message>
+    <message>
+        <source>Runs of earlier versions do not. Train it again.</source>
+        <translation>早期版本的运行没有此信息，请重新训练。</translation>
+    </message>
+    <message>
+        <source>{}: damaged</source>
+        <translation>{}：已损坏</translation>
+    </message>
+    <message>
+        <source>{}: a damaged PNG picture: {}</source>
+        <translation>{}：PNG 图片已损坏：{}</translation>
+    </message>
+    <message>
+        <source>{}: too large for a picture</source>
+        <translation>{}：文件过大，不是图片</translation>
+    </message>
+    <message>
+        <source>{}: {} x {} pixels are more than are read ({} million)</source>
+        <translation>{}：{} x {} 像素超过可读取的上限（{} 百万）</translation>
+    </message>
+    <message>
+        <source>{}: neither a PNG nor a JPEG picture</source>
+        <translation>{}：既不是 PNG 也不是 JPEG 图片</translation>
+    </message>
+    <message>
+        <source>{}: a damaged JPEG picture, or one that is not RGB or grey: {}</source>
+        <translation>{}：JPEG 图片已损坏，或不是 RGB 或灰度：{}</translation>
+    </message>
 </context>
 </TS>

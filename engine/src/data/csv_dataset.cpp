@@ -9,6 +9,7 @@
 #include "data/csv_statistics.h"
 #include "data/csv_text.h"
 #include "data/image_dataset.h"
+#include "data/input_guide.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -114,6 +115,11 @@ void CsvDataset::read(std::int64_t index, const SampleFields& out) const {
     }
     if (table_.labels.empty()) return;
     if (const auto label = out.i64(field); !label.empty()) label[0] = table_.labels[row];
+}
+
+void CsvDataset::guide(InputGuide& guide) const {
+    for (const CsvFeature& feature : table_.features)
+        guide.columns.push_back({feature.name, feature.categories, feature.offset});
 }
 
 void CsvDataset::read_features(std::size_t row, std::span<float> out) const {

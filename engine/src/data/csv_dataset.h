@@ -26,6 +26,7 @@ public:
     void read(std::int64_t index, const SampleFields& out) const override;
 
     void describe(DatasetPreview& preview) const override;
+    void guide(InputGuide& guide) const override;
     /// For a preview: all columns of the files, also those not in use.
     const std::vector<CsvColumn>& columns() const { return table_.columns; }
     /// For a preview: the first rows below the header of the first file, as text, long values

@@ -12,6 +12,7 @@
 namespace engine {
 
 struct DatasetPreview;
+struct InputGuide;
 
 /// Samples in memory, or made on demand. Immutable: every member may be called from any thread at
 /// any time, and the files that it came from are not needed again.
@@ -28,6 +29,8 @@ public:
     virtual void read(std::int64_t index, const SampleFields& out) const = 0;
     /// What a preview shows of it beside counts and pictures: columns, a passage.
     virtual void describe(DatasetPreview& preview) const { (void)preview; }
+    /// What it takes, beside the schema, to make inputs like its samples.
+    virtual void guide(InputGuide& guide) const { (void)guide; }
     /// A text, read as contiguous streams instead of in shuffled order.
     virtual bool is_stream() const { return false; }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/input_guide.h"
 #include "data/text_reader.h"
 #include "data/text_tokenizer.h"
 
@@ -42,6 +43,11 @@ void TextDataset::read(std::int64_t index, const SampleFields& out) const {
     const auto targets = out.i64(1);
     std::copy_n(window, inputs.size(), inputs.begin());
     std::copy_n(window + 1, targets.size(), targets.begin());
+}
+
+void TextDataset::guide(InputGuide& guide) const {
+    guide.vocabulary = vocabulary_->words;
+    guide.words = vocabulary_->is_words;
 }
 
 std::string TextDataset::text(std::int64_t first, std::int64_t count) const {

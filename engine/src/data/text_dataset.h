@@ -29,6 +29,7 @@ public:
     void read(std::int64_t index, const SampleFields& out) const override;
 
     void describe(DatasetPreview& preview) const override;
+    void guide(InputGuide& guide) const override;
     const std::vector<std::string>& vocabulary() const { return vocabulary_->words; }
     /// Occurrences of each token in the training part (the same list for every part).
     const std::vector<std::int64_t>& counts() const { return vocabulary_->counts; }

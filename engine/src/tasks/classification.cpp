@@ -25,6 +25,7 @@ public:
         const Tensor& labels = step.batch[label_];
         const Tensor logits = step.forward(step.batch[input_]);
         const Tensor loss = cross_entropy(logits, labels);
+        if (!step.training()) step.predicted = logits;
         add_loss(step, loss, step.batch.rows);
         count_correct(step, 0, logits, labels);
         return {loss};

@@ -32,6 +32,7 @@ public:
         // The model's rows are those of the first time step, then of the second, and so on.
         const Tensor wanted = flatten(contiguous(transpose(step.batch[target_], 0, 1)));
         const Tensor loss = cross_entropy(outputs.front(), wanted);
+        if (!step.training()) step.predicted = outputs.front();
         add_loss(step, loss, wanted.numel());
         return {loss};
     }

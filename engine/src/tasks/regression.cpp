@@ -32,6 +32,7 @@ public:
         const Tensor& wanted = step.batch[target_];
         const Tensor predicted = step.forward(step.batch[input_]);
         const Tensor loss = mse_loss(predicted, wanted);
+        if (!step.training()) step.predicted = predicted;
         add_loss(step, loss, step.batch.rows);
         add_squares(step, 0, predicted, wanted);
         return {loss};

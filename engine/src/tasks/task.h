@@ -44,6 +44,9 @@ public:
     TensorList passed;      ///< tensors that earlier phases of this micro-batch left for later ones
     TensorList state;       ///< carried state that comes in; empty: the model has none
     TensorList next_state;  ///< that goes out; the task fills it
+    /// In evaluation, the output that answers are read from: (rows, classes), (rows, targets), or
+    /// (tokens, words) as the model orders them. The task fills it.
+    Tensor predicted;
     bool training() const { return model_.training; }
     Model& model() const { return model_; }
 

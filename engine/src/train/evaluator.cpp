@@ -27,7 +27,7 @@ Evaluator::Evaluator(Task& task, Model& model, const MixedPrecision& precision,
     sums_.clear();
 }
 
-void Evaluator::add(const Batch& batch, BatchFeed& feed) {
+Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
     const InferenceMode inference;
     const DeviceBatch here = feed.upload(batch);
     TaskStep step(model_, here, precision_.casts(), &sums_.data()->sums);
@@ -40,6 +40,7 @@ void Evaluator::add(const Batch& batch, BatchFeed& feed) {
     if (kernels::RefusalNote* note = refusal_note(device_))
         kernels::cuda::take_refusal(&sums_.data()->refusal, note, current_stream());
     feed.used(here);
+    return step.predicted;
 }
 
 MetricSums Evaluator::take() {

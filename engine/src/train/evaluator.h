@@ -16,8 +16,8 @@ public:
 
     /// A pass over a part begins: its carried state is zeroed.
     void begin() { state_.reset(); }
-    /// Throws Error.
-    void add(const Batch& batch, BatchFeed& feed);
+    /// Returns what the task predicted (TaskStep::predicted), on the device. Throws Error.
+    Tensor add(const Batch& batch, BatchFeed& feed);
     /// The sums since the last call; waits for them. Throws Error(value) for a refused value.
     MetricSums take();
 

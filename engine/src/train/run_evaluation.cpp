@@ -26,17 +26,22 @@ void RunEvaluation::load_figures(PartFigures validation, PartFigures test) {
     test_.figures = std::move(test);
 }
 
-LoaderOptions RunEvaluation::options_of(const Part& part) const {
-    std::int64_t rows = config_.evaluation_batch > 0 ? config_.evaluation_batch
-                                                     : trainer_.task().evaluation_batch();
+LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part) {
+    std::int64_t rows =
+        config.evaluation_batch > 0 ? config.evaluation_batch : task.evaluation_batch();
     // A stream needs two tokens, and a short text has fewer streams rather than no evaluation.
-    if (part.part.data->is_stream()) rows = std::clamp<std::int64_t>(part.part.size() / 2, 1, rows);
+    if (part.data->is_stream()) rows = std::clamp<std::int64_t>(part.size() / 2, 1, rows);
     return {.sampler = {.batch_size = rows,
-                        .seed = config_.seed,
+                        .seed = config.seed,
                         .shuffle = false,
-                        .window = config_.bptt},
-            .epochs = 1,
-            .indices_only = part.feed && part.feed->indices_only()};
+                        .window = config.bptt},
+            .epochs = 1};
+}
+
+LoaderOptions RunEvaluation::options_of(const Part& part) const {
+    LoaderOptions options = evaluation_options(config_, trainer_.task(), part.part);
+    options.indices_only = part.feed && part.feed->indices_only();
+    return options;
 }
 
 void RunEvaluation::begin() {

@@ -41,6 +41,9 @@ private:
     Batch batch_;
 };
 
+/// How a part is read for evaluation: in order, once.
+LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part);
+
 /// What a task makes of these sums, and the loss; unknown where nothing was summed.
 PartFigures figures_of(const Task& task, const MetricSums& sums, double loss);
 

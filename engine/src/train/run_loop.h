@@ -81,6 +81,7 @@ private:
     FeedDepth feed_depth() const;
     void open_run();
     void begin_run();
+    void keep_input_guide(const std::filesystem::path& folder);
     void go_on(const Continuation& from);
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);

@@ -1,6 +1,7 @@
 // RunLoop's checkpoints: how a run is saved, and how it goes on.
 #include <utility>
 
+#include "data/input_guide.h"
 #include "engine/error.h"
 #include "store/stored_run.h"
 #include "train/restored.h"
@@ -50,7 +51,15 @@ void RunLoop::begin_run() {
     if (options_.save_checkpoints)
         checkpoints_ =
             std::make_unique<RunCheckpoints>(config_.checkpoint, made.folder, run_, 0, 0);
+    keep_input_guide(made.folder);
     post_(started(made.folder));
+}
+
+/// For those who use the trained model where the data are not at hand.
+void RunLoop::keep_input_guide(const std::filesystem::path& folder) {
+    InputGuide guide{data_.train.data->schema()};
+    data_.train.data->guide(guide);
+    write_input_guide(folder, guide);
 }
 
 void RunLoop::go_on(const Continuation& from) {
@@ -67,6 +76,7 @@ void RunLoop::go_on(const Continuation& from) {
                                                 : store_.create(config_, options_.folder);
     run_ = made.run;
     std::string parent;
+    keep_input_guide(made.folder);
     if (from.in_place) {
         writer_.emplace(StepRecordWriter::open(made.folder, step, columns));
     } else {

@@ -1,0 +1,135 @@
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/trained_model.h"
+#include "find_run.h"
+
+namespace app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct EvalArguments {
+    std::string run;
+    std::string checkpoint = "last";
+    std::string part = "test";
+    std::string device = "auto";
+    bool json = false;
+};
+
+std::string class_name(const engine::TrainedModel& model, std::size_t index) {
+    const auto& names = model.classes();
+    return index < names.size() ? names[index] : std::to_string(index);
+}
+
+ordered_json number(double value) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+ordered_json class_figures(const engine::TrainedModel& model, const engine::PartReport& report) {
+    ordered_json list = ordered_json::array();
+    for (std::size_t i = 0; i < report.confusion.size(); ++i) {
+        list.push_back({{"class", class_name(model, i)},
+                        {"samples", report.support(i)},
+                        {"precision", number(report.precision(i))},
+                        {"recall", number(report.recall(i))},
+                        {"f1", number(report.f1(i))}});
+    }
+    return list;
+}
+
+ordered_json hardest(const engine::TrainedModel& model, const engine::PartReport& report) {
+    ordered_json list = ordered_json::array();
+    for (const auto& sample : report.hardest) {
+        ordered_json each = {{"index", sample.index}, {"loss", number(sample.loss)}};
+        if (sample.label >= 0) {
+            each["label"] = class_name(model, static_cast<std::size_t>(sample.label));
+            each["predicted"] = class_name(model, static_cast<std::size_t>(sample.predicted));
+            each["probability"] = number(sample.probability);
+        } else {
+            each["wanted"] = number(sample.wanted);
+            each["predicted"] = number(sample.value);
+        }
+        list.push_back(std::move(each));
+    }
+    return list;
+}
+
+void print_json(const engine::TrainedModel& model, const engine::PartReport& report) {
+    ordered_json object = {{"part", report.part},
+                           {"step", model.step()},
+                           {"samples", report.samples},
+                           {"loss", number(report.figures.loss)}};
+    for (const auto& metric : report.figures.metrics) object[metric.key] = number(metric.value);
+    if (!report.confusion.empty()) {
+        object["confusion"] = report.confusion;
+        object["classes"] = class_figures(model, report);
+    }
+    if (!report.hardest.empty()) object["hardest"] = hardest(model, report);
+    std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+}
+
+/// "0.912", or "-" where it is undefined.
+std::string share(double value) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%.3f", value);
+    return std::isnan(value) ? "-" : text;
+}
+
+void print_table(const engine::TrainedModel& model, const engine::PartReport& report) {
+    std::printf("%s part, %lld samples, checkpoint of step %lld: loss %.4g", report.part.c_str(),
+                static_cast<long long>(report.samples), static_cast<long long>(model.step()),
+                report.figures.loss);
+    for (const auto& metric : report.figures.metrics)
+        std::printf(", %s %.4g", metric.key.c_str(), metric.value);
+    std::printf("\n");
+    if (report.confusion.empty()) return;
+    std::printf("\n%-24s %8s %10s %8s %8s\n", "class", "samples", "precision", "recall", "f1");
+    for (std::size_t i = 0; i < report.confusion.size(); ++i) {
+        std::printf("%-24s %8lld %10s %8s %8s\n", class_name(model, i).c_str(),
+                    static_cast<long long>(report.support(i)), share(report.precision(i)).c_str(),
+                    share(report.recall(i)).c_str(), share(report.f1(i)).c_str());
+    }
+    if (report.hardest.empty()) return;
+    std::printf("\nLargest losses (sample: label, predicted):\n");
+    for (std::size_t i = 0; i < std::min<std::size_t>(report.hardest.size(), 5); ++i) {
+        const auto& sample = report.hardest[i];
+        std::printf("  %lld: %s, %s (%.0f %%), loss %.3g\n", static_cast<long long>(sample.index),
+                    class_name(model, static_cast<std::size_t>(sample.label)).c_str(),
+                    class_name(model, static_cast<std::size_t>(sample.predicted)).c_str(),
+                    sample.probability * 100, sample.loss);
+    }
+}
+
+int evaluate(const EvalArguments& args) {
+    const auto run = find_run(args.run);
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
+    const engine::PartReport report = model.evaluate(args.part);
+    if (args.json)
+        print_json(model, report);
+    else
+        print_table(model, report);
+    return 0;
+}
+
+}  // namespace
+
+void describe_eval(Command command) {
+    auto args = std::make_shared<EvalArguments>();
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
+        .not_empty();
+    command.text("--part", args->part, "test (the default) or validation").not_empty();
+    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+    command.flag("--json", args->json, "One JSON object on standard output");
+    command.run([args] { return evaluate(*args); });
+}
+
+}  // namespace app

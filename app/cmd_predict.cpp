@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/trained_model.h"
+#include "find_run.h"
+
+namespace app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct PredictArguments {
+    std::string run;
+    std::vector<std::string> files;
+    std::string checkpoint = "last";
+    std::string device = "auto";
+    std::int64_t top = 3;
+    bool json = false;
+};
+
+/// The most probable classes, the best first.
+std::vector<std::size_t> best_classes(const engine::Answer& answer, std::int64_t most) {
+    std::vector<std::size_t> order(answer.probabilities.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        return answer.probabilities[a] > answer.probabilities[b];
+    });
+    order.resize(std::min(order.size(), static_cast<std::size_t>(most)));
+    return order;
+}
+
+class Printer {
+public:
+    Printer(const engine::TrainedModel& model, const PredictArguments& args)
+        : model_(model), args_(args) {}
+
+    void print(const std::string& input, const engine::Answer& answer) const {
+        if (args_.json)
+            print_json(input, answer);
+        else
+            print_line(input, answer);
+    }
+
+private:
+    std::string class_name(std::size_t index) const {
+        const auto& names = model_.classes();
+        return index < names.size() ? names[index] : std::to_string(index);
+    }
+    void print_json(const std::string& input, const engine::Answer& answer) const {
+        ordered_json object = {{"input", input}};
+        for (const std::size_t each : best_classes(answer, args_.top)) {
+            object["classes"].push_back(
+                {{"class", class_name(each)}, {"probability", answer.probabilities[each]}});
+        }
+        if (!answer.values.empty()) object["values"] = answer.values;
+        std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    }
+    void print_line(const std::string& input, const engine::Answer& answer) const {
+        std::cout << input << ':';
+        const char* separator = " ";
+        for (const std::size_t each : best_classes(answer, args_.top)) {
+            char share[16];
+            std::snprintf(share, sizeof share, "%.1f %%", answer.probabilities[each] * 100);
+            std::cout << separator << class_name(each) << ' ' << share;
+            separator = ", ";
+        }
+        for (const double value : answer.values) {
+            std::cout << separator << value;
+            separator = ", ";
+        }
+        std::cout << '\n';
+    }
+
+    const engine::TrainedModel& model_;
+    const PredictArguments& args_;
+};
+
+/// The cells of the columns that the model knows; others, such as the target's, play no part.
+std::map<std::string, std::string> known_cells(const engine::InputForm& form,
+                                               const engine::InputRow& row,
+                                               const std::string& file) {
+    std::map<std::string, std::string> out;
+    for (const auto& column : form.columns) {
+        const auto cell = row.cells.find(column.name);
+        if (cell != row.cells.end()) out.insert(*cell);
+    }
+    if (out.empty()) {
+        throw engine::Error(engine::ErrorCode::data,
+                            file + ": its header names none of the model's columns",
+                            "They are " + form.columns.front().name + " and so on.");
+    }
+    return out;
+}
+
+int predict(const PredictArguments& args) {
+    const auto run = find_run(args.run);
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
+    const Printer printer(model, args);
+    using Kind = engine::InputForm::Kind;
+    for (const std::string& file : args.files) {
+        if (model.form().kind == Kind::picture) {
+            printer.print(file, model.answer(engine::load_picture(file)));
+        } else if (model.form().kind == Kind::row) {
+            for (const engine::InputRow& row : engine::read_input_rows(file)) {
+                printer.print(file + " line " + std::to_string(row.line),
+                              model.answer(known_cells(model.form(), row, file)));
+            }
+        } else {
+            throw engine::Error(engine::ErrorCode::settings,
+                                "predict: the model of this run takes neither pictures nor rows",
+                                "Language models continue a text: use `halftone generate`.");
+        }
+    }
+    return 0;
+}
+
+}  // namespace
+
+void describe_predict(Command command) {
+    auto args = std::make_shared<PredictArguments>();
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    command.texts("FILE", args->files,
+                  "Pictures (PNG, JPEG), or tables in CSV whose header names the columns");
+    command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
+        .not_empty();
+    command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
+    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return predict(*args); });
+}
+
+}  // namespace app

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/picture.h"
+#include "engine/run_store.h"
+
+namespace engine {
+
+/// What kind of input a trained model takes, and what a person is asked for.
+struct InputForm {
+    enum class Kind { picture, row, text, none };
+    /// A column of a table.
+    struct Column {
+        std::string name;
+        std::vector<std::string> categories;  ///< empty: a number
+        double usual = 0;                     ///< of a number: its mean in training
+    };
+    Kind kind = Kind::none;
+    int width = 0, height = 0, channels = 0;  ///< of a picture
+    std::vector<Column> columns;              ///< of a row
+    bool words = false;                       ///< text is continued by words, else by characters
+};
+
+/// What a model says of one input.
+struct Answer {
+    std::vector<double> probabilities;  ///< by class; empty: a number is predicted
+    std::vector<double> values;         ///< predicted, in original units
+
+    /// The most probable class; -1 without classes.
+    std::int64_t best() const;
+};
+
+/// How text goes on.
+struct GenerateOptions {
+    std::string prompt;
+    std::int64_t length = 200;  ///< words or characters
+    double temperature = 1;     ///< 0: always the most probable one
+    std::int64_t top_k = 0;     ///< of the most probable ones; 0: of all
+    std::int64_t seed = 1;
+};
+
+/// A sample that the model got most wrong.
+struct HardSample {
+    std::int64_t index = 0;  ///< in its part
+    double loss = 0;
+    std::int64_t label = -1;       ///< class, or -1
+    std::int64_t predicted = -1;   ///< class, or -1
+    double probability = 0;        ///< of the predicted class
+    double wanted = 0, value = 0;  ///< of a number
+    Picture picture;               ///< empty for data that are no images
+};
+
+/// How a model does on a part of its data.
+struct PartReport {
+    std::string part;  ///< "test" or "validation"
+    std::int64_t samples = 0;
+    PartFigures figures;
+    /// Samples by class (row) and predicted class (column); empty without classes.
+    std::vector<std::vector<std::int64_t>> confusion;
+    std::vector<HardSample> hardest;  ///< largest loss first
+
+    /// Of a class, from the confusion matrix; NaN where it is undefined.
+    double precision(std::size_t of_class) const;
+    double recall(std::size_t of_class) const;
+    double f1(std::size_t of_class) const;
+    std::int64_t support(std::size_t of_class) const;
+};
+
+/// A row of a table to predict from: its cells by column.
+struct InputRow {
+    std::int64_t line = 0;  ///< of the file, from 1
+    std::map<std::string, std::string> cells;
+};
+
+/// The rows of a CSV file (also .gz and .xz) whose first row names the columns. Throws Error(data).
+std::vector<InputRow> read_input_rows(const std::filesystem::path& file);
+
+/// The model of a run at a checkpoint, computing in the run's precision. One thread at a time.
+class TrainedModel {
+public:
+    /// `checkpoint`: "last", "best" or a number of steps. Throws Error(data) for a run without such
+    /// a checkpoint or whose folder does not say what inputs its model takes.
+    explicit TrainedModel(const std::filesystem::path& run_folder,
+                          const std::string& checkpoint = "last",
+                          const std::string& device = "auto");
+    ~TrainedModel();
+    TrainedModel(const TrainedModel&) = delete;
+    TrainedModel& operator=(const TrainedModel&) = delete;
+
+    const RunConfig& config() const;
+    std::int64_t step() const;
+    const std::string& task() const;  ///< kind
+    const std::vector<Metric>& metrics() const;
+    const std::vector<std::string>& classes() const;
+    const std::string& target() const;  ///< name of the predicted number
+    const InputForm& form() const;
+
+    /// The picture is fitted to the model's size. Throws Error(value) unless the model takes one.
+    Answer answer(const Picture& picture);
+    /// Cells by column; a missing number takes its usual value. Throws Error(value) for a cell that
+    /// does not fit its column.
+    Answer answer(const std::map<std::string, std::string>& row);
+    /// Continues the prompt, a piece at a time, until the length is reached or `take` returns
+    /// false. Throws Error(value) unless the model continues text.
+    void generate(const GenerateOptions& options,
+                  const std::function<bool(const std::string&)>& take);
+
+    /// Evaluates the validation or the test part, whose data set is opened as the run did.
+    /// `progress` is told the share done and stops the evaluation by returning false; the report is
+    /// then of the samples so far. Throws Error.
+    PartReport evaluate(const std::string& part = "test", std::size_t hardest = 24,
+                        const std::function<bool(double)>& progress = {});
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace engine

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "data/schema.h"
+
+namespace engine {
+
+/// A column of a table that a person fills in.
+struct GuideColumn {
+    std::string name;
+    std::vector<std::string> categories{};  ///< empty: a number
+    std::size_t offset = 0;                 ///< of its first feature
+
+    std::size_t width() const { return categories.empty() ? 1 : categories.size(); }
+};
+
+/// What it takes to make inputs for a trained model where its data set is not at hand. A run keeps
+/// it as inputs.json.
+struct InputGuide {
+    Schema schema;                          ///< of the data set, without transforms
+    std::vector<GuideColumn> columns{};     ///< of a table
+    std::vector<std::string> vocabulary{};  ///< of a text, by token id
+    bool words = false;                     ///< its tokens are words, else characters
+};
+
+void write_input_guide(const std::filesystem::path& run_folder, const InputGuide& guide);
+/// Throws Error(data) if the run has none or it is damaged.
+InputGuide read_input_guide(const std::filesystem::path& run_folder);
+
+}  // namespace engine

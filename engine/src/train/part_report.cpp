@@ -1,0 +1,257 @@
+#include "train/part_report.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "data/batch_loader.h"
+#include "engine/error.h"
+#include "train/run_evaluation.h"
+
+namespace engine {
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Keeps the samples with the largest loss.
+class Hardest {
+public:
+    explicit Hardest(std::size_t most) : most_(most) {}
+
+    void see(HardSample sample) {
+        if (most_ == 0 || !(kept_.size() < most_ || sample.loss > kept_.front().loss)) return;
+        kept_.push_back(std::move(sample));
+        std::ranges::push_heap(kept_, smaller_first);
+        if (kept_.size() <= most_) return;
+        std::ranges::pop_heap(kept_, smaller_first);
+        kept_.pop_back();
+    }
+    std::vector<HardSample> take() {
+        std::ranges::sort(kept_, [](const HardSample& a, const HardSample& b) {
+            return a.loss != b.loss ? a.loss > b.loss : a.index < b.index;
+        });
+        return std::move(kept_);
+    }
+
+private:
+    static bool smaller_first(const HardSample& a, const HardSample& b) { return a.loss > b.loss; }
+    std::size_t most_;
+    std::vector<HardSample> kept_;
+};
+
+HardSample of_class(std::span<const double> scores, std::int64_t label) {
+    const auto probabilities = probabilities_of({scores.begin(), scores.end()});
+    HardSample out;
+    out.label = label;
+    out.predicted = std::ranges::max_element(probabilities) - probabilities.begin();
+    out.probability = probabilities[static_cast<std::size_t>(out.predicted)];
+    const double highest = std::ranges::max(scores);
+    double sum = 0;
+    for (const double score : scores) sum += std::exp(score - highest);
+    out.loss = highest + std::log(sum) - scores[static_cast<std::size_t>(label)];
+    return out;
+}
+
+/// What the model makes of the samples of a part, one batch after another.
+class Reporter {
+public:
+    Reporter(const Schema& schema, const std::string& task, std::size_t hardest)
+        : hardest_(hardest) {
+        const FieldSpec* label = schema.find(FieldKind::label);
+        const FieldSpec* value = schema.find(FieldKind::value);
+        if (task == "classification") {
+            label_ = schema.index(label->name);
+            classes_ = static_cast<std::size_t>(label->cardinality);
+            confusion_.assign(classes_, std::vector<std::int64_t>(classes_));
+        } else if (task == "regression" && value->shape.numel() == 1) {
+            value_ = schema.index(value->name);
+            spec_ = *value;
+        }
+    }
+
+    void see(const Batch& batch, const Tensor& predicted) {
+        if (classes_ > 0) return see_classes(batch, predicted.values());
+        if (!spec_.name.empty()) see_values(batch, predicted.values());
+    }
+    void finish(PartReport& report) {
+        report.confusion = std::move(confusion_);
+        report.hardest = hardest_.take();
+    }
+
+private:
+    void see_classes(const Batch& batch, const std::vector<double>& scores) {
+        const auto labels = batch.fields[label_].values<std::int64_t>();
+        for (std::size_t row = 0; row < labels.size(); ++row) {
+            HardSample sample =
+                of_class(std::span(scores).subspan(row * classes_, classes_), labels[row]);
+            sample.index = batch.position + static_cast<std::int64_t>(row);
+            ++confusion_[static_cast<std::size_t>(sample.label)]
+                        [static_cast<std::size_t>(sample.predicted)];
+            hardest_.see(std::move(sample));
+        }
+    }
+    void see_values(const Batch& batch, const std::vector<double>& predicted) {
+        const auto wanted = batch.fields[value_].values<float>();
+        for (std::size_t row = 0; row < wanted.size(); ++row) {
+            std::vector<double> both{static_cast<double>(wanted[row]), predicted[row]};
+            HardSample sample;
+            sample.loss = (both[0] - both[1]) * (both[0] - both[1]);
+            in_original_units(spec_, both);
+            sample.wanted = both[0];
+            sample.value = both[1];
+            sample.index = batch.position + static_cast<std::int64_t>(row);
+            hardest_.see(std::move(sample));
+        }
+    }
+
+    std::size_t label_ = 0, value_ = 0;
+    std::size_t classes_ = 0;
+    FieldSpec spec_;
+    std::vector<std::vector<std::int64_t>> confusion_;
+    Hardest hardest_;
+};
+
+/// The sample's image as it is in the data set; empty if it has none.
+Picture picture_of(const DataPart& part, std::int64_t index) {
+    const Schema& schema = part.data->schema();
+    const FieldSpec* image = schema.find(FieldKind::image);
+    if (image == nullptr) return {};
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<SampleFields::Place> places;
+    for (const FieldSpec& field : schema.fields) memory.emplace_back(field.sample_bytes());
+    for (auto& bytes : memory) places.push_back({bytes.data(), bytes.size(), 0, 0});
+    const SampleFields fields(places);
+    part.data->read(part.sample(index), fields);
+    const auto pixels = fields.f32(schema.index(image->name));
+    const auto channels = static_cast<std::size_t>(image->shape[0]);
+    Picture out{static_cast<int>(image->shape[2]), static_cast<int>(image->shape[1]), {}};
+    for (std::size_t i = 0; i < pixels.size() / channels; ++i) {
+        for (std::size_t c = 0; c < 3; ++c) {
+            const float value = pixels[i * channels + std::min(c, channels - 1)];
+            out.rgb.push_back(static_cast<std::uint8_t>(
+                std::clamp(std::lround(static_cast<double>(value) * 255), 0L, 255L)));
+        }
+    }
+    return out;
+}
+
+double number_in(const std::string& cell, const std::string& column) {
+    double value = 0;
+    const char* end = cell.data() + cell.size();
+    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
+    if (error == std::errc() && stopped == end && std::isfinite(value)) return value;
+    throw Error(ErrorCode::value, msg("{}: {} is not a number", column, cell));
+}
+
+const DataPart& part_named(const DataParts& data, const std::string& name) {
+    if (name != "test" && name != "validation")
+        throw Error(ErrorCode::settings, msg("{}: use test or validation", name));
+    const DataPart& part = name == "test" ? data.test : data.validation;
+    if (part.size() == 0) throw Error(ErrorCode::data, msg("the data set has no {} part", name));
+    return part;
+}
+
+}  // namespace
+
+std::vector<double> probabilities_of(const std::vector<double>& scores) {
+    const double highest = std::ranges::max(scores);
+    std::vector<double> out;
+    double sum = 0;
+    for (const double score : scores) sum += out.emplace_back(std::exp(score - highest));
+    for (double& value : out) value /= sum;
+    return out;
+}
+
+void in_original_units(const FieldSpec& field, std::vector<double>& values) {
+    const Normalization& scale = field.normalization;
+    if (scale.empty()) return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t at = std::min(i, scale.mean.size() - 1);
+        values[i] = values[i] * static_cast<double>(scale.deviation[at]) +
+                    static_cast<double>(scale.mean[at]);
+    }
+}
+
+void fill_features(std::vector<float>& features, const InputGuide& guide, const InputForm& form,
+                   const std::map<std::string, std::string>& row) {
+    for (const auto& [name, cell] : row) {
+        const bool known = std::ranges::any_of(
+            guide.columns, [&](const GuideColumn& column) { return column.name == name; });
+        if (!known) throw Error(ErrorCode::value, msg("{}: the model has no such column", name));
+    }
+    for (std::size_t i = 0; i < guide.columns.size(); ++i) {
+        const GuideColumn& column = guide.columns[i];
+        if (column.offset + column.width() > features.size())
+            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
+        const auto cell = row.find(column.name);
+        const bool given = cell != row.end() && !cell->second.empty();
+        if (column.categories.empty()) {
+            features[column.offset] = static_cast<float>(
+                given ? number_in(cell->second, column.name) : form.columns[i].usual);
+            continue;
+        }
+        if (!given) continue;  // none of the categories
+        const auto word = std::ranges::find(column.categories, cell->second);
+        if (word == column.categories.end()) {
+            throw Error(ErrorCode::value,
+                        msg("{}: {} was not in the training rows", column.name, cell->second));
+        }
+        features[column.offset + static_cast<std::size_t>(word - column.categories.begin())] = 1;
+    }
+}
+
+double PartReport::precision(std::size_t of_class) const {
+    std::int64_t all = 0;
+    for (const auto& row : confusion) all += row[of_class];
+    if (all == 0) return undefined;
+    return static_cast<double>(confusion[of_class][of_class]) / static_cast<double>(all);
+}
+
+std::int64_t PartReport::support(std::size_t of_class) const {
+    return std::accumulate(confusion[of_class].begin(), confusion[of_class].end(), std::int64_t{0});
+}
+
+double PartReport::recall(std::size_t of_class) const {
+    const std::int64_t all = support(of_class);
+    if (all == 0) return undefined;
+    return static_cast<double>(confusion[of_class][of_class]) / static_cast<double>(all);
+}
+
+double PartReport::f1(std::size_t of_class) const {
+    const double p = precision(of_class), r = recall(of_class);
+    if (std::isnan(p) || std::isnan(r)) return undefined;
+    return p + r > 0 ? 2 * p * r / (p + r) : 0;
+}
+
+PartReport report_on(Predictor& predictor, const RunConfig& config, const std::string& task,
+                     const std::string& name, std::size_t hardest,
+                     const std::function<bool(double)>& progress) {
+    const DataParts data = open_dataset(config.dataset, config.seed);
+    const DataPart& part = part_named(data, name);
+    const Schema& schema = predictor.task().schema(false);
+    const LoaderOptions options = evaluation_options(config, predictor.task(), part);
+    const DeviceScope scope(predictor.device());
+    const BooksScope books(predictor.context().books());
+    const auto feed = make_ring_feed(predictor.device(), schema);
+    BatchLoader loader(part, schema, options);
+    Reporter reporter(schema, task, hardest);
+    PartReport report;
+    report.part = name;
+    predictor.begin();
+    Batch batch;
+    while (loader.next(batch)) {
+        reporter.see(batch, predictor.predict(batch, *feed));
+        report.samples += batch.samples;
+        const double share = static_cast<double>(report.samples) / static_cast<double>(part.size());
+        if (progress && !progress(share)) break;
+    }
+    const MetricSums sums = predictor.take();
+    report.figures = figures_of(predictor.task(), sums, sums.loss / sums.weight);
+    reporter.finish(report);
+    for (HardSample& sample : report.hardest) sample.picture = picture_of(part, sample.index);
+    return report;
+}
+
+}  // namespace engine

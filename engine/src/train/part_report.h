@@ -1,0 +1,22 @@
+#pragma once
+
+#include "engine/trained_model.h"
+#include "train/predictor.h"
+
+namespace engine {
+
+/// Softmax of a row of scores.
+std::vector<double> probabilities_of(const std::vector<double>& scores);
+/// Predicted numbers, standardised as the field says, in their original units.
+void in_original_units(const FieldSpec& field, std::vector<double>& values);
+/// The features of a row. Throws Error(value) for a column that there is not and a cell that does
+/// not fit its column.
+void fill_features(std::vector<float>& features, const InputGuide& guide, const InputForm& form,
+                   const std::map<std::string, std::string>& row);
+
+/// TrainedModel::evaluate().
+PartReport report_on(Predictor& predictor, const RunConfig& config, const std::string& task,
+                     const std::string& part, std::size_t hardest,
+                     const std::function<bool(double)>& progress);
+
+}  // namespace engine

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "data/input_guide.h"
+#include "train/evaluator.h"
+#include "train/run_context.h"
+#include "train/saved_run.h"
+
+namespace engine {
+
+/// A sample that was made by hand: the bytes of each field.
+class MadeSample final : public Dataset {
+public:
+    explicit MadeSample(const Schema& schema);
+
+    std::int64_t size() const override { return 1; }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+
+    std::vector<float>& f32(std::string_view field);
+    std::vector<std::int64_t>& i64(std::string_view field);
+
+private:
+    Schema schema_;
+    std::vector<std::vector<float>> f32_;  // by field
+    std::vector<std::vector<std::int64_t>> i64_;
+};
+
+/// Task, model and precision of a run at a checkpoint, without what training takes.
+class Predictor {
+public:
+    /// Throws Error.
+    Predictor(const SavedRun& saved, const Schema& data, const Device& device);
+
+    Task& task() { return *task_; }
+    Model& model() { return *model_; }
+    const Device& device() const { return context_.device(); }
+    /// A pass begins: carried state is zeroed, and the sums.
+    void begin();
+    /// What the task predicts of a batch, on the host, in f32.
+    Tensor predict(const Batch& batch, BatchFeed& feed);
+    /// What the task predicts of one sample; the state is carried on from the one before.
+    Tensor predict(const std::shared_ptr<const Dataset>& sample);
+    MetricSums take() { return evaluator_->take(); }
+    RunContext& context() { return context_; }
+
+private:
+    RunContext context_;
+    std::unique_ptr<Task> task_;
+    std::unique_ptr<Model> model_;
+    std::unique_ptr<MixedPrecision> precision_;
+    std::unique_ptr<Evaluator> evaluator_;
+};
+
+}  // namespace engine

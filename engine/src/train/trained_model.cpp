@@ -1,0 +1,160 @@
+#include "engine/trained_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "core/resolve_device.h"
+#include "engine/checkpoint.h"
+#include "engine/error.h"
+#include "tasks/task_descriptor.h"
+#include "train/part_report.h"
+#include "train/text_generator.h"
+
+namespace engine {
+
+std::int64_t Answer::best() const {
+    if (probabilities.empty()) return -1;
+    return std::ranges::max_element(probabilities) - probabilities.begin();
+}
+
+struct TrainedModel::Impl {
+    SavedRun saved;
+    InputGuide guide;
+    Predictor predictor;
+    InputForm form;
+    std::string task;
+    std::vector<Metric> metrics;
+    std::string target;
+
+    Impl(SavedRun saved_, InputGuide guide_, const Device& device)
+        : saved(std::move(saved_)),
+          guide(std::move(guide_)),
+          predictor(saved, guide.schema, device),
+          task(task_of(saved.config, guide.schema).kind),
+          metrics(predictor.task().metrics()) {
+        describe_inputs();
+        const FieldSpec* value = guide.schema.find(FieldKind::value);
+        if (value != nullptr && !value->names.empty()) target = value->names.front();
+    }
+
+    void describe_inputs() {
+        const FieldSpec input = predictor.task().model_shape().inputs.front();
+        if (input.kind == FieldKind::image) {
+            form.kind = InputForm::Kind::picture;
+            form.channels = static_cast<int>(input.shape[0]);
+            form.height = static_cast<int>(input.shape[1]);
+            form.width = static_cast<int>(input.shape[2]);
+        } else if (input.kind == FieldKind::features) {
+            form.kind = InputForm::Kind::row;
+            describe_columns(input);
+        } else if (input.kind == FieldKind::tokens && !guide.vocabulary.empty()) {
+            form.kind = InputForm::Kind::text;
+            form.words = guide.words;
+        }
+    }
+
+    /// Of data without named columns (generated points) each feature is a column.
+    void describe_columns(const FieldSpec& input) {
+        if (guide.columns.empty()) {
+            for (std::int64_t i = 0; i < input.shape.numel(); ++i)
+                guide.columns.push_back(
+                    {"x" + std::to_string(i + 1), {}, static_cast<std::size_t>(i)});
+        }
+        for (const GuideColumn& column : guide.columns) {
+            InputForm::Column each{column.name, column.categories, 0};
+            if (column.categories.empty() && column.offset < input.normalization.mean.size())
+                each.usual = static_cast<double>(input.normalization.mean[column.offset]);
+            form.columns.push_back(std::move(each));
+        }
+    }
+
+    std::string input_name() { return predictor.task().model_shape().inputs.front().name; }
+
+    void require(InputForm::Kind kind, const char* what) const {
+        if (form.kind == kind) return;
+        throw Error(ErrorCode::value, msg("the model of this run does not take {}", what));
+    }
+
+    Answer answer(const std::shared_ptr<MadeSample>& sample) {
+        predictor.begin();
+        const Tensor predicted = predictor.predict(sample);
+        predictor.take();
+        Answer out;
+        const auto values = predicted.values();
+        if (guide.schema.find(FieldKind::label) != nullptr && task == "classification") {
+            out.probabilities = probabilities_of(values);
+            return out;
+        }
+        const FieldSpec* value = guide.schema.find(FieldKind::value);
+        for (std::size_t i = 0; i < values.size(); ++i) out.values.push_back(values[i]);
+        if (value != nullptr) in_original_units(*value, out.values);
+        return out;
+    }
+};
+
+TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const std::string& checkpoint,
+                           const std::string& device) {
+    SavedRun saved = read_saved_run(find_checkpoint(run_folder, checkpoint).folder);
+    InputGuide guide = read_input_guide(run_folder);
+    impl_ = std::make_unique<Impl>(std::move(saved), std::move(guide), resolve_device(device));
+}
+
+TrainedModel::~TrainedModel() = default;
+
+const RunConfig& TrainedModel::config() const { return impl_->saved.config; }
+std::int64_t TrainedModel::step() const { return impl_->saved.step(); }
+const std::string& TrainedModel::task() const { return impl_->task; }
+const std::vector<Metric>& TrainedModel::metrics() const { return impl_->metrics; }
+const std::string& TrainedModel::target() const { return impl_->target; }
+const InputForm& TrainedModel::form() const { return impl_->form; }
+
+const std::vector<std::string>& TrainedModel::classes() const {
+    static const std::vector<std::string> none;
+    const FieldSpec* label = impl_->guide.schema.find(FieldKind::label);
+    return label == nullptr || impl_->task != "classification" ? none : label->names;
+}
+
+Answer TrainedModel::answer(const Picture& picture) {
+    impl_->require(InputForm::Kind::picture, "a picture");
+    const InputForm& form = impl_->form;
+    const Picture fit = fitted(picture, form.width, form.height);
+    const auto sample = std::make_shared<MadeSample>(impl_->guide.schema);
+    std::vector<float>& pixels = sample->f32(impl_->input_name());  // H, W, C
+    for (std::size_t i = 0; i < fit.rgb.size() / 3; ++i) {
+        const std::uint8_t* rgb = &fit.rgb[i * 3];
+        if (form.channels == 1) {
+            // Luma of ITU-R BT.601.
+            pixels[i] =
+                static_cast<float>((0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]) / 255);
+            continue;
+        }
+        for (std::size_t c = 0; c < 3; ++c) pixels[i * 3 + c] = static_cast<float>(rgb[c]) / 255.0f;
+    }
+    return impl_->answer(sample);
+}
+
+Answer TrainedModel::answer(const std::map<std::string, std::string>& row) {
+    impl_->require(InputForm::Kind::row, "a row of a table");
+    const auto sample = std::make_shared<MadeSample>(impl_->guide.schema);
+    fill_features(sample->f32(impl_->input_name()), impl_->guide, impl_->form, row);
+    return impl_->answer(sample);
+}
+
+void TrainedModel::generate(const GenerateOptions& options,
+                            const std::function<bool(const std::string&)>& take) {
+    impl_->require(InputForm::Kind::text, "text to continue");
+    const OptionValue* lower = nullptr;
+    const auto found = config().dataset.options.find("lowercase");
+    if (found != config().dataset.options.end()) lower = &found->second;
+    const bool lowercase = lower != nullptr && *lower == OptionValue(true);
+    generate_text(impl_->predictor, impl_->guide, lowercase, options, take);
+}
+
+PartReport TrainedModel::evaluate(const std::string& part, std::size_t hardest,
+                                  const std::function<bool(double)>& progress) {
+    return report_on(impl_->predictor, impl_->saved.config, impl_->task, part, hardest, progress);
+}
+
+}  // namespace engine

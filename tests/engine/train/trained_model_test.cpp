@@ -1,0 +1,253 @@
+#include "engine/trained_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "engine/error.h"
+#include "engine/session.h"
+#include "support/device_support.h"
+#include "temp_folder.h"
+
+// Trained runs at work: evaluated again, asked for single inputs, and for text.
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using test::small_run;
+using test::small_text_run;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class TrainedModels : public testing::Test {
+protected:
+    RunSummary train(const RunConfig& config) {
+        Session session(config, std::make_shared<ComputeThread>(), store_);
+        session.post(Command::start);
+        EXPECT_TRUE(session.wait(600));
+        for (const Event& event : session.drain()) {
+            if (const auto* failed = std::get_if<RunFailed>(&event))
+                ADD_FAILURE() << failed->message.str();
+        }
+        return *store_->find(session.run());
+    }
+    /// Petals of two sizes, two of which are words, and a price.
+    std::string table() {
+        std::ofstream file(folder_ / "flowers.csv");
+        file << "length,colour,price\n";
+        for (int i = 0; i < 120; ++i) {
+            const double length = 1 + i % 10 * 0.5;
+            const bool red = i % 3 == 0;
+            file << length << ',' << (red ? "red" : "blue") << ','
+                 << 100 * length + (red ? 50 : 0) + 0.5 << '\n';
+        }
+        return (folder_ / "flowers.csv").string();
+    }
+    RunConfig regression() {
+        RunConfig config;
+        config.dataset.kind = "csv";
+        config.dataset.path = {table()};
+        config.dataset.options = {{"target", std::string("price")}};
+        config.model.kind = "mlp";
+        config.precision.preset = "fp32";
+        config.optimizer.options = {{"lr", 0.05}};
+        config.batch_size = 16;
+        config.epochs = 60;
+        config.threads = 1;
+        return completed(config);
+    }
+
+    test_support::TempFolder folder_;
+    std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_ / "runs");
+};
+
+TEST_F(TrainedModels, EvaluateToTheFiguresThatTheirRunsEndedWith) {
+    for (const RunConfig& from :
+         {small_run("mlp", "fp32"), small_run("lenet", "amp-fp16"), small_run("mlp", "o2-fp16"),
+          small_run("mlp", "amp-bf16"), small_text_run("amp-fp16"), regression()}) {
+        RunConfig config = from;
+        config.epochs = config.dataset.kind == "csv" ? 2 : 1;
+        config.dataset.train_limit = config.dataset.kind == "text-generated" ? 400 : 640;
+        config.dataset.test_limit = 300;
+        const RunSummary run = train(config);
+        TrainedModel model(run.folder);
+        EXPECT_EQ(model.step(), run.steps);
+        const PartReport report = model.evaluate();
+        EXPECT_EQ(report.figures.loss, run.test.loss) << config.model.kind;
+        ASSERT_EQ(report.figures.metrics.size(), run.test.metrics.size());
+        for (const MetricValue& metric : run.test.metrics)
+            EXPECT_EQ(report.figures.of(metric.key), metric.value) << metric.key;
+    }
+}
+
+TEST_F(TrainedModels, CountConfusionsAndFindTheHardestSamples) {
+    RunConfig config = small_run("lenet", "fp32");
+    config.epochs = 1;
+    config.dataset.train_limit = 1600;
+    config.dataset.test_limit = 300;
+    const RunSummary run = train(config);
+    TrainedModel model(run.folder);
+    const PartReport report = model.evaluate("test", 7);
+    std::int64_t all = 0, right = 0;
+    for (std::size_t i = 0; i < report.confusion.size(); ++i) {
+        all += report.support(i);
+        right += report.confusion[i][i];
+    }
+    EXPECT_EQ(all, 300);
+    EXPECT_DOUBLE_EQ(static_cast<double>(right) / 300, run.test.of("accuracy"));
+    ASSERT_THAT(report.hardest, SizeIs(7));
+    for (std::size_t i = 1; i < 7; ++i)
+        EXPECT_GE(report.hardest[i - 1].loss, report.hardest[i].loss);
+    const HardSample& worst = report.hardest.front();
+    EXPECT_GT(worst.loss, run.test.loss);
+    // Asked for the picture alone, the model says the same but for its rounding to 8 bits.
+    const Answer answer = model.answer(worst.picture);
+    EXPECT_EQ(answer.best(), worst.predicted);
+    EXPECT_NEAR(answer.probabilities[static_cast<std::size_t>(worst.predicted)], worst.probability,
+                0.05);
+    EXPECT_NEAR(-std::log(answer.probabilities[static_cast<std::size_t>(worst.label)]), worst.loss,
+                0.1 * worst.loss);
+}
+
+TEST(PartReport, FiguresOfAClassFollowFromTheConfusionMatrix) {
+    PartReport report;
+    report.confusion = {{8, 2, 0}, {1, 3, 0}, {0, 0, 0}};
+    EXPECT_DOUBLE_EQ(report.precision(0), 8.0 / 9);
+    EXPECT_DOUBLE_EQ(report.recall(0), 0.8);
+    EXPECT_DOUBLE_EQ(report.f1(0), 2 * (8.0 / 9) * 0.8 / (8.0 / 9 + 0.8));
+    EXPECT_EQ(report.support(1), 4);
+    EXPECT_TRUE(std::isnan(report.precision(2)));
+    EXPECT_TRUE(std::isnan(report.recall(2)));
+    EXPECT_TRUE(std::isnan(report.f1(2)));
+}
+
+TEST_F(TrainedModels, AnEvaluationStopsWhenAsked) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.epochs = 1;
+    TrainedModel model(train(config).folder);
+    std::vector<double> shares;
+    const PartReport report = model.evaluate("test", 0, [&](double share) {
+        shares.push_back(share);
+        return shares.size() < 2;
+    });
+    ASSERT_THAT(shares, SizeIs(2));
+    EXPECT_LT(shares[0], shares[1]);
+    EXPECT_EQ(report.samples, 2 * 256);
+    EXPECT_THAT(report.hardest, IsEmpty());
+}
+
+TEST_F(TrainedModels, PredictANumberInItsOwnUnits) {
+    const RunSummary run = train(regression());
+    TrainedModel model(run.folder);
+    EXPECT_EQ(model.target(), "price");
+    ASSERT_EQ(model.form().kind, InputForm::Kind::row);
+    ASSERT_THAT(model.form().columns, SizeIs(2));
+    EXPECT_THAT(model.form().columns[1].categories, ElementsAre("blue", "red"));
+    EXPECT_NEAR(model.form().columns[0].usual, 3.25, 0.3);
+    const double blue = model.answer({{"length", "3"}, {"colour", "blue"}}).values.at(0);
+    const double red = model.answer({{"length", "3"}, {"colour", "red"}}).values.at(0);
+    const double noise = 3 * run.test.of("rmse");
+    EXPECT_NEAR(blue, 300.5, noise);
+    EXPECT_NEAR(red - blue, 50, 2 * noise);
+    // A cell that is left out is as usual.
+    EXPECT_NEAR(model.answer({{"colour", "blue"}}).values.at(0), 325.5, noise + 30);
+}
+
+TEST_F(TrainedModels, RefuseCellsThatDoNotFitTheirColumn) {
+    RunConfig config = regression();
+    config.epochs = 1;
+    TrainedModel model(train(config).folder);
+    using Row = std::map<std::string, std::string>;
+    for (const Row& row : {Row{{"length", "long"}}, Row{{"length", "nan"}},
+                           Row{{"colour", "green"}}, Row{{"width", "3"}}}) {
+        EXPECT_THROW(model.answer(row), Error) << row.begin()->first;
+    }
+    EXPECT_THROW(model.answer(Picture{1, 1, {0, 0, 0}}), Error) << "it takes rows";
+    EXPECT_THROW(model.generate({}, [](const std::string&) { return true; }), Error);
+}
+
+std::string text_of(TrainedModel& model, const GenerateOptions& options) {
+    std::string out;
+    model.generate(options, [&](const std::string& piece) {
+        out += piece;
+        return true;
+    });
+    return out;
+}
+
+TEST_F(TrainedModels, ContinueText) {
+    RunConfig config = small_text_run("fp32");
+    config.epochs = 1;
+    TrainedModel model(train(config).folder);
+    ASSERT_EQ(model.form().kind, InputForm::Kind::text);
+    GenerateOptions options{.prompt = "a", .length = 40, .temperature = 1, .top_k = 0, .seed = 3};
+    const std::string text = text_of(model, options);
+    EXPECT_EQ(text_of(model, options), text) << "the seed decides";
+    EXPECT_THAT(text, SizeIs(40));
+    options.seed = 4;
+    EXPECT_NE(text_of(model, options), text);
+    options.temperature = 0;
+    const std::string boldest = text_of(model, options);
+    options.temperature = 5;
+    options.top_k = 1;
+    EXPECT_EQ(text_of(model, options), boldest) << "of one there is no choice";
+    int pieces = 0;
+    model.generate(options, [&](const std::string&) { return ++pieces < 3; });
+    EXPECT_EQ(pieces, 3);
+    options.prompt = "";
+    EXPECT_THAT(text_of(model, options), SizeIs(40));
+    options.temperature = -1;
+    EXPECT_THROW(text_of(model, options), Error);
+}
+
+TEST_F(TrainedModels, NeedACheckpointAndKnowTheirInputs) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.max_steps = 3;
+    config.checkpoint.at_end = config.checkpoint.best = false;
+    EXPECT_THROW(TrainedModel(train(config).folder), Error);
+    config.checkpoint.at_end = true;
+    const RunSummary run = train(config);
+    EXPECT_THROW(TrainedModel(run.folder, "17"), Error);
+    for (
+        const std::string text :
+        {"", "{}", "[]", R"({"fields":[{"name":"features"}]})",
+         R"({"fields":[{"name":"features","kind":"features","dtype":"f32","shape":[-1],"cardinality":0}]})",
+         R"({"fields":[{"name":"features","kind":"features","dtype":"f32","shape":[4000000000,4],"cardinality":0}]})",
+         R"({"fields":[{"name":"features","kind":"magic","dtype":"f32","shape":[2],"cardinality":0}]})",
+         R"({"fields":[{"name":"features","kind":"features","dtype":"f32","shape":[2],"cardinality":0,"mean":[1],"deviation":[1]}]})"}) {
+        std::ofstream(run.folder / "inputs.json") << text;
+        EXPECT_THROW(TrainedModel(run.folder), Error) << text;
+    }
+    fs::remove(run.folder / "inputs.json");
+    EXPECT_THROW(TrainedModel(run.folder), Error);
+}
+
+TEST_F(TrainedModels, OfAnotherSizeThanTheirInputsSayAreRefused) {
+    RunConfig config = small_run("mlp", "fp32");
+    config.max_steps = 3;
+    const RunSummary run = train(config);
+    std::ofstream(run.folder / "inputs.json")
+        << R"({"fields":[{"name":"features","kind":"features","dtype":"f32","shape":[9],"cardinality":0},)"
+        << R"({"name":"label","kind":"label","dtype":"i64","shape":[],"cardinality":2}]})";
+    EXPECT_THROW(TrainedModel(run.folder), Error);
+}
+
+TEST(InputRows, AreNamedByTheFirstRow) {
+    const test_support::TempFolder folder;
+    std::ofstream(folder / "a.csv") << "x;y\n1;2\n\n\"3;4\";5\n";
+    const auto rows = read_input_rows(folder / "a.csv");
+    ASSERT_THAT(rows, SizeIs(2));
+    EXPECT_EQ(rows[0].cells.at("y"), "2");
+    EXPECT_EQ(rows[1].cells.at("x"), "3;4");
+    EXPECT_EQ(rows[1].line, 4);
+    std::ofstream(folder / "b.csv") << "x,y\n1\n";
+    EXPECT_THROW(read_input_rows(folder / "b.csv"), Error);
+    EXPECT_THROW(read_input_rows(folder / "none.csv"), Error);
+}
+
+}  // namespace
+}  // namespace engine
