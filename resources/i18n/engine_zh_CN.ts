@@ -3572,5 +3572,189 @@
         <source>{}: a damaged JPEG picture, or one that is not RGB or grey: {}</source>
         <translation>{}：JPEG 图片已损坏，或不是 RGB 或灰度：{}</translation>
     </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Data set and model</source>
+        <translation>数据集与模型</translation>
+    </message>
+    <message>
+        <source>State</source>
+        <translation>状态</translation>
+    </message>
+    <message>
+        <source>Test loss</source>
+        <translation>测试损失</translation>
+    </message>
+    <message>
+        <source>Test {}</source>
+        <translation>测试 {}</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>步数</translation>
+    </message>
+    <message>
+        <source>Skipped steps</source>
+        <translation>跳过的步数</translation>
+    </message>
+    <message>
+        <source>Growths of the loss scale</source>
+        <translation>损失缩放增长次数</translation>
+    </message>
+    <message>
+        <source>Time per step</source>
+        <translation>每步用时</translation>
+    </message>
+    <message>
+        <source>Training time</source>
+        <translation>训练用时</translation>
+    </message>
+    <message>
+        <source>Peak memory</source>
+        <translation>峰值内存</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>参数量</translation>
+    </message>
+    <message>
+        <source>Goes on from run</source>
+        <translation>接续自运行</translation>
+    </message>
+    <message>
+        <source>Tags</source>
+        <translation>标签</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>Of the steps behind one pixel the smallest and the largest value are drawn.</source>
+        <translation>每个像素对应的各步中，绘出最小值和最大值。</translation>
+    </message>
+    <message>
+        <source>Training loss</source>
+        <translation>训练损失</translation>
+    </message>
+    <message>
+        <source>{} in training</source>
+        <translation>训练中的 {}</translation>
+    </message>
+    <message>
+        <source>Loss scale</source>
+        <translation>损失缩放</translation>
+    </message>
+    <message>
+        <source>Red marks on the axis are skipped steps.</source>
+        <translation>坐标轴上的红色标记为跳过的步。</translation>
+    </message>
+    <message>
+        <source>Gradient norm</source>
+        <translation>梯度范数</translation>
+    </message>
+    <message>
+        <source>Unscaled. A cross marks a step whose norm was not finite.</source>
+        <translation>已去除缩放。叉号表示该步的范数不是有限数。</translation>
+    </message>
+    <message>
+        <source>The loss is {}; step skipped, scale {} to {}.</source>
+        <translation>损失为 {}；跳过该步，缩放 {} → {}。</translation>
+    </message>
+    <message>
+        <source>A gradient overflowed; step skipped, scale {} to {}.</source>
+        <translation>梯度溢出；跳过该步，缩放 {} → {}。</translation>
+    </message>
+    <message>
+        <source>Calibrating: early skips are how the scale finds its place.</source>
+        <translation>校准中：早期的跳过是缩放寻找合适值的过程。</translation>
+    </message>
+    <message>
+        <source>Normal: the scale touched its upper edge.</source>
+        <translation>正常：缩放触及上限。</translation>
+    </message>
+    <message>
+        <source>Persistent: lowering the scale cannot fix a NaN in the forward pass.</source>
+        <translation>持续：降低缩放无法修复前向计算中的 NaN。</translation>
+    </message>
+    <message>
+        <source>Skipped steps: {}</source>
+        <translation>跳过的步：{}</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>发生了什么</translation>
+    </message>
+    <message>
+        <source>What it means</source>
+        <translation>含义</translation>
+    </message>
+    <message>
+        <source>{} more are not listed.</source>
+        <translation>另有 {} 项未列出。</translation>
+    </message>
+    <message>
+        <source>Warnings and errors: {}</source>
+        <translation>警告与错误：{}</translation>
+    </message>
+    <message>
+        <source>Evaluations</source>
+        <translation>评估</translation>
+    </message>
+    <message>
+        <source>Epoch</source>
+        <translation>轮</translation>
+    </message>
+    <message>
+        <source>Validation loss</source>
+        <translation>验证损失</translation>
+    </message>
+    <message>
+        <source>Settings that differ</source>
+        <translation>不同的设置</translation>
+    </message>
+    <message>
+        <source>Setting</source>
+        <translation>设置</translation>
+    </message>
+    <message>
+        <source>Machine of this report</source>
+        <translation>生成本报告的机器</translation>
+    </message>
+    <message>
+        <source>Processor</source>
+        <translation>处理器</translation>
+    </message>
+    <message>
+        <source>Cores</source>
+        <translation>核心数</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>内存</translation>
+    </message>
+    <message>
+        <source>GPU</source>
+        <translation>GPU</translation>
+    </message>
+    <message>
+        <source>Halftone: run {}</source>
+        <translation>Halftone：运行 {}</translation>
+    </message>
+    <message>
+        <source>Halftone: comparison of {} runs</source>
+        <translation>Halftone：{} 个运行的对比</translation>
+    </message>
+    <message>
+        <source>Settings: {}</source>
+        <translation>设置：{}</translation>
+    </message>
 </context>
 </TS>

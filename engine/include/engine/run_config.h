@@ -187,4 +187,7 @@ RunConfig default_comparison();
 /// option that is left out has its default.
 std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b);
 
+/// The value of a field by its path, as JSON has it; empty for a path that these settings lack.
+std::string setting_text(const RunConfig& config, const std::string& path);
+
 }  // namespace engine

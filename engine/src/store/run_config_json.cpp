@@ -235,6 +235,12 @@ std::string to_json(const RunConfig& config, const std::vector<std::string>& com
     return document.dump(2, ' ', false, json::error_handler_t::replace);
 }
 
+std::string setting_text(const RunConfig& config, const std::string& path) {
+    const auto fields = flat(config);
+    const auto found = fields.find(path);
+    return found == fields.end() ? std::string() : found->second;
+}
+
 std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b) {
     const auto left = flat(a);
     auto right = flat(b);

@@ -1,0 +1,362 @@
+#include "engine/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "engine/machine.h"
+#include "report/svg_plot.h"
+#include "store/run_folder.h"
+
+namespace engine {
+namespace {
+
+constexpr std::size_t most_skips = 60;
+constexpr std::size_t most_epochs = 200;
+constexpr std::int64_t rows_at_once = 16384;
+constexpr std::array colors = {"#4a5568", "#0b6bcb", "#c2570c", "#2f7d32", "#7b3fa0", "#0f8b8d"};
+
+std::string number(const char* format, double value) {
+    if (std::isnan(value)) return "–";
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), format, value);
+    return text.data();
+}
+
+std::string preset_title(const RunConfig& config) {
+    for (const auto& info : precisions()) {
+        if (info.preset == config.precision.preset) return info.title;
+    }
+    return config.precision.preset;
+}
+
+/// A run with its record, and what the report calls it.
+struct Reported {
+    const ListedRun* listed = nullptr;
+    StepRecordReader record;
+    std::string name;
+    Speed speed{};
+    RunStarted started{};
+
+    const RunSummary& summary() const { return listed->summary; }
+    const RunConfig& config() const { return listed->summary.config; }
+};
+
+Reported reported(const ListedRun& listed) {
+    Reported out{&listed, StepRecordReader::open(listed.summary.folder), {}};
+    for (const Event& event : listed.events) {
+        if (const auto* started = std::get_if<RunStarted>(&event)) out.started = *started;
+    }
+    const std::string& title = listed.summary.title;
+    out.name =
+        preset_title(listed.summary.config) + " · " + (title.empty() ? listed.summary.run : title);
+    return out;
+}
+
+const Metric* primary(const Reported& run) {
+    return run.summary().metrics.empty() ? nullptr : &run.summary().metrics.front();
+}
+
+std::vector<Message> row(const Message& head, const std::vector<Reported>& runs,
+                         const std::function<std::string(const Reported&)>& cell) {
+    std::vector<Message> out = {head};
+    for (const Reported& run : runs) out.emplace_back(cell(run));
+    return out;
+}
+
+std::int64_t growths(const Reported& run) {
+    return std::ranges::count_if(run.listed->events, [](const Event& event) {
+        const auto* scale = std::get_if<ScaleChanged>(&event);
+        return scale != nullptr && scale->kind == ScaleChanged::Kind::grown;
+    });
+}
+
+ReportTable run_table(const std::vector<Reported>& runs) {
+    ReportTable out;
+    const auto add = [&](const Message& head, auto cell) {
+        out.rows.push_back(row(head, runs, cell));
+    };
+    add(msg("Run"), [](const Reported& run) { return run.name; });
+    add(msg("Data set and model"), [](const Reported& run) {
+        return run.config().dataset.kind + ", " + run.config().model.kind;
+    });
+    add(msg("State"), [](const Reported& run) { return run.summary().state; });
+    add(msg("Test loss"),
+        [](const Reported& run) { return number("%.4g", run.summary().test.loss); });
+    for (const Metric& metric : runs.front().summary().metrics) {
+        add(msg("Test {}", metric.key), [key = metric.key](const Reported& run) {
+            return number("%.4g", run.summary().test.of(key));
+        });
+    }
+    add(msg("Steps"), [](const Reported& run) { return std::to_string(run.summary().steps); });
+    add(msg("Skipped steps"),
+        [](const Reported& run) { return std::to_string(run.summary().skipped); });
+    add(msg("Growths of the loss scale"),
+        [](const Reported& run) { return std::to_string(growths(run)); });
+    add(msg("Time per step"), [](const Reported& run) {
+        return run.speed.known() ? number("%.4g ms", run.speed.step_ms) : "–";
+    });
+    add(msg("Training time"),
+        [](const Reported& run) { return number("%.4g s", run.summary().wall_s); });
+    add(msg("Peak memory"), [](const Reported& run) {
+        return number("%.4g MB", static_cast<double>(run.summary().peak_bytes) / 1e6);
+    });
+    add(msg("Device"), [](const Reported& run) { return run.started.device; });
+    add(msg("Parameters"),
+        [](const Reported& run) { return std::to_string(run.started.parameters); });
+    add(msg("Seed"), [](const Reported& run) { return std::to_string(run.config().seed); });
+    const bool resumed = std::ranges::any_of(
+        runs, [](const Reported& run) { return !run.summary().parent.empty(); });
+    if (resumed)
+        add(msg("Goes on from run"), [](const Reported& run) { return run.summary().parent; });
+    const bool noted = std::ranges::any_of(runs, [](const Reported& run) {
+        return !run.summary().notes.empty() || !run.summary().tags.empty();
+    });
+    if (!noted) return out;
+    add(msg("Tags"), [](const Reported& run) { return run.summary().tags; });
+    add(msg("Notes"), [](const Reported& run) { return run.summary().notes; });
+    return out;
+}
+
+/// One figure of a run's steps as a curve.
+PlotCurve curve_of(const Reported& run, std::size_t index, std::int64_t steps,
+                   float StepRecord::*figure) {
+    PlotCurve curve(run.name, colors[index % colors.size()], steps);
+    const std::int64_t size = run.record.size();
+    std::vector<double> values;
+    for (std::int64_t first = 0; first < size; first += rows_at_once) {
+        values.resize(static_cast<std::size_t>(std::min(rows_at_once, size - first)));
+        run.record.column(figure, first, values);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            curve.add(first + static_cast<std::int64_t>(i) + 1, values[i]);
+    }
+    return curve;
+}
+
+std::int64_t longest(const std::vector<Reported>& runs) {
+    std::int64_t steps = 1;
+    for (const Reported& run : runs) steps = std::max(steps, run.record.size());
+    return steps;
+}
+
+std::vector<std::int64_t> skipped_steps(const std::vector<Reported>& runs) {
+    std::vector<std::int64_t> steps;
+    for (const Reported& run : runs) {
+        for (const Event& event : run.listed->events) {
+            const auto* scale = std::get_if<ScaleChanged>(&event);
+            if (scale != nullptr && scale->kind != ScaleChanged::Kind::grown)
+                steps.push_back(scale->step);
+        }
+    }
+    std::ranges::sort(steps);
+    return steps;
+}
+
+class Plots {
+public:
+    explicit Plots(const std::vector<Reported>& runs) : runs_(runs), steps_(longest(runs)) {}
+
+    ReportPlot plot(Message title, Message note, float StepRecord::*figure, PlotLook look) const {
+        std::vector<PlotCurve> curves;
+        for (std::size_t i = 0; i < runs_.size(); ++i)
+            curves.push_back(curve_of(runs_[i], i, steps_, figure));
+        return {std::move(title), std::move(note), svg_plot(curves, steps_, look)};
+    }
+
+    std::vector<ReportPlot> all() const {
+        std::vector<ReportPlot> out;
+        const Message extremes =
+            msg("Of the steps behind one pixel the smallest and the largest value are drawn.");
+        out.push_back(
+            plot(msg("Training loss"), extremes, &StepRecord::loss, {.scale = PlotScale::log10}));
+        const auto& metrics = runs_.front().started.step_metrics;
+        if (!metrics.empty()) {
+            const std::string name =
+                metrics.front().title.empty() ? metrics.front().key : metrics.front().title;
+            out.push_back(plot(msg("{} in training", name), {}, metric_column(metrics, 0), {}));
+        }
+        out.push_back(
+            plot(msg("Loss scale"), msg("Red marks on the axis are skipped steps."),
+                 &StepRecord::loss_scale,
+                 {.scale = PlotScale::log2, .staircase = true, .ticks = skipped_steps(runs_)}));
+        out.push_back(plot(msg("Gradient norm"),
+                           msg("Unscaled. A cross marks a step whose norm was not finite."),
+                           &StepRecord::grad_norm, {.scale = PlotScale::log10}));
+        out.push_back(plot(msg("Learning rate"), {}, &StepRecord::lr, {}));
+        return out;
+    }
+
+private:
+    const std::vector<Reported>& runs_;
+    std::int64_t steps_;
+};
+
+Message what_happened(const ScaleChanged& event) {
+    if (event.loss)
+        return msg("The loss is {}; step skipped, scale {} to {}.", *event.loss, event.from,
+                   event.to);
+    return msg("A gradient overflowed; step skipped, scale {} to {}.", event.from, event.to);
+}
+
+Message what_it_means(ScaleChanged::Kind kind) {
+    switch (kind) {
+        case ScaleChanged::Kind::skipped_calibrating:
+            return msg("Calibrating: early skips are how the scale finds its place.");
+        case ScaleChanged::Kind::skipped_normal:
+            return msg("Normal: the scale touched its upper edge.");
+        case ScaleChanged::Kind::skipped_persistent:
+            return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
+        case ScaleChanged::Kind::grown:
+            break;
+    }
+    return {};
+}
+
+ReportTable skip_table(const Reported& run) {
+    ReportTable out{msg("Skipped steps: {}", run.name), {}};
+    std::int64_t left_out = 0;
+    for (const Event& event : run.listed->events) {
+        const auto* scale = std::get_if<ScaleChanged>(&event);
+        if (scale == nullptr || scale->kind == ScaleChanged::Kind::grown) continue;
+        if (out.rows.empty())
+            out.rows.push_back({msg("Step"), msg("What happened"), msg("What it means")});
+        if (out.rows.size() > most_skips) {
+            ++left_out;
+            continue;
+        }
+        out.rows.push_back(
+            {std::to_string(scale->step), what_happened(*scale), what_it_means(scale->kind)});
+    }
+    if (left_out > 0) out.note = msg("{} more are not listed.", left_out);
+    return out;
+}
+
+ReportTable problem_table(const Reported& run) {
+    ReportTable out{msg("Warnings and errors: {}", run.name), {}};
+    const auto add = [&](std::int64_t step, const Message& message) {
+        if (out.rows.empty()) out.rows.push_back({msg("Step"), msg("What happened")});
+        out.rows.push_back({step > 0 ? std::to_string(step) : "", message});
+    };
+    for (const Event& event : run.listed->events) {
+        if (const auto* warning = std::get_if<RunWarning>(&event))
+            add(warning->step, warning->message);
+        if (const auto* failed = std::get_if<RunFailed>(&event)) add(0, failed->message);
+    }
+    return out;
+}
+
+ReportTable epoch_table(const std::vector<Reported>& runs) {
+    ReportTable out{msg("Evaluations"), {}};
+    std::size_t left_out = 0;
+    for (const Reported& run : runs) {
+        const Metric* metric = primary(run);
+        for (const Event& event : run.listed->events) {
+            const auto* epoch = std::get_if<EpochDone>(&event);
+            if (epoch == nullptr) continue;
+            if (out.rows.empty()) {
+                out.rows.push_back({msg("Run"), msg("Epoch"), msg("Step"), msg("Training loss"),
+                                    msg("Validation loss"), msg("Test loss"),
+                                    metric != nullptr ? msg("Test {}", metric->key) : Message()});
+            }
+            if (out.rows.size() > most_epochs) {
+                ++left_out;
+                continue;
+            }
+            out.rows.push_back(
+                {run.name, std::to_string(epoch->epoch), std::to_string(epoch->step),
+                 number("%.4g", epoch->train.loss), number("%.4g", epoch->validation.loss),
+                 number("%.4g", epoch->test.loss),
+                 metric != nullptr ? number("%.4g", epoch->test.of(metric->key)) : ""});
+        }
+    }
+    if (left_out > 0) out.note = msg("{} more are not listed.", left_out);
+    return out;
+}
+
+RunFigures figures_of(const Reported& run) {
+    RunFigures out{run.config().precision.preset, run.record, {}};
+    for (const Event& event : run.listed->events) {
+        if (const auto* epoch = std::get_if<EpochDone>(&event)) out.tests.push_back(epoch->test);
+    }
+    out.speed = run.speed;
+    out.title = preset_title(run.config());
+    out.device = run.started.device;
+    out.ended = run.summary().state != "running";
+    out.metric = primary(run) != nullptr ? *primary(run) : Metric{};
+    out.unit = run.summary().unit;
+    return out;
+}
+
+/// Runs of the same task can be judged.
+std::vector<Verdict> verdicts_on(const std::vector<Reported>& runs) {
+    std::vector<Verdict> out;
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+        if (runs[i].started.task != runs.front().started.task) continue;
+        out.push_back(judge(figures_of(runs.front()), figures_of(runs[i])));
+    }
+    return out;
+}
+
+ReportTable difference_table(const std::vector<Reported>& runs) {
+    ReportTable out{msg("Settings that differ"), {}};
+    std::vector<std::string> paths;
+    for (const Reported& run : runs) {
+        for (auto& path : differing_fields(runs.front().config(), run.config())) {
+            if (std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
+        }
+    }
+    if (paths.empty()) return {};
+    out.rows.push_back(row(msg("Setting"), runs, [](const Reported& run) { return run.name; }));
+    for (const std::string& path : paths) {
+        out.rows.push_back(
+            row(path, runs, [&](const Reported& run) { return setting_text(run.config(), path); }));
+    }
+    return out;
+}
+
+ReportTable machine_table() {
+    const MachineReport machine = inspect_machine();
+    ReportTable out{msg("Machine of this report"), {}};
+    out.rows.push_back({msg("Processor"), machine.cpu});
+    out.rows.push_back({msg("Cores"), std::to_string(machine.cores)});
+    out.rows.push_back(
+        {msg("Memory"), number("%.3g GB", static_cast<double>(machine.memory_bytes) / 1e9)});
+    for (const auto& card : machine.cards) out.rows.push_back({msg("GPU"), card.name});
+    out.rows.push_back({"oneDNN", machine.onednn});
+    return out;
+}
+
+}  // namespace
+
+Report make_report(const std::vector<ListedRun>& listed) {
+    if (listed.empty()) throw Error(ErrorCode::value, "a report needs a run");
+    std::vector<Reported> runs;
+    std::vector<StepRecordReader> records;
+    for (const ListedRun& run : listed) {
+        runs.push_back(reported(run));
+        records.push_back(runs.back().record);
+    }
+    const auto measured = speeds(records);
+    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].speed = measured[i];
+    Report out;
+    out.title = runs.size() == 1 ? msg("Halftone: run {}", runs.front().name)
+                                 : msg("Halftone: comparison of {} runs", runs.size());
+    out.made = Moment::now().local;
+    out.verdicts = verdicts_on(runs);
+    out.runs = run_table(runs);
+    out.plots = Plots(runs).all();
+    out.epochs = epoch_table(runs);
+    for (const Reported& run : runs) {
+        out.skips.push_back(skip_table(run));
+        out.problems.push_back(problem_table(run));
+        out.settings.push_back({run.name, to_json(run.config())});
+    }
+    if (runs.size() > 1) out.differences = difference_table(runs);
+    out.machine = machine_table();
+    return out;
+}
+
+}  // namespace engine

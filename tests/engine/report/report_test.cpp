@@ -1,0 +1,100 @@
+#include "engine/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/error.h"
+#include "engine/session.h"
+#include "support/device_support.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+class Reports : public testing::Test {
+protected:
+    ListedRun train(RunConfig config) {
+        Session session(config, std::make_shared<ComputeThread>(), store_);
+        session.post(Command::start);
+        EXPECT_TRUE(session.wait(600));
+        return {*store_->find(session.run()), store_->events(session.run())};
+    }
+    static RunConfig spirals(const std::string& precision) {
+        RunConfig config = test::small_run("mlp", precision);
+        config.scaler.init_scale = 1 << 24;
+        config.epochs = 2;
+        config.dataset.train_limit = 320;
+        return config;
+    }
+
+    test_support::TempFolder folder_;
+    std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_ / "runs");
+};
+
+std::string text_of(const ReportTable& table) {
+    std::string out;
+    for (const auto& row : table.rows) {
+        for (const Message& cell : row) out += cell.str() + " | ";
+        out += "\n";
+    }
+    return out;
+}
+
+TEST_F(Reports, OfAComparisonHaveItsVerdictTableCurvesAndSkips) {
+    const ListedRun full = train(spirals("fp32")), mixed = train(spirals("amp-fp16"));
+    const Report report = make_report({full, mixed});
+    EXPECT_THAT(report.verdicts, SizeIs(1));
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Test accuracy"));
+    EXPECT_THAT(text_of(report.runs),
+                HasSubstr("Skipped steps | 0 | " + std::to_string(mixed.summary.skipped)));
+    EXPECT_THAT(report.plots, SizeIs(5));
+    EXPECT_THAT(text_of(report.differences), HasSubstr("precision.preset"));
+    ASSERT_THAT(report.skips, SizeIs(2));
+    EXPECT_THAT(report.skips[0].rows, IsEmpty());
+    EXPECT_EQ(static_cast<std::int64_t>(report.skips[1].rows.size()), mixed.summary.skipped + 1);
+    EXPECT_THAT(text_of(report.skips[1]), HasSubstr("Calibrating"));
+    EXPECT_THAT(report.epochs.rows, SizeIs(1 + 2 * 2));
+}
+
+TEST_F(Reports, OfOneRunHaveNoVerdictAndNoDifferences) {
+    const Report report = make_report({train(spirals("fp32"))});
+    EXPECT_THAT(report.verdicts, IsEmpty());
+    EXPECT_THAT(report.differences.rows, IsEmpty());
+    EXPECT_THROW(make_report({}), Error);
+}
+
+TEST_F(Reports, AreOneFileWithoutReferences) {
+    ListedRun run = train(spirals("amp-fp16"));
+    run.summary.title = "<b>mine</b>";
+    run.summary.notes = "see http://example.org & \"more\"";
+    const std::string html = report_html(make_report({run}));
+    EXPECT_THAT(html, HasSubstr("&lt;b&gt;mine&lt;/b&gt;"));
+    EXPECT_THAT(html, Not(HasSubstr("<b>mine")));
+    EXPECT_THAT(html, HasSubstr("<svg "));
+    for (const char* reference : {"src=", "href=", "url(", "<script", "@import"})
+        EXPECT_THAT(html, Not(HasSubstr(reference))) << reference;
+    EXPECT_THAT(html, HasSubstr("&quot;kind&quot;: &quot;spirals&quot;")) << "its settings";
+}
+
+TEST_F(Reports, SpeakTheLanguageThatTheyAreTranslatedTo) {
+    const ListedRun run = train(spirals("fp32"));
+    ReportHtmlOptions options;
+    options.language = "zh";
+    options.translate = [](const Message& message) {
+        return message.text == "Test loss" ? "测试损失" : message.str();
+    };
+    options.plot = [](std::size_t index) { return "[plot " + std::to_string(index) + "]"; };
+    const std::string html = report_html(make_report({run}), options);
+    EXPECT_THAT(html, HasSubstr("<html lang=\"zh\">"));
+    EXPECT_THAT(html, HasSubstr("测试损失"));
+    EXPECT_THAT(html, HasSubstr("[plot 2]"));
+    EXPECT_THAT(html, Not(HasSubstr("<svg ")));
+}
+
+}  // namespace
+}  // namespace engine

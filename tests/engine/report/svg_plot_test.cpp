@@ -1,0 +1,74 @@
+#include "report/svg_plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(PlotCurve, KeepsTheExtremesOfAColumn) {
+    PlotCurve curve("run", "#000", 860 * 1000);
+    for (std::int64_t step = 1; step <= 1000; ++step) curve.add(step, step == 500 ? 99 : 1);
+    curve.add(700, -3);
+    EXPECT_EQ(curve.all()[0].highest, 99) << "a single step shows";
+    EXPECT_EQ(curve.all()[0].lowest, -3);
+    EXPECT_FALSE(curve.all()[1].any);
+    curve.add(860 * 1000, 5);
+    EXPECT_EQ(curve.all().back().highest, 5);
+    curve.add(1001, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_TRUE(curve.all()[1].not_finite);
+    EXPECT_FALSE(curve.all()[1].any);
+}
+
+TEST(SvgPlot, DrawsCurvesTicksAndWhatIsNotFinite) {
+    PlotCurve curve("AMP <1>", "#0b6bcb", 10);
+    for (std::int64_t step = 1; step <= 10; ++step)
+        curve.add(step, 65536.0 / static_cast<double>(step));
+    curve.add(5, std::numeric_limits<double>::infinity());
+    const std::string svg =
+        svg_plot({curve}, 10, {.scale = PlotScale::log2, .staircase = true, .ticks = {3, 4}});
+    EXPECT_THAT(svg, HasSubstr("AMP &lt;1&gt;"));
+    EXPECT_THAT(svg, HasSubstr("#0b6bcb"));
+    EXPECT_THAT(svg, HasSubstr("65536"));
+    EXPECT_THAT(svg, HasSubstr("#b3261e"));
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    EXPECT_THAT(svg, Not(HasSubstr("inf")));
+    EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>"));
+}
+
+TEST(SvgPlot, OfNothingIsAnEmptyPlot) {
+    const PlotCurve none("none", "#000", 1);
+    PlotCurve only_nan("nan", "#000", 3);
+    only_nan.add(2, std::numeric_limits<double>::quiet_NaN());
+    PlotCurve negative("negative", "#000", 3);
+    negative.add(1, -1);
+    for (const PlotCurve& curve : {none, only_nan, negative}) {
+        const std::string svg = svg_plot({curve}, 3, {.scale = PlotScale::log10});
+        EXPECT_THAT(svg, Not(HasSubstr("inf"))) << curve.name();
+        EXPECT_THAT(svg, Not(HasSubstr("-nan"))) << curve.name();
+    }
+}
+
+TEST(AxisMarks, AreRoundNumbersWithinTheAxis) {
+    EXPECT_THAT(axis_marks(0, 100, 5), ElementsAre(0, 20, 40, 60, 80, 100));
+    EXPECT_THAT(axis_marks(-1, 1, 4), ElementsAre(-1, -0.5, 0, 0.5, 1));
+    EXPECT_THAT(axis_marks(3, 3, 4), ElementsAre(3));
+    for (const double mark : axis_marks(0.0123, 0.0987, 6)) {
+        EXPECT_GE(mark, 0.0123);
+        EXPECT_LE(mark, 0.0988);
+    }
+}
+
+TEST(HtmlText, EscapesWhatHasAMeaning) {
+    EXPECT_EQ(html_text("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+}
+
+}  // namespace
+}  // namespace engine
