@@ -74,9 +74,9 @@ void gather_step(StepFigures* figures, const StepSources& from, Stream) {
     gather_figures(*figures, from);
 }
 
-void set_learning_rate(float* lr, const std::int64_t* updates, const LearningRateSchedule& schedule,
-                       Stream) {
-    put_learning_rate(lr, updates, schedule);
+void set_learning_rate(float* lr, const std::int64_t* updates, const double* multiplier,
+                       const LearningRateSchedule& schedule, Stream) {
+    put_learning_rate(lr, updates, multiplier, schedule);
 }
 
 }  // namespace kernels::cpu

@@ -69,8 +69,8 @@ __global__ void gather_step_kernel(StepFigures* figures, StepSources from) {
 }
 
 __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,
-                                         LearningRateSchedule schedule) {
-    put_learning_rate(lr, updates, schedule);
+                                         const double* multiplier, LearningRateSchedule schedule) {
+    put_learning_rate(lr, updates, multiplier, schedule);
 }
 
 }  // namespace
@@ -116,10 +116,10 @@ void gather_step(StepFigures* figures, const StepSources& sources, Stream stream
     launch("gather_step", gather_step_kernel, one_thread, stream, figures, sources);
 }
 
-void set_learning_rate(float* lr, const std::int64_t* updates, const LearningRateSchedule& schedule,
-                       Stream stream) {
+void set_learning_rate(float* lr, const std::int64_t* updates, const double* multiplier,
+                       const LearningRateSchedule& schedule, Stream stream) {
     launch("set_learning_rate", set_learning_rate_kernel, one_thread, stream, lr, updates,
-           schedule);
+           multiplier, schedule);
 }
 
 }  // namespace kernels::cuda

@@ -51,8 +51,10 @@ HALFTONE_HOST_DEVICE inline void gather_figures(StepFigures& figures, const Step
 }
 
 HALFTONE_HOST_DEVICE inline void put_learning_rate(float* lr, const std::int64_t* updates,
+                                                   const double* multiplier,
                                                    const LearningRateSchedule& schedule) {
-    *lr = static_cast<float>(learning_rate(schedule, *updates));
+    const double rate = learning_rate(schedule, *updates);
+    *lr = static_cast<float>(multiplier != nullptr ? rate * *multiplier : rate);
 }
 
 }  // namespace kernels

@@ -417,8 +417,156 @@
         <translation>学习率计划</translation>
     </message>
     <message>
-        <source>Learning rate over the run: constant, or cosine decay to 0. Only applied updates count, not skipped steps.</source>
-        <translation>学习率随训练的变化：保持不变，或按余弦降到 0。只计已生效的更新，跳过的步不算。</translation>
+        <source>How the learning rate changes over the run. Only applied updates count, not skipped steps.</source>
+        <translation>学习率在训练过程中如何变化。只计已生效的更新，跳过的步不算。</translation>
+    </message>
+    <message>
+        <source>The same learning rate throughout.</source>
+        <translation>学习率始终不变。</translation>
+    </message>
+    <message>
+        <source>Falls to 0 along half a cosine.</source>
+        <translation>沿半个余弦降到 0。</translation>
+    </message>
+    <message>
+        <source>Step</source>
+        <translation>阶梯</translation>
+    </message>
+    <message>
+        <source>Multiplies the learning rate by gamma every few updates.</source>
+        <translation>每隔若干次更新，将学习率乘以 gamma。</translation>
+    </message>
+    <message>
+        <source>Step size</source>
+        <translation>阶梯间隔</translation>
+    </message>
+    <message>
+        <source>Applied updates between two drops of the learning rate.</source>
+        <translation>两次降低学习率之间已生效的更新次数。</translation>
+    </message>
+    <message>
+        <source>Gamma</source>
+        <translation>Gamma</translation>
+    </message>
+    <message>
+        <source>Each drop multiplies the learning rate by this.</source>
+        <translation>每次降低时学习率所乘的系数。</translation>
+    </message>
+    <message>
+        <source>One-cycle</source>
+        <translation>单周期（1cycle）</translation>
+    </message>
+    <message>
+        <source>Rises from 1/25 of the largest learning rate over the first 30 % of the updates, then falls to nearly 0.</source>
+        <translation>在前 30 % 的更新中从最大学习率的 1/25 升到最大值，然后降到接近 0。</translation>
+    </message>
+    <message>
+        <source>Largest rate</source>
+        <translation>最大学习率</translation>
+    </message>
+    <message>
+        <source>Learning rate at the top of the cycle (0 = optimizer.lr).</source>
+        <translation>周期最高处的学习率（0 = optimizer.lr）。</translation>
+    </message>
+    <message>
+        <source>Polynomial</source>
+        <translation>多项式</translation>
+    </message>
+    <message>
+        <source>Falls to 0 along a power of the share of updates left; power 1 is a straight line.</source>
+        <translation>按剩余更新比例的幂降到 0；幂为 1 时是直线。</translation>
+    </message>
+    <message>
+        <source>Power</source>
+        <translation>幂次</translation>
+    </message>
+    <message>
+        <source>1 falls in a straight line, 2 faster at first.</source>
+        <translation>1 为直线下降，2 则开始时降得更快。</translation>
+    </message>
+    <message>
+        <source>Plateau</source>
+        <translation>平台期（plateau）</translation>
+    </message>
+    <message>
+        <source>Multiplies the learning rate by gamma when the evaluated metric has stopped improving.</source>
+        <translation>当评估指标不再改善时，将学习率乘以 gamma。</translation>
+    </message>
+    <message>
+        <source>Patience</source>
+        <translation>容忍轮数</translation>
+    </message>
+    <message>
+        <source>Epochs without improvement that are tolerated before the learning rate drops.</source>
+        <translation>学习率降低之前，容许指标没有改善的轮数。</translation>
+    </message>
+    <message>
+        <source>Warm-up</source>
+        <translation>预热</translation>
+    </message>
+    <message>
+        <source>Applied updates over which the learning rate first rises linearly to where the schedule begins (0 = none). The schedule then takes the remaining updates.</source>
+        <translation>学习率先线性上升到计划起点所用的已生效更新次数（0 = 不预热）。之后的更新按计划进行。</translation>
+    </message>
+    <message>
+        <source>updates</source>
+        <translation>次更新</translation>
+    </message>
+    <message>
+        <source>Early stopping</source>
+        <translation>早停</translation>
+    </message>
+    <message>
+        <source>Ends the run after this many epochs in which the metric did not improve (0 = never). The metric is that of the validation part, else of the test part; the loss where there is none.</source>
+        <translation>指标连续这么多轮没有改善就结束运行（0 = 从不）。指标取自验证集，没有验证集时取自测试集；没有指标时看损失。</translation>
+    </message>
+    <message>
+        <source>Least improvement</source>
+        <translation>最小改善量</translation>
+    </message>
+    <message>
+        <source>Early stopping does not count an improvement of the metric up to this size.</source>
+        <translation>不超过此值的改善，早停不计为改善。</translation>
+    </message>
+    <message>
+        <source>use at most {} runs</source>
+        <translation>最多 {} 次运行</translation>
+    </message>
+    <message>
+        <source>use path=value,value, such as optimizer.lr=0.1,0.01</source>
+        <translation>写成 path=值,值，例如 optimizer.lr=0.1,0.01</translation>
+    </message>
+    <message>
+        <source>use 1 where the points have seeds of their own</source>
+        <translation>各组设置自带种子时请用 1</translation>
+    </message>
+    <message>
+        <source>{}: another program holds the queue</source>
+        <translation>{}：另一个程序正占用队列</translation>
+    </message>
+    <message>
+        <source>{}: the queue is damaged</source>
+        <translation>{}：队列文件已损坏</translation>
+    </message>
+    <message>
+        <source>Move the file away and add the runs again.</source>
+        <translation>请移走该文件，并重新添加运行。</translation>
+    </message>
+    <message>
+        <source>{}: this run of the queue is being trained</source>
+        <translation>{}：队列中的这个运行正在训练</translation>
+    </message>
+    <message>
+        <source>Stop it first.</source>
+        <translation>请先停止它。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such run in the queue</source>
+        <translation>{}：队列中没有这个运行</translation>
+    </message>
+    <message>
+        <source>use a file of at most 1 MiB that can be read</source>
+        <translation>请使用可以读取且不超过 1 MiB 的文件</translation>
     </message>
     <message>
         <source>Clip gradients</source>

@@ -184,6 +184,10 @@
             <translation>已发散：损失一直为 NaN 或无穷大。</translation>
         </message>
         <message>
+            <source>Ended early: the metric has stopped improving.</source>
+            <translation>提前结束：指标已不再改善。</translation>
+        </message>
+        <message>
             <source>Ended by an error.</source>
             <translation>因错误结束。</translation>
         </message>

@@ -228,18 +228,26 @@ TEST(GatherStep, MovesTheRefusal) {
 }
 
 TEST(SetLearningRate, FollowsTheCosineDownToZeroAndHoldsWithoutOne) {
-    const LearningRateSchedule cosine{0.2, true, 100};
+    const LearningRateSchedule cosine{0.2, ScheduleKind::cosine, 100};
     const auto rate = [&](const LearningRateSchedule& schedule, std::int64_t updates) {
         float lr = -1;
-        cpu::set_learning_rate(&lr, &updates, schedule, {});
+        cpu::set_learning_rate(&lr, &updates, nullptr, schedule, {});
         return lr;
     };
     EXPECT_EQ(rate(cosine, 0), 0.2f);
     EXPECT_NEAR(rate(cosine, 50), 0.1f, 1e-8);
     EXPECT_EQ(rate(cosine, 100), 0.0f);
     EXPECT_EQ(rate(cosine, 250), 0.0f);
-    EXPECT_EQ(rate({0.2, false, 100}, 50), 0.2f);
-    EXPECT_EQ(rate({0.2, true, 0}, 50), 0.2f);
+    EXPECT_EQ(rate({0.2, ScheduleKind::constant, 100}, 50), 0.2f);
+    EXPECT_EQ(rate({0.2, ScheduleKind::cosine, 0}, 50), 0.2f);
+}
+
+TEST(SetLearningRate, MultipliesTheRateOfTheSchedule) {
+    const std::int64_t updates = 50;
+    const double multiplier = 0.5;
+    float lr = -1;
+    cpu::set_learning_rate(&lr, &updates, &multiplier, {0.2, ScheduleKind::plateau}, {});
+    EXPECT_EQ(lr, 0.1f);
 }
 
 TEST(CudaAddLoss, AddsAsTheCpuDoes) {
@@ -398,15 +406,24 @@ TEST(CudaGatherStep, CopiesWhatIsGivenAndLeavesTheRest) {
 TEST(CudaSetLearningRate, FollowsTheCpusSchedule) {
     HALFTONE_NEEDS_CUDA();
     for (const LearningRateSchedule& schedule :
-         {LearningRateSchedule{0.2, true, 1000}, LearningRateSchedule{0.1, false, 1000},
-          LearningRateSchedule{0.1, true, 0}}) {
-        for (const std::int64_t updates : {0, 1, 333, 500, 999, 1000, 5000}) {
+         {LearningRateSchedule{0.2, ScheduleKind::cosine, 1000, 10},
+          LearningRateSchedule{0.1, ScheduleKind::constant, 1000},
+          LearningRateSchedule{0.1, ScheduleKind::cosine, 0},
+          LearningRateSchedule{0.1, ScheduleKind::step, 1000, 5, 100, 0.7},
+          LearningRateSchedule{0.1, ScheduleKind::one_cycle, 1000, 5},
+          LearningRateSchedule{0.1, ScheduleKind::polynomial, 1000, 5, 1, 1, 2.5},
+          LearningRateSchedule{0.1, ScheduleKind::plateau, 1000}}) {
+        for (const std::int64_t updates : {0, 1, 7, 333, 500, 999, 1000, 5000}) {
             float expected = -1;
-            cpu::set_learning_rate(&expected, &updates, schedule, {});
+            const double multiplier = 0.3;
+            cpu::set_learning_rate(&expected, &updates, &multiplier, schedule, {});
             const DeviceValue<float> lr(-1);
+            const DeviceValue<double> device_multiplier(multiplier);
             const DeviceValue<std::int64_t> device_updates(updates);
-            cuda::set_learning_rate(lr.get(), device_updates.get(), schedule, {});
-            // Two cosines in double of two units each, around 1 + cos: then one rounding to f32.
+            cuda::set_learning_rate(lr.get(), device_updates.get(), device_multiplier.get(),
+                                    schedule, {});
+            // Two cosines in double of two units each, around 1 + cos, or two powers of two units
+            // each: then one rounding to f32.
             const double slack = schedule.base * 4 * 0x1p-52 + 2 * half_ulp(DType::f32, expected);
             EXPECT_NEAR(lr.host(), expected, slack) << updates;
         }

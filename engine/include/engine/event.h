@@ -117,9 +117,10 @@ struct RunFailed {
 enum class DoneReason {
     epochs,
     max_steps,
-    stopped,   ///< by a command
-    diverged,  ///< the loss stayed non-finite for `stop_on_nan` steps
-    failed,    ///< by any other error
+    stopped,         ///< by a command
+    early_stopping,  ///< the metric stopped improving
+    diverged,        ///< the loss stayed non-finite for `stop_on_nan` steps
+    failed,          ///< by any other error
 };
 const char* name(DoneReason reason) noexcept;
 

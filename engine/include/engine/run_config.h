@@ -103,6 +103,15 @@ struct CheckpointConfig {
     bool operator==(const CheckpointConfig&) const = default;
 };
 
+/// Ends a run whose primary metric (without one, the loss) stops improving on the validation part,
+/// else on the test part.
+struct EarlyStoppingConfig {
+    std::int64_t patience = 0;  ///< epochs without improvement; 0: off
+    double min_delta = 0;       ///< a smaller gain does not count
+
+    bool operator==(const EarlyStoppingConfig&) const = default;
+};
+
 /// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
 struct RunConfig {
     DatasetConfig dataset;
@@ -113,6 +122,7 @@ struct RunConfig {
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
     ClipConfig clip;
+    EarlyStoppingConfig early_stopping;
     double gradient_penalty = 0;  ///< weight of the norm of the loss's gradient; 0: off
     std::int64_t batch_size = 128;
     std::int64_t accumulate = 1;           ///< micro-batches of batch_size per optimizer step

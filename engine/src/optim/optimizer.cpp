@@ -95,9 +95,10 @@ void Optimizer::set_lr(double lr, int group) {
                                                               current_stream());
 }
 
-void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule, int group) {
+void Optimizer::set_lr(const kernels::LearningRateSchedule& schedule, const double* multiplier,
+                       int group) {
     on(lr_.device(), kernels::cpu::set_learning_rate, kernels::cuda::set_learning_rate)(
-        lr_.data_as<float>() + group, step_.data_as<std::int64_t>() + group, schedule,
+        lr_.data_as<float>() + group, step_.data_as<std::int64_t>() + group, multiplier, schedule,
         current_stream());
 }
 

@@ -66,8 +66,10 @@ public:
     double lr(int group = 0) const;
     /// Takes effect at the next step; the value lives on the device.
     void set_lr(double lr, int group = 0);
-    /// The rate for the update after those applied so far, worked out on the device.
-    void set_lr(const kernels::LearningRateSchedule& schedule, int group = 0);
+    /// The rate for the update after those applied so far, times the number at `multiplier` (on the
+    /// device; null: 1), worked out on the device.
+    void set_lr(const kernels::LearningRateSchedule& schedule, const double* multiplier = nullptr,
+                int group = 0);
     /// Updates applied; reads the device.
     std::int64_t steps(int group = 0) const;
     /// State by parameter and by name ("momentum_buffer", "exp_avg", ...); empty before the first

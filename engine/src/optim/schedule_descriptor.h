@@ -15,7 +15,7 @@ struct ScheduleDescriptor {
     std::string title;         ///< "Cosine"
     std::string summary = {};  ///< one sentence, or empty
     std::vector<OptionSpec> options = {};
-    /// For a run of `planned` updates; skipped steps do not advance it.
+    /// For a run of `planned` updates; skipped steps do not advance it. Without the warm-up.
     kernels::LearningRateSchedule (*make)(const TypedOptions& options, double lr,
                                           std::int64_t planned) = nullptr;
 };

@@ -107,8 +107,8 @@ std::vector<FieldInfo> update_fields() {
     return {
         {"optimizer.kind", "Optimizer", "The rule that turns gradients into weight updates.", ""},
         {"schedule.kind", "Schedule",
-         "Learning rate over the run: constant, or cosine decay to 0. Only applied updates count, "
-         "not skipped steps.",
+         "How the learning rate changes over the run. Only applied updates count, not skipped "
+         "steps.",
          ""},
         {"clip.kind", "Clip gradients",
          "Limits the gradients after unscaling: norm scales all of them together, value clamps "
@@ -116,6 +116,13 @@ std::vector<FieldInfo> update_fields() {
          ""},
         {"clip.value", "Clip at",
          "Largest norm, or largest magnitude of an element, that the gradients may have.", ""},
+        {"early_stopping.patience", "Early stopping",
+         "Ends the run after this many epochs in which the metric did not improve (0 = never). The "
+         "metric is that of the validation part, else of the test part; the loss where there is "
+         "none.",
+         "epochs"},
+        {"early_stopping.min_delta", "Least improvement",
+         "Early stopping does not count an improvement of the metric up to this size.", ""},
         {"gradient_penalty", "Gradient penalty",
          "Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs "
          "second derivatives in every step; for MLP and LeNet (0 = off).",

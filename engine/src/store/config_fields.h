@@ -50,6 +50,8 @@ void for_each_setting(Config&& c, F&& f) {
     f("schedule.", c.schedule.options);
     f("clip.kind", c.clip.kind);
     f("clip.value", c.clip.value);
+    f("early_stopping.patience", c.early_stopping.patience);
+    f("early_stopping.min_delta", c.early_stopping.min_delta);
     f("gradient_penalty", c.gradient_penalty);
     f("batch_size", c.batch_size);
     f("accumulate", c.accumulate);

@@ -232,6 +232,8 @@ const char* name(DoneReason reason) noexcept {
             return "max_steps";
         case DoneReason::stopped:
             return "stopped";
+        case DoneReason::early_stopping:
+            return "early_stopping";
         case DoneReason::diverged:
             return "diverged";
         case DoneReason::failed:

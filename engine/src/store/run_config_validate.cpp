@@ -49,7 +49,7 @@ Names models_for(const std::string& dataset) {
 const Names& known_elsewhere() {
     static const Names names = {"image-folder", "resnet34",   "resnet50", "resnet101",
                                 "resnet152",    "resnext101", "bert",     "transformer-lm",
-                                "dlrm",         "one-cycle",  "step"};
+                                "dlrm"};
     return names;
 }
 
@@ -67,7 +67,7 @@ public:
         check_scaler_limits();
         check_options();
         check_optimizer();
-        check_schedule_and_clip();
+        check_schedule_clip_and_end();
         check_gradient_penalty();
         check_length();
         check_device();
@@ -280,9 +280,11 @@ private:
                     conflict->allowed);
     }
 
-    void check_schedule_and_clip() {
+    void check_schedule_clip_and_end() {
         check_name("schedule.kind", c_.schedule.kind);
         check_above_zero("clip.value", c_.clip.value);
+        check_count("early_stopping.patience", c_.early_stopping.patience, 0);
+        check_not_negative("early_stopping.min_delta", c_.early_stopping.min_delta);
     }
 
     void check_gradient_penalty() {

@@ -36,6 +36,7 @@ void apply_to(RunSummary& run, const RunDone& event) {
     switch (event.reason) {
         case DoneReason::epochs:
         case DoneReason::max_steps:
+        case DoneReason::early_stopping:
             run.state = "done";
             break;
         case DoneReason::stopped:

@@ -29,8 +29,10 @@ kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t 
     const TypedOptions optimizer(config.optimizer.options,
                                  optimizer_descriptor(config.optimizer.kind).options);
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
-    return kind.make(TypedOptions(config.schedule.options, kind.options), optimizer.number("lr"),
-                     planned);
+    const TypedOptions options(config.schedule.options, kind.options);
+    kernels::LearningRateSchedule schedule = kind.make(options, optimizer.number("lr"), planned);
+    schedule.warmup = options.whole("warmup_steps");
+    return schedule;
 }
 
 }  // namespace engine

@@ -68,6 +68,12 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     figures_.clear();
     if (parts_.size() > 1) merged_ = DeviceRecord<kernels::Judgement>(device_);
     f16_max_ = Tensor::zeros({}, DType::f32, device_);
+    rate_multiplier_ = Tensor::full({}, 1, DType::f64, device_);
+}
+
+void TrainStep::set_rate_multiplier(double multiplier) {
+    on(device_, kernels::cpu::fill, kernels::cuda::fill)(rate_multiplier_.array(), multiplier,
+                                                         current_stream());
 }
 
 void TrainStep::make_parts() {

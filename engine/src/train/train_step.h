@@ -44,6 +44,11 @@ public:
     void note_replay();
     /// Drops the gradients.
     void zero_grad();
+    /// Takes the schedule's place; before the first step.
+    void set_schedule(const kernels::LearningRateSchedule& schedule) { schedule_ = schedule; }
+    /// What the schedule's rate is multiplied by from the next step on, captured or not.
+    void set_rate_multiplier(double multiplier);
+
     /// A capture failed: forgets what it has left, which nothing ever computed.
     void forget_captured();
 
@@ -106,6 +111,7 @@ private:
     DeviceRecord<MetricSums> sums_;
     DeviceRecord<kernels::Judgement> merged_;  // of several optimizers
     DeviceRecord<kernels::StepFigures> figures_;
+    Tensor rate_multiplier_;  // 0-d f64
     Tensor f16_max_;  // 0-d f32
     Tensor number_;   // 0-d i64: steps computed; what dropout is drawn from
     StepRandom random_;

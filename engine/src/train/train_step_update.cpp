@@ -100,7 +100,8 @@ void TrainStep::gather_after() {
 }
 
 void TrainStep::update(const Phase& phase, bool last) {
-    for (const std::size_t part : phase.optimizers) parts_[part].optimizer->set_lr(schedule_);
+    for (const std::size_t part : phase.optimizers)
+        parts_[part].optimizer->set_lr(schedule_, rate_multiplier_.data_as<double>());
     for (const std::size_t part : phase.optimizers) check_gradients(parts_[part]);
     if (last) gather_before();
     for (const std::size_t part : phase.optimizers) {

@@ -133,6 +133,11 @@ void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
     });
 }
 
+void Trainer::set_rate_multiplier(double multiplier) {
+    const RunContext::Entry entered(context_);
+    step_->set_rate_multiplier(multiplier);
+}
+
 std::vector<Message> Trainer::take_warnings() {
     std::vector<Message> out = graph_->take_warnings();
     for (Message& fallback : context_.take_fallbacks()) out.push_back(std::move(fallback));

@@ -52,6 +52,13 @@ public:
     /// The sums of the evaluated batches since the last call; waits for them. Throws Error(value).
     MetricSums take_evaluation() { return evaluator_->take(); }
 
+    /// Takes the place of the settings' schedule; before the first step.
+    void set_schedule(const kernels::LearningRateSchedule& schedule) {
+        step_->set_schedule(schedule);
+    }
+    /// What the schedule's rate is multiplied by from the next step on: 1 at the start.
+    void set_rate_multiplier(double multiplier);
+
     /// On a GPU, whether steps are captured as a graph after the first few and replayed (D5); on
     /// unless it is switched off.
     void set_recording(bool on) { graph_->set_enabled(on); }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cmath>
-
 #include "kernels/array.h"
 #include "kernels/host_device.h"
 #include "kernels/kernel.h"
+#include "kernels/learning_rate.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/multi_tensor_update.h"
 #include "kernels/refusal.h"
@@ -78,22 +77,9 @@ struct StepSources {
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
 HALFTONE_KERNEL(GatherStep, gather_step);
 
-/// cosine: base / 2 * (1 + cos(pi * updates / planned)), down to 0 (Loshchilov & Hutter 2017, one
-/// cycle); otherwise base throughout.
-struct LearningRateSchedule {
-    double base = 0;
-    bool cosine = false;
-    std::int64_t planned = 0;
-};
-HALFTONE_HOST_DEVICE inline double learning_rate(const LearningRateSchedule& schedule,
-                                                 std::int64_t updates) {
-    if (!schedule.cosine || schedule.planned <= 0) return schedule.base;
-    const double part = static_cast<double>(updates) / static_cast<double>(schedule.planned);
-    constexpr double pi = 3.141592653589793;
-    return schedule.base * 0.5 * (1.0 + std::cos(pi * (part < 1.0 ? part : 1.0)));
-}
-/// *lr = learning_rate(schedule, *updates), rounded to f32: skipped steps do not advance it.
-using SetLearningRate = void(float* lr, const std::int64_t* updates,
+/// *lr = learning_rate(schedule, *updates) * *multiplier, rounded to f32: skipped steps do not
+/// advance it. multiplier may be null: 1.
+using SetLearningRate = void(float* lr, const std::int64_t* updates, const double* multiplier,
                              const LearningRateSchedule& schedule, Stream stream);
 HALFTONE_KERNEL(SetLearningRate, set_learning_rate);
 

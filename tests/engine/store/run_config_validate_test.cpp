@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusedCase{"precision.scaler=on", "precision.scaler"},
                     RefusedCase{"scaler.preset=lecture", "scaler.preset"},
                     RefusedCase{"optimizer.kind=adamax", "optimizer.kind"},
-                    RefusedCase{"schedule.kind=step", "schedule.kind"},
+                    RefusedCase{"schedule.kind=linear", "schedule.kind"},
                     RefusedCase{"task.kind=clustering", "task.kind"},
                     RefusedCase{"clip.kind=both", "clip.kind"}, RefusedCase{"device=gpu", "device"},
                     RefusedCase{"device=cuda:", "device"}, RefusedCase{"device=cuda:x", "device"}));

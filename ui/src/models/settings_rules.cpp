@@ -10,6 +10,7 @@ using namespace Qt::StringLiterals;
 
 bool SettingsModel::applies(const QString& path) const {
     if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
+    if (path == u"early_stopping.min_delta"_s) return config_.early_stopping.patience > 0;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
     if (const auto* data = engine::find_dataset(config_.dataset.kind)) {
         const bool text = data->input == "tokens";

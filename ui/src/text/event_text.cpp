@@ -154,6 +154,8 @@ QString EventWords::reason(const engine::RunDone& done, const engine::RunConfig&
             return tr("Finished %1 steps, the limit.").arg(count(done.steps));
         case engine::DoneReason::stopped:
             return tr("Stopped on request. The run is kept.");
+        case engine::DoneReason::early_stopping:
+            return tr("Ended early: the metric has stopped improving.");
         case engine::DoneReason::diverged:
             return tr("Diverged: the loss stayed NaN or infinite.");
         case engine::DoneReason::failed:
