@@ -1,0 +1,187 @@
+#include <algorithm>
+#include <iostream>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/session.h"
+#include "engine/sweep.h"
+#include "follow.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+namespace fs = std::filesystem;
+using engine::QueueState;
+
+struct SweepArguments {
+    std::string config;
+    engine::SweepRequest request;
+    std::string list;
+    std::string out;
+    bool again = false;
+    bool json = false;
+};
+
+/// The points; nothing, with all errors on standard error, if one of them cannot run.
+std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
+    engine::SweepRequest request = args.request;
+    std::vector<engine::SettingError> errors;
+    const auto read = [&](const std::string& file, std::string& text) {
+        if (file.empty()) return;
+        const auto found = read_small_file(file);
+        if (found) {
+            text = *found;
+        } else {
+            errors.push_back(
+                {"(file)", file, engine::msg("use a file of at most 1 MiB that can be read")});
+        }
+    };
+    read(args.config, request.json);
+    read(args.list, request.list);
+    engine::SweepPlan plan = engine::plan_sweep(request);
+    errors.insert(errors.end(), plan.errors.begin(), plan.errors.end());
+    report(errors);
+    if (!errors.empty()) return std::nullopt;
+    for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
+    return plan;
+}
+
+/// A folder under `out` that no run has used: a run that was interrupted keeps its own.
+fs::path free_folder(const fs::path& out, std::int64_t number) {
+    const fs::path wanted = out / ("run-" + std::to_string(number));
+    fs::path folder = wanted;
+    std::error_code ignored;
+    for (int n = 2; fs::exists(folder, ignored); ++n)
+        folder = wanted.string() + "-" + std::to_string(n);
+    return folder;
+}
+
+/// How a run ended, for the queue. One that never began, or was stopped, waits to be run again.
+QueueState state_of(const Outcome& outcome) {
+    const bool stopped = !outcome.ended || outcome.run.done.reason == engine::DoneReason::stopped;
+    if (stopped) return QueueState::waiting;
+    return outcome.exit_code == 0 ? QueueState::done : QueueState::failed;
+}
+
+class Sweep {
+public:
+    Sweep(const SweepArguments& args, engine::SweepPlan plan)
+        : args_(args), plan_(std::move(plan)), store_(open_store()), queue_(store_->root()) {
+        entries_ = plan_.entries();
+        batch_ = entries_.front().batch;
+        if (!args.out.empty()) batch_ += " in " + fs::absolute(args.out).string();
+        for (auto& entry : entries_) entry.batch = batch_;
+    }
+
+    int run() {
+        enter();
+        int exit_code = 0;
+        while (auto taken = queue_.take(batch_)) {
+            const Outcome outcome = train(*taken);
+            const QueueState state = state_of(outcome);
+            if (outcome.ended) taken->set_run(outcome.run.done.run);
+            taken->finish(state);
+            if (state != QueueState::waiting) continue;
+            exit_code = outcome.exit_code;
+            if (!args_.json) std::cout << "The same command goes on with the sweep.\n";
+            break;
+        }
+        return show_results() ? exit_code : engine::exit_code(engine::ErrorCode::training);
+    }
+
+private:
+    /// Enters the runs that the queue lacks; those whose results are gone wait again.
+    void enter() {
+        std::vector<engine::QueueEntry> missing = entries_;
+        std::int64_t ended = 0;
+        for (const auto& run : queue_.list(batch_)) {
+            std::erase_if(missing,
+                          [&](const auto& entry) { return entry.config == run.entry.config; });
+            const bool over = run.state == QueueState::done || run.state == QueueState::failed;
+            if (!over) continue;
+            if (args_.again || !store_->find(run.run))
+                queue_.reset(run.id);
+            else
+                ++ended;
+        }
+        queue_.add(missing);
+        if (ended > 0 && !args_.json) {
+            std::cout << ended << " of " << entries_.size()
+                      << " runs have ended already; --again runs them anew.\n";
+        }
+    }
+
+    std::int64_t number_of(const engine::QueuedRun& queued) const {
+        const auto at = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+            return entry.config == queued.entry.config;
+        });
+        return at - entries_.begin() + 1;
+    }
+
+    Outcome train(const engine::RunQueue::Taken& taken) {
+        const engine::QueuedRun& queued = taken.queued();
+        const std::int64_t number = number_of(queued);
+        engine::SessionOptions options;
+        if (!args_.out.empty()) options.folder = free_folder(args_.out, number);
+        const std::string label = std::to_string(number) + "/" + std::to_string(entries_.size()) +
+                                  " " + queued.entry.label;
+        engine::Session session(queued.entry.config, std::make_shared<engine::ComputeThread>(),
+                                store_, options);
+        session.post(engine::Command::start);
+        return follow({{label, &session}}, args_.json).front();
+    }
+
+    /// False if all runs have failed.
+    bool show_results() {
+        const auto queued = queue_.list(batch_);
+        const auto rows = engine::sweep_rows(plan_, queued, *store_);
+        std::int64_t rank = 0;
+        if (args_.json) {
+            for (const auto& row : rows)
+                std::cout << engine::to_json_line(plan_, row, ++rank) << '\n';
+        } else {
+            std::cout << '\n' << engine::sweep_table(plan_, rows);
+        }
+        return std::any_of(queued.begin(), queued.end(),
+                           [](const auto& run) { return run.state != QueueState::failed; });
+    }
+
+    const SweepArguments& args_;
+    engine::SweepPlan plan_;
+    std::shared_ptr<engine::RunStore> store_;
+    engine::RunQueue queue_;
+    std::vector<engine::QueueEntry> entries_;
+    std::string batch_;
+};
+
+int sweep(const SweepArguments& args) {
+    auto plan = read_plan(args);
+    if (!plan) return engine::exit_code(engine::ErrorCode::settings);
+    for (const auto& point : plan->points) engine::check_device(point.config);
+    return Sweep(args, std::move(*plan)).run();
+}
+
+}  // namespace
+
+void describe_sweep(Command command) {
+    auto args = std::make_shared<SweepArguments>();
+    command.text("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+        .not_empty();
+    command.repeated_text("--grid", args->request.grid,
+                          "path=value,value: a field and its values; several make a grid");
+    command
+        .text("--list", args->list,
+              "File with a JSON object of settings a line: one point each, or with --grid one grid")
+        .not_empty();
+    command.repeated_text("--set", args->request.overrides, "path=value, for all runs");
+    command.number("--seeds", args->request.seeds, "Seeds of each point, from the settings' one on")
+        .within(1, 10'000);
+    command.text("--out", args->out, "Folder for the runs; without one, the run history")
+        .not_empty();
+    command.flag("--again", args->again, "Run what has ended already once more");
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return sweep(*args); });
+}
+
+}  // namespace app

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/comparison.h"
+#include "engine/run_config.h"
+#include "engine/run_queue.h"
+#include "engine/run_store.h"
+
+namespace engine {
+
+/// What a sweep goes through: a grid, a list, or each line of the list with each point of the grid.
+struct SweepRequest {
+    std::string json = "{}";             ///< settings that all runs share
+    std::vector<std::string> overrides;  ///< on top of them, as --set
+    /// "optimizer.lr=0.1,0.01": a field and its values. The last one changes fastest.
+    std::vector<std::string> grid;
+    /// Lines of JSON, each an object of settings on top, by section or by path:
+    /// {"optimizer.lr": 0.1, "model": {"kind": "mlp"}}. Empty lines are left out.
+    std::string list;
+    std::int64_t seeds = 1;  ///< of each point, from the settings' seed on
+};
+
+/// One point: what it sets, and the settings with the first of its seeds.
+struct SweepPoint {
+    std::string label;  ///< "optimizer.lr=0.1 batch_size=64"
+    RunConfig config;
+};
+
+struct SweepPlan {
+    std::vector<SweepPoint> points;
+    std::int64_t seeds = 1;
+    std::vector<SettingError> errors;  ///< of all points, each once; empty if all can run
+    std::vector<Message> notes;
+
+    /// The runs in their order, point by point. Their batch is the same for the same runs.
+    std::vector<QueueEntry> entries() const;
+};
+
+/// Makes and validates the points; one with the settings of an earlier one is left out. Never
+/// throws for bad input.
+SweepPlan plan_sweep(const SweepRequest& request);
+
+/// How the runs of a point did.
+struct SweepRow {
+    std::string label;
+    std::int64_t finished = 0;  ///< seeds whose run has ended, well or not
+    std::int64_t failed = 0;    ///< of them: ended by an error, or diverged
+    Metric metric;              ///< the primary one; an empty key: the loss
+    std::string part;           ///< "validation", "test" or, before an evaluation, empty
+    MeanSpread best;            ///< over the seeds, of the best evaluation of each
+    MeanSpread last;
+    MeanSpread wall_s;
+    std::vector<std::string> runs;  ///< ids in the store
+};
+
+/// The rows of a plan from the runs that the queue lists as ended, best first; points without a
+/// figure come last.
+std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const std::vector<QueuedRun>& queued,
+                                 const RunStore& store);
+/// The rows as a table for a terminal, with a header.
+std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows);
+/// A row as one JSON object, a line without a newline; `rank` from 1.
+std::string to_json_line(const SweepPlan& plan, const SweepRow& row, std::int64_t rank);
+
+}  // namespace engine

@@ -1,0 +1,187 @@
+#include "engine/sweep.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "store/config_reader.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_points = 10'000;
+
+/// What a point sets, as arguments of --set.
+using Overrides = std::vector<std::string>;
+
+/// The values of "0.1,0.01" or "[64,64],[32]": commas within brackets, braces and quotes do not
+/// part them.
+std::vector<std::string> values_of(const std::string& text) {
+    std::vector<std::string> values(1);
+    int depth = 0;
+    bool quoted = false, escaped = false;
+    for (const char c : text) {
+        if (c == '"' && !escaped) quoted = !quoted;
+        escaped = quoted && c == '\\' && !escaped;
+        if (!quoted) depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+        if (c == ',' && depth == 0 && !quoted)
+            values.emplace_back();
+        else
+            values.back() += c;
+    }
+    return values;
+}
+
+class Planner {
+public:
+    explicit Planner(const SweepRequest& request) : request_(request) {}
+
+    SweepPlan plan() {
+        plan_.seeds = request_.seeds;
+        std::vector<Overrides> points = listed();
+        for (const std::string& axis : request_.grid) points = multiplied(points, axis);
+        if (points.size() * static_cast<std::size_t>(request_.seeds) > most_points) {
+            refuse("--grid", std::to_string(points.size()),
+                   msg("use at most {} runs", most_points));
+            points.clear();
+        }
+        for (const Overrides& point : points) add_point(point);
+        if (plan_.errors.empty()) check_seeds();
+        return std::move(plan_);
+    }
+
+private:
+    void refuse(const std::string& field, const std::string& value, const Message& allowed) {
+        add_error({field, value, allowed});
+    }
+
+    /// A value that is wrong in many points is one error.
+    void add_error(const SettingError& error) {
+        if (seen_.insert(error.str()).second) plan_.errors.push_back(error);
+    }
+
+    /// One point for each line, or a single one that sets nothing.
+    std::vector<Overrides> listed() {
+        std::vector<Overrides> points;
+        std::istringstream lines(request_.list);
+        std::size_t number = 0;
+        for (std::string line; std::getline(lines, line);) {
+            ++number;
+            if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+            const json object = json::parse(line, nullptr, /*allow_exceptions=*/false);
+            if (!object.is_object()) {
+                refuse("--list", "line " + std::to_string(number),
+                       msg("use an object of settings in braces"));
+                continue;
+            }
+            Overrides& point = points.emplace_back();
+            for (const auto& [path, value] : object.items()) {
+                point.push_back(path + '=' +
+                                (value.is_string() && !json::accept(value.get<std::string>())
+                                     ? value.get<std::string>()
+                                     : value.dump(-1, ' ', false, json::error_handler_t::replace)));
+            }
+        }
+        if (points.empty()) points.emplace_back();
+        return points;
+    }
+
+    std::vector<Overrides> multiplied(const std::vector<Overrides>& points,
+                                      const std::string& axis) {
+        const auto equals = axis.find('=');
+        if (equals == 0 || equals == std::string::npos || equals + 1 == axis.size()) {
+            refuse("--grid", shown(axis),
+                   msg("use path=value,value, such as optimizer.lr=0.1,0.01"));
+            return points;
+        }
+        const auto values = values_of(axis.substr(equals + 1));
+        if (points.size() > most_points / values.size()) {
+            refuse("--grid", shown(axis), msg("use at most {} runs", most_points));
+            return points;
+        }
+        std::vector<Overrides> out;
+        for (const Overrides& point : points) {
+            for (const std::string& value : values) {
+                out.push_back(point);
+                out.back().push_back(axis.substr(0, equals + 1) + value);
+            }
+        }
+        return out;
+    }
+
+    void add_point(const Overrides& point) {
+        Overrides all = request_.overrides;
+        all.insert(all.end(), point.begin(), point.end());
+        ParsedConfig parsed = parse_run_config(request_.json, all);
+        for (const SettingError& error : parsed.errors) add_error(error);
+        for (const Message& note : parsed.notes) {
+            if (seen_.insert(note.str()).second) plan_.notes.push_back(note);
+        }
+        if (!seen_.insert(to_json(parsed.config)).second) return;  // the same as an earlier one
+        std::string label;
+        for (const std::string& override_text : point)
+            label += (label.empty() ? "" : " ") + override_text;
+        plan_.points.push_back({label.empty() ? "settings" : label, std::move(parsed.config)});
+    }
+
+    void check_seeds() {
+        const std::int64_t last = std::numeric_limits<std::int64_t>::max() - (plan_.seeds - 1);
+        for (const SweepPoint& point : plan_.points) {
+            if (point.config.seed > last) {
+                refuse("seed", std::to_string(point.config.seed),
+                       msg("use a whole number from {} to {}", 0, last));
+            }
+        }
+        const bool varied =
+            std::any_of(plan_.points.begin(), plan_.points.end(), [&](const SweepPoint& point) {
+                return point.config.seed != plan_.points.front().config.seed;
+            });
+        if (varied && plan_.seeds > 1) {
+            refuse("--seeds", std::to_string(plan_.seeds),
+                   msg("use 1 where the points have seeds of their own"));
+        }
+    }
+
+    const SweepRequest& request_;
+    SweepPlan plan_;
+    std::set<std::string> seen_;
+};
+
+/// FNV-1a: the same in every process and version.
+std::string digest_of(const std::vector<QueueEntry>& entries) {
+    std::uint64_t hash = 0xcbf29ce484222325u;
+    for (const QueueEntry& entry : entries) {
+        for (const char c : to_json(entry.config)) {
+            hash ^= static_cast<unsigned char>(c);
+            hash *= 0x100000001b3u;
+        }
+    }
+    std::ostringstream out;
+    out << std::hex << hash;
+    return "sweep-" + out.str();
+}
+
+}  // namespace
+
+SweepPlan plan_sweep(const SweepRequest& request) { return Planner(request).plan(); }
+
+std::vector<QueueEntry> SweepPlan::entries() const {
+    std::vector<QueueEntry> out;
+    for (const SweepPoint& point : points) {
+        for (std::int64_t i = 0; i < seeds; ++i) {
+            QueueEntry& entry = out.emplace_back();
+            entry.config = point.config;
+            entry.config.seed += i;
+            entry.label = point.label;
+            if (seeds > 1) entry.label += " seed=" + std::to_string(entry.config.seed);
+        }
+    }
+    const std::string batch = digest_of(out);
+    for (QueueEntry& entry : out) entry.batch = batch;
+    return out;
+}
+
+}  // namespace engine

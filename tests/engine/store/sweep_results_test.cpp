@@ -1,0 +1,128 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/sweep.h"
+#include "support/part_figures.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A sweep whose runs are told how they ended.
+class Sweep {
+public:
+    explicit Sweep(const SweepRequest& request) : plan(plan_sweep(request)) {
+        queue.add(plan.entries());
+    }
+
+    /// The next run of the queue, with the accuracies of its epochs.
+    void run(const std::vector<double>& accuracies, QueueState state = QueueState::done,
+             bool validated = false) {
+        auto taken = queue.take();
+        const auto made = store.create(taken->queued().entry.config);
+        RunStarted started{};
+        started.run = made.run;
+        started.config = taken->queued().entry.config;
+        store.append(started);
+        std::int64_t epoch = 0;
+        for (const double accuracy : accuracies) {
+            EpochDone event{};
+            event.run = made.run;
+            event.epoch = ++epoch;
+            event.test = classified(1, accuracy);
+            if (validated) event.validation = classified(1, accuracy / 2);
+            store.append(event);
+        }
+        RunDone done{};
+        done.run = made.run;
+        done.reason = state == QueueState::done ? DoneReason::epochs : DoneReason::diverged;
+        done.wall_s = 2;
+        store.append(done);
+        taken->set_run(made.run);
+        taken->finish(state);
+    }
+
+    std::vector<SweepRow> rows() const { return sweep_rows(plan, queue.list(), store); }
+
+    test_support::TempFolder folder;
+    SweepPlan plan;
+    RunQueue queue{folder.path()};
+    RunStore store{folder.path()};
+};
+
+SweepRequest rates(std::int64_t seeds = 1) {
+    SweepRequest request;
+    request.grid = {"optimizer.lr=0.1,0.2,0.3"};
+    request.seeds = seeds;
+    return request;
+}
+
+std::vector<std::string> labels(const std::vector<SweepRow>& rows) {
+    std::vector<std::string> out;
+    for (const SweepRow& row : rows) out.push_back(row.label);
+    return out;
+}
+
+TEST(SweepResults, TheBestPointComesFirstAndOnesWithoutAFigureLast) {
+    Sweep sweep(rates());
+    sweep.run({}, QueueState::failed);
+    sweep.run({0.5, 0.7, 0.6});
+    sweep.run({0.8});
+    const auto rows = sweep.rows();
+    EXPECT_THAT(labels(rows),
+                ElementsAre("optimizer.lr=0.3", "optimizer.lr=0.2", "optimizer.lr=0.1"));
+    EXPECT_EQ(rows[1].best.mean, 0.7);
+    EXPECT_EQ(rows[1].last.mean, 0.6);
+    EXPECT_EQ(rows[1].wall_s.mean, 2);
+    EXPECT_EQ(rows[1].metric.key, "accuracy");
+    EXPECT_EQ(rows[1].part, "test");
+    EXPECT_EQ(rows[2].failed, 1);
+    EXPECT_TRUE(std::isnan(rows[2].best.mean));
+}
+
+TEST(SweepResults, AreMeanAndSpreadOverTheSeedsOfAPoint) {
+    Sweep sweep(rates(2));
+    for (const double accuracy : {0.5, 0.7, 0.2, 0.4}) sweep.run({accuracy});
+    const auto rows = sweep.rows();
+    EXPECT_EQ(rows[0].label, "optimizer.lr=0.1");
+    EXPECT_DOUBLE_EQ(rows[0].best.mean, 0.6);
+    EXPECT_DOUBLE_EQ(rows[0].best.spread, std::sqrt(0.02));
+    EXPECT_EQ(rows[0].runs.size(), 2u);
+    EXPECT_EQ(rows[2].finished, 0) << "not run yet";
+}
+
+TEST(SweepResults, GoByTheValidationPartWhereThereIsOne) {
+    Sweep sweep(rates());
+    sweep.run({0.8}, QueueState::done, /*validated=*/true);
+    EXPECT_EQ(sweep.rows()[0].part, "validation");
+    EXPECT_EQ(sweep.rows()[0].best.mean, 0.4);
+}
+
+TEST(SweepResults, ShowAsATableAndAsLinesOfJson) {
+    Sweep sweep(rates(2));
+    sweep.run({0.5});
+    sweep.run({0.75}, QueueState::failed);
+    const auto rows = sweep.rows();
+    const std::string table = sweep_table(sweep.plan, rows);
+    EXPECT_THAT(table, HasSubstr("best test accuracy"));
+    EXPECT_THAT(table, HasSubstr("0.6250 ±0.1768"));
+    EXPECT_THAT(table, HasSubstr("2/2, 1 failed"));
+    const auto line = nlohmann::json::parse(to_json_line(sweep.plan, rows[0], 1));
+    EXPECT_EQ(line.at("rank"), 1);
+    EXPECT_EQ(line.at("settings"), "optimizer.lr=0.1");
+    EXPECT_EQ(line.at("metric"), "accuracy");
+    EXPECT_EQ(line.at("best"), 0.625);
+    EXPECT_EQ(line.at("failed"), 1);
+    EXPECT_EQ(line.at("runs").size(), 2u);
+    const auto empty = nlohmann::json::parse(to_json_line(sweep.plan, rows[1], 2));
+    EXPECT_EQ(empty.at("best"), "nan");
+}
+
+}  // namespace
+}  // namespace engine
