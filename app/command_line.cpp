@@ -1,6 +1,7 @@
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace app {
@@ -67,7 +68,9 @@ CommandLine::CommandLine(const char* help) : app_(std::make_unique<CLI::App>(hel
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::add(const char* name, const char* summary) {
-    return {app_->add_subcommand(name, summary), &exit_code_};
+    std::string dashed = name;
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    return {app_->add_subcommand(dashed, summary), &exit_code_};
 }
 
 std::optional<int> CommandLine::run(int argc, char** argv) {

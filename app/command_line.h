@@ -67,6 +67,7 @@ public:
     CommandLine(const CommandLine&) = delete;
     CommandLine& operator=(const CommandLine&) = delete;
 
+    /// An underscore of the name is a dash on the command line.
     Command add(const char* name, const char* summary);
 
     /// Runs the command that the arguments name and returns its exit code; nothing if they name

@@ -86,6 +86,17 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
         .dump();
 }
 
+std::string to_json(const engine::FoundRate& found) {
+    json points = json::array(), warnings = json::array();
+    for (const auto& point : found.points)
+        points.push_back({{"lr", point.lr}, {"loss", point.loss}, {"smoothed", point.smoothed}});
+    for (const auto& warning : found.warnings) warnings.push_back(warning.str());
+    json out = {{"points", points}, {"warnings", warnings}};
+    out["valley"] = found.valley ? json(*found.valley) : json();
+    out["steepest"] = found.steepest ? json(*found.steepest) : json();
+    return out.dump();
+}
+
 std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces) {
     return json{{"cpu", report.cpu},
                 {"cores", report.cores},

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/bench.h"
+#include "engine/learning_rate_finder.h"
 #include "engine/machine.h"
 #include "engine/run_config.h"
 
@@ -12,6 +13,8 @@ namespace app {
 
 /// One line: the result of `bench` with these settings.
 std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result);
+/// One line: what `find-lr` found.
+std::string to_json(const engine::FoundRate& found);
 /// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
 std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces);
 

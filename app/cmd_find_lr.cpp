@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/learning_rate_finder.h"
+#include "engine/session.h"
+#include "json_output.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+struct FindArguments {
+    std::string config;
+    std::vector<std::string> overrides;
+    std::int64_t steps = 100;
+    bool json = false;
+};
+
+void print_rate(const char* what, const std::optional<double>& rate) {
+    if (rate)
+        std::printf("%-9s %.3g\n", what, *rate);
+    else
+        std::printf("%-9s none: the loss did not fall\n", what);
+}
+
+/// At most twenty lines of the curve, evenly spaced, with the last one.
+void print_curve(const engine::FoundRate& found) {
+    constexpr std::size_t most_lines = 20;
+    const std::size_t stride = (found.points.size() + most_lines - 1) / most_lines;
+    std::printf("%-11s %-11s %s\n", "rate", "loss", "smoothed");
+    for (std::size_t i = 0; i < found.points.size(); ++i) {
+        if (i % stride != 0 && i + 1 != found.points.size()) continue;
+        const engine::RatePoint& point = found.points[i];
+        std::printf("%-11.3g %-11.5g %.5g\n", point.lr, point.loss, point.smoothed);
+    }
+}
+
+int find(const FindArguments& args) {
+    const auto config = read_settings(args.config, args.overrides);
+    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    engine::check_device(*config);
+    engine::FindRateOptions options;
+    options.steps = args.steps;
+    const engine::FoundRate found = engine::find_learning_rate(*config, options);
+    for (const engine::Message& warning : found.warnings)
+        std::cerr << "halftone: " << warning.str() << '\n';
+    if (args.json) {
+        std::cout << to_json(found) << '\n';
+        return 0;
+    }
+    std::cout.flush();
+    print_curve(found);
+    std::printf("\n");
+    print_rate("valley", found.valley);
+    print_rate("steepest", found.steepest);
+    std::fflush(stdout);
+    return 0;
+}
+
+}  // namespace
+
+void describe_find_lr(Command command) {
+    auto args = std::make_shared<FindArguments>();
+    command.text("CONFIG", args->config, "Settings, a JSON file; without one, the defaults")
+        .not_empty();
+    command.repeated_text("--set", args->overrides, "path=value");
+    command.number("--steps", args->steps, "Updates from the lowest rate to the highest")
+        .within(20, 100'000);
+    command.flag("--json", args->json, "One JSON object on standard output");
+    command.run([args] { return find(*args); });
+}
+
+}  // namespace app
