@@ -388,8 +388,11 @@ TEST(CommandLine, HelpListsTheCommands) {
     Program program({"--help"});
     program.finish();
     EXPECT_EQ(program.exit_code(), 0);
-#define HALFTONE_COMMAND(name, summary) \
-    EXPECT_THAT(program.output_text(), HasSubstr("\n  " #name "  "));
+    const auto expect = [&](std::string name) {
+        std::replace(name.begin(), name.end(), '_', '-');
+        EXPECT_THAT(program.output_text(), HasSubstr("\n  " + name + "  "));
+    };
+#define HALFTONE_COMMAND(name, summary) expect(#name);
 #include "commands.inc"
 #undef HALFTONE_COMMAND
 }

@@ -89,10 +89,9 @@ TEST(FindLearningRate, EndsWhenAskedTo) {
     EXPECT_FALSE(found.valley.has_value());
 }
 
-TEST(FindLearningRate, RefusesAPrecisionThatTheDeviceLacks) {
+TEST(FindLearningRate, RefusesADeviceThatTheMachineLacks) {
     RunConfig config = spirals();
-    config.precision.preset = "tf32";
-    config.device = "auto";
+    config.device = "cuda:7";
     EXPECT_THROW(find_learning_rate(config), Error);
 }
 

@@ -11,6 +11,7 @@
 #include "shape/sum.h"
 #include "step_support.h"
 #include "support/expectations.h"
+#include "train/make_optimizer.h"
 
 // Captured steps against eager ones, bit for bit.
 namespace engine {
@@ -131,6 +132,33 @@ TEST(StepGraph, EachReplayDrawsTheMasksThatTheEagerStepWouldDraw) {
         EXPECT_EQ(losses_of(true, accumulate), eager);
         EXPECT_EQ(std::set<double>(eager.begin(), eager.end()).size(), eager.size())
             << "new masks in each step";
+    }
+}
+
+TEST(StepGraph, AReplayedStepHasTheRateOfItsUpdateTimesTheMultiplierOfTheMoment) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* kind : {"step", "one-cycle", "polynomial", "plateau"}) {
+        SCOPED_TRACE(kind);
+        RunConfig config = pair_run("fp32");
+        config.schedule = {kind, {{"warmup_steps", std::int64_t{4}}}};
+        config = completed(config);
+        const auto fixture = pair_fixture(config, cuda, std::make_unique<Adversaries>());
+        StepGraph graph(*fixture->step, fixture->task->schema(true), cuda, config.batch_size,
+                        config.accumulate);
+        const auto schedule = schedule_of(config, 100);
+        double multiplier = 1;
+        for (int i = 0; i < 9; ++i) {
+            if (i % 3 == 2) {
+                multiplier /= 4;
+                const RunContext::Entry entered(fixture->context);
+                fixture->step->set_rate_multiplier(multiplier);
+            }
+            fixture->make(i);
+            const double expected = learning_rate(schedule, i) * multiplier;
+            // One rounding to f32, beside those of double of the device's own pow and cos.
+            EXPECT_NEAR(replayed(*fixture, graph).lr, expected, expected * 0x1p-23) << i;
+        }
+        EXPECT_EQ(graph.replays(), 9 - 3);
     }
 }
 
