@@ -418,6 +418,10 @@
     <context>
         <name>Pages</name>
         <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
+        <message>
             <source>Training</source>
             <translation>训练</translation>
         </message>
@@ -1089,6 +1093,18 @@ above</source>
         <message>
             <source>Evaluate the test set now</source>
             <translation>立即评估测试集</translation>
+        </message>
+        <message>
+            <source>Copy as command line</source>
+            <translation>复制为命令行</translation>
+        </message>
+        <message>
+            <source>The command line is in the clipboard.</source>
+            <translation>命令行已复制到剪贴板。</translation>
+        </message>
+        <message>
+            <source>It starts the same run in a terminal.</source>
+            <translation>在终端中执行它即可启动同样的运行。</translation>
         </message>
         <message>
             <source>Rebuild the run history</source>
@@ -1900,6 +1916,10 @@ started %7</source>
             <translation>重置缩放</translation>
         </message>
         <message>
+            <source>Copy the settings as a command line</source>
+            <translation>将设置复制为命令行</translation>
+        </message>
+        <message>
             <source>Open, save settings</source>
             <translation>打开、保存设置</translation>
         </message>
@@ -2226,6 +2246,236 @@ started %7</source>
         <message>
             <source>Columns of the table</source>
             <translation>表格的列</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::QueueModel</name>
+        <message>
+            <source>waiting</source>
+            <translation>等待中</translation>
+        </message>
+        <message>
+            <source>running</source>
+            <translation>训练中</translation>
+        </message>
+        <message>
+            <source>done</source>
+            <translation>已完成</translation>
+        </message>
+        <message>
+            <source>failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>default settings</source>
+            <translation>默认设置</translation>
+        </message>
+        <message>
+            <source>refused</source>
+            <translation>设置无效</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>State</source>
+            <translation>状态</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::QueuePanel</name>
+        <message>
+            <source>Queue</source>
+            <translation>队列</translation>
+        </message>
+        <message>
+            <source>Add these settings</source>
+            <translation>加入当前设置</translation>
+        </message>
+        <message>
+            <source>Puts a run of the settings on the left at the end of the queue.</source>
+            <translation>将左侧设置的一次运行排到队列末尾。</translation>
+        </message>
+        <message>
+            <source>empty</source>
+            <translation>空</translation>
+        </message>
+        <message>
+            <source>%1 waiting, %2 ended</source>
+            <translation>%1 个等待，%2 个已结束</translation>
+        </message>
+        <message>
+            <source>Pause queue</source>
+            <translation>暂停队列</translation>
+        </message>
+        <message>
+            <source>Start queue</source>
+            <translation>开始队列</translation>
+        </message>
+        <message>
+            <source>The run in flight goes on; no other one begins.</source>
+            <translation>当前运行继续训练，之后不再开始新的运行。</translation>
+        </message>
+        <message>
+            <source>Trains the waiting runs one after another.</source>
+            <translation>依次训练等待中的运行。</translation>
+        </message>
+        <message>
+            <source>default settings</source>
+            <translation>默认设置</translation>
+        </message>
+        <message>
+            <source>Move up</source>
+            <translation>上移</translation>
+        </message>
+        <message>
+            <source>Move down</source>
+            <translation>下移</translation>
+        </message>
+        <message>
+            <source>Run again</source>
+            <translation>重新运行</translation>
+        </message>
+        <message>
+            <source>Load settings</source>
+            <translation>载入设置</translation>
+        </message>
+        <message>
+            <source>Remove from the queue</source>
+            <translation>从队列中移除</translation>
+        </message>
+        <message>
+            <source>Remove all that have ended</source>
+            <translation>移除所有已结束的运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SweepForm</name>
+        <message>
+            <source>Sweep</source>
+            <translation>参数扫描</translation>
+        </message>
+        <message>
+            <source>Trains the settings on the left with every combination of these values.</source>
+            <translation>以左侧设置为基础，训练这些取值的所有组合。</translation>
+        </message>
+        <message>
+            <source>Another field</source>
+            <translation>再加一个字段</translation>
+        </message>
+        <message>
+            <source>Seeds</source>
+            <translation>种子数</translation>
+        </message>
+        <message>
+            <source>Runs of each combination, from the seed of the settings on.</source>
+            <translation>每种组合的运行次数，从设置中的种子开始依次递增。</translation>
+        </message>
+        <message>
+            <source>Add to the queue</source>
+            <translation>加入队列</translation>
+        </message>
+        <message>
+            <source>field</source>
+            <translation>字段</translation>
+        </message>
+        <message>
+            <source>Field %1</source>
+            <translation>字段 %1</translation>
+        </message>
+        <message>
+            <source>values, such as 0.1, 0.03, 0.01</source>
+            <translation>取值，例如 0.1, 0.03, 0.01</translation>
+        </message>
+        <message>
+            <source>Values of field %1</source>
+            <translation>字段 %1 的取值</translation>
+        </message>
+        <message>
+            <source>%1 runs</source>
+            <translation>%1 次运行</translation>
+        </message>
+        <message>
+            <source>Give a field two values or more, or several seeds.</source>
+            <translation>请为字段给出两个以上取值，或选择多个种子。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SweepModel</name>
+        <message>
+            <source>validation %1</source>
+            <translation>验证%1</translation>
+        </message>
+        <message>
+            <source>test %1</source>
+            <translation>测试%1</translation>
+        </message>
+        <message>
+            <source>%1/%2, %3 failed</source>
+            <translation>%1/%2，%3 个失败</translation>
+        </message>
+        <message>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <source>Best</source>
+            <translation>最佳</translation>
+        </message>
+        <message>
+            <source>Best %1</source>
+            <translation>最佳%1</translation>
+        </message>
+        <message>
+            <source>Last</source>
+            <translation>最后</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>用时</translation>
+        </message>
+        <message>
+            <source>Seeds</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SweepPlot</name>
+        <message>
+            <source>Results of the sweep</source>
+            <translation>扫描结果</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SweepResults</name>
+        <message>
+            <source>Add a sweep to the queue and start it: its results stand here.</source>
+            <translation>将参数扫描加入队列并开始后，结果显示在这里。</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>Sweep</source>
+            <translation>参数扫描</translation>
+        </message>
+        <message>
+            <source>Results of the sweep</source>
+            <translation>扫描结果</translation>
+        </message>
+        <message>
+            <source>%1 (%2 runs)</source>
+            <translation>%1（%2 次运行）</translation>
         </message>
     </context>
 </TS>

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "commands/commands.h"
+#include "commands/queue_runner.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
@@ -43,7 +44,9 @@ struct WindowFixture : testing::Test {
     PlotLink link;
     PaintScheduler scheduler;
     View view{&feed, &link, &scheduler};
-    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
+    QueueRunner queue{&feed, &commands};
+    Context context{&theme, &language, &feed,      &settings,
+                    &commands, &link, &scheduler, &queue};
     std::unique_ptr<MainWindow> window;
 };
 

@@ -21,6 +21,7 @@ struct SweepRequest {
     /// {"optimizer.lr": 0.1, "model": {"kind": "mlp"}}. Empty lines are left out.
     std::string list;
     std::int64_t seeds = 1;  ///< of each point, from the settings' seed on
+    std::int64_t most_runs = 10'000;
 };
 
 /// One point: what it sets, and the settings with the first of its seeds.
@@ -42,6 +43,10 @@ struct SweepPlan {
 /// Makes and validates the points; one with the settings of an earlier one is left out. Never
 /// throws for bad input.
 SweepPlan plan_sweep(const SweepRequest& request);
+
+/// The plan behind the runs of a batch, in their order: those that differ in the seed alone are one
+/// point.
+SweepPlan plan_of(const std::vector<QueuedRun>& batch);
 
 /// How the runs of a point did.
 struct SweepRow {

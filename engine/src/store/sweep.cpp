@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -12,12 +13,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_points = 10'000;
-
 /// What a point sets, as arguments of --set.
 using Overrides = std::vector<std::string>;
 
-/// The values of "0.1,0.01" or "[64,64],[32]": commas within brackets, braces and quotes do not
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(' ');
+    if (first == std::string::npos) return {};
+    return text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+/// The values of "0.1, 0.01" or "[64,64],[32]": commas within brackets, braces and quotes do not
 /// part them.
 std::vector<std::string> values_of(const std::string& text) {
     std::vector<std::string> values(1);
@@ -32,6 +37,7 @@ std::vector<std::string> values_of(const std::string& text) {
         else
             values.back() += c;
     }
+    for (std::string& value : values) value = trimmed(value);
     return values;
 }
 
@@ -43,9 +49,9 @@ public:
         plan_.seeds = request_.seeds;
         std::vector<Overrides> points = listed();
         for (const std::string& axis : request_.grid) points = multiplied(points, axis);
-        if (points.size() * static_cast<std::size_t>(request_.seeds) > most_points) {
+        if (points.size() * static_cast<std::size_t>(request_.seeds) > most()) {
             refuse("--grid", std::to_string(points.size()),
-                   msg("use at most {} runs", most_points));
+                   msg("use at most {} runs", request_.most_runs));
             points.clear();
         }
         for (const Overrides& point : points) add_point(point);
@@ -54,6 +60,8 @@ public:
     }
 
 private:
+    std::size_t most() const { return static_cast<std::size_t>(request_.most_runs); }
+
     void refuse(const std::string& field, const std::string& value, const Message& allowed) {
         add_error({field, value, allowed});
     }
@@ -98,8 +106,8 @@ private:
             return points;
         }
         const auto values = values_of(axis.substr(equals + 1));
-        if (points.size() > most_points / values.size()) {
-            refuse("--grid", shown(axis), msg("use at most {} runs", most_points));
+        if (points.size() > most() / values.size()) {
+            refuse("--grid", shown(axis), msg("use at most {} runs", request_.most_runs));
             return points;
         }
         std::vector<Overrides> out;
@@ -165,6 +173,32 @@ std::string digest_of(const std::vector<QueueEntry>& entries) {
 }
 
 }  // namespace
+
+SweepPlan plan_of(const std::vector<QueuedRun>& batch) {
+    SweepPlan plan;
+    std::map<std::string, std::size_t> points;  // by the settings without a seed
+    std::vector<std::int64_t> last_seeds;
+    for (const QueuedRun& run : batch) {
+        RunConfig shared = run.entry.config;
+        shared.seed = 0;
+        const std::int64_t seed = run.entry.config.seed;
+        const auto [at, added] = points.emplace(to_json(shared), points.size());
+        if (added) {
+            plan.points.push_back({run.entry.label, run.entry.config});
+            last_seeds.push_back(seed);
+        }
+        SweepPoint& point = plan.points[at->second];
+        point.config.seed = std::min(point.config.seed, seed);
+        last_seeds[at->second] = std::max(last_seeds[at->second], seed);
+        plan.seeds = std::max(plan.seeds, last_seeds[at->second] - point.config.seed + 1);
+    }
+    for (SweepPoint& point : plan.points) {
+        const std::string suffix = " seed=" + std::to_string(point.config.seed);
+        if (plan.seeds > 1 && point.label.ends_with(suffix))
+            point.label.resize(point.label.size() - suffix.size());
+    }
+    return plan;
+}
 
 SweepPlan plan_sweep(const SweepRequest& request) { return Planner(request).plan(); }
 

@@ -106,6 +106,26 @@ TEST(PlanSweep, LeavesOutAPointThatRepeatsAnEarlierOne) {
                 ElementsAre("optimizer.lr=0.1"));
 }
 
+TEST(SweepPlan, IsFoundAgainFromItsRuns) {
+    for (const std::int64_t seeds : {1, 3}) {
+        SweepRequest request = grid({"optimizer.lr=0.1, 0.01", "batch_size=8,16"});
+        request.seeds = seeds;
+        request.overrides = {"seed=4"};
+        const SweepPlan plan = plan_sweep(request);
+        std::vector<QueuedRun> batch;
+        for (const QueueEntry& entry : plan.entries()) {
+            QueuedRun& run = batch.emplace_back();
+            run.entry = entry;
+        }
+        const SweepPlan found = plan_of(batch);
+        EXPECT_EQ(labels(found), labels(plan));
+        EXPECT_EQ(found.seeds, seeds);
+        ASSERT_EQ(found.entries().size(), batch.size());
+        for (std::size_t i = 0; i < batch.size(); ++i)
+            EXPECT_EQ(found.entries()[i].config, batch[i].entry.config);
+    }
+}
+
 TEST(SweepPlan, ItsRunsAreThePointsWithEachSeed) {
     SweepRequest request = grid({"optimizer.lr=0.1,0.01"});
     request.overrides = {"seed=3"};

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractButton>
+#include <QClipboard>
 #include <QLineEdit>
 #include <QMimeData>
 #include <QTest>
@@ -66,6 +67,17 @@ TEST_F(WindowTest, LetsOnePlotFillTheCentreUntilEscape) {
     EXPECT_FALSE(scale->isVisible());
     QTest::keyClick(window.get(), Qt::Key_Escape);
     EXPECT_TRUE(scale->isVisible());
+}
+
+TEST_F(WindowTest, CopiesTheSettingsAsACommandLineUnlessOneIsRefused) {
+    auto* copy = window->findChild<QAction*>(u"copyCommandLine"_s);
+    ASSERT_NE(copy, nullptr);
+    settings.load(engine::parse_run_config("{}", {"optimizer.lr=0.25"}).config);
+    copy->trigger();
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), u"halftone train --set optimizer.lr=0.25"_s);
+    EXPECT_TRUE(window->findChild<MessageBar*>()->isVisible());
+    settings.set(u"epochs"_s, u"none"_s);
+    EXPECT_FALSE(copy->isEnabled());
 }
 
 TEST_F(WindowTest, ShowsAnErrorAsABarThatEscapeCloses) {

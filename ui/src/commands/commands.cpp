@@ -60,16 +60,19 @@ void Commands::tellButtons() {
     emit buttonsChanged();
 }
 
-void Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep) {
+bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep) {
     asked_ = Asked::nothing;
+    bool opened = false;
     try {
         feed_->open(configs);
         feed_->post(oneStep ? Command::step : Command::start);
+        opened = true;
         emit started();
     } catch (const engine::Error& error) {
         report(error);
     }
     tellButtons();
+    return opened;
 }
 
 void Commands::compare() {
@@ -79,6 +82,8 @@ void Commands::compare() {
 void Commands::start() {
     if (buttons().start.enabled) launch({settings_->config()}, false);
 }
+
+bool Commands::train(const engine::RunConfig& config) { return launch({config}, false); }
 
 void Commands::togglePause() {
     const ButtonStates now = buttons();

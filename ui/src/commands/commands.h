@@ -29,6 +29,8 @@ public:
 
     void compare();
     void start();
+    /// Starts one run of these settings; false, with the reason reported, if it cannot be started.
+    bool train(const engine::RunConfig& config);
     void togglePause();
     void step();
     void stop();
@@ -61,7 +63,7 @@ signals:
 private:
     /// Why a setting is refused, with the field's name in front.
     QString refusal(const engine::SettingError& error) const;
-    void launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
+    bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
     void stateChanged();
     void tellButtons();
 

@@ -77,6 +77,7 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {u"L"_s, tr("Logarithmic loss axis on or off")},
             {u"F"_s, tr("Reset zoom")},
             {u"Ctrl+O, Ctrl+S"_s, tr("Open, save settings")},
+            {u"Ctrl+Shift+C"_s, tr("Copy the settings as a command line")},
             {u"Esc"_s, tr("Back from a plot that fills the centre")},
             {tr("Tab, Shift+Tab"), tr("Next or previous control")},
             {tr("On a plot: ← →"),

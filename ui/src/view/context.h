@@ -7,6 +7,7 @@ class EventFeed;
 class Language;
 class PaintScheduler;
 class PlotLink;
+class QueueRunner;
 class SettingsModel;
 class Theme;
 
@@ -19,6 +20,7 @@ struct Context {
     Commands* commands = nullptr;
     PlotLink* link = nullptr;
     PaintScheduler* scheduler = nullptr;
+    QueueRunner* queue = nullptr;
 };
 
 }  // namespace ui

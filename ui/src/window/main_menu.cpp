@@ -3,6 +3,7 @@
 #include <QAbstractButton>
 #include <QActionGroup>
 #include <QApplication>
+#include <QClipboard>
 #include <QComboBox>
 #include <QDockWidget>
 #include <QFileDialog>
@@ -11,6 +12,7 @@
 #include <QMenuBar>
 
 #include "commands/commands.h"
+#include "engine/command_line.h"
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
 #include "help/about_dialog.h"
@@ -87,6 +89,10 @@ void MainMenu::addRun() {
                     [commands] { commands->validate(); });
     checkpoint_ = add(tr("Save a checkpoint now"), QKeySequence(Qt::Key_C),
                       [commands] { commands->saveCheckpoint(); });
+    menu->addSeparator();
+    copyLine_ = add(tr("Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
+                    [this] { copyCommandLine(); });
+    copyLine_->setObjectName(u"copyCommandLine"_s);
     menu->addSeparator();
     add(tr("Rebuild the run history"), {}, [this] {
         try {
@@ -179,6 +185,7 @@ void MainMenu::refreshRun() {
     stop_->setEnabled(now.stop.enabled);
     evaluate_->setEnabled(now.pause.enabled);
     checkpoint_->setEnabled(now.pause.enabled);
+    copyLine_->setEnabled(context_.settings->errors().empty());
     demonstrate_->setEnabled(now.demonstrate.enabled);
     demonstrate_->setToolTip(
         now.demonstrate.enabled
@@ -239,6 +246,14 @@ void MainMenu::exportRuns() {
         return;
     }
     exportCsv(window_, context_.commands, runs);
+}
+
+void MainMenu::copyCommandLine() {
+    const std::string line = engine::to_command_line(context_.settings->config());
+    QGuiApplication::clipboard()->setText(QString::fromStdString(line));
+    context_.commands->report({tr("The command line is in the clipboard."),
+                               tr("It starts the same run in a terminal."),
+                               engine::ErrorCode::settings, true});
 }
 
 QString MainMenu::focusedSetting() const {

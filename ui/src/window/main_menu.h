@@ -34,6 +34,7 @@ private:
     void openSettings();
     void saveSettings();
     void exportRuns();
+    void copyCommandLine();
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
     void showHelpWindow(const QString& topic);
@@ -50,6 +51,7 @@ private:
     QAction* stop_ = nullptr;
     QAction* evaluate_ = nullptr;
     QAction* checkpoint_ = nullptr;
+    QAction* copyLine_ = nullptr;
     QAction* demonstrate_ = nullptr;
     QPointer<HelpWindow> help_;
 };

@@ -1,0 +1,139 @@
+#include "commands/queue_runner.h"
+
+#include <QTimer>
+
+#include "commands/commands.h"
+#include "engine/run_store.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+
+namespace ui {
+
+using engine::DoneReason;
+using engine::QueueState;
+using engine::RunState;
+
+namespace {
+
+bool isOver(RunState state) {
+    return state == RunState::idle || state == RunState::done || state == RunState::failed;
+}
+
+QueueState stateOf(DoneReason reason) {
+    if (reason == DoneReason::stopped) return QueueState::waiting;
+    const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
+    return failed ? QueueState::failed : QueueState::done;
+}
+
+}  // namespace
+
+QueueRunner::QueueRunner(EventFeed* feed, Commands* commands, QObject* parent)
+    : QObject(parent), feed_(feed), commands_(commands) {
+    connect(feed_, &EventFeed::storeChanged, this, &QueueRunner::openQueue);
+    connect(feed_, &EventFeed::eventArrived, this, &QueueRunner::take);
+    connect(feed_, &EventFeed::stateChanged, this, &QueueRunner::stateChanged);
+    openQueue();
+}
+
+QueueRunner::~QueueRunner() { taken_.reset(); }
+
+void QueueRunner::openQueue() {
+    on_ = false;
+    taken_.reset();
+    track_.reset();
+    queue_.reset();
+    told_ = false;
+    use([](engine::RunQueue&) {});
+    emit changed();
+}
+
+template <typename F>
+void QueueRunner::use(F&& f) {
+    if (!feed_->store()) return;
+    try {
+        if (!queue_) queue_ = std::make_unique<engine::RunQueue>(feed_->store()->root());
+        f(*queue_);
+    } catch (const engine::Error& error) {
+        if (queue_ || !std::exchange(told_, true)) commands_->report(error);
+    }
+}
+
+std::vector<engine::QueuedRun> QueueRunner::runs() {
+    std::vector<engine::QueuedRun> out;
+    use([&](engine::RunQueue& queue) { out = queue.list(); });
+    return out;
+}
+
+void QueueRunner::add(const std::vector<engine::QueueEntry>& entries) {
+    use([&](engine::RunQueue& queue) { queue.add(entries); });
+    emit changed();
+}
+
+void QueueRunner::remove(const std::vector<std::int64_t>& ids) {
+    for (const std::int64_t id : ids) use([&](engine::RunQueue& queue) { queue.remove(id); });
+    emit changed();
+}
+
+void QueueRunner::move(std::int64_t id, std::int64_t before) {
+    use([&](engine::RunQueue& queue) { queue.move(id, before); });
+    emit changed();
+}
+
+void QueueRunner::runAgain(std::int64_t id) {
+    use([&](engine::RunQueue& queue) { queue.reset(id); });
+    emit changed();
+}
+
+void QueueRunner::start() {
+    on_ = true;
+    emit changed();
+    next();
+}
+
+void QueueRunner::pause() { turnOff(); }
+
+void QueueRunner::turnOff() {
+    on_ = false;
+    emit changed();
+}
+
+void QueueRunner::next() {
+    if (!on_ || taken_ || !isOver(feed_->state())) return;
+    use([this](engine::RunQueue& queue) { taken_ = queue.take(); });
+    if (!taken_) return turnOff();
+    if (!commands_->train(taken_->queued().entry.config)) {
+        taken_.reset();
+        return turnOff();
+    }
+    track_ = feed_->liveTracks().front();
+    emit changed();
+}
+
+void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
+    if (!taken_ || track != track_) return;
+    if (const auto* done = std::get_if<engine::RunDone>(&event))
+        finish(stateOf(done->reason), done->run);
+}
+
+/// A run that ends before it has begun tells of no end: its data cannot be read, or it was stopped.
+void QueueRunner::stateChanged() {
+    if (!isOver(feed_->state())) return;
+    const bool unbegun = taken_ && track_->run().empty() && feed_->state() != RunState::idle;
+    if (unbegun) finish(QueueState::waiting, {});
+    // The slots of this change come first.
+    QTimer::singleShot(0, this, &QueueRunner::next);
+}
+
+void QueueRunner::finish(QueueState state, const std::string& run) {
+    use([&](engine::RunQueue&) {
+        if (!run.empty()) taken_->set_run(run);
+        taken_->finish(state);
+    });
+    taken_.reset();
+    track_.reset();
+    if (state == QueueState::waiting) return turnOff();
+    emit changed();
+    QTimer::singleShot(0, this, &QueueRunner::next);
+}
+
+}  // namespace ui

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <QObject>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/event.h"
+#include "engine/run_queue.h"
+
+namespace ui {
+
+class Commands;
+class EventFeed;
+class RunTrack;
+
+/// The queue of the run store in the window: shows its runs and trains them one after another. GUI
+/// thread.
+class QueueRunner final : public QObject {
+    Q_OBJECT
+public:
+    QueueRunner(EventFeed* feed, Commands* commands, QObject* parent = nullptr);
+    ~QueueRunner() override;
+
+    /// In their order; empty where the queue cannot be read, which is reported once.
+    std::vector<engine::QueuedRun> runs();
+    /// Each reports what goes wrong.
+    void add(const std::vector<engine::QueueEntry>& entries);
+    void remove(const std::vector<std::int64_t>& ids);
+    /// Before another run; 0: to the end.
+    void move(std::int64_t id, std::int64_t before);
+    void runAgain(std::int64_t id);
+
+    /// Trains what waits, one run after another.
+    void start();
+    /// The run in flight goes on, and no other one begins.
+    void pause();
+    bool isOn() const { return on_; }
+
+signals:
+    void changed();
+
+private:
+    /// Calls f(queue), if there is one, and reports its errors.
+    template <typename F>
+    void use(F&& f);
+    void openQueue();
+    void next();
+    void take(const std::shared_ptr<RunTrack>& track, const engine::Event& event);
+    void stateChanged();
+    /// Of the run in flight. Other than as planned or by an error: it waits again.
+    void finish(engine::QueueState state, const std::string& run);
+    void turnOff();
+
+    EventFeed* feed_;
+    Commands* commands_;
+    std::unique_ptr<engine::RunQueue> queue_;
+    std::optional<engine::RunQueue::Taken> taken_;
+    std::shared_ptr<RunTrack> track_;  ///< of the run in flight
+    bool on_ = false;
+    bool told_ = false;  ///< that the queue cannot be used
+};
+
+}  // namespace ui

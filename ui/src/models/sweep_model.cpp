@@ -1,0 +1,88 @@
+#include "models/sweep_model.h"
+
+#include "text/format.h"
+#include "text/language.h"
+#include "text/metric_text.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+void SweepModel::setRows(std::int64_t seeds, std::vector<engine::SweepRow> rows) {
+    beginResetModel();
+    seeds_ = seeds;
+    rows_ = std::move(rows);
+    endResetModel();
+}
+
+QString SweepModel::figure() const {
+    const auto known = std::find_if(rows_.begin(), rows_.end(),
+                                    [](const engine::SweepRow& row) { return !row.part.empty(); });
+    if (known == rows_.end()) return {};
+    const QString metric = metricInline(known->metric);
+    return known->part == "validation" ? tr("validation %1").arg(metric)
+                                       : tr("test %1").arg(metric);
+}
+
+int SweepModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int SweepModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : columns;
+}
+
+QString SweepModel::spread(const engine::SweepRow& row, const engine::MeanSpread& value) const {
+    const QString mean = metricValue(row.metric, value.mean);
+    if (row.finished < 2 || std::isnan(value.mean)) return mean;
+    return mean + u" ± "_s + metricValue(row.metric, value.spread);
+}
+
+QVariant SweepModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const engine::SweepRow& row = rows_[static_cast<std::size_t>(index.row())];
+    if (role == Qt::ToolTipRole && index.column() == Settings)
+        return QString::fromStdString(row.label);
+    if (role == Qt::TextAlignmentRole && index.column() != Settings)
+        return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
+    switch (index.column()) {
+        case Settings:
+            return QString::fromStdString(row.label);
+        case Best:
+            return spread(row, row.best);
+        case Last:
+            return spread(row, row.last);
+        case Time:
+            return duration(row.wall_s.mean);
+        case Seeds:
+            return row.failed == 0
+                       ? u"%1/%2"_s.arg(row.finished).arg(seeds_)
+                       : tr("%1/%2, %3 failed").arg(row.finished).arg(seeds_).arg(row.failed);
+        default: {
+            QStringList runs;
+            for (const auto& run : row.runs) runs << QString::fromStdString(run);
+            return runs.join(u", "_s);
+        }
+    }
+}
+
+QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+        case Settings:
+            return tr("Settings");
+        case Best:
+            return figure().isEmpty() ? tr("Best") : spaced(tr("Best %1").arg(figure()));
+        case Last:
+            return tr("Last");
+        case Time:
+            return tr("Time");
+        case Seeds:
+            return tr("Seeds");
+        default:
+            return tr("Runs");
+    }
+}
+
+}  // namespace ui

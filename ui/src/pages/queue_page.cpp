@@ -1,0 +1,28 @@
+// The page of the queue: what waits, a sweep to add to it, and what sweeps have found.
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <QWidget>
+
+#include "pages/registry.h"
+#include "panels/queue_panel.h"
+#include "panels/sweep_form.h"
+#include "panels/sweep_results.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+QWidget* makeQueuePage(const Context& context, QWidget* parent) {
+    auto* page = new QWidget(parent);
+    auto* row = new QHBoxLayout(page);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    auto* asked = new QVBoxLayout;
+    asked->setSpacing(size::gap);
+    asked->addWidget(new SweepForm(context, page));
+    asked->addWidget(new QueuePanel(context, page), 1);
+    row->addLayout(asked, 1);
+    row->addWidget(new SweepResults(context, page), 1);
+    return page;
+}
+
+}  // namespace ui

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QFrame>
+
+#include "view/context.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace ui {
+
+class QueueModel;
+
+/// The queue: adds the current settings, orders and removes runs, and starts or pauses it.
+class QueuePanel final : public QFrame {
+    Q_OBJECT
+public:
+    explicit QueuePanel(const Context& context, QWidget* parent = nullptr);
+
+private:
+    QWidget* makeHead();
+    void makeTable();
+    void addSettings();
+    void refresh();
+    void openMenu(const QPoint& at);
+    std::vector<std::int64_t> chosen() const;
+    void removeEnded();
+    /// One place up (-1) or down (1).
+    void moveChosen(int by);
+
+    Context context_;
+    QueueModel* model_;
+    QTableView* table_;
+    QLabel* counts_;
+    QPushButton* add_;
+    QPushButton* start_;
+};
+
+}  // namespace ui

@@ -1,0 +1,146 @@
+#include "panels/sweep_form.h"
+
+#include <QCompleter>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+
+#include "commands/queue_runner.h"
+#include "engine/catalog.h"
+#include "models/settings_model.h"
+#include "text/format.h"
+#include "text/refusal_text.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int pathWidth = 190;
+constexpr int mostSeeds = 100;
+constexpr std::int64_t mostRuns = 500;  // more are a matter for the command line
+constexpr int answerAfter = 150;        // ms
+constexpr std::size_t mostErrors = 4;   // lines
+
+QStringList fieldPaths() {
+    QStringList paths;
+    for (const auto& info : engine::fields()) paths << QString::fromStdString(info.path);
+    return paths;
+}
+
+}  // namespace
+
+SweepForm::SweepForm(const Context& context, QWidget* parent)
+    : QFrame(parent), context_(context), seeds_(new QSpinBox(this)), later_(new QTimer(this)) {
+    setObjectName(u"card"_s);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    column->setSpacing(size::gap);
+    auto* title = makeLabel(tr("Sweep"), nullptr, this);
+    title->setFont(Theme::bold());
+    column->addWidget(title);
+    auto* words = makeLabel(
+        tr("Trains the settings on the left with every combination of these values."), "dim", this);
+    words->setWordWrap(true);
+    column->addWidget(words);
+    rows_ = new QVBoxLayout;
+    rows_->setSpacing(size::grid);
+    column->addLayout(rows_);
+    addFoot(column);
+    addAxis();
+    addAxis();
+    axes_.front().path->setText(u"optimizer.lr"_s);
+    later_->setSingleShot(true);
+    later_->setInterval(answerAfter);
+    connect(later_, &QTimer::timeout, this, &SweepForm::refresh);
+    connect(context_.settings, &SettingsModel::changed, later_, qOverload<>(&QTimer::start));
+    refresh();
+}
+
+void SweepForm::addFoot(QVBoxLayout* column) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    auto* more = makeLink(tr("Another field"), this);
+    connect(more, &QToolButton::clicked, this, &SweepForm::addAxis);
+    row->addWidget(more);
+    row->addStretch();
+    row->addWidget(makeLabel(tr("Seeds"), "dim", this));
+    seeds_->setRange(1, mostSeeds);
+    seeds_->setAccessibleName(tr("Seeds"));
+    seeds_->setToolTip(tr("Runs of each combination, from the seed of the settings on."));
+    connect(seeds_, &QSpinBox::valueChanged, this, &SweepForm::refresh);
+    row->addWidget(seeds_);
+    add_ = new QPushButton(tr("Add to the queue"), this);
+    connect(add_, &QPushButton::clicked, this, &SweepForm::addToQueue);
+    row->addWidget(add_);
+    column->addLayout(row);
+    answer_ = makeLabel({}, "dim", this);
+    answer_->setWordWrap(true);
+    answer_->setObjectName(u"sweepAnswer"_s);
+    column->addWidget(answer_);
+}
+
+void SweepForm::addAxis() {
+    Axis axis{new QLineEdit(this), new QLineEdit(this)};
+    auto* completer = new QCompleter(fieldPaths(), axis.path);
+    completer->setFilterMode(Qt::MatchContains);
+    completer->setCaseSensitivity(Qt::CaseInsensitive);
+    axis.path->setCompleter(completer);
+    axis.path->setFixedWidth(pathWidth);
+    axis.path->setPlaceholderText(tr("field"));
+    axis.path->setAccessibleName(tr("Field %1").arg(axes_.size() + 1));
+    axis.values->setPlaceholderText(tr("values, such as 0.1, 0.03, 0.01"));
+    axis.values->setAccessibleName(tr("Values of field %1").arg(axes_.size() + 1));
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    for (auto* edit : {axis.path, axis.values}) {
+        connect(edit, &QLineEdit::textChanged, later_, qOverload<>(&QTimer::start));
+        row->addWidget(edit);
+    }
+    rows_->addLayout(row);
+    axes_.push_back(axis);
+}
+
+engine::SweepRequest SweepForm::request() const {
+    engine::SweepRequest request;
+    request.json = context_.settings->toJson().toStdString();
+    request.seeds = seeds_->value();
+    request.most_runs = mostRuns;
+    for (const Axis& axis : axes_) {
+        const QString path = axis.path->text().trimmed(), values = axis.values->text().trimmed();
+        if (!path.isEmpty() && !values.isEmpty())
+            request.grid.push_back((path + u'=' + values).toStdString());
+    }
+    return request;
+}
+
+void SweepForm::refresh() {
+    const engine::SweepRequest asked = request();
+    plan_ = engine::plan_sweep(asked);
+    const auto runs = static_cast<std::int64_t>(plan_.points.size()) * plan_.seeds;
+    const bool valid = plan_.errors.empty() && context_.settings->errors().empty();
+    add_->setEnabled(valid && runs > 1);
+    restyle(answer_, "role", plan_.errors.empty() ? u"dim"_s : u"bad"_s);
+    if (!plan_.errors.empty()) {
+        QStringList lines;
+        for (const auto& error : plan_.errors) {
+            if (std::size(lines) == mostErrors) break;
+            lines << refusalText(error, QString::fromStdString(error.field));
+        }
+        answer_->setText(lines.join(u'\n'));
+    } else if (runs > 1) {
+        answer_->setText(tr("%1 runs").arg(count(runs)));
+    } else {
+        answer_->setText(tr("Give a field two values or more, or several seeds."));
+    }
+}
+
+void SweepForm::addToQueue() {
+    refresh();  // what was typed a moment ago
+    if (add_->isEnabled()) context_.queue->add(plan_.entries());
+}
+
+}  // namespace ui

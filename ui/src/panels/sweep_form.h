@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QFrame>
+#include <vector>
+
+#include "engine/sweep.h"
+#include "view/context.h"
+
+class QCompleter;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSpinBox;
+class QTimer;
+
+namespace ui {
+
+/// A sweep around the settings on the left: fields with their values, and a number of seeds. All
+/// errors of all points show at once; what is valid can be added to the queue.
+class SweepForm final : public QFrame {
+    Q_OBJECT
+public:
+    explicit SweepForm(const Context& context, QWidget* parent = nullptr);
+
+    /// What the fields ask for.
+    engine::SweepRequest request() const;
+
+private:
+    /// A field and its values, "0.1, 0.01".
+    struct Axis {
+        QLineEdit* path;
+        QLineEdit* values;
+    };
+    void addAxis();
+    void addFoot(QVBoxLayout* column);
+    void refresh();
+    void addToQueue();
+
+    Context context_;
+    QVBoxLayout* rows_;
+    std::vector<Axis> axes_;
+    QSpinBox* seeds_;
+    QLabel* answer_;
+    QPushButton* add_;
+    QTimer* later_;  ///< typing is not answered at each letter
+    engine::SweepPlan plan_;
+};
+
+}  // namespace ui
