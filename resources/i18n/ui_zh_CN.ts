@@ -2408,6 +2408,10 @@ started %7</source>
     <context>
         <name>ui::SweepModel</name>
         <message>
+            <source>Runs: %1</source>
+            <translation>运行：%1</translation>
+        </message>
+        <message>
             <source>validation %1</source>
             <translation>验证%1</translation>
         </message>

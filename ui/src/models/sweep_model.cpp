@@ -8,6 +8,26 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+/// "lr=0.1 hidden=[64]" of "optimizer.lr=0.1 model.options.hidden=[64]".
+QString shortLabel(const std::string& label) {
+    QStringList parts;
+    for (const QString& part : QString::fromStdString(label).split(u' '))
+        parts << part.section(u'=', 0, 0).section(u'.', -1) + part.mid(part.indexOf(u'='));
+    return parts.join(u"  "_s);
+}
+
+QString tip(const engine::SweepRow& row) {
+    QStringList runs;
+    for (const auto& run : row.runs) runs << QString::fromStdString(run);
+    const QString label = QString::fromStdString(row.label);
+    return runs.isEmpty() ? label
+                          : label + u'\n' + SweepModel::tr("Runs: %1").arg(runs.join(u", "_s));
+}
+
+}  // namespace
+
 void SweepModel::setRows(std::int64_t seeds, std::vector<engine::SweepRow> rows) {
     beginResetModel();
     seeds_ = seeds;
@@ -41,29 +61,23 @@ QString SweepModel::spread(const engine::SweepRow& row, const engine::MeanSpread
 QVariant SweepModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const engine::SweepRow& row = rows_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::ToolTipRole && index.column() == Settings)
-        return QString::fromStdString(row.label);
+    if (role == Qt::ToolTipRole) return tip(row);
     if (role == Qt::TextAlignmentRole && index.column() != Settings)
         return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
     if (role != Qt::DisplayRole) return {};
     switch (index.column()) {
         case Settings:
-            return QString::fromStdString(row.label);
+            return shortLabel(row.label);
         case Best:
             return spread(row, row.best);
         case Last:
             return spread(row, row.last);
         case Time:
             return duration(row.wall_s.mean);
-        case Seeds:
+        default:
             return row.failed == 0
                        ? u"%1/%2"_s.arg(row.finished).arg(seeds_)
                        : tr("%1/%2, %3 failed").arg(row.finished).arg(seeds_).arg(row.failed);
-        default: {
-            QStringList runs;
-            for (const auto& run : row.runs) runs << QString::fromStdString(run);
-            return runs.join(u", "_s);
-        }
     }
 }
 
@@ -78,10 +92,8 @@ QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int ro
             return tr("Last");
         case Time:
             return tr("Time");
-        case Seeds:
-            return tr("Seeds");
         default:
-            return tr("Runs");
+            return tr("Seeds");
     }
 }
 

@@ -11,7 +11,7 @@ namespace ui {
 class SweepModel final : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Settings, Best, Last, Time, Seeds, Runs, columns };
+    enum Column { Settings, Best, Last, Time, Seeds, columns };
 
     explicit SweepModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
@@ -22,6 +22,7 @@ public:
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
+    /// Tooltip: the whole settings and the runs in the history.
     QVariant data(const QModelIndex& index, int role) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 

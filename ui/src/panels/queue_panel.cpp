@@ -87,6 +87,7 @@ void QueuePanel::makeTable() {
     table_->setObjectName(u"queue"_s);
     table_->setModel(model_);
     table_->setShowGrid(false);
+    table_->setWordWrap(false);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table_->setTabKeyNavigation(false);

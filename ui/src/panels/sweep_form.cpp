@@ -69,6 +69,7 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     row->addStretch();
     row->addWidget(makeLabel(tr("Seeds"), "dim", this));
     seeds_->setRange(1, mostSeeds);
+    seeds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     seeds_->setAccessibleName(tr("Seeds"));
     seeds_->setToolTip(tr("Runs of each combination, from the seed of the settings on."));
     connect(seeds_, &QSpinBox::valueChanged, this, &SweepForm::refresh);

@@ -76,6 +76,12 @@ SweepPlot::SweepPlot(Theme* theme, QWidget* parent) : QCustomPlot(parent), theme
         dress();
         draw();
     });
+    // Above the curves: within them it would hide the best ones.
+    plotLayout()->insertRow(0);
+    plotLayout()->addElement(0, 0, legend);
+    plotLayout()->setRowStretchFactor(0, 0.001);
+    legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
+    legend->setWrap(2);
     dress();
 }
 

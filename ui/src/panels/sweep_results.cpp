@@ -63,6 +63,7 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
     title->setFont(Theme::bold());
     head->addWidget(title);
     sweeps_->setAccessibleName(tr("Sweep"));
+    sweeps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     head->addWidget(sweeps_);
     head->addStretch();
     column->addLayout(head);
@@ -86,6 +87,7 @@ void SweepResults::makeTable() {
     table_->setObjectName(u"sweep"_s);
     table_->setModel(model_);
     table_->setShowGrid(false);
+    table_->setWordWrap(false);
     table_->setSelectionBehavior(QAbstractItemView::SelectRows);
     table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table_->setTabKeyNavigation(false);

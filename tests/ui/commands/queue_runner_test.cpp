@@ -1,0 +1,88 @@
+// Runs of the queue in the window: one after another, stopped, failed and given back.
+#include "commands/queue_runner.h"
+
+#include "feed/run_track.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::QueueState;
+
+struct QueueRunnerTest : WindowFixture {
+    static engine::RunConfig spirals(const std::vector<std::string>& more) {
+        std::vector<std::string> settings = {"dataset.kind=spirals", "model.kind=mlp",
+                                             "dataset.train_limit=256", "batch_size=32",
+                                             "precision.preset=fp32"};
+        settings.insert(settings.end(), more.begin(), more.end());
+        return engine::parse_run_config("{}", settings).config;
+    }
+    void add(const std::vector<std::string>& more) { queue.add({{spirals(more), "a run", ""}}); }
+    std::vector<QueueState> states() {
+        std::vector<QueueState> out;
+        for (const auto& run : queue.runs()) out.push_back(run.state);
+        return out;
+    }
+    bool comesTo(const std::vector<QueueState>& wanted) {
+        return QTest::qWaitFor([&] { return states() == wanted && !queue.isOn(); }, 30'000);
+    }
+};
+
+TEST_F(QueueRunnerTest, TrainsWhatWaitsOneAfterAnotherAndThenTurnsItselfOff) {
+    add({"seed=1"});
+    add({"seed=2"});
+    queue.start();
+    EXPECT_TRUE(queue.isOn());
+    ASSERT_TRUE(comesTo({QueueState::done, QueueState::done}));
+    const auto runs = queue.runs();
+    EXPECT_EQ(feed.store()->find(runs[0].run)->config.seed, 1);
+    EXPECT_EQ(feed.store()->find(runs[1].run)->config.seed, 2);
+    EXPECT_EQ(feed.store()->list().size(), 2u);
+}
+
+TEST_F(QueueRunnerTest, StopGivesTheRunBackAndEndsTheQueue) {
+    add({"epochs=100000"});
+    add({"seed=2"});
+    queue.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 30'000));
+    EXPECT_EQ(states()[0], QueueState::running);
+    commands.stop();
+    ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::waiting}));
+}
+
+TEST_F(QueueRunnerTest, ARunThatDivergesHasFailedAndTheNextOneBegins) {
+    add({"optimizer.lr=1e30", "stop_on_nan=3", "epochs=20"});
+    add({"seed=2"});
+    queue.start();
+    EXPECT_TRUE(comesTo({QueueState::failed, QueueState::done}));
+}
+
+TEST_F(QueueRunnerTest, ARunWhoseDataCannotBeReadWaitsAndEndsTheQueue) {
+    add({"dataset.kind=csv", "dataset.path=/nowhere.csv"});
+    add({"seed=2"});
+    queue.start();
+    EXPECT_TRUE(comesTo({QueueState::waiting, QueueState::waiting}));
+    EXPECT_TRUE(feed.store()->list().empty());
+}
+
+TEST_F(QueueRunnerTest, PausedTheRunInFlightEndsAndNoOtherOneBegins) {
+    add({"epochs=300"});
+    add({"seed=2"});
+    queue.start();
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 30'000));
+    queue.pause();
+    EXPECT_TRUE(comesTo({QueueState::done, QueueState::waiting}));
+}
+
+TEST_F(QueueRunnerTest, IsKeptOverARestart) {
+    add({"seed=7"});
+    feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
+    ASSERT_EQ(queue.runs().size(), 1u);
+    EXPECT_EQ(queue.runs()[0].entry.config.seed, 7);
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,49 @@
+#include "models/sweep_model.h"
+
+#include <gtest/gtest.h>
+
+#include <QAbstractItemModelTester>
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+engine::SweepRow row(const std::string& label, double best, double spread, std::int64_t finished) {
+    engine::SweepRow out;
+    out.label = label;
+    out.finished = finished;
+    out.metric = engine::classification_metrics().front();
+    out.part = "test";
+    out.best = {best, spread};
+    out.last = {best, spread};
+    out.wall_s = {75, 0};
+    out.runs = {"3", "4"};
+    return out;
+}
+
+QString text(const SweepModel& model, int at, int column) {
+    return model.index(at, column).data().toString();
+}
+
+TEST(SweepModel, ShowsMeanAndSpreadOverTheSeeds) {
+    SweepModel model;
+    const QAbstractItemModelTester tester(&model);
+    auto failed = row("batch_size=8", std::nan(""), 0, 2);
+    failed.failed = 1;
+    model.setRows(2, {row("optimizer.lr=0.1 model.options.hidden=[8]", 0.875, 0.0125, 2),
+                      row("optimizer.lr=0.2", 0.5, 0, 1), failed});
+    EXPECT_EQ(text(model, 0, SweepModel::Settings), u"lr=0.1  hidden=[8]"_s);
+    EXPECT_TRUE(text(model, 0, SweepModel::Best).contains(u"±"_s));
+    EXPECT_FALSE(text(model, 1, SweepModel::Best).contains(u"±"_s)) << "of one run";
+    EXPECT_EQ(text(model, 0, SweepModel::Time), u"1:15"_s);
+    EXPECT_EQ(text(model, 1, SweepModel::Seeds), u"1/2"_s);
+    EXPECT_EQ(text(model, 2, SweepModel::Seeds), u"2/2, 1 failed"_s);
+    EXPECT_EQ(model.headerData(SweepModel::Best, Qt::Horizontal, Qt::DisplayRole).toString(),
+              u"Best test accuracy"_s);
+    const QString tip = model.index(0, 0).data(Qt::ToolTipRole).toString();
+    EXPECT_TRUE(tip.contains(u"model.options.hidden=[8]"_s) && tip.contains(u"3, 4"_s));
+}
+
+}  // namespace
+}  // namespace ui

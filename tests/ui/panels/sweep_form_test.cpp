@@ -1,0 +1,90 @@
+// The form of a sweep and the panels beside it, on their page.
+#include "panels/sweep_form.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QTabBar>
+#include <QTableView>
+
+#include "pages/page_stack.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct SweepFormTest : WindowFixture {
+    SweepFormTest() {
+        window->findChild<PageStack*>()->row()->setCurrentIndex(1);
+        form = window->findChild<SweepForm*>();
+        edits = form->findChildren<QLineEdit*>(Qt::FindDirectChildrenOnly);
+        answer = form->findChild<QLabel*>(u"sweepAnswer"_s);
+        settings.load(engine::parse_run_config("{}", {"dataset.kind=spirals", "model.kind=mlp",
+                                                      "dataset.train_limit=256", "batch_size=32"})
+                          .config);
+    }
+    ~SweepFormTest() override { QSettings().clear(); }
+
+    QPushButton* button(const QString& text) const {
+        for (auto* each : window->findChildren<QPushButton*>()) {
+            if (each->text() == text) return each;
+        }
+        return nullptr;
+    }
+
+    SweepForm* form;
+    QList<QLineEdit*> edits;  ///< a field and its values, in turn
+    QLabel* answer;
+};
+
+TEST_F(SweepFormTest, CountsTheRunsOfTheGridAndTheSeeds) {
+    edits[1]->setText(u"0.1, 0.01"_s);
+    edits[2]->setText(u"batch_size"_s);
+    edits[3]->setText(u"8, 16, 32"_s);
+    form->findChild<QSpinBox*>()->setValue(2);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->text() == u"12 runs"_s; }));
+    EXPECT_TRUE(button(u"Add to the queue"_s)->isEnabled());
+}
+
+TEST_F(SweepFormTest, ShowsAllErrorsOfAllPointsAndAddsNothing) {
+    edits[1]->setText(u"0.1, -1"_s);
+    edits[2]->setText(u"batch_sise"_s);
+    edits[3]->setText(u"8"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] {
+        return answer->text().contains(u"optimizer.lr"_s) &&
+               answer->text().contains(u"batch_sise"_s);
+    }));
+    EXPECT_FALSE(button(u"Add to the queue"_s)->isEnabled());
+}
+
+TEST_F(SweepFormTest, TheSweepIsAddedToTheQueueTrainedAndShownAsATable) {
+    edits[1]->setText(u"0.1, 0.01"_s);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return answer->text() == u"2 runs"_s; }));
+    button(u"Add to the queue"_s)->click();
+    const auto* list = window->findChild<QTableView*>(u"queue"_s);
+    ASSERT_EQ(list->model()->rowCount(), 2);
+    button(u"Start queue"_s)->click();
+    const auto* table = window->findChild<QTableView*>(u"sweep"_s);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] {
+            return table->model()->rowCount() == 2 &&
+                   table->model()->index(1, 4).data().toString() == u"1/1"_s;
+        },
+        30'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !queue.isOn(); }, 30'000));
+}
+
+TEST_F(SweepFormTest, TheSettingsOnTheLeftAreAddedAsOneRun) {
+    settings.set(u"optimizer.lr"_s, u"0.5"_s);
+    button(u"Add these settings"_s)->click();
+    const auto runs = queue.runs();
+    ASSERT_EQ(runs.size(), 1u);
+    EXPECT_EQ(runs[0].entry.config, settings.config());
+    settings.set(u"epochs"_s, u"none"_s);
+    EXPECT_FALSE(button(u"Add these settings"_s)->isEnabled());
+}
+
+}  // namespace
+}  // namespace ui
