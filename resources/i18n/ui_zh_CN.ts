@@ -1095,6 +1095,10 @@ above</source>
             <translation>立即评估测试集</translation>
         </message>
         <message>
+            <source>Find the learning rate…</source>
+            <translation>寻找学习率…</translation>
+        </message>
+        <message>
             <source>Copy as command line</source>
             <translation>复制为命令行</translation>
         </message>
@@ -2480,6 +2484,61 @@ started %7</source>
         <message>
             <source>%1 (%2 runs)</source>
             <translation>%1（%2 次运行）</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RateFinder</name>
+        <message>
+            <source>Find the learning rate</source>
+            <translation>寻找学习率</translation>
+        </message>
+        <message>
+            <source>Trains a fresh model while the rate rises from 1e-7 to 10. Nothing of it is kept.</source>
+            <translation>学习率从 1e-7 升到 10，同时训练一个全新的模型。结果不会保留。</translation>
+        </message>
+        <message>
+            <source>Loss while the learning rate rises</source>
+            <translation>学习率上升过程中的损失</translation>
+        </message>
+        <message>
+            <source>Learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Preparing</source>
+            <translation>准备中</translation>
+        </message>
+        <message>
+            <source>Update %1, rate %2</source>
+            <translation>第 %1 次更新，学习率 %2</translation>
+        </message>
+        <message>
+            <source>valley</source>
+            <translation>谷底</translation>
+        </message>
+        <message>
+            <source>steepest</source>
+            <translation>最陡</translation>
+        </message>
+        <message>
+            <source>The loss did not fall at any rate: look at the data, the model and the precision.</source>
+            <translation>任何学习率下损失都没有下降：请检查数据、模型和精度。</translation>
+        </message>
+        <message>
+            <source>Valley: halfway down the longest descent, usually the rate to train with. Steepest: where the loss falls fastest.</source>
+            <translation>谷底：最长下降段的中点，通常适合用来训练。最陡：损失下降最快处。</translation>
+        </message>
+        <message>
+            <source>Use %1 (%2)</source>
+            <translation>使用 %1（%2）</translation>
         </message>
     </context>
 </TS>

@@ -64,6 +64,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     loader_ = std::make_unique<BatchLoader>(data_.train, task.schema(true), options);
     evaluation_ = std::make_unique<RunEvaluation>(config_, *trainer_, data_);
     best_.emplace(task.metrics());
+    rules_.emplace(config_, task.metrics());
     if (!options_.dump_gradients.empty())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     open_run();
@@ -202,8 +203,14 @@ void RunLoop::finish_epoch() {
     post_(EpochDone{run_, progress_.epoch, trainer_->steps(), training, validation, test,
                     progress_.elapsed_s - progress_.epoch_start_s, ended});
     const bool better = best_->see(validation, test, progress_.epoch, trainer_->steps());
-    if (ended) progress_.begin_epoch();
+    if (ended) end_epoch();
     if (better && checkpoints_ && checkpoints_->wants_best()) checkpoints_->save_best(saved_run());
+}
+
+void RunLoop::end_epoch() {
+    rules_->see(evaluation_->validation(), evaluation_->test(), progress_.epoch, trainer_->steps());
+    trainer_->set_rate_multiplier(rules_->rate_multiplier());
+    progress_.begin_epoch();
 }
 
 /// NaN where the record cannot be read: another program cut it short or removed it.

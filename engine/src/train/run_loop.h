@@ -10,6 +10,7 @@
 #include "engine/session.h"
 #include "store/step_record.h"
 #include "train/best_metric.h"
+#include "train/epoch_rules.h"
 #include "train/run_alerts.h"
 #include "train/run_checkpoints.h"
 #include "train/run_evaluation.h"
@@ -42,8 +43,8 @@ public:
     /// Steps were given whose rows are not in the record.
     bool has_unwritten() const { return !pending_.empty() || !given_.empty(); }
     bool finished() const {
-        return trainer_ &&
-               (progress_.epoch >= config_.epochs || trainer_->steps() >= steps_planned_);
+        return trainer_ && (progress_.epoch >= config_.epochs ||
+                            trainer_->steps() >= steps_planned_ || rules_->stop());
     }
     bool at_epoch_end() const { return progress_.epoch_ended; }
 
@@ -63,7 +64,8 @@ public:
     /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
     bool diverged() const { return alerts_.diverged(); }
     DoneReason reason() const {
-        return progress_.epoch >= config_.epochs ? DoneReason::epochs : DoneReason::max_steps;
+        if (progress_.epoch >= config_.epochs) return DoneReason::epochs;
+        return rules_->stop() ? DoneReason::early_stopping : DoneReason::max_steps;
     }
     const std::string& run() const { return run_; }
     /// Empty before prepare().
@@ -93,6 +95,7 @@ private:
     void pass_warnings_on();
     void check_files();
     void finish_epoch();
+    void end_epoch();
 
     RunConfig config_;
     RunStore& store_;
@@ -107,6 +110,7 @@ private:
     std::unique_ptr<RunEvaluation> evaluation_;
     std::unique_ptr<RunCheckpoints> checkpoints_;
     std::optional<BestMetric> best_;
+    std::optional<EpochRules> rules_;
     std::deque<Given> given_;           // steps in flight
     std::deque<FinishedStep> pending_;  // rows to be written
     std::vector<Batch> batches_;

@@ -21,17 +21,9 @@ bool is_of_steps(const Event& event) {
 }
 
 SavedNumbers numbers_of(const BestMetricState& best) {
-    return {{"value", best.value},
-            {"epoch", static_cast<double>(best.epoch)},
-            {"step", static_cast<double>(best.step)},
-            {"waited", static_cast<double>(best.waited)}};
-}
-
-BestMetricState best_of(const SavedNumbers& saved) {
-    const auto count = [&](const char* name) {
-        return static_cast<std::int64_t>(saved_number(saved, name));
-    };
-    return {saved_number(saved, "value"), count("epoch"), count("step"), count("waited")};
+    SavedNumbers out;
+    save_into(out, "", best);
+    return out;
 }
 
 }  // namespace
@@ -112,7 +104,9 @@ void RunLoop::load(const SavedRun& saved) {
     trainer_->load_state(saved.training, change_of(saved.config, config_));
     load_state(progress_, saved.progress);
     alerts_.load_state(saved.alerts);
-    best_->restore(best_of(saved.best));
+    best_->restore(best_metric_of(saved.best, ""));
+    rules_->load_state(saved.rules);
+    trainer_->set_rate_multiplier(rules_->rate_multiplier());
     evaluation_->load_figures(saved.validation, saved.test);
     loader_->seek(progress_.epoch, progress_.batch);
 }
@@ -124,6 +118,7 @@ SavedRun RunLoop::saved_run() const {
             .progress = saved_state(progress_),
             .alerts = alerts_.saved_state(),
             .best = numbers_of(best_->state()),
+            .rules = rules_->saved_state(),
             .validation = evaluation_->validation(),
             .test = evaluation_->test()};
 }

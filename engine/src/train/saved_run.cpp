@@ -64,6 +64,7 @@ SavedRun parse(const json& state) {
     out.progress = numbers_of(state.at("progress"));
     out.alerts = numbers_of(state.at("alerts"));
     out.best = numbers_of(state.at("best_metric"));
+    out.rules = numbers_of(state.at("epoch_rules"));
     out.validation = figures_of(state.at("validation"));
     out.test = figures_of(state.at("test"));
     return out;
@@ -91,6 +92,7 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
     state["progress"] = object_of(saved.progress);
     state["alerts"] = object_of(saved.alerts);
     state["best_metric"] = object_of(saved.best);
+    state["epoch_rules"] = object_of(saved.rules);
     state["validation"] = object_of(saved.validation);
     state["test"] = object_of(saved.test);
     describe(state, saved);

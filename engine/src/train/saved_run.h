@@ -16,6 +16,7 @@ struct SavedRun {
     SavedNumbers progress;         ///< RunProgress: counts, data cursor
     SavedNumbers alerts;           ///< RunAlerts
     SavedNumbers best;             ///< BestMetric
+    SavedNumbers rules;            ///< EpochRules: plateau, early stopping
     PartFigures validation, test;  ///< of the last evaluation
     bool is_best = false;
 

@@ -23,6 +23,7 @@
 #include "panels/history_panel.h"
 #include "panels/plot_menu.h"
 #include "panels/plot_panels.h"
+#include "panels/rate_finder.h"
 #include "panels/settings_panel.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
@@ -90,6 +91,9 @@ void MainMenu::addRun() {
     checkpoint_ = add(tr("Save a checkpoint now"), QKeySequence(Qt::Key_C),
                       [commands] { commands->saveCheckpoint(); });
     menu->addSeparator();
+    findRate_ = add(tr("Find the learning rate…"), {},
+                    [this] { (new RateFinder(context_, window_))->open(); });
+    findRate_->setObjectName(u"findRate"_s);
     copyLine_ = add(tr("Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                     [this] { copyCommandLine(); });
     copyLine_->setObjectName(u"copyCommandLine"_s);
@@ -186,6 +190,7 @@ void MainMenu::refreshRun() {
     evaluate_->setEnabled(now.pause.enabled);
     checkpoint_->setEnabled(now.pause.enabled);
     copyLine_->setEnabled(context_.settings->errors().empty());
+    findRate_->setEnabled(now.start.enabled);
     demonstrate_->setEnabled(now.demonstrate.enabled);
     demonstrate_->setToolTip(
         now.demonstrate.enabled

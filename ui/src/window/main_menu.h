@@ -51,6 +51,7 @@ private:
     QAction* stop_ = nullptr;
     QAction* evaluate_ = nullptr;
     QAction* checkpoint_ = nullptr;
+    QAction* findRate_ = nullptr;
     QAction* copyLine_ = nullptr;
     QAction* demonstrate_ = nullptr;
     QPointer<HelpWindow> help_;
