@@ -118,7 +118,7 @@ void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Eve
 /// A run that ends before it has begun tells of no end: its data cannot be read, or it was stopped.
 void QueueRunner::stateChanged() {
     if (!isOver(feed_->state())) return;
-    const bool unbegun = taken_ && track_->run().empty() && feed_->state() != RunState::idle;
+    const bool unbegun = track_ && track_->run().empty() && feed_->state() != RunState::idle;
     if (unbegun) finish(QueueState::waiting, {});
     // The slots of this change come first.
     QTimer::singleShot(0, this, &QueueRunner::next);
