@@ -45,8 +45,7 @@ struct WindowFixture : testing::Test {
     PaintScheduler scheduler;
     View view{&feed, &link, &scheduler};
     QueueRunner queue{&feed, &commands};
-    Context context{&theme, &language, &feed,      &settings,
-                    &commands, &link, &scheduler, &queue};
+    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler, &queue};
     std::unique_ptr<MainWindow> window;
 };
 

@@ -93,7 +93,7 @@ Application::~Application() {
 }
 
 void Application::join() {
-    context_ = {theme_.get(),    language_.get(), feed_.get(),     settings_.get(),
+    context_ = {theme_.get(),    language_.get(), feed_.get(),      settings_.get(),
                 commands_.get(), link_.get(),     scheduler_.get(), queue_.get()};
     view_ = std::make_unique<View>(feed_.get(), link_.get(), scheduler_.get());
     connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);

@@ -112,8 +112,8 @@ private:
     DeviceRecord<kernels::Judgement> merged_;  // of several optimizers
     DeviceRecord<kernels::StepFigures> figures_;
     Tensor rate_multiplier_;  // 0-d f64
-    Tensor f16_max_;  // 0-d f32
-    Tensor number_;   // 0-d i64: steps computed; what dropout is drawn from
+    Tensor f16_max_;          // 0-d f32
+    Tensor number_;           // 0-d i64: steps computed; what dropout is drawn from
     StepRandom random_;
     CarriedState state_;
     std::vector<MicroBatch> micro_batches_;

@@ -23,6 +23,12 @@ namespace {
 constexpr int drawEvery = 100;  // ms
 using Found = std::variant<engine::FoundRate, engine::Message>;
 
+/// Without the last points, where the loss explodes: beside them the curve would be flat.
+auto endOfCurve(const QVector<double>& losses) {
+    constexpr qsizetype exploding = 5;
+    return losses.size() > 2 * exploding ? losses.cend() - exploding : losses.cend();
+}
+
 }  // namespace
 
 struct RateFinder::Test {
@@ -152,9 +158,9 @@ void RateFinder::refresh() {
     plot_->graph(0)->setData(rates, losses, true);
     plot_->graph(1)->setData(rates, smoothed, true);
     plot_->xAxis->setRange(1e-7, 10);
-    // The raw losses at the end would leave the smoothed curve flat.
-    plot_->graph(1)->rescaleValueAxis();
-    plot_->yAxis->scaleRange(1.2, plot_->yAxis->range().center());
+    const auto [low, high] = std::minmax_element(smoothed.cbegin(), endOfCurve(smoothed));
+    plot_->yAxis->setRange(*low, *high);
+    plot_->yAxis->scaleRange(1.3, plot_->yAxis->range().center());
     plot_->replot(QCustomPlot::rpQueuedReplot);
     words_->setText(
         tr("Update %1, rate %2")

@@ -36,11 +36,12 @@ Read read(const std::vector<engine::QueuedRun>& runs, const engine::RunStore& st
     }
 }
 
-/// "optimizer.lr, batch_size": the fields that vary.
+/// "lr, batch_size": the fields that vary, but for the seed.
 QString fieldsOf(const engine::QueuedRun& run) {
     QStringList fields;
     for (const QString& part : QString::fromStdString(run.entry.label).split(u' '))
-        fields << part.section(u'=', 0, 0);
+        fields << part.section(u'=', 0, 0).section(u'.', -1);
+    if (fields.size() > 1) fields.removeOne(u"seed"_s);
     return fields.join(u", "_s);
 }
 
