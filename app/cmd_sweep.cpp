@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "engine/error.h"
+#include "engine/resume.h"
 #include "engine/session.h"
 #include "engine/sweep.h"
 #include "follow.h"
@@ -47,7 +48,7 @@ std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
     return plan;
 }
 
-/// A folder under `out` that no run has used: a run that was interrupted keeps its own.
+/// A folder under `out` that no run has used.
 fs::path free_folder(const fs::path& out, std::int64_t number) {
     const fs::path wanted = out / ("run-" + std::to_string(number));
     fs::path folder = wanted;
@@ -64,6 +65,10 @@ QueueState state_of(const Outcome& outcome) {
     return outcome.exit_code == 0 ? QueueState::done : QueueState::failed;
 }
 
+bool has_ended(const engine::RunSummary& run) {
+    return run.state == "done" || run.state == "failed" || run.state == "diverged";
+}
+
 class Sweep {
 public:
     Sweep(const SweepArguments& args, engine::SweepPlan plan)
@@ -78,9 +83,13 @@ public:
         enter();
         int exit_code = 0;
         while (auto taken = queue_.take(batch_)) {
-            const Outcome outcome = train(*taken);
+            const auto before = earlier_try(taken->queued());
+            if (before && has_ended(*before)) {  // and its process died at once after that
+                taken->finish(before->state == "done" ? QueueState::done : QueueState::failed);
+                continue;
+            }
+            const Outcome outcome = train(*taken, before);
             const QueueState state = state_of(outcome);
-            if (outcome.ended) taken->set_run(outcome.run.done.run);
             taken->finish(state);
             if (state != QueueState::waiting) continue;
             exit_code = outcome.exit_code;
@@ -93,11 +102,8 @@ public:
 private:
     /// Enters the runs that the queue lacks; those whose results are gone wait again.
     void enter() {
-        std::vector<engine::QueueEntry> missing = entries_;
         std::int64_t ended = 0;
         for (const auto& run : queue_.list(batch_)) {
-            std::erase_if(missing,
-                          [&](const auto& entry) { return entry.config == run.entry.config; });
             const bool over = run.state == QueueState::done || run.state == QueueState::failed;
             if (!over) continue;
             if (args_.again || !store_->find(run.run))
@@ -105,7 +111,7 @@ private:
             else
                 ++ended;
         }
-        queue_.add(missing);
+        queue_.add(entries_);
         if (ended > 0 && !args_.json) {
             std::cout << ended << " of " << entries_.size()
                       << " runs have ended already; --again runs them anew.\n";
@@ -119,17 +125,40 @@ private:
         return at - entries_.begin() + 1;
     }
 
-    Outcome train(const engine::RunQueue::Taken& taken) {
+    /// The run that an interrupted sweep began with these settings.
+    std::optional<engine::RunSummary> earlier_try(const engine::QueuedRun& queued) const {
+        if (queued.run.empty()) return std::nullopt;
+        auto found = store_->find(queued.run);
+        if (!found || found->config != queued.entry.config || found->state == "running")
+            return std::nullopt;
+        return found;
+    }
+
+    /// Where a run goes on; a new run where the earlier try cannot.
+    engine::SessionOptions options_for(std::int64_t number,
+                                       const std::optional<engine::RunSummary>& before) const {
+        engine::SessionOptions options;
+        try {
+            if (before) options.continuation = engine::plan_resume(*before).continuation;
+        } catch (const engine::Error& error) {
+            std::cerr << "halftone: " << error.what() << '\n';
+        }
+        if (!options.continuation && !args_.out.empty())
+            options.folder = free_folder(args_.out, number);
+        return options;
+    }
+
+    Outcome train(engine::RunQueue::Taken& taken, const std::optional<engine::RunSummary>& before) {
         const engine::QueuedRun& queued = taken.queued();
         const std::int64_t number = number_of(queued);
-        engine::SessionOptions options;
-        if (!args_.out.empty()) options.folder = free_folder(args_.out, number);
+        const engine::SessionOptions options = options_for(number, before);
         const std::string label = std::to_string(number) + "/" + std::to_string(entries_.size()) +
                                   " " + queued.entry.label;
         engine::Session session(queued.entry.config, std::make_shared<engine::ComputeThread>(),
                                 store_, options);
         session.post(engine::Command::start);
-        return follow({{label, &session}}, args_.json).front();
+        const auto note = [&taken](const std::string& run) { taken.set_run(run); };
+        return follow({{label, &session, note}}, args_.json).front();
     }
 
     /// False if all runs have failed.

@@ -55,7 +55,10 @@ private:
 class Follower {
 public:
     Follower(const Followed& followed, bool json)
-        : label_(followed.label), session_(*followed.session), json_(json) {}
+        : label_(followed.label),
+          session_(*followed.session),
+          started_(followed.started),
+          json_(json) {}
 
     void look() {
         const auto state = session_.state();
@@ -175,6 +178,7 @@ private:
     void see(const engine::StateChanged&) {}
 
     void see(const engine::RunStarted& event) {
+        if (started_) started_(event.run);
         planned_ = event.steps_planned;
         outcome_.run.device = event.device;
         metrics_ = event.metrics;
@@ -272,6 +276,7 @@ private:
 
     std::string label_;
     engine::Session& session_;
+    std::function<void(const std::string& run)> started_;
     bool json_;
     bool over_ = false;
     std::int64_t written_ = 0;

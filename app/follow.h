@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct Outcome {
 struct Followed {
     std::string label;  ///< "amp-fp16"
     engine::Session* session;
+    std::function<void(const std::string& run)> started{};  ///< told the run's id; may be null
 };
 
 /// Follows sessions until all have ended: a progress line for people, or with `json` one object a

@@ -32,7 +32,8 @@ struct QueuedRun {
     std::int64_t id = 0;  ///< never given twice
     QueueEntry entry;
     QueueState state = QueueState::waiting;
-    std::string run;  ///< its id in the store, from its start on
+    /// Its id in the store, from its start on; of one that waits again, that of the try before.
+    std::string run;
     /// Of settings that another version of this program wrote and this one refuses: such a run is
     /// never taken.
     std::vector<SettingError> errors{};
@@ -52,7 +53,8 @@ public:
     RunQueue(const RunQueue&) = delete;
     RunQueue& operator=(const RunQueue&) = delete;
 
-    /// At the end, in this order; all or none. Their ids.
+    /// At the end, in this order; all or none. A run that its batch has already is left out, so
+    /// that two processes may add one sweep. The ids of those that were added.
     std::vector<std::int64_t> add(const std::vector<QueueEntry>& entries);
     /// In the order in which they are taken; of one batch alone where it is named ("": those of
     /// none).

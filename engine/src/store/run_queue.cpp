@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <thread>
 
 #include "engine/error.h"
@@ -22,7 +23,7 @@ constexpr auto retry_interval = 5ms;
 constexpr char schema[] =
     "CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT "
     "NULL, batch TEXT NOT NULL, label TEXT NOT NULL, config TEXT NOT NULL, state TEXT NOT NULL, "
-    "run TEXT NOT NULL)";
+    "run TEXT NOT NULL); CREATE INDEX IF NOT EXISTS queue_batch ON queue (batch)";
 /// ?1 is 1 where one batch is meant, and ?2 that batch.
 constexpr char select_runs[] =
     "SELECT id, batch, label, config, state, run FROM queue WHERE (?1 = 0 OR batch = ?2) ORDER BY "
@@ -55,6 +56,7 @@ const char* name(QueueState state) noexcept {
 struct RunQueue::Impl {
     const fs::path root;
     std::optional<Database> database;
+    std::map<std::int64_t, std::pair<std::string, ParsedConfig>> settings;  ///< by id
 
     fs::path file() const { return root / "queue.db"; }
     /// Held by the process that trains the run.
@@ -108,6 +110,16 @@ struct RunQueue::Impl {
         });
     }
 
+    /// Read once: a list that is refreshed every second costs next to nothing.
+    const ParsedConfig& parsed_settings(std::int64_t id, std::string json) {
+        auto& [text, parsed] = settings[id];
+        if (text.empty() || text != json) {
+            parsed = parse_run_config(json);
+            text = std::move(json);
+        }
+        return parsed;
+    }
+
     std::vector<QueuedRun> read(const std::optional<std::string>& batch) {
         Statement rows(*database, select_runs);
         rows.bind(std::int64_t{batch ? 1 : 0}, batch.value_or(""));
@@ -115,9 +127,9 @@ struct RunQueue::Impl {
         while (rows.step()) {
             QueuedRun& run = out.emplace_back();
             run.id = rows.integer(0);
-            ParsedConfig parsed = parse_run_config(rows.text(3));
-            run.entry = {std::move(parsed.config), rows.text(2), rows.text(1)};
-            run.errors = std::move(parsed.errors);
+            const ParsedConfig& parsed = parsed_settings(run.id, rows.text(3));
+            run.entry = {parsed.config, rows.text(2), rows.text(1)};
+            run.errors = parsed.errors;
             run.state = state_of(rows.text(4));
             run.run = rows.text(5);
             // Its process died.
@@ -125,6 +137,12 @@ struct RunQueue::Impl {
                 run.state = QueueState::waiting;
         }
         return out;
+    }
+
+    bool has(const QueueEntry& entry) {
+        return Statement(*database, "SELECT 1 FROM queue WHERE batch = ? AND config = ?")
+            .bind(entry.batch, to_json(entry.config))
+            .step();
     }
 
     std::optional<QueuedRun> find(std::int64_t id) {
@@ -199,6 +217,7 @@ std::vector<std::int64_t> RunQueue::add(const std::vector<QueueEntry>& entries) 
         std::vector<std::int64_t> ids;
         std::int64_t place = impl_->database->integer("SELECT COALESCE(MAX(place), 0) FROM queue");
         for (const QueueEntry& entry : entries) {
+            if (!entry.batch.empty() && impl_->has(entry)) continue;
             Statement(*impl_->database,
                       "INSERT INTO queue (place, batch, label, config, state, run) VALUES (?, ?, "
                       "?, ?, 'waiting', '')")
@@ -254,7 +273,6 @@ std::optional<RunQueue::Taken> RunQueue::take(const std::optional<std::string>& 
             if (run.state != QueueState::waiting || !run.errors.empty()) continue;
             FileLock lock = FileLock::take(impl_->lock_of(run.id));
             run.state = QueueState::running;
-            run.run.clear();
             impl_->set(run.id, run.state, run.run);
             return Taken(
                 std::unique_ptr<Lease>(new Lease{*impl_, std::move(run), std::move(lock)}));

@@ -92,6 +92,14 @@ TEST(RunQueue, TakesAndListsOneBatchAlone) {
     EXPECT_EQ(taken_label(queue, ""), "a");
 }
 
+TEST(RunQueue, ARunThatItsBatchHasAlreadyIsNotAddedAgain) {
+    const TempFolder folder;
+    RunQueue queue(folder.path()), other(folder.path());
+    queue.add({entry("a", "sweep"), entry("a")});
+    EXPECT_EQ(other.add({entry("a", "sweep"), entry("b", "sweep"), entry("a")}).size(), 2u);
+    EXPECT_THAT(labels(queue.list()), ElementsAre("a", "a", "b", "a"));
+}
+
 TEST(RunQueue, ARunThatIsTakenIsRunningForEveryProcessAndKnowsItsRun) {
     const TempFolder folder;
     RunQueue queue(folder.path()), other(folder.path());
@@ -113,9 +121,13 @@ TEST(RunQueue, ARunThatIsGivenBackWaitsInItsOldPlace) {
     const TempFolder folder;
     RunQueue queue(folder.path());
     queue.add({entry("a"), entry("b")});
-    { const auto dropped = queue.take(); }
+    {
+        auto dropped = queue.take();
+        dropped->set_run("5");
+    }
     auto returned = queue.take();
     ASSERT_TRUE(returned);
+    EXPECT_EQ(returned->queued().run, "5") << "what was begun can go on";
     returned->finish(QueueState::waiting);
     EXPECT_EQ(taken_label(queue), "a");
 }

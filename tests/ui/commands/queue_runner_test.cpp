@@ -52,6 +52,20 @@ TEST_F(QueueRunnerTest, StopGivesTheRunBackAndEndsTheQueue) {
     ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::waiting}));
 }
 
+TEST_F(QueueRunnerTest, ARunThatWasStoppedGoesOnWhenTheQueueIsStartedAgain) {
+    add({"epochs=400"});
+    queue.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 30'000));
+    commands.stop();
+    ASSERT_TRUE(comesTo({QueueState::waiting}));
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::done}));
+    const auto runs = feed.store()->list();
+    ASSERT_EQ(runs.size(), 1u) << "it is one run";
+    EXPECT_EQ(runs[0].steps, 400 * 8);
+}
+
 TEST_F(QueueRunnerTest, ARunThatDivergesHasFailedAndTheNextOneBegins) {
     add({"optimizer.lr=1e30", "stop_on_nan=3", "epochs=20"});
     add({"seed=2"});

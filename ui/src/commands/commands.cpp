@@ -113,12 +113,14 @@ void Commands::saveCheckpoint() {
     if (buttons().pause.enabled) feed_->post(Command::checkpoint);
 }
 
-void Commands::resume(const engine::RunSummary& run) {
+bool Commands::resume(const engine::RunSummary& run) {
     if (feed_->live() && buttons().pause.enabled) {
-        return report({tr("A run is in progress."), tr("Stop it before you resume another one."),
-                       engine::ErrorCode::state, true});
+        report({tr("A run is in progress."), tr("Stop it before you resume another one."),
+                engine::ErrorCode::state, true});
+        return false;
     }
     asked_ = Asked::nothing;
+    bool opened = false;
     try {
         const engine::ResumePlan plan = engine::plan_resume(run);
         for (const auto& note : plan.notes)
@@ -126,11 +128,13 @@ void Commands::resume(const engine::RunSummary& run) {
                     engine::ErrorCode::data, true});
         feed_->openResumed(run, plan);
         feed_->post(Command::start);
+        opened = true;
         emit started();
     } catch (const engine::Error& error) {
         report(error);
     }
     tellButtons();
+    return opened;
 }
 
 void Commands::stop() {

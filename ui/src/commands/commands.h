@@ -40,8 +40,9 @@ public:
     void validate();
     /// Saves a checkpoint of each run after the step in flight.
     void saveCheckpoint();
-    /// Goes on with a run of the history from its last checkpoint.
-    void resume(const engine::RunSummary& run);
+    /// Goes on with a run of the history from its last checkpoint; false, with the reason reported,
+    /// if it cannot.
+    bool resume(const engine::RunSummary& run);
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings or a run's folder.

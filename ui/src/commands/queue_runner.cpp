@@ -15,6 +15,8 @@ using engine::RunState;
 
 namespace {
 
+constexpr int endWithin = 3000;  // ms
+
 bool isOver(RunState state) {
     return state == RunState::idle || state == RunState::done || state == RunState::failed;
 }
@@ -32,6 +34,7 @@ QueueRunner::QueueRunner(EventFeed* feed, Commands* commands, QObject* parent)
     connect(feed_, &EventFeed::storeChanged, this, &QueueRunner::openQueue);
     connect(feed_, &EventFeed::eventArrived, this, &QueueRunner::take);
     connect(feed_, &EventFeed::stateChanged, this, &QueueRunner::stateChanged);
+    connect(feed_, &EventFeed::tracksChanged, this, &QueueRunner::noteRun);
     openQueue();
 }
 
@@ -101,7 +104,15 @@ void QueueRunner::next() {
     if (!on_ || taken_ || !isOver(feed_->state())) return;
     use([this](engine::RunQueue& queue) { taken_ = queue.take(); });
     if (!taken_) return turnOff();
-    if (!commands_->train(taken_->queued().entry.config)) {
+    const auto before = earlierTry();
+    if (before &&
+        (before->state == "done" || before->state == "failed" || before->state == "diverged")) {
+        // It ended, and its process died at once after that.
+        return finish(before->state == "done" ? QueueState::done : QueueState::failed, before->run);
+    }
+    const bool begun =
+        before ? commands_->resume(*before) : commands_->train(taken_->queued().entry.config);
+    if (!begun) {
         taken_.reset();
         return turnOff();
     }
@@ -109,19 +120,43 @@ void QueueRunner::next() {
     emit changed();
 }
 
+std::optional<engine::RunSummary> QueueRunner::earlierTry() {
+    const engine::QueuedRun& queued = taken_->queued();
+    if (queued.run.empty()) return std::nullopt;
+    std::optional<engine::RunSummary> found;
+    use([&](engine::RunQueue&) { found = feed_->store()->find(queued.run); });
+    if (!found || found->config != queued.entry.config || found->state == "running")
+        return std::nullopt;
+    return found;
+}
+
 void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
     if (!taken_ || track != track_) return;
+    noteRun();
     if (const auto* done = std::get_if<engine::RunDone>(&event))
         finish(stateOf(done->reason), done->run);
 }
 
-/// A run that ends before it has begun tells of no end: its data cannot be read, or it was stopped.
+/// A session that ends before it trains tells of no end: its data cannot be read, or it was
+/// stopped.
 void QueueRunner::stateChanged() {
     if (!isOver(feed_->state())) return;
+    noteRun();
     const bool unbegun = track_ && track_->run().empty() && feed_->state() != RunState::idle;
     if (unbegun) finish(QueueState::waiting, {});
+    // A run that goes on has a name from before. The end of one that trained arrives by then.
+    QTimer::singleShot(endWithin, this, [this, ended = std::weak_ptr(track_)] {
+        const bool same = track_ && track_ == ended.lock();
+        if (same && isOver(feed_->state())) finish(QueueState::waiting, {});
+    });
     // The slots of this change come first.
     QTimer::singleShot(0, this, &QueueRunner::next);
+}
+
+/// From its start on the queue knows the run: it goes on with it after a crash.
+void QueueRunner::noteRun() {
+    if (!track_ || track_->run().empty() || taken_->queued().run == track_->run()) return;
+    use([this](engine::RunQueue&) { taken_->set_run(track_->run()); });
 }
 
 void QueueRunner::finish(QueueState state, const std::string& run) {

@@ -7,6 +7,7 @@
 
 #include "engine/event.h"
 #include "engine/run_queue.h"
+#include "engine/run_store.h"
 
 namespace ui {
 
@@ -46,6 +47,9 @@ private:
     void use(F&& f);
     void openQueue();
     void next();
+    /// The run that was begun with these settings before the queue was interrupted.
+    std::optional<engine::RunSummary> earlierTry();
+    void noteRun();
     void take(const std::shared_ptr<RunTrack>& track, const engine::Event& event);
     void stateChanged();
     /// Of the run in flight. Other than as planned or by an error: it waits again.
