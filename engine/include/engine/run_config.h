@@ -36,7 +36,7 @@ struct TaskConfig {
 struct ModelConfig {
     std::string kind = "lenet";
     Options options;
-    std::string init_from;  ///< safetensors file with weights and buffers by name
+    std::string init_from;  ///< safetensors, .pt or .pth file with weights by name
     bool new_head = false;  ///< the last layer is drawn anew where init_from has other shapes
     std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
 

@@ -77,8 +77,9 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
 /// shape of it differs, it stays as it was drawn (fine-tuning on other classes).
 enum class Head { read, drawn_if_other };
 
-/// Reads parameters and buffers by name from a safetensors file. A tied parameter may stand there
-/// under either of its names, or under both with the same bits. Throws Error(data) naming
+/// Reads parameters and buffers by name from a safetensors file, or from a state dict that
+/// torch.save wrote (pickle/torch_file.h); the content decides which. A tied parameter may stand
+/// there under either of its names, or under both with the same bits. Throws Error(data) naming
 /// everything that is missing, unknown, of another shape, or differs from what it is tied to.
 void load_weights(Model& model, const std::string& path, Head head = Head::read);
 

@@ -5,6 +5,7 @@
 #include "core/restore.h"
 #include "engine/error.h"
 #include "models/model.h"
+#include "pickle/torch_file.h"
 #include "safetensors/tensor_file.h"
 
 namespace engine {
@@ -77,7 +78,7 @@ void leave_out_head(const Model& model, std::vector<Place>& places, TensorMap& s
 }  // namespace
 
 void load_weights(Model& model, const std::string& path, Head head) {
-    TensorMap tensors = load_tensors(path);
+    TensorMap tensors = is_torch_file(path) ? load_torch_tensors(path) : load_tensors(path);
     std::vector<Place> places = places_of(model);
     if (head == Head::drawn_if_other) leave_out_head(model, places, tensors);
     const std::string wrong = all_misfits(model, places, tensors);

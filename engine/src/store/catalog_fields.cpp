@@ -42,7 +42,9 @@ std::vector<FieldInfo> data_and_model_fields() {
         {"model.kind", "Model",
          "The network to train. Small networks show the same effects as large ones, sooner.", ""},
         {"model.init_from", "Start from",
-         "Safetensors file with the initial weights. Empty: random weights from the seed.", ""},
+         "File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random "
+         "weights from the seed.",
+         ""},
         {"model.new_head", "New last layer",
          "Draws the last layer anew where its shapes differ from those in the file, for "
          "fine-tuning "

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "engine/error.h"
@@ -96,6 +97,22 @@ TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
     EXPECT_EQ(saved_state(model).at("decoder.weight").values(),
               saved_state(loose).at("decoder.weight").values());
     EXPECT_THAT(refusal(saved_state(from_), false), HasSubstr("decoder.weight is missing"));
+}
+
+TEST_F(TiedWeights, AreReadFromPyTorchsFilesAsFromSafetensors) {
+    const std::filesystem::path torch(HALFTONE_TORCH_FILES);
+    const TensorMap wanted = load_tensors(torch / "language_model.safetensors");
+    // The second stands under `state_dict`, with the prefix of DataParallel.
+    for (const char* file : {"language_model.pt", "nested.pt"}) {
+        RnnLanguageModel model = language_model(2, true);
+        load_weights(model, (torch / file).string());
+        for (const auto& [name, tensor] : saved_state(model))
+            EXPECT_EQ(tensor.values(), wanted.at(name).values()) << file << ": " << name;
+    }
+    RnnLanguageModel model = language_model(2, true);
+    EXPECT_THAT(message_of(ErrorCode::data,
+                           [&] { load_weights(model, (torch / "parameters.pt").string()); }),
+                HasSubstr("does not fit the model: encoder.weight is missing"));
 }
 
 TEST_F(TiedWeights, AStateInMemoryIsTakenLikeAFile) {

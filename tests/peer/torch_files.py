@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes golden/torch/: state dicts as torch.save writes them, for `pickle_test` and `models_test`, and files that must be
+refused. NAME.pt holds what NAME.safetensors does; bad_NAME.pt is refused, bad.json says with which words.
+
+torch.save cannot write big-endian numbers here, so that file is turned by hand and then read by torch.load, which must give
+the same tensors.
+"""
+
+import collections
+import io
+import json
+import pathlib
+import pickle
+import shutil
+import struct
+import zipfile
+
+import safetensors.torch
+import torch
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "golden" / "torch"
+TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
+SEED = 19
+
+
+def numbers(*shape):
+    return torch.randn(*shape, generator=GENERATOR)
+
+
+def every_type():
+    out = collections.OrderedDict()
+    for dtype in TYPES:
+        values = numbers(3, 5) * 8
+        out[str(dtype).removeprefix("torch.")] = values.abs().to(dtype) if dtype == torch.uint8 else values.to(dtype)
+    out["scalar"] = torch.tensor(7)
+    out["empty"] = torch.empty(0, 4)
+    return out
+
+
+def every_walk():
+    base = numbers(4, 6)
+    shared = numbers(12)
+    return {"transposed": base.t(), "sliced": base[1:3, 2:6:2], "narrowed": base[2], "channels_last": numbers(2, 3, 4, 5).to(
+        memory_format=torch.channels_last), "first": shared[:6].view(2, 3), "second": shared[6:], "whole": shared,
+            "expanded": numbers(3, 1).expand(3, 7), "one": numbers(1)[0]}
+
+
+class LanguageModel(torch.nn.Module):
+    """The tied model of PyTorch's word language model example: 11 words, 4 numbers each."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = torch.nn.Embedding(11, 4)
+        self.rnn = torch.nn.LSTM(4, 4)
+        self.decoder = torch.nn.Linear(4, 11)
+        self.decoder.weight = self.encoder.weight
+
+
+def save(name, value, tensors, **options):
+    torch.save(value, FOLDER / f"{name}.pt", **options)
+    expect(name, tensors)
+
+
+def expect(name, tensors):
+    safetensors.torch.save_file({k: v.detach().clone().contiguous() for k, v in tensors.items()},
+                                FOLDER / f"{name}.safetensors")
+
+
+def entries(path):
+    with zipfile.ZipFile(path) as archive:
+        return [(info.filename, archive.read(info)) for info in archive.infolist()]
+
+
+def write_zip(path, parts, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in parts:
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, compression)
+
+
+def big_endian(tensors):
+    """A file of f32 tensors with the bytes of each number turned."""
+    torch.save(tensors, FOLDER / "big_endian.pt")
+    parts = []
+    for name, data in entries(FOLDER / "big_endian.pt"):
+        if "/data/" in name:
+            data = b"".join(data[i:i + 4][::-1] for i in range(0, len(data), 4))
+        parts.append((name, b"big" if name.endswith("byteorder") else data))
+    write_zip(FOLDER / "big_endian.pt", parts)
+    read = torch.load(FOLDER / "big_endian.pt", weights_only=True)
+    assert all(torch.equal(read[name], tensor) for name, tensor in tensors.items())
+    expect("big_endian", tensors)
+
+
+class Pickled:
+    """A pickle written by hand, protocol 2."""
+
+    def __init__(self):
+        self.data = b"\x80\x02"
+
+    def put(self, value):
+        if isinstance(value, int):
+            size = (value.bit_length() + 8) // 8
+            self.data += b"\x8a" + bytes([size]) + value.to_bytes(size, "little", signed=True)
+        elif isinstance(value, str):
+            self.data += b"X" + struct.pack("<I", len(value.encode())) + value.encode()
+        elif isinstance(value, tuple):
+            self.data += b"("
+            for item in value:
+                self.put(item)
+            self.data += b"t"
+        else:
+            value(self)
+        return self
+
+    def name(self, module, name):
+        self.data += b"c" + module.encode() + b"\n" + name.encode() + b"\n"
+        return self
+
+    def call(self, module, name, arguments):
+        self.name(module, name).put(arguments)
+        self.data += b"R"
+        return self
+
+    def storage(self, numel, key="0", kind="FloatStorage"):
+        self.put(("storage", lambda p: p.name("torch", kind), key, "cpu", numel))
+        self.data += b"Q"
+
+    def tensor(self, shape, strides, numel, offset=0, key="0"):
+        self.call("torch._utils", "_rebuild_tensor_v2",
+                  (lambda p: p.storage(numel, key), offset, shape, strides, lambda p: p.false(), ()))
+
+    def false(self):
+        self.data += b"\x89"
+
+    def dict_of(self, name, value):
+        self.data += b"}"
+        self.put(name).put(value)
+        self.data += b"s."
+        return self.data
+
+
+def archive(pickled, storages=(b"\0" * 16,), compression=zipfile.ZIP_STORED):
+    parts = [("x/data.pkl", pickled), ("x/byteorder", b"little")]
+    parts += [(f"x/data/{i}", data) for i, data in enumerate(storages)]
+    return parts, compression
+
+
+def one_tensor(shape, strides, numel, **where):
+    return Pickled().dict_of("weight", lambda p: p.tensor(shape, strides, numel, **where))
+
+
+def hostile():
+    """{name: (archive, the words of its refusal)}."""
+    call = b"\x80\x02cos\nsystem\nX\x0b\x00\x00\x00touch gotcha\x85R."
+    stacked = pickle.dumps(None, 4)[:-2] + b"\x8c\x08builtins\x8c\x04eval\x93\x8c\x013\x85R."
+    fine = one_tensor((4,), (1,), 4)
+    deep = b"\x80\x02" + b"]" * 200000 + b"a" * 199999 + b"."
+    return {
+        "call": (archive(call), "it names os.system, which is neither a tensor nor a plain value"),
+        "call_by_text": (archive(stacked), "it names builtins.eval, which is neither a tensor nor a plain value"),
+        "instance": (archive(b"\x80\x02(cbuiltins\nlist\no."), "it names builtins.list"),
+        "odd_instruction": (archive(b"\x80\x02(ibuiltins\nlist\n."), "it has an instruction (105) that torch.save does not write"),
+        "newobj_of_size": (archive(b"\x80\x02ctorch\nSize\n)\x81."), "is not described as PyTorch does"),
+        "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "its value is no dict of tensors"),
+        "beyond": (archive(one_tensor((5,), (1,), 4)), "a tensor in it reads beyond its storage 0"),
+        "beyond_by_stride": (archive(one_tensor((2, 2), (2**62, 1), 4)), "a tensor in it reads beyond its storage 0"),
+        "beyond_by_offset": (archive(one_tensor((4,), (1,), 4, offset=1)), "a tensor in it reads beyond its storage 0"),
+        "negative": (archive(one_tensor((-1,), (1,), 4)), "a tensor or storage in it has a negative size"),
+        "large_by_stride": (archive(one_tensor((2**20, 2**20), (0, 0), 4)), "its tensors would take more than 16 MiB"),
+        "endless_by_stride": (archive(one_tensor((2**40, 2**40), (0, 0), 4)),
+                              "a tensor in it has more elements than any machine holds"),
+        "huge_storage": (archive(one_tensor((4,), (1,), 2**60)), "a tensor in it has more elements than any machine holds"),
+        "short_storage": (archive(one_tensor((4,), (1,), 8)), "its storage 0 is not as long as it says"),
+        "absent_storage": (archive(one_tensor((4,), (1,), 4, key="7")), "its storage 7 is missing"),
+        "bomb": (archive(one_tensor((2**22,), (1,), 2**22), [b"\0" * 2**24], zipfile.ZIP_DEFLATED),
+                 "its tensors are larger than the file"),
+        "cut_pickle": (archive(fine[:-9]), "it ends too early"),
+        "no_tensors": (archive(pickle.dumps({"epoch": 3}, 2)), "what it holds as epoch is no tensor"),
+        "empty": (archive(pickle.dumps({}, 2)), "it holds no tensors"),
+        "number": (archive(pickle.dumps(3, 2)), "its value is no dict of tensors"),
+        "old_pickle": (archive(pickle.dumps({}, 0)), "its pickle is not of protocol 2 to 5"),
+        "no_pickle": (([("x/data/0", b"")], zipfile.ZIP_STORED), "the zip archive holds no data.pkl"),
+        "other_type": (archive(Pickled().dict_of("w", lambda p: p.storage(4, kind="CharStorage"))), "it names torch.CharStorage"),
+    }
+
+
+def write_hostile():
+    words = {}
+    for name, ((parts, compression), refusal) in hostile().items():
+        write_zip(FOLDER / f"bad_{name}.pt", parts, compression)
+        words[f"bad_{name}.pt"] = refusal
+    torch.save({"weight": torch.zeros(3)}, FOLDER / "bad_older_form.pt", _use_new_zipfile_serialization=False)
+    words["bad_older_form.pt"] = "it has the form that PyTorch wrote before version 1.6"
+    data = (FOLDER / "every_type.pt").read_bytes()
+    (FOLDER / "bad_cut.pt").write_bytes(data[:len(data) // 2])
+    words["bad_cut.pt"] = "not a sound zip archive"
+    (FOLDER / "bad.json").write_text(json.dumps(words, indent=1, sort_keys=True) + "\n")
+
+
+def main():
+    global GENERATOR
+    GENERATOR = torch.Generator().manual_seed(SEED)
+    torch.manual_seed(SEED)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    types, walks = every_type(), every_walk()
+    save("every_type", types, types)
+    save("every_walk", walks, walks)
+    for protocol in range(2, 6):
+        save(f"protocol_{protocol}", types, types, pickle_protocol=protocol)
+    model = LanguageModel()
+    state = model.state_dict()
+    save("language_model", state, state)
+    wrapped = torch.nn.DataParallel(model).state_dict()
+    parameters = {name: p for name, p in torch.nn.Linear(3, 2).named_parameters()}
+    save("nested", {"epoch": 3, "best": 0.5, "state_dict": wrapped, "optimizer": torch.optim.SGD(
+        model.parameters(), 0.1, momentum=0.9).state_dict(), "notes": ["a", None, (1, 2**70)]}, state)
+    save("parameters", {"model": {"_orig_mod.module." + k: p for k, p in parameters.items()}}, parameters)
+    big_endian({"a": numbers(3, 4), "b": numbers(5)})
+    write_hostile()
+
+
+if __name__ == "__main__":
+    main()
