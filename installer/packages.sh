@@ -33,6 +33,7 @@ zlib1g-dev
 liblzma-dev
 libarchive-dev
 libcsv-dev
+libprotozero-dev
 libsqlite3-dev
 libjpeg-dev
 libpng-dev

@@ -21,7 +21,7 @@ fail() {
 
 # Headers by their place below /usr/include, libraries by the name that the linker is given.
 headers=(oneapi dnnl.h dnnl.hpp dnnl_config.h dnnl_debug.h dnnl_types.h dnnl_version.h hwy nlohmann CLI archive.h
-         archive_entry.h sqlite3.h sqlite3ext.h csv.h nettle png.h pngconf.h pnglibconf.h libpng16 jpeglib.h jerror.h jmorecfg.h "$multiarch/jconfig.h" jconfig.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
+         archive_entry.h sqlite3.h sqlite3ext.h csv.h nettle protozero png.h pngconf.h pnglibconf.h libpng16 jpeglib.h jerror.h jmorecfg.h "$multiarch/jconfig.h" jconfig.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
 shared=(dnnl hwy z lzma archive sqlite3 csv nettle png jpeg)
 static=(gtest gtest_main gmock gmock_main)
 # The machine's own: they belong to its compiler and C library.

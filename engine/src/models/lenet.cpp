@@ -38,6 +38,18 @@ Tensor LeNet::forward(const Tensor& x) {
     return fc3_(relu(fc2_(h)));
 }
 
+OnnxValue LeNet::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const std::vector<std::int64_t> two{2, 2};
+    OnnxValue h = x;
+    for (const Conv2d* conv : {&conv1_, &conv2_}) {
+        h = graph.node("Relu", {conv->graph(graph, h)});
+        h = graph.node("MaxPool", {h}, {{"kernel_shape", two}, {"strides", two}});
+    }
+    h = graph.node("Flatten", {h});
+    for (const Linear* layer : {&fc1_, &fc2_}) h = graph.node("Relu", {layer->graph(graph, h)});
+    return fc3_.graph(graph, h);
+}
+
 ModelDescriptor lenet_descriptor() {
     return {
         .kind = "lenet",

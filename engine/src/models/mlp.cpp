@@ -23,6 +23,13 @@ Tensor Mlp::forward(const Tensor& x) {
     return layers_.back()(h);
 }
 
+OnnxValue Mlp::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
+    OnnxValue h = graph.node("Flatten", {x});
+    for (std::size_t i = 0; i + 1 < layers_.size(); ++i)
+        h = graph.node("Relu", {layers_[i].graph(graph, h)});
+    return layers_.back().graph(graph, h);
+}
+
 ModelDescriptor mlp_descriptor() {
     return {.kind = "mlp",
             .title = "MLP",

@@ -83,6 +83,25 @@ Tensor ResNet18::forward(const Tensor& x) {
     return fc_(flatten(pool(h), 1));
 }
 
+OnnxValue ResNet18::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
+    OnnxValue h = graph.node("Relu", {bn1_.graph(graph, conv1_.graph(graph, x))});
+    for (const Stage& stage : stages_) {
+        for (const Block& block : stage.blocks) h = block.graph(graph, h);
+    }
+    const ModuleScope opened(avgpool_);
+    h = graph.node("Flatten", {graph.node("GlobalAveragePool", {h})});
+    return fc_.graph(graph, h);
+}
+
+OnnxValue ResNet18::Block::graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const ModuleScope opened(name);
+    OnnxValue h = graph.node("Relu", {bn1.graph(graph, conv1.graph(graph, x))});
+    h = bn2.graph(graph, conv2.graph(graph, h));
+    const OnnxValue around =
+        shortcut.weight.defined() ? shortcut_bn.graph(graph, shortcut.graph(graph, x)) : x;
+    return graph.node("Relu", {graph.node("Add", {h, around})});
+}
+
 ModelDescriptor resnet18_descriptor() {
     return {.kind = "resnet18",
             .title = "ResNet-18",

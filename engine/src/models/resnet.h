@@ -13,6 +13,7 @@ public:
     ResNet18(std::int64_t channels, std::int64_t classes, std::optional<std::int64_t> seed,
              const Device& device);
     Tensor forward(const Tensor& x) override;
+    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     /// Two 3x3 convolutions and a shortcut; the first and the shortcut may have stride 2.
@@ -22,6 +23,8 @@ private:
         BatchNorm2d bn1, bn2;
         Conv2d shortcut;  // undefined weight: identity
         BatchNorm2d shortcut_bn;
+
+        OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
     };
     struct Stage {
         ModuleName name;

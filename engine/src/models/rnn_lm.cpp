@@ -76,6 +76,20 @@ TensorList RnnLanguageModel::forward(const TensorList& inputs) {
     return out;
 }
 
+OnnxValues RnnLanguageModel::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
+    const OnnxValue tokens = graph.node("Transpose", {inputs[0]});
+    OnnxValues out = rnn_.graph(graph, encoder_.graph(graph, tokens),
+                                OnnxValues(std::next(inputs.begin()), inputs.end()));
+    const ModuleScope opened(decoder_);
+    const OnnxValue rows = graph.node("Reshape", {out[0], graph.integers({-1, sizes_.hidden})});
+    out[0] = graph.node(
+        "Gemm",
+        {rows, graph.weight(sizes_.tied ? "encoder.weight" : "decoder.weight", decoder_weight_),
+         graph.weight("decoder.bias", decoder_bias_)},
+        {{"transB", std::int64_t{1}}});
+    return out;
+}
+
 std::vector<Shape> RnnLanguageModel::state_shapes(std::int64_t streams) const {
     const Shape shape{sizes_.layers, streams, sizes_.hidden};
     if (sizes_.cell == RecurrentKind::lstm) return {shape, shape};

@@ -23,6 +23,7 @@ public:
     /// {tokens (streams, window), h (layers, streams, hidden), and c for lstm} -> {logits (window *
     /// streams, words), step after step, and the new state}.
     TensorList forward(const TensorList& inputs) override;
+    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
     std::vector<Shape> state_shapes(std::int64_t streams) const override;
 
 private:

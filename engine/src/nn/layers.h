@@ -4,6 +4,7 @@
 #include "core/parameter.h"
 #include "core/philox.h"
 #include "core/tape.h"
+#include "onnx/onnx_graph.h"
 
 namespace engine {
 
@@ -40,7 +41,8 @@ private:
     std::uint32_t next_ = 0;
 };
 
-// A layer opens the module of the name that it is registered under while it runs.
+// A layer opens the module of the name that it is registered under while it runs. graph() is the
+// layer in evaluation mode as a piece of an ONNX graph.
 
 /// y = x weight^T + bias, weight (out, in); PyTorch's default init, U(-1/sqrt(in), 1/sqrt(in)) for
 /// both.
@@ -50,6 +52,7 @@ struct Linear {
     Linear() = default;
     Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out);
     Tensor operator()(const Tensor& x) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// Rows of a table, weight (rows, width); as PyTorch's, but drawn from U(-bound, bound).
@@ -62,6 +65,7 @@ struct Embedding {
               std::int64_t width, double bound, bool shared);
     /// index (any shape, i64) -> (shape, width)
     Tensor operator()(const Tensor& index) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& index) const;
 };
 
 /// Square kernel; weight (out, in, k, k).
@@ -75,6 +79,7 @@ struct Conv2d {
            std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
            Init init);
     Tensor operator()(const Tensor& x) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1. Without `affine` it
@@ -88,6 +93,7 @@ struct BatchNorm2d {
     Tensor operator()(const Tensor& x, bool training) const;
     /// relu(batch_norm(x) + residual) in one pass; residual may be undefined.
     Tensor relu(const Tensor& x, const Tensor& residual, bool training) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 
 private:
     void count(bool training) const;

@@ -1,0 +1,89 @@
+// onnx_forward SETTINGS.json FIELD OUTPUTS TYPE IN.safetensors OUT.safetensors OUT.onnx: the
+// forward pass of a model in evaluation mode, and the model as ONNX, for onnx_models.py.
+//
+// SETTINGS: those of a run; model.kind, model.options and model.init_from count. FIELD: the input,
+// "image 3 32 32", "features 7" or "tokens 12"; OUTPUTS: classes or words. TYPE: fp32 or fp16, of
+// weights, inputs and outputs (batch norm stays fp32). IN: "0", "1", ... the input and the carried
+// state; OUT: "0", "1", ... the output and the next state, as f32.
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "core/cast.h"
+#include "engine/error.h"
+#include "models/onnx_export.h"
+#include "safetensors/tensor_file.h"
+
+namespace engine {
+namespace {
+
+RunConfig read_settings(const char* path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    return parse_run_config(text.str()).config;
+}
+
+FieldSpec read_field(const std::string& text, std::int64_t words) {
+    std::istringstream in(text);
+    FieldSpec field;
+    in >> field.name;
+    field.kind = field.name == "image"      ? FieldKind::image
+                 : field.name == "features" ? FieldKind::features
+                                            : FieldKind::tokens;
+    for (std::int64_t size = 0; in >> size;) field.shape.push_back(size);
+    if (field.kind == FieldKind::tokens) {
+        field.dtype = DType::i64;
+        field.cardinality = words;
+        field.windowed = true;
+    }
+    return field;
+}
+
+TensorList read_inputs(const char* path, DType dtype) {
+    const TensorMap tensors = load_tensors(path);
+    TensorList out;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const Tensor& given = tensors.at(std::to_string(i));
+        out.push_back(is_floating(given.dtype()) ? to(given, dtype) : given);
+    }
+    return out;
+}
+
+void run(char** argv) {
+    const RunConfig config = read_settings(argv[1]);
+    const std::int64_t outputs = std::stoll(argv[3]);
+    const ModelShape shape{{read_field(argv[2], outputs)}, outputs};
+    const DType dtype = std::string(argv[4]) == "fp16" ? DType::f16 : DType::f32;
+    const auto model = make_model(config.model, shape, 1, Device{});
+    load_weights(*model, config.model.init_from);
+    write_onnx(argv[7],
+               onnx_graph(*model, shape, model_descriptor(config.model.kind).output, dtype),
+               {{"precision", argv[4]}});
+    if (dtype == DType::f16) convert_weights(*model, dtype, true);
+    model->training = false;
+    const GradMode off(false);
+    const TensorList found = model->forward(read_inputs(argv[5], dtype));
+    TensorMap out;
+    for (std::size_t i = 0; i < found.size(); ++i)
+        out[std::to_string(i)] = to(found[i], DType::f32);
+    save_tensors(argv[6], out);
+}
+
+}  // namespace
+}  // namespace engine
+
+int main(int argc, char** argv) {
+    if (argc != 8) {
+        std::cerr << "usage: onnx_forward SETTINGS FIELD OUTPUTS TYPE IN OUT ONNX\n";
+        return 2;
+    }
+    try {
+        engine::run(argv);
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""Every model as ONNX, fp32 and fp16: onnx's checker must accept the file, and onnxruntime must compute what the engine
+computes, for two batch sizes, with the weights that PyTorch wrote to a .pt file.
+
+The reference is the network in f64 with weights and inputs of the file's type. The bound is measured, as elsewhere here:
+FACTOR times the farthest of RUNS networks in which each op's result is moved as much as another order of its sums would
+move it, sqrt(n) u32 rms(y) + u32 |y| for n terms, exp and tanh by four units more, and in fp16 by one rounding of the
+result, u16 |y|, after which it is rounded. onnxruntime computes fp16 on a CPU through f32 and may leave roundings out, so
+the reference itself has none. Errors are norms of whole tensors.
+
+Beside the engine the tables show the distance to a network whose gates are in another order, or whose batch norm has
+another epsilon: what the bound must tell from the right one.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnxruntime
+import safetensors.torch
+import torch
+from torch.nn import functional as F
+
+from peer_models import LeNet, Mlp, ResNet18
+from task_reference import RnnLm
+
+FACTOR, RUNS, SEED = 4.0, 8, 5
+U32, U16 = 2.0**-24, 2.0**-11
+FUNCTION_UNITS = 4.0
+CELLS = ("lstm", "gru", "rnn-tanh", "rnn-relu")
+
+
+@dataclasses.dataclass
+class Arithmetic:
+    """What is done to a result: nothing, or another order of its sums and the roundings of the type."""
+    noise: torch.Generator | None = None
+    half: bool = False
+
+    def moved(self, y, by):
+        return y + by * (torch.rand(y.shape, generator=self.noise, dtype=y.dtype) * 2 - 1)
+
+    def store(self, y, terms):
+        if self.noise is None:
+            return y
+        y = self.moved(y, U32 * (y.abs() + math.sqrt(terms) * y.square().mean().sqrt()))
+        return self.moved(y, U16 * y.abs()).half().double() if self.half else y
+
+    def function(self, y):
+        return y if self.noise is None else self.moved(y, U32 * FUNCTION_UNITS * y.abs())
+
+
+def linear(p, name, x, a):
+    return a.store(F.linear(x, p[f"{name}.weight"], p[f"{name}.bias"]), x.shape[1])
+
+
+def conv(p, name, x, a, **options):
+    weight = p[f"{name}.weight"]
+    return a.store(F.conv2d(x, weight, p.get(f"{name}.bias"), **options), weight[0].numel())
+
+
+def norm(p, name, x, a, eps=1e-5):
+    return a.store(F.batch_norm(x, p[f"{name}.running_mean"], p[f"{name}.running_var"], p[f"{name}.weight"],
+                                p[f"{name}.bias"], False, 0.1, eps), 4)
+
+
+def mlp(p, inputs, a):
+    x, layers = inputs[0].flatten(1), len(p) // 2
+    for i in range(1, layers + 1):
+        x = linear(p, f"fc{i}", x, a)
+        x = F.relu(x) if i < layers else x
+    return [x]
+
+
+def lenet(p, inputs, a):
+    x = inputs[0]
+    for name in ("conv1", "conv2"):
+        x = F.max_pool2d(F.relu(conv(p, name, x, a)), 2)
+    x = x.flatten(1)
+    for name in ("fc1", "fc2"):
+        x = F.relu(linear(p, name, x, a))
+    return [linear(p, "fc3", x, a)]
+
+
+def resnet18(p, inputs, a, eps=1e-5):
+    x = F.relu(norm(p, "bn1", conv(p, "conv1", inputs[0], a, padding=1), a, eps))
+    for stage in range(1, 5):
+        for i in range(2):
+            name, stride = f"layer{stage}.{i}", 2 if stage > 1 and i == 0 else 1
+            around = x
+            if f"{name}.downsample.0.weight" in p:
+                around = norm(p, f"{name}.downsample.1", conv(p, f"{name}.downsample.0", x, a, stride=stride), a, eps)
+            x = F.relu(norm(p, f"{name}.bn1", conv(p, f"{name}.conv1", x, a, stride=stride, padding=1), a, eps))
+            x = norm(p, f"{name}.bn2", conv(p, f"{name}.conv2", x, a, padding=1), a, eps)
+            x = F.relu(a.store(x + around, 1))
+    return [linear(p, "fc", a.store(x.mean((2, 3)), x.shape[2] * x.shape[3]), a)]
+
+
+def cell_step(cell, gx, gh, h, c, a, order):
+    def gate(x):
+        return a.function(torch.sigmoid(x))
+
+    if cell.startswith("rnn"):
+        return (torch.relu(gx + gh) if cell == "rnn-relu" else a.function(torch.tanh(gx + gh))), c
+    x, y = gx.chunk(len(order), 1), gh.chunk(len(order), 1)
+    x, y = [x[i] for i in order], [y[i] for i in order]
+    if cell == "lstm":
+        c = gate(x[1] + y[1]) * c + gate(x[0] + y[0]) * a.function(torch.tanh(x[2] + y[2]))
+        return gate(x[3] + y[3]) * a.function(torch.tanh(c)), c
+    n = a.function(torch.tanh(x[2] + gate(x[0] + y[0]) * y[2]))
+    return n + gate(x[1] + y[1]) * (h - n), c
+
+
+def rnn_lm(cell, tied, p, inputs, a, order=None):
+    tokens, *state = inputs
+    order = order or range(4 if cell == "lstm" else 3)
+    x, new = p["encoder.weight"][tokens.t()], []
+    for layer in range(len(state[0])):
+        w_ih, w_hh, b_ih, b_hh = (p[f"rnn.{n}_l{layer}"] for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        h, c, rows = state[0][layer], state[-1][layer], []
+        for row in x:
+            gx, gh = a.store(F.linear(row, w_ih, b_ih), row.shape[1]), a.store(F.linear(h, w_hh, b_hh), h.shape[1])
+            h, c = cell_step(cell, gx, gh, h, c, a, order)
+            h, c = a.store(h, 4), a.store(c, 4)
+            rows.append(h)
+        x = torch.stack(rows)
+        new.append((h, c))
+    weight = p["encoder.weight" if tied else "decoder.weight"]
+    out = a.store(F.linear(x.flatten(0, 1), weight, p["decoder.bias"]), weight.shape[1])
+    return [out, *(torch.stack(s) for s in list(zip(*new))[:len(state)])]
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    model: torch.nn.Module
+    settings: dict
+    field: str
+    outputs: int
+    forward: callable
+    inputs: list
+    wrong: callable  # another network, which the bound must refuse
+
+    def rows(self, count):
+        """The first rows (streams) of the inputs."""
+        return [self.inputs[0][:count], *(s[:, :count].contiguous() for s in self.inputs[1:])]
+
+
+def language_case(cell, tied):
+    words, width, hidden, streams = 53, 32, 32 if tied else 24, 6
+    model = RnnLm(cell, words, width, hidden, 2, tied)
+    with torch.no_grad():
+        for name, p in model.named_parameters():  # larger than drawn, so that the gates move
+            p.copy_(torch.randn(p.shape) * (0.4 if name.startswith("rnn") else 0.5))
+    inputs = [torch.randint(words, (streams, 12))] + [torch.randn(2, streams, hidden) * 0.5 for _ in
+                                                      range(2 if cell == "lstm" else 1)]
+    options = {"cell": cell, "embedding": width, "hidden": hidden, "layers": 2, "tied": tied}
+    order = {"lstm": [0, 1, 3, 2], "gru": [1, 0, 2]}.get(cell, None)
+
+    def forward(p, x, a):
+        return rnn_lm(cell, tied, p, x, a)
+
+    def wrong(p, x, a):
+        return rnn_lm(cell, tied, p, x, a, order) if order else rnn_lm(
+            "rnn-tanh" if cell == "rnn-relu" else "rnn-relu", tied, p, x, a)
+
+    return Case(f"rnn-lm {cell}{' tied' if tied else ''}", model, {"kind": "rnn-lm", "options": options}, "tokens 12", words,
+                forward, inputs, wrong)
+
+
+def cases():
+    def without_last_bias(forward, last):
+        return lambda p, x, a: forward({**p, f"{last}.bias": p[f"{last}.bias"] * 0}, x, a)
+
+    resnet = ResNet18(10)
+    with torch.no_grad():
+        for name, b in resnet.named_buffers():
+            if b.is_floating_point():
+                b.copy_(torch.rand(b.shape) + 0.5 if name.endswith("var") else torch.randn(b.shape) * 0.1)
+    out = [Case("mlp features", Mlp([7, 64, 32, 3]), {"kind": "mlp", "options": {"hidden": [64, 32]}}, "features 7", 3, mlp,
+                [torch.randn(5, 7)], without_last_bias(mlp, "fc3")),
+           Case("mlp image", Mlp([147, 20, 4]), {"kind": "mlp", "options": {"hidden": [20]}}, "image 3 7 7", 4, mlp,
+                [torch.randn(5, 3, 7, 7)], without_last_bias(mlp, "fc2")),
+           Case("lenet", LeNet(1, 28, 10), {"kind": "lenet"}, "image 1 28 28", 10, lenet, [torch.randn(5, 1, 28, 28)],
+                without_last_bias(lenet, "fc3")),
+           Case("resnet18", resnet, {"kind": "resnet18"}, "image 3 32 32", 10, resnet18, [torch.randn(3, 3, 32, 32)],
+                lambda p, x, a: resnet18(p, x, a, 0.03))]
+    return out + [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
+
+
+def in_type(tensor, half):
+    """As the file's type holds it, in f64."""
+    if not tensor.is_floating_point():
+        return tensor
+    return (tensor.half() if half else tensor).double()
+
+
+def is_norm(name):
+    return ".running_" in name or "bn" in name or "downsample.1" in name
+
+
+def distance(got, wanted):
+    return float((got.double() - wanted.double()).norm())
+
+
+def engine_run(program, case, half, folder):
+    torch.save(case.model.state_dict(), folder / "weights.pt")
+    settings = {"model": {**case.settings, "init_from": str(folder / "weights.pt")}}
+    (folder / "settings.json").write_text(json.dumps(settings))
+    safetensors.torch.save_file({str(i): t.contiguous() for i, t in enumerate(case.inputs)}, folder / "in.safetensors")
+    subprocess.run([program, folder / "settings.json", case.field, str(case.outputs), "fp16" if half else "fp32",
+                    folder / "in.safetensors", folder / "out.safetensors", folder / "model.onnx"], check=True)
+    found = safetensors.torch.load_file(folder / "out.safetensors")
+    return [found[str(i)] for i in range(len(found))]
+
+
+def runtime(path, inputs, half):
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    fed = {}
+    for port, tensor in zip(session.get_inputs(), inputs, strict=True):
+        fed[port.name] = (tensor.half() if half and tensor.is_floating_point() else tensor).numpy()
+    return [torch.from_numpy(numpy.asarray(t)).float() for t in session.run(None, fed)]
+
+
+def check_names(path, model):
+    """The checker's word, and PyTorch's names and shapes among the initializers."""
+    file = onnx.load(path)
+    onnx.checker.check_model(file, full_check=True)
+    assert [(o.domain, o.version) for o in file.opset_import] == [("", 17)]
+    stored = {t.name: tuple(t.dims) for t in file.graph.initializer}
+    twins = {}
+    for name, tensor in model.state_dict().items():
+        twins.setdefault(tensor.data_ptr(), []).append(name)
+    for name, tensor in model.state_dict().items():
+        if name.endswith("num_batches_tracked"):
+            continue
+        assert any(stored.get(twin) == tuple(tensor.shape) for twin in twins[tensor.data_ptr()]), name
+
+
+def compare(program, case, half, folder):
+    ours = engine_run(program, case, half, folder)
+    check_names(folder / "model.onnx", case.model)
+    state = {name: t.double() if is_norm(name) else in_type(t, half) for name, t in case.model.state_dict().items()}
+    inputs = [in_type(t, half) for t in case.inputs]
+    exact = case.forward(state, inputs, Arithmetic())
+    runs = [case.forward(state, inputs, Arithmetic(torch.Generator().manual_seed(i), half)) for i in range(RUNS)]
+    bounds = [FACTOR * max(distance(run[i], exact[i]) for run in runs) for i in range(len(exact))]
+    theirs = runtime(folder / "model.onnx", case.inputs, half)
+    wrong = distance(case.wrong(state, inputs, Arithmetic())[0], exact[0])
+    good = wrong > bounds[0]
+    for i, bound in enumerate(bounds):
+        apart = [distance(ours[i], exact[i]), distance(theirs[i], exact[i]), distance(theirs[i], ours[i])]
+        good = good and max(apart) <= bound and theirs[i].shape == exact[i].shape
+        print(f"| {case.name} | {'fp16' if half else 'fp32'} | {'output' if i == 0 else f'next_state_{i - 1}'} | "
+              f"{float(exact[i].norm()):.3g} | {bound:.2e} | " + " | ".join(f"{a / bound:.2f}" for a in apart) +
+              f" | {wrong / bound if i == 0 else math.nan:.3g} |")
+    few = case.rows(2)
+    fewer = runtime(folder / "model.onnx", few, half)
+    wanted = case.forward(state, [in_type(t, half) for t in few], Arithmetic())
+    return good and all(distance(f, w) <= b for f, w, b in zip(fewer, wanted, bounds))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    root = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--program", default=root / "build" / "dev" / "tests" / "peer" / "onnx_forward",
+                        help="ninja onnx_forward (default: of the dev build)")
+    options = parser.parse_args()
+    torch.manual_seed(SEED)
+    print("| model | type | tensor | norm | bound | engine | onnxruntime | apart | wrong network |\n" + "| --- " * 9 + "|")
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        for case in cases():
+            for half in (False, True):
+                if not compare(options.program, case, half, pathlib.Path(folder)):
+                    failures += 1
+                    print(f"{case.name}: beyond the bound, or the bound cannot tell the wrong network")
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
