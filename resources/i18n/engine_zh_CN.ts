@@ -237,10 +237,6 @@
         <translation>初始权重</translation>
     </message>
     <message>
-        <source>Safetensors file with the initial weights. Empty: random weights from the seed.</source>
-        <translation>存放初始权重的 safetensors 文件；留空则由种子随机初始化。</translation>
-    </message>
-    <message>
         <source>Precision</source>
         <translation>精度</translation>
     </message>
@@ -3903,6 +3899,270 @@
     <message>
         <source>Settings: {}</source>
         <translation>设置：{}</translation>
+    </message>
+    <message>
+        <source>Export it as fp16, or as safetensors.</source>
+        <translation>请以 fp16 或 safetensors 导出。</translation>
+    </message>
+    <message>
+        <source>Export it as safetensors.</source>
+        <translation>请以 safetensors 导出。</translation>
+    </message>
+    <message>
+        <source>Export the model as fp32.</source>
+        <translation>请以 fp32 导出模型。</translation>
+    </message>
+    <message>
+        <source>Give a file that halftone export --to run wrote.</source>
+        <translation>请给出由 halftone export --to run 写出的文件。</translation>
+    </message>
+    <message>
+        <source>Give the path of a file.</source>
+        <translation>请给出文件的路径。</translation>
+    </message>
+    <message>
+        <source>ONNX: a graph is fp32 or fp16, not {}</source>
+        <translation>ONNX：计算图为 fp32 或 fp16，而非 {}</translation>
+    </message>
+    <message>
+        <source>ONNX: recurrent layers go one way, with time first, not otherwise</source>
+        <translation>ONNX：循环层只支持单向且时间维在前</translation>
+    </message>
+    <message>
+        <source>Save the model's state_dict() with torch.save, or as safetensors.</source>
+        <translation>请用 torch.save 保存模型的 state_dict()，或保存为 safetensors。</translation>
+    </message>
+    <message>
+        <source>The model's weights take {} MiB; an ONNX file holds at most 2 GiB.</source>
+        <translation>模型权重占 {} MiB；ONNX 文件最多容纳 2 GiB。</translation>
+    </message>
+    <message>
+        <source>This model cannot be exported to ONNX.</source>
+        <translation>该模型无法导出为 ONNX。</translation>
+    </message>
+    <message>
+        <source>a tensor in it has more elements than any machine holds</source>
+        <translation>其中一个张量的元素数超出任何机器的容量</translation>
+    </message>
+    <message>
+        <source>a tensor in it has {} dimensions, the most is 8</source>
+        <translation>其中一个张量有 {} 维，最多为 8 维</translation>
+    </message>
+    <message>
+        <source>a tensor in it reads beyond its storage {}</source>
+        <translation>其中一个张量读取范围超出其存储 {}</translation>
+    </message>
+    <message>
+        <source>a tensor or storage in it has a negative size</source>
+        <translation>其中一个张量或存储的大小为负</translation>
+    </message>
+    <message>
+        <source>a tensor or storage in it is not described as PyTorch does</source>
+        <translation>其中一个张量或存储的描述方式与 PyTorch 不符</translation>
+    </message>
+    <message>
+        <source>it calls {} otherwise than PyTorch does</source>
+        <translation>它对 {} 的调用方式与 PyTorch 不符</translation>
+    </message>
+    <message>
+        <source>it ends too early</source>
+        <translation>内容过早结束</translation>
+    </message>
+    <message>
+        <source>it has an entry whose name is not plain: {}</source>
+        <translation>其中有名称不规范的条目：{}</translation>
+    </message>
+    <message>
+        <source>it has an instruction ({}) that torch.save does not write</source>
+        <translation>其中有 torch.save 不会写出的指令（{}）</translation>
+    </message>
+    <message>
+        <source>it has data.pkl twice</source>
+        <translation>其中 data.pkl 出现两次</translation>
+    </message>
+    <message>
+        <source>it has no settings</source>
+        <translation>其中没有设置</translation>
+    </message>
+    <message>
+        <source>it has the form that PyTorch wrote before version 1.6</source>
+        <translation>它是 PyTorch 1.6 之前的旧格式</translation>
+    </message>
+    <message>
+        <source>it has too many entries</source>
+        <translation>其中的条目过多</translation>
+    </message>
+    <message>
+        <source>it has too many values</source>
+        <translation>其中的值过多</translation>
+    </message>
+    <message>
+        <source>it holds no tensors</source>
+        <translation>其中没有张量</translation>
+    </message>
+    <message>
+        <source>it names {}, which is neither a tensor nor a plain value</source>
+        <translation>它引用了 {}，既不是张量也不是普通值</translation>
+    </message>
+    <message>
+        <source>it unpacks to more than a file of {} bytes can stand for</source>
+        <translation>解压后的大小远超 {} 字节的文件所能对应的范围</translation>
+    </message>
+    <message>
+        <source>its pickle is not of protocol 2 to 5</source>
+        <translation>其 pickle 协议不是 2 到 5</translation>
+    </message>
+    <message>
+        <source>its stack is damaged</source>
+        <translation>其 pickle 栈已损坏</translation>
+    </message>
+    <message>
+        <source>its storage {} is missing</source>
+        <translation>缺少存储 {}</translation>
+    </message>
+    <message>
+        <source>its storage {} is not as long as it says</source>
+        <translation>存储 {} 的长度与声明不符</translation>
+    </message>
+    <message>
+        <source>its storage {} is of two types</source>
+        <translation>存储 {} 有两种类型</translation>
+    </message>
+    <message>
+        <source>its tensors are larger than the file; repacked archives are not read</source>
+        <translation>其张量大于文件本身；不支持重新压缩过的归档</translation>
+    </message>
+    <message>
+        <source>its tensors would take more than {} MiB of memory</source>
+        <translation>其张量将占用超过 {} MiB 内存</translation>
+    </message>
+    <message>
+        <source>its value is no dict of tensors</source>
+        <translation>其内容不是由张量组成的字典</translation>
+    </message>
+    <message>
+        <source>its values are not of the types that they are used as</source>
+        <translation>其中的值与使用方式类型不符</translation>
+    </message>
+    <message>
+        <source>the zip archive holds no data.pkl</source>
+        <translation>该 zip 归档中没有 data.pkl</translation>
+    </message>
+    <message>
+        <source>what it holds as {} is no tensor</source>
+        <translation>其中的 {} 不是张量</translation>
+    </message>
+    <message>
+        <source>{} holds values beyond 65504, which fp16 cannot hold</source>
+        <translation>{} 含有超过 65504 的值，fp16 无法表示</translation>
+    </message>
+    <message>
+        <source>{} is a link or a device</source>
+        <translation>{} 是链接或设备文件</translation>
+    </message>
+    <message>
+        <source>{} is not as long as it says</source>
+        <translation>{} 的长度与声明不符</translation>
+    </message>
+    <message>
+        <source>{} stands there twice, or is no part of a run</source>
+        <translation>{} 重复出现，或不属于一次运行</translation>
+    </message>
+    <message>
+        <source>{}: cannot be read as PyTorch weights: {}</source>
+        <translation>{}：无法作为 PyTorch 权重读取：{}</translation>
+    </message>
+    <message>
+        <source>{}: not a run that can be imported: {}</source>
+        <translation>{}：不是可以导入的运行：{}</translation>
+    </message>
+    <message>
+        <source>{}: not a sound zip archive: {}</source>
+        <translation>{}：不是完好的 zip 归档：{}</translation>
+    </message>
+    <message>
+        <source>{}: not the folder of a run</source>
+        <translation>{}：不是运行的文件夹</translation>
+    </message>
+    <message>
+        <source>it cannot be opened</source>
+        <translation>无法打开</translation>
+    </message>
+    <message>
+        <source>its directory is damaged</source>
+        <translation>其目录已损坏</translation>
+    </message>
+    <message>
+        <source>it is encrypted</source>
+        <translation>它已加密</translation>
+    </message>
+    <message>
+        <source>an entry has no readable name</source>
+        <translation>有一个条目的名称无法读取</translation>
+    </message>
+    <message>
+        <source>an entry does not unpack</source>
+        <translation>有一个条目无法解压</translation>
+    </message>
+    <message>
+        <source>an entry is not as long as it says</source>
+        <translation>有一个条目的长度与声明不符</translation>
+    </message>
+    <message>
+        <source>an entry is longer than it may be</source>
+        <translation>有一个条目过长</translation>
+    </message>
+    <message>
+        <source>File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random weights from the seed.</source>
+        <translation>初始权重的文件：safetensors，或 PyTorch 的 .pt、.pth。留空：按种子随机生成。</translation>
+    </message>
+    <message>
+        <source>Weights (safetensors)</source>
+        <translation>权重（safetensors）</translation>
+    </message>
+    <message>
+        <source>The weights of a checkpoint under PyTorch's names.</source>
+        <translation>检查点的权重，使用 PyTorch 的参数名。</translation>
+    </message>
+    <message>
+        <source>ONNX model</source>
+        <translation>ONNX 模型</translation>
+    </message>
+    <message>
+        <source>The model of a checkpoint for onnxruntime and other programs.</source>
+        <translation>检查点的模型，供 onnxruntime 等程序使用。</translation>
+    </message>
+    <message>
+        <source>TensorBoard</source>
+        <translation>TensorBoard</translation>
+    </message>
+    <message>
+        <source>A folder with every figure of every step and epoch, for TensorBoard.</source>
+        <translation>含每一步和每一轮全部指标的文件夹，供 TensorBoard 使用。</translation>
+    </message>
+    <message>
+        <source>Steps (CSV)</source>
+        <translation>各步数据（CSV）</translation>
+    </message>
+    <message>
+        <source>The figures of every step as a table.</source>
+        <translation>每一步的指标，以表格形式。</translation>
+    </message>
+    <message>
+        <source>Figures (JSON)</source>
+        <translation>指标（JSON）</translation>
+    </message>
+    <message>
+        <source>Settings, figures, epochs, events and every step.</source>
+        <translation>设置、指标、各轮、事件以及每一步。</translation>
+    </message>
+    <message>
+        <source>Whole run</source>
+        <translation>整个运行</translation>
+    </message>
+    <message>
+        <source>Everything that the run has on disk in one file, to be imported on another machine.</source>
+        <translation>该运行在磁盘上的全部内容，合成一个文件，可在另一台机器上导入。</translation>
     </message>
 </context>
 </TS>

@@ -1,13 +1,41 @@
 #!/usr/bin/env python3
-"""Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script and
-FOLDER/safetensors. Needs numpy and safetensors."""
+"""Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
+FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle and FOLDER/run_file. Needs numpy and safetensors."""
 
 import json
 import pathlib
 import sys
+import zipfile
 
 import safetensors
 import safetensors.torch
+
+
+def torch_seeds(folder, golden):
+    """PyTorch's files, good and bad, and their pickles alone."""
+    for kind in ("torch_file", "pickle"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    for file in sorted((golden / "torch").glob("*.pt")):
+        (folder / "torch_file" / file.stem).write_bytes(file.read_bytes())
+        try:
+            with zipfile.ZipFile(file) as archive:
+                for name in archive.namelist():
+                    if name.endswith("data.pkl"):
+                        (folder / "pickle" / file.stem).write_bytes(archive.read(name))
+        except zipfile.BadZipFile:
+            pass
+
+
+def run_seeds(folder):
+    """Archives with the files of a run, stored and packed, with a folder, and with names that lead out of it."""
+    (folder / "run_file").mkdir(parents=True, exist_ok=True)
+    files = {"config.json": "{}", "events.jsonl": '{"event":"created","run":"1"}', "notes.json": "{}", "steps.rec": "x" * 99}
+    for name, more, packing in (("stored", {}, zipfile.ZIP_STORED), ("packed", {}, zipfile.ZIP_DEFLATED),
+                                ("nested", {"checkpoint-3/": "", "checkpoint-3/state.json": "{}"}, zipfile.ZIP_STORED),
+                                ("outside", {"../a": "", "/a": ""}, zipfile.ZIP_STORED)):
+        with zipfile.ZipFile(folder / "run_file" / name, "w", packing) as archive:
+            for file, text in {**files, **more}.items():
+                archive.writestr(zipfile.ZipInfo(file), text)
 
 
 def main():
@@ -15,6 +43,8 @@ def main():
     golden = pathlib.Path(__file__).resolve().parents[1] / "peer" / "golden"
     for kind in ("op_script", "safetensors"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
+    torch_seeds(folder, golden)
+    run_seeds(folder)
     count = 0
     for lines in sorted(golden.glob("*.jsonl")):
         with safetensors.safe_open(lines.with_suffix(".safetensors"), "pt") as tensors:

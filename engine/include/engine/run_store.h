@@ -69,6 +69,10 @@ public:
     /// and drops what came after `step` from the index, which it enters if it was not there. Throws
     /// Error(state) if a process is training it, and Error(io).
     NewRun reopen(const std::filesystem::path& folder, std::int64_t step);
+    /// Makes a new run of a file that export_run_file() wrote (engine/export.h), with its notes,
+    /// tags and title, under the next number: nothing is overwritten, and what fails leaves
+    /// nothing. Throws Error(data) for a file that is none, and Error(io).
+    NewRun import_run(const std::filesystem::path& file);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
     /// program locks the index for more than a few milliseconds, a later call brings it up to date.
     /// Steps are never written here. Throws Error(io), and Error(data) if the folder is gone; the

@@ -24,6 +24,9 @@ struct Word {
     std::string_view name;   ///< as in JSON
     std::string_view title;  ///< as the window shows it
 };
+/// clang needs it spelt out before version 17.
+template <typename E>
+Word(E, const char*, const char*) -> Word<E>;
 
 /// The words of a setting, in the order in which they are offered.
 template <typename E>

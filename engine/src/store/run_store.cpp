@@ -16,6 +16,7 @@
 #include "file/retry.h"
 #include "store/kept_index.h"
 #include "store/open_run.h"
+#include "store/run_archive.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -186,6 +187,54 @@ struct RunStore::Impl {
         return {id, folder};
     }
 
+    /// Unpacks beside the runs, one folder below, where nobody takes it for one, and moves it into
+    /// its numbered place.
+    NewRun import_run(const fs::path& file) {
+        std::string beside = (root / ".import-XXXXXX").string();
+        if (::mkdtemp(beside.data()) == nullptr) throw_write_error(beside, errno);
+        const auto clean_up = [&beside] {
+            std::error_code ignored;
+            fs::remove_all(beside, ignored);
+        };
+        try {
+            const fs::path unpacked = fs::path(beside) / "run";
+            fs::create_directory(unpacked);
+            unpack_run(file, unpacked);
+            const NewRun made = take_in(unpacked);
+            clean_up();
+            return made;
+        } catch (...) {
+            clean_up();
+            throw;
+        }
+    }
+
+    NewRun take_in(const fs::path& unpacked) {
+        const std::lock_guard lock(index_mutex);
+        return index.exclusively([&](const FileLock& root_lock) {
+            const NewRun made = make_numbered(root_lock);
+            std::error_code error;
+            try {
+                rename_run(unpacked, made.run, made.folder);
+            } catch (...) {
+                fs::remove(made.folder, error);
+                throw;
+            }
+            fs::rename(unpacked, made.folder, error);  // which is empty
+            if (error) {
+                const int reason = error.value();
+                fs::remove(made.folder, error);
+                throw_write_error(made.folder, reason);
+            }
+            // Where the index is busy, the run is entered at the next start, as any folder is.
+            try_index(0, [&](RunIndex& opened) {
+                opened.adopt({made.folder});
+                return 0;
+            });
+            return made;
+        });
+    }
+
     /// f(RunIndex&), or this where the index cannot be read now.
     template <typename T, typename F>
     T try_index(T otherwise, F&& f) {
@@ -297,6 +346,8 @@ RunStore::NewRun RunStore::create(const RunConfig& config, const fs::path& folde
 RunStore::NewRun RunStore::reopen(const fs::path& folder, std::int64_t step) {
     return impl_->reopen(folder, step);
 }
+
+RunStore::NewRun RunStore::import_run(const fs::path& file) { return impl_->import_run(file); }
 
 void RunStore::append(const Event& event) {
     std::optional<Error> failure;

@@ -39,7 +39,7 @@ ZipReader::ZipReader(const fs::path& path)
     // By its directory alone: what lies in the file without being listed there is no entry.
     archive_read_support_format_zip_seekable(handle_.get());
     if (archive_read_open_filename(handle_.get(), path_.c_str(), block_bytes) != ARCHIVE_OK)
-        refuse("it cannot be opened");
+        refuse(msg("it cannot be opened"));
 }
 
 ZipReader::~ZipReader() = default;
@@ -48,15 +48,16 @@ const ZipEntry* ZipReader::next() {
     archive_entry* entry = nullptr;
     const int status = archive_read_next_header(handle_.get(), &entry);
     if (status == ARCHIVE_EOF) return nullptr;
-    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) refuse("its directory is damaged");
-    if (archive_entry_is_encrypted(entry) != 0) refuse("it is encrypted");
+    if (status != ARCHIVE_OK && status != ARCHIVE_WARN) refuse(msg("its directory is damaged"));
+    if (archive_entry_is_encrypted(entry) != 0) refuse(msg("it is encrypted"));
     const char* name = archive_entry_pathname_utf8(entry);
     if (name == nullptr) name = archive_entry_pathname(entry);
-    if (name == nullptr) refuse("an entry has no readable name");
+    if (name == nullptr) refuse(msg("an entry has no readable name"));
     entry_.name = name;
     // A hard link has no type of its own.
     entry_.is_file =
         archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+    entry_.is_folder = archive_entry_filetype(entry) == AE_IFDIR;
     entry_.has_bytes = archive_entry_size_is_set(entry) != 0 && archive_entry_size(entry) >= 0;
     entry_.bytes = entry_.has_bytes ? static_cast<std::uint64_t>(archive_entry_size(entry)) : 0;
     return &entry_;
@@ -67,7 +68,7 @@ std::size_t ZipReader::read(std::span<std::byte> out) {
     while (done < out.size()) {
         const la_ssize_t got =
             archive_read_data(handle_.get(), out.data() + done, out.size() - done);
-        if (got < 0) refuse("an entry does not unpack");
+        if (got < 0) refuse(msg("an entry does not unpack"));
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
     }
@@ -77,7 +78,7 @@ std::size_t ZipReader::read(std::span<std::byte> out) {
 void ZipReader::read_whole(std::span<std::byte> out) {
     std::byte beyond{};
     if (read(out) != out.size() || read(std::span(&beyond, 1)) != 0)
-        refuse("an entry is not as long as it says");
+        refuse(msg("an entry is not as long as it says"));
 }
 
 std::string ZipReader::read_text(std::uint64_t most) {
@@ -85,14 +86,15 @@ std::string ZipReader::read_text(std::uint64_t most) {
     std::array<std::byte, block_bytes> block{};
     for (;;) {
         const std::size_t got = read(block);
-        if (text.size() + got > most) refuse("an entry is longer than it may be");
+        if (text.size() + got > most) refuse(msg("an entry is longer than it may be"));
         text.append(reinterpret_cast<const char*>(block.data()), got);
         if (got < block.size()) return text;
     }
 }
 
-void ZipReader::refuse(const char* detail) const {
-    throw Error(ErrorCode::data, msg("{}: not a sound zip archive: {}", path_.string(), detail),
+void ZipReader::refuse(const Message& detail) const {
+    throw Error(ErrorCode::data,
+                msg("{}: not a sound zip archive: {}", path_.string(), detail.str()),
                 msg("Get the file again; it was probably not copied or downloaded to its end."));
 }
 

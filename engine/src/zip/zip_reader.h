@@ -7,14 +7,17 @@
 #include <span>
 #include <string>
 
+#include "engine/message.h"
+
 struct archive;
 
 namespace engine {
 
 /// An entry of a zip archive, as the archive's directory declares it.
 struct ZipEntry {
-    std::string name;         ///< UTF-8, with slashes; as written, so perhaps "../x" or "/x"
-    bool is_file = false;     ///< a regular file: no folder, link or device
+    std::string name;      ///< UTF-8, with slashes; as written, so perhaps "../x" or "/x"
+    bool is_file = false;  ///< a regular file: no folder, link or device
+    bool is_folder = false;
     std::uint64_t bytes = 0;  ///< unpacked
     bool has_bytes = false;   ///< false: the archive does not say
 };
@@ -46,7 +49,7 @@ public:
     const std::filesystem::path& path() const { return path_; }
 
 private:
-    [[noreturn]] void refuse(const char* detail) const;
+    [[noreturn]] void refuse(const Message& detail) const;
 
     struct Free {
         void operator()(archive* handle) const;

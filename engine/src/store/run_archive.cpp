@@ -1,0 +1,211 @@
+#include "store/run_archive.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "engine/error.h"
+#include "engine/export.h"
+#include "file/atomic_file.h"
+#include "store/record_layout.h"
+#include "store/run_folder.h"
+#include "zip/zip_reader.h"
+#include "zip/zip_writer.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t most_entries = 10000;
+constexpr std::size_t longest_name = 200, deepest_name = 3;
+/// A record of steps that hardly differ packs well, but not to a hundredth.
+constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
+constexpr std::uintmax_t longest_settings = 1 << 20;
+
+[[noreturn]] void refuse(const fs::path& file, const Message& reason) {
+    throw Error(ErrorCode::data,
+                msg("{}: not a run that can be imported: {}", file.string(), reason.str()),
+                msg("Give a file that halftone export --to run wrote."));
+}
+
+bool is_plain(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+}
+
+/// Names of a run's files: a few folders of letters, digits, dots, dashes. None begins with a dot.
+bool is_plain_name(std::string_view name) {
+    std::size_t depth = 1, begin = 0;
+    if (name.empty() || name.size() > longest_name) return false;
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+        if (i < name.size() && name[i] != '/') {
+            if (!is_plain(name[i])) return false;
+            continue;
+        }
+        if (i == begin || name[begin] == '.') return false;
+        depth += i < name.size() ? 1 : 0;
+        begin = i + 1;
+    }
+    return depth <= deepest_name;
+}
+
+/// What a process writes beside a run while it trains.
+bool is_passing(const std::string& name) {
+    return name == lock_file || name.ends_with(".part") || !is_plain_name(name);
+}
+
+/// The run's files by their names in the archive, sorted.
+std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
+    std::vector<std::pair<std::string, fs::path>> out;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(fs::symlink_status(it->path(), ignored))) continue;
+        const std::string name = it->path().lexically_relative(folder).generic_string();
+        if (!is_passing(name)) out.emplace_back(name, it->path());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+/// Goes over an archive once: to look at it, or to unpack it.
+class Unpacker {
+public:
+    enum class Aim { look, unpack };
+    Unpacker(const fs::path& file, const fs::path& folder)
+        : file_(file),
+          folder_(folder),
+          zip_(file),
+          left_(zip_.file_bytes() * most_growth + free_growth) {}
+
+    void run(Aim aim) {
+        while (const ZipEntry* entry = zip_.next()) {
+            if (++entries_ > most_entries) refuse(file_, msg("it has too many entries"));
+            std::string name = entry->name;
+            if (entry->is_folder && name.ends_with('/')) name.pop_back();
+            check(*entry, name);
+            if (entry->is_file && aim == Aim::unpack) write(name, entry->bytes);
+        }
+    }
+
+private:
+    void check(const ZipEntry& entry, const std::string& name) {
+        if (!is_plain_name(name))
+            refuse(file_, msg("it has an entry whose name is not plain: {}", printable(name)));
+        if (!entry.is_file && !entry.is_folder)
+            refuse(file_, msg("{} is a link or a device", name));
+        if (entry.is_file && (name == lock_file || !names_.insert(lower(name)).second))
+            refuse(file_, msg("{} stands there twice, or is no part of a run", name));
+        if (entry.is_file && (!entry.has_bytes || entry.bytes > left_))
+            refuse(file_, msg("it unpacks to more than a file of {} bytes can stand for",
+                              zip_.file_bytes()));
+        left_ -= entry.is_file ? entry.bytes : 0;
+    }
+
+    static std::string printable(const std::string& name) {
+        std::string out = name.substr(0, 60);
+        std::replace_if(
+            out.begin(), out.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        return out;
+    }
+
+    /// Two names that some file systems hold for one are one.
+    static std::string lower(std::string name) {
+        for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        return name;
+    }
+
+    void write(const std::string& name, std::uint64_t bytes) {
+        const fs::path place = folder_ / name;
+        std::error_code error;
+        fs::create_directories(place.parent_path(), error);
+        if (error || fs::exists(place, error))
+            refuse(file_, msg("{} stands there twice, or is no part of a run", name));
+        AtomicFile out(place);
+        std::array<std::byte, 1 << 16> block{};
+        while (bytes > 0) {
+            const auto part = std::span(block).first(std::min<std::uint64_t>(bytes, block.size()));
+            bytes -= part.size();
+            if (bytes == 0) {
+                zip_.read_whole(part);
+            } else if (zip_.read(part) != part.size()) {
+                refuse(file_, msg("{} is not as long as it says", name));
+            }
+            out.write(part);
+        }
+        if (zip_.read(std::span(block).first(1)) != 0)
+            refuse(file_, msg("{} is not as long as it says", name));
+        out.commit();
+    }
+
+    const fs::path& file_;
+    const fs::path& folder_;
+    ZipReader zip_;
+    std::uint64_t left_;
+    std::size_t entries_ = 0;
+    std::set<std::string> names_;
+};
+
+void check_run(const fs::path& file, const fs::path& folder) {
+    std::error_code error;
+    const auto bytes = fs::file_size(folder / config_file, error);
+    if (error || bytes > longest_settings ||
+        !json::parse(read_text(folder / config_file), nullptr, false).is_object())
+        refuse(file, msg("it has no settings"));
+    if (!fs::exists(folder / record_layout::file_name, error)) return;
+    try {
+        StepRecordReader::open(folder);
+    } catch (const Error& damage) {
+        refuse(file, damage.message());
+    }
+}
+
+}  // namespace
+
+void export_run_file(const fs::path& run_folder, const fs::path& file) {
+    if (!has_settings(run_folder))
+        throw Error(ErrorCode::data, msg("{}: not the folder of a run", run_folder.string()));
+    const auto files = files_of(run_folder);
+    ZipWriter zip(file);
+    for (const auto& [name, path] : files) zip.add_file(name, path);
+    zip.commit();
+}
+
+void unpack_run(const fs::path& file, const fs::path& folder) {
+    Unpacker(file, folder).run(Unpacker::Aim::look);
+    // Looks again at each entry: the file may have changed.
+    Unpacker(file, folder).run(Unpacker::Aim::unpack);
+    check_run(file, folder);
+}
+
+void rename_run(const fs::path& folder, const std::string& run, const fs::path& place) {
+    std::istringstream lines(read_text(folder / events_file));
+    std::string out;
+    bool is_made = false;
+    for (std::string line; std::getline(lines, line);) {
+        json object = json::parse(line, nullptr, false);
+        if (!object.is_object()) continue;
+        object["run"] = run;
+        if (object.contains("folder")) object["folder"] = place.string();
+        is_made = is_made || object.value("event", json()) == "created";
+        out += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    }
+    // A run whose first line is lost gets its id by another.
+    if (!is_made) {
+        const Moment made = Moment::of(folder / config_file);
+        const json created = {{"event", "created"},
+                              {"run", run},
+                              {"time", made.local},
+                              {"microseconds", made.microseconds}};
+        out = created.dump() + '\n' + out;
+    }
+    write_file(folder / events_file, out);
+}
+
+}  // namespace engine

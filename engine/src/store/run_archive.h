@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace engine {
+
+/// Unpacks a file that export_run_file() wrote into `folder`, which is empty. Throws Error(data),
+/// with nothing written outside, for an archive that is none of a run: names that leave the folder
+/// or are not plain, links, an entry twice, too many, more bytes than the file can stand for, no
+/// settings, a damaged record. Throws Error(io). What was unpacked then stays in `folder`.
+void unpack_run(const std::filesystem::path& file, const std::filesystem::path& folder);
+
+/// Gives the run that was unpacked in `folder` this id, and `place` as its folder, in all of its
+/// events. Throws Error(io).
+void rename_run(const std::filesystem::path& folder, const std::string& run,
+                const std::filesystem::path& place);
+
+}  // namespace engine

@@ -1,0 +1,186 @@
+#include "store/run_archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "engine/export.h"
+#include "store/run_folder.h"
+#include "stored_example.h"
+#include "support/expectations.h"
+#include "temp_folder.h"
+#include "zip/zip_writer.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RunArchive : public testing::Test {
+protected:
+    /// A run with a file of a checkpoint, packed.
+    fs::path packed() {
+        const auto run = stored_example(store_);
+        fs::create_directory(run.folder / "checkpoint-3");
+        write_file_at(run.folder / "checkpoint-3" / "state.json", "{}");
+        export_run_file(run.folder, dir_ / "run.halftone");
+        return dir_ / "run.halftone";
+    }
+    static void write_file_at(const fs::path& file, const std::string& text) {
+        std::ofstream(file, std::ios::binary) << text;
+    }
+    /// A zip archive of these entries, in order.
+    fs::path zip_of(const std::vector<std::pair<std::string, std::string>>& entries) {
+        ZipWriter zip(dir_ / "made.halftone");
+        for (const auto& [name, text] : entries) zip.add_text(name, text);
+        zip.commit();
+        return dir_ / "made.halftone";
+    }
+    /// The sentence that refuses it; neither the store nor the folder above has anything new.
+    std::string refusal(const fs::path& file) {
+        const auto before = listing(dir_.path());
+        const std::string text = message_of(ErrorCode::data, [&] { store_.import_run(file); });
+        EXPECT_EQ(listing(dir_.path()), before);
+        EXPECT_THAT(store_.list(), IsEmpty());
+        return text;
+    }
+    static std::set<std::string> listing(const fs::path& folder) {
+        std::set<std::string> out;
+        for (const auto& entry : fs::recursive_directory_iterator(folder))
+            out.insert(entry.path().string());
+        return out;
+    }
+
+    const test_support::TempFolder dir_;
+    RunStore store_{dir_ / "runs"};
+    const std::pair<std::string, std::string> settings_{"config.json", "{}"};
+};
+
+TEST_F(RunArchive, IsImportedAsANewRunWithAllThatThePersonWrote) {
+    const fs::path file = packed();
+    const auto made = store_.import_run(file);
+    EXPECT_EQ(made.run, "2");
+    EXPECT_EQ(made.folder, dir_ / "runs" / "2");
+    const auto runs = store_.list();
+    ASSERT_THAT(runs, SizeIs(2));
+    const RunSummary first = *store_.find("1"), second = *store_.find("2");
+    EXPECT_EQ(second.title, "first try");
+    EXPECT_EQ(second.tags, "a, b");
+    EXPECT_EQ(second.notes, "line\nline");
+    EXPECT_EQ(second.state, "done");
+    EXPECT_EQ(second.config, first.config);
+    EXPECT_EQ(second.started, first.started);
+    EXPECT_EQ(second.test.loss, first.test.loss);
+    EXPECT_EQ(StepRecordReader::open(made.folder).size(), 3);
+    EXPECT_TRUE(fs::exists(made.folder / "checkpoint-3" / "state.json"));
+    EXPECT_FALSE(fs::exists(made.folder / "lock"));
+    const auto events = store_.events("2");
+    ASSERT_THAT(events, SizeIs(4));
+    EXPECT_EQ(std::get<RunStarted>(events.front()).run, "2");
+    EXPECT_EQ(std::get<RunStarted>(events.front()).folder, made.folder.string());
+    for (const auto& entry : fs::directory_iterator(dir_ / "runs"))
+        EXPECT_THAT(entry.path().filename().string(), testing::Not(HasSubstr("import")));
+}
+
+TEST_F(RunArchive, IsFoundAgainWhenTheHistoryIsRebuilt) {
+    const fs::path file = packed();
+    store_.import_run(file);
+    store_.import_run(file);
+    store_.rebuild();
+    EXPECT_THAT(store_.list(), SizeIs(3));
+    EXPECT_EQ(store_.find("3")->folder, dir_ / "runs" / "3");
+    EXPECT_EQ(store_.find("3")->title, "first try");
+}
+
+TEST_F(RunArchive, OfARunWhoseFirstLineIsLostGetsItsIdAnew) {
+    const auto made = store_.import_run(zip_of({settings_}));
+    EXPECT_EQ(made.run, "1");
+    store_.rebuild();
+    EXPECT_EQ(store_.find("1")->state, "interrupted");
+}
+
+TEST_F(RunArchive, WithNamesThatLeaveTheFolderOrAreNotPlainIsRefused) {
+    for (const char* name :
+         {"../outside", "/tmp/halftone-outside", "a/../../b", "a//b", "./a", "..", "a/.", ".hidden",
+          "a b", "a:b", "a/b/c/d", "a\nb", "checkpoint-1/.x", "\xC3\xA4"}) {
+        SCOPED_TRACE(name);
+        EXPECT_THAT(refusal(zip_of({settings_, {name, "x"}})),
+                    HasSubstr("it has an entry whose name is not plain"));
+    }
+    EXPECT_FALSE(fs::exists("/tmp/halftone-outside"));
+}
+
+TEST_F(RunArchive, WithAnEntryTwiceOrInAnothersPlaceIsRefused) {
+    EXPECT_THAT(refusal(zip_of({settings_, {"a", "x"}, {"a", "y"}})), HasSubstr("a stands there"));
+    EXPECT_THAT(refusal(zip_of({settings_, {"A", "x"}, {"a", "y"}})), HasSubstr("a stands there"));
+    EXPECT_THAT(refusal(zip_of({settings_, {"a", "x"}, {"a/b", "y"}})), HasSubstr("stands there"));
+    EXPECT_THAT(refusal(zip_of({settings_, {"a/b", "x"}, {"a", "y"}})), HasSubstr("stands there"));
+    EXPECT_THAT(refusal(zip_of({settings_, {"lock", ""}})), HasSubstr("lock stands there"));
+}
+
+TEST_F(RunArchive, WithoutSettingsIsRefused) {
+    EXPECT_THAT(refusal(zip_of({{"events.jsonl", ""}})), HasSubstr("it has no settings"));
+    EXPECT_THAT(refusal(zip_of({{"config.json", "no"}})), HasSubstr("it has no settings"));
+}
+
+TEST_F(RunArchive, WithADamagedRecordIsRefused) {
+    EXPECT_THAT(refusal(zip_of({settings_, {"steps.rec", "no record"}})), HasSubstr("steps.rec"));
+}
+
+TEST_F(RunArchive, ThatUnpacksToFarMoreThanItsSizeIsRefused) {
+    EXPECT_THAT(refusal(zip_of({settings_, {"a", std::string(100 << 20, '\0')}})),
+                HasSubstr("it unpacks to more than a file of"));
+    std::vector<std::pair<std::string, std::string>> many{settings_};
+    for (int i = 0; i < 10001; ++i) many.emplace_back("f" + std::to_string(i), "");
+    EXPECT_THAT(refusal(zip_of(many)), HasSubstr("it has too many entries"));
+}
+
+TEST_F(RunArchive, ThatIsCutOrNoneIsRefused) {
+    std::ofstream(dir_ / "text.halftone") << "no archive";
+    EXPECT_THAT(refusal(dir_ / "text.halftone"), HasSubstr("not a sound zip archive"));
+    EXPECT_THAT(refusal(dir_ / "absent.halftone"), HasSubstr("cannot be read"));
+}
+
+TEST_F(RunArchive, WithALinkIsRefused) {
+    const fs::path file = dir_ / "link.halftone";
+    archive* zip = archive_write_new();
+    archive_write_set_format_zip(zip);
+    archive_write_open_filename(zip, file.c_str());
+    archive_entry* entry = archive_entry_new();
+    archive_entry_set_pathname(entry, "config.json");
+    archive_entry_set_filetype(entry, AE_IFLNK);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_symlink(entry, "/etc/passwd");
+    EXPECT_EQ(archive_write_header(zip, entry), ARCHIVE_OK);
+    archive_entry_free(entry);
+    archive_write_free(zip);
+    EXPECT_THAT(refusal(file), HasSubstr("config.json is a link or a device"));
+}
+
+TEST_F(RunArchive, LeavesOutLocksUnfinishedFilesAndLinks) {
+    const auto run = stored_example(store_);
+    write_file_at(run.folder / "config.json.123.part", "x");
+    fs::create_symlink("/etc/passwd", run.folder / "passwd");
+    export_run_file(run.folder, dir_ / "run.halftone");
+    const auto made = store_.import_run(dir_ / "run.halftone");
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(made.folder))
+        names.insert(entry.path().filename().string());
+    EXPECT_EQ(names,
+              (std::set<std::string>{"config.json", "events.jsonl", "notes.json", "steps.rec"}));
+}
+
+TEST_F(RunArchive, OfAFolderWithoutARunIsRefused) {
+    EXPECT_THAT(
+        message_of(ErrorCode::data, [&] { export_run_file(dir_ / "runs", dir_ / "run.halftone"); }),
+        HasSubstr("not the folder of a run"));
+}
+
+}  // namespace
+}  // namespace engine
