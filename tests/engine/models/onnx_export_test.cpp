@@ -83,9 +83,9 @@ TEST_P(OnnxExport, OfEachCellCarriesItsState) {
     for (const char* cell : {"lstm", "gru", "rnn-tanh", "rnn-relu"})
         for (const bool tied : {false, true}) {
             SCOPED_TRACE(std::string(cell) + (tied ? ", tied" : ""));
-            ModelConfig config{.kind = "rnn-lm",
-                               .options = {{"cell", std::string(cell)}, {"tied", tied}},
-                               .init_from = ""};
+            ModelConfig config;
+            config.kind = "rnn-lm";
+            config.options = {{"cell", std::string(cell)}, {"tied", tied}};
             const ReadOnnx read = exported(config, GetParam());
             EXPECT_EQ(read.faults(), "");
             EXPECT_THAT(absent(config, read), IsEmpty());

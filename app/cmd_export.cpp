@@ -1,0 +1,95 @@
+#include <filesystem>
+#include <iostream>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/export.h"
+#include "find_run.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+struct ExportArguments {
+    std::string run, format, file;
+    std::string checkpoint = "last";
+    std::string dtype = "fp32";
+    bool checkpoint_given() const { return checkpoint != "last"; }
+};
+
+std::string format_names() {
+    std::string names;
+    for (const auto& info : engine::export_formats())
+        names += (names.empty() ? "" : ", ") + info.name;
+    return names;
+}
+
+[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+    throw engine::Error(engine::ErrorCode::settings, message, hint);
+}
+
+/// Options that do not go with the format are mistakes.
+const engine::ExportInfo& checked(const ExportArguments& args) {
+    const engine::ExportInfo* info = engine::find_export(args.format);
+    if (info == nullptr)
+        refuse("--to: " + args.format + ": not a form of export",
+               "Use one of " + format_names() + ".");
+    if (args.checkpoint_given() && !info->of_checkpoint)
+        refuse("--checkpoint: " + info->name + " holds no weights", "Leave it away.");
+    if (args.dtype != "fp32" && args.dtype != "fp16")
+        refuse("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
+    if (args.dtype != "fp32" && info->format != engine::ExportFormat::onnx)
+        refuse("--dtype: " + info->name + " is written as it is", "Leave it away.");
+    return *info;
+}
+
+int export_one(const ExportArguments& args) {
+    const engine::ExportInfo& info = checked(args);
+    const auto run = find_run(args.run);
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    const std::string file =
+        args.file.empty() ? engine::export_file_name(run->summary, info) : args.file;
+    engine::export_run(run->summary.folder, info.format, file,
+                       {.checkpoint = args.checkpoint, .half = args.dtype == "fp16"});
+    std::cout << file << '\n';
+    return 0;
+}
+
+int import_one(const std::string& file) {
+    const auto store = open_store();
+    const auto made = store->import_run(file);
+    std::cout << "Imported as run " << made.run << ", kept in " << made.folder.string() << '\n';
+    return 0;
+}
+
+}  // namespace
+
+void describe_export(Command command) {
+    auto args = std::make_shared<ExportArguments>();
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    static const std::string to_help = "The form: " + format_names();
+    command.text("--to", args->format, to_help.c_str()).required().not_empty();
+    command
+        .text("--checkpoint", args->checkpoint,
+              "Checkpoint of the weights: last (the default), best, or a number of steps")
+        .not_empty();
+    command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
+        .not_empty();
+    command
+        .text("-o,--output", args->file,
+              "File to write, for tensorboard a folder; without one, named after the run, here")
+        .not_empty();
+    command.run([args] { return export_one(*args); });
+}
+
+void describe_import(Command command) {
+    auto file = std::make_shared<std::string>();
+    command.text("FILE", *file, "A file that halftone export --to run wrote")
+        .required()
+        .not_empty();
+    command.run([file] { return import_one(*file); });
+}
+
+}  // namespace app

@@ -1,0 +1,78 @@
+#include "exchange/export_model.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "data/dataset.h"
+#include "data/dataset_descriptor.h"
+#include "models/onnx_export.h"
+#include "safetensors/tensor_file.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+using nlohmann::ordered_json;
+using Properties = std::map<std::string, std::string>;
+
+constexpr std::size_t most_names = 10000;
+
+std::string text(const ordered_json& value) {
+    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string text(const Normalization& of) {
+    return text(ordered_json{{"mean", of.mean}, {"deviation", of.deviation}});
+}
+
+/// What the numbers that go in and come out mean. A data set may have classes and targets both: the
+/// model has as many outputs as one of them has names.
+void describe(const Schema& data, const ModelShape& shape, bool normalized, Properties& out) {
+    const FieldSpec& input = shape.inputs.front();
+    if (normalized && !input.normalization.empty())
+        out["input_normalization"] = text(input.normalization);
+    if (!input.names.empty() && input.names.size() <= most_names) out["inputs"] = text(input.names);
+    const auto outputs = static_cast<std::size_t>(shape.outputs);
+    const FieldSpec* label = data.find(FieldKind::label);
+    if (label != nullptr && label->names.size() == outputs && outputs <= most_names)
+        out["classes"] = text(label->names);
+    const FieldSpec* target = data.find(FieldKind::value);
+    if (target == nullptr || target->names.size() != outputs) return;
+    out["targets"] = text(target->names);
+    // Targets are always learnt in units of their deviation.
+    if (!target->normalization.empty()) out["output_normalization"] = text(target->normalization);
+}
+
+}  // namespace
+
+void export_onnx(const RunConfig& config, const std::filesystem::path& weights,
+                 const std::string& source, DType dtype, const std::filesystem::path& file) {
+    const DataParts data = open_dataset(config.dataset, config.seed);
+    const Schema& schema = data.train.data->schema();
+    const ModelShape shape = make_task(config, schema)->model_shape();
+    const auto model = make_model(config.model, shape, std::nullopt, Device{});
+    load_weights(*model, weights.string());
+    Properties properties = {{"source", source},
+                             {"data_set", config.dataset.kind},
+                             {"model", config.model.kind},
+                             {"precision", config.precision.preset}};
+    describe(schema, shape, config.dataset.normalize, properties);
+    const ModelOutput output = model_descriptor(config.model.kind).output;
+    write_onnx(file, onnx_graph(*model, shape, output, dtype), properties);
+}
+
+void export_weights(const RunConfig& config, const std::filesystem::path& weights,
+                    const std::filesystem::path& file) {
+    TensorMap tensors = load_tensors(weights);
+    // Which names are tied follows from the settings alone; any data of the kind will do.
+    const Schema typical = dataset_descriptor(config.dataset.kind).schema(config.dataset);
+    const ModelShape shape = make_task(config, typical)->model_shape();
+    const auto model = make_model(config.model, shape, std::nullopt, Device{});
+    for (const TensorAlias& alias : model->aliases()) {
+        const auto found = tensors.find(alias.of);
+        if (found != tensors.end()) tensors.emplace(alias.name, found->second);
+    }
+    save_tensors(file, tensors);
+}
+
+}  // namespace engine

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Models that `halftone train` trained and `halftone export` wrote, in PyTorch and in onnxruntime: the safetensors file must
+load with strict=True, and PyTorch's forward pass with those weights and onnxruntime's of the ONNX file must agree with
+the network in f64 within the bound of onnx_models.py. ResNet-18 is torchvision's, with the stem for 32 x 32 images, where
+torchvision is installed. The tied and untied language models have every cell.
+"""
+
+import argparse
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import onnx
+import safetensors.torch
+import torch
+
+import halftone
+from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, distance, lenet, resnet18, rnn_lm, runtime
+from peer_models import LeNet, ResNet18
+from task_reference import RnnLm
+
+try:
+    import torchvision
+except ImportError:
+    torchvision = None
+
+
+@dataclasses.dataclass
+class Trained:
+    name: str
+    settings: list
+    model: callable  # of the weights' shapes
+    forward: callable
+    inputs: callable  # of the number of words
+
+
+def resnet(weights):
+    classes = len(weights["fc.bias"])
+    if torchvision is None:
+        return ResNet18(classes)
+    model = torchvision.models.resnet18(num_classes=classes)
+    model.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+    model.maxpool = torch.nn.Identity()
+    return model
+
+
+def language(cell, tied):
+    def state():
+        return [torch.randn(2, 5, 16) * 0.5 for _ in range(2 if cell == "lstm" else 1)]
+
+    return Trained(f"rnn-lm {cell}{' tied' if tied else ''}",
+                   ["dataset.kind=text-generated", "model.kind=rnn-lm", f"model.options.cell={cell}", f"model.options.tied={tied}".lower(),
+                    "model.options.embedding=16", "model.options.hidden=16", "max_steps=20", "batch_size=10"],
+                   lambda w: RnnLm(cell, len(w["decoder.bias"]), 16, 16, 2, tied),
+                   lambda p, x, a: rnn_lm(cell, tied, p, x, a), lambda words: [torch.randint(words, (5, 9)), *state()])
+
+
+def cases(cifar):
+    out = [Trained("lenet", ["dataset.kind=glyphs", "dataset.train_limit=512", "dataset.test_limit=64", "max_steps=20"],
+                   lambda w: LeNet(1, 28, len(w["fc3.bias"])), lenet, lambda _: [torch.randn(6, 1, 28, 28)])]
+    if cifar.exists():
+        out.append(Trained("resnet18", ["dataset.kind=cifar100", f"dataset.path={cifar}", "dataset.train_limit=64",
+                                        "dataset.test_limit=8", "model.kind=resnet18", "batch_size=8", "max_steps=4"],
+                           resnet, resnet18, lambda _: [torch.randn(3, 3, 32, 32)]))
+    return out + [language(cell, tied) for cell in CELLS for tied in (False, True)]
+
+
+def pytorch(model, inputs):
+    model.eval()
+    if len(inputs) == 1:
+        return model(inputs[0])
+    return model(inputs[0].t(), inputs[1:])[0]
+
+
+def check(binary, case, home):
+    environment = dict(os.environ, XDG_DATA_HOME=str(home))
+
+    def run(*arguments):
+        subprocess.run([binary, *arguments], env=environment, check=True, capture_output=True)
+
+    run("train", "--out", str(home / "run"), *(word for s in [*case.settings, "precision.preset=fp32"] for word in ("--set", s)))
+    run("export", f"{home}/run", "--to", "safetensors", "-o", f"{home}/weights.safetensors")
+    run("export", f"{home}/run", "--to", "onnx", "-o", f"{home}/model.onnx")
+    weights = safetensors.torch.load_file(home / "weights.safetensors")
+    model = case.model(weights)
+    model.load_state_dict(weights, strict=True)
+    onnx.checker.check_model(str(home / "model.onnx"), full_check=True)
+    inputs = case.inputs(len(weights.get("decoder.bias", ())))
+    state = {name: t.double() if t.is_floating_point() else t for name, t in weights.items()}
+    wide = [t.double() if t.is_floating_point() else t for t in inputs]
+    exact = case.forward(state, wide, Arithmetic())[0]
+    bound = FACTOR * max(distance(case.forward(state, wide, Arithmetic(torch.Generator().manual_seed(i)))[0], exact)
+                         for i in range(RUNS))
+    apart = [distance(pytorch(model, inputs), exact), distance(runtime(home / "model.onnx", inputs, False)[0], exact)]
+    print(f"| {case.name} | {bound:.2e} | " + " | ".join(f"{a / bound:.2f}" for a in apart) + " |")
+    return max(apart) <= bound
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    halftone.add_binary_option(parser)
+    root = pathlib.Path(__file__).resolve().parents[3]
+    parser.add_argument("--cifar100", type=pathlib.Path, default=root / "shared" / "data" / "cifar-100-binary")
+    options = parser.parse_args()
+    torch.manual_seed(3)
+    print(f"torchvision: {torchvision.__version__ if torchvision else 'none'}")
+    print("| model | bound | PyTorch with our weights | onnxruntime |\n" + "| --- " * 4 + "|")
+    good = True
+    with torch.no_grad():
+        for case in cases(options.cifar100):
+            with tempfile.TemporaryDirectory() as home:
+                good = check(options.halftone, case, pathlib.Path(home)) and good
+    print("all within the bound" if good else "beyond the bound")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
