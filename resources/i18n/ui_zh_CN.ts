@@ -931,6 +931,10 @@
     <context>
         <name>ui::HistoryPanel</name>
         <message>
+            <source>Export run…</source>
+            <translation>导出运行…</translation>
+        </message>
+        <message>
             <source>Run history</source>
             <translation>运行历史</translation>
         </message>
@@ -1042,6 +1046,10 @@ above</source>
     </context>
     <context>
         <name>ui::MainMenu</name>
+        <message>
+            <source>Import run…</source>
+            <translation>导入运行…</translation>
+        </message>
         <message>
             <source>&amp;File</source>
             <translation>文件(&amp;F)</translation>
@@ -2086,6 +2094,33 @@ started %7</source>
         <message>
             <source>%1: %2</source>
             <translation>%1：%2</translation>
+        </message>
+    </context>
+    <context>
+        <name>RunExport</name>
+        <message>
+            <source>Export run</source>
+            <translation>导出运行</translation>
+        </message>
+        <message>
+            <source>Import run</source>
+            <translation>导入运行</translation>
+        </message>
+        <message>
+            <source>%1, FP16</source>
+            <translation>%1，FP16</translation>
+        </message>
+        <message>
+            <source>Whole runs (*.halftone)</source>
+            <translation>整个运行 (*.halftone)</translation>
+        </message>
+        <message>
+            <source>Exported to %1.</source>
+            <translation>已导出到 %1。</translation>
+        </message>
+        <message>
+            <source>Imported as run %1.</source>
+            <translation>已导入为运行 %1。</translation>
         </message>
     </context>
     <context>

@@ -9,6 +9,7 @@
 #include <QXmlStreamReader>
 
 #include "engine/catalog.h"
+#include "engine/export.h"
 #include "engine/machine.h"
 
 namespace ui {
@@ -86,6 +87,7 @@ TEST(Translation, CoversTheEnginesCatalogs) {
             texts.insert(texts.end(), {choice.title, choice.summary});
     }
     for (const auto& i : engine::ops()) texts.push_back(i.why);
+    for (const auto& i : engine::export_formats()) texts.insert(texts.end(), {i.title, i.summary});
     ASSERT_FALSE(texts.empty());
     for (const auto& text : texts) EXPECT_TRUE(zh.knows(text)) << text;
 }

@@ -15,6 +15,7 @@
 #include "models/settings_model.h"
 #include "panels/csv_export.h"
 #include "panels/history_panel.h"
+#include "panels/run_export.h"
 #include "text/format.h"
 
 namespace ui {
@@ -61,6 +62,7 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),
         [this] { exportCsv(this, context_.commands, chosen()); });
+    add(tr("Export run…"), one, [this, first] { exportRun(this, context_.commands, first); });
     add(tr("Show folder"), one, [first] {
         QDesktopServices::openUrl(
             QUrl::fromLocalFile(QString::fromStdString(first.folder.string())));

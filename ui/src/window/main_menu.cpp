@@ -24,6 +24,7 @@
 #include "panels/plot_menu.h"
 #include "panels/plot_panels.h"
 #include "panels/rate_finder.h"
+#include "panels/run_export.h"
 #include "panels/settings_panel.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
@@ -65,6 +66,11 @@ void MainMenu::addFile() {
     add(tr("Open data set…"), {},
         [this] { panels_.bodies<SettingsPanel>().front()->chooseDataPath(); });
     add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
+    add(tr("Import run…"), {}, [this] {
+        importRun(window_, context_.commands, context_.feed->store(), [this] {
+            for (auto* history : panels_.bodies<HistoryPanel>()) history->reload();
+        });
+    });
     menu->addSeparator();
     add(tr("Quit"), QKeySequence::Quit, [this] { window_->close(); });
 }

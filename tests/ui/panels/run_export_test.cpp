@@ -1,0 +1,51 @@
+// What Export run… and Import run… do.
+#include "panels/run_export.h"
+
+#include <QSignalSpy>
+
+#include "engine/export.h"
+#include "plots/plot_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+class RunExportTest : public PlotWindowTest {
+protected:
+    /// The sentence of the next report.
+    QString report(const std::function<void()>& act) {
+        QString said;
+        const auto listening =
+            QObject::connect(&commands, &Commands::failed, window.get(),
+                             [&said](const Problem& problem) { said = problem.sentence; });
+        act();
+        EXPECT_TRUE(QTest::qWaitFor([&said] { return !said.isEmpty(); }, 20000));
+        QObject::disconnect(listening);
+        return said;
+    }
+};
+
+TEST_F(RunExportTest, WritesTheChosenFileAndImportsItAgain) {
+    show({"fp32"});
+    const engine::RunSummary run = *store->find("1");
+    const QString name = folder.path() + u"/mine.safetensors"_s;
+    const QString file = folder.path() + u"/mine.halftone"_s;
+    engine::export_run(run.folder, engine::ExportFormat::run, file.toStdString());
+    const QString said = report([&] {
+        ASSERT_TRUE(answerFileDialog(name, [&] { exportRun(window.get(), &commands, run); }));
+    });
+    EXPECT_TRUE(said.contains(u"mine.safetensors"_s)) << said.toStdString();
+    EXPECT_TRUE(QFile::exists(name));
+    bool done = false;
+    const QString came = report([&] {
+        ASSERT_TRUE(answerFileDialog(
+            file, [&] { importRun(window.get(), &commands, store, [&done] { done = true; }); }));
+    });
+    EXPECT_EQ(came, u"Imported as run 2."_s);
+    EXPECT_TRUE(done);
+    EXPECT_TRUE(store->find("2").has_value());
+}
+
+}  // namespace
+}  // namespace ui

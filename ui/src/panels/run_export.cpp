@@ -1,0 +1,128 @@
+#include "panels/run_export.h"
+
+#include <QCoreApplication>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QPointer>
+#include <optional>
+
+#include "commands/commands.h"
+#include "engine/export.h"
+#include "feed/background.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct RunExport {
+    Q_DECLARE_TR_FUNCTIONS(RunExport)
+public:
+    static QString exportTitle() { return tr("Export run"); }
+    static QString importTitle() { return tr("Import run"); }
+    static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
+    static QString runs() { return tr("Whole runs (*.halftone)"); }
+    static QString done(const QString& file) { return tr("Exported to %1.").arg(file); }
+    static QString came(const QString& run) { return tr("Imported as run %1.").arg(run); }
+};
+
+/// A form of the dialog: ONNX stands there in two types.
+struct Form {
+    const engine::ExportInfo* info;
+    bool half;
+    QString suffix() const { return QString::fromStdString(info->ending).mid(1); }
+    QString filter() const {
+        const QString title = engineText(info->title);
+        return u"%1 (*.%2)"_s.arg(half ? RunExport::half(title) : title, suffix());
+    }
+};
+
+std::vector<Form> forms() {
+    std::vector<Form> out;
+    for (const auto& info : engine::export_formats()) {
+        out.push_back({&info, false});
+        if (info.format == engine::ExportFormat::onnx) out.push_back({&info, true});
+    }
+    return out;
+}
+
+struct Answer {
+    Form form;
+    QString file;
+};
+
+std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
+    const std::vector<Form> all = forms();
+    QStringList filters;
+    for (const Form& form : all) filters << form.filter();
+    QFileDialog dialog(parent, RunExport::exportTitle());
+    dialog.setAcceptMode(QFileDialog::AcceptSave);
+    dialog.setNameFilters(filters);
+    dialog.setDefaultSuffix(all.front().suffix());
+    engine::ExportInfo plain = *all.front().info;
+    plain.ending.clear();
+    dialog.selectFile(QString::fromStdString(engine::export_file_name(run, plain)));
+    QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog, [&](const QString& filter) {
+        dialog.setDefaultSuffix(all[static_cast<std::size_t>(filters.indexOf(filter))].suffix());
+    });
+    if (dialog.exec() != QDialog::Accepted) return std::nullopt;
+    const auto chosen = filters.indexOf(dialog.selectedNameFilter());
+    return Answer{all[static_cast<std::size_t>(std::max<qsizetype>(chosen, 0))],
+                  dialog.selectedFiles().value(0)};
+}
+
+/// What a task on another thread came to.
+struct Outcome {
+    std::optional<engine::Error> error;
+    QString text;
+};
+
+template <typename Work>
+void run(QWidget* parent, Commands* commands, Work work, std::function<void()> done) {
+    inBackground(
+        parent,
+        [work = std::move(work)]() -> Outcome {
+            try {
+                return {std::nullopt, work()};
+            } catch (const engine::Error& error) {
+                return {error, {}};
+            } catch (const std::exception& error) {
+                return {engine::Error(engine::ErrorCode::io, error.what()), {}};
+            }
+        },
+        [commands = QPointer(commands), done = std::move(done)](const Outcome& outcome) {
+            if (!commands) return;
+            if (outcome.error) return commands->report(*outcome.error);
+            commands->report({outcome.text, {}, engine::ErrorCode::io, true});
+            if (done) done();
+        });
+}
+
+}  // namespace
+
+void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& summary) {
+    const auto answer = ask(parent, summary);
+    if (!answer || answer->file.isEmpty()) return;
+    const auto work = [folder = summary.folder, answer = *answer] {
+        engine::export_run(folder, answer.form.info->format, answer.file.toStdString(),
+                           {.checkpoint = "last", .half = answer.form.half});
+        return RunExport::done(answer.file);
+    };
+    run(parent, commands, work, {});
+}
+
+void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,
+               std::function<void()> done) {
+    if (!store) return;
+    const QString file =
+        QFileDialog::getOpenFileName(parent, RunExport::importTitle(), {}, RunExport::runs());
+    if (file.isEmpty()) return;
+    const auto work = [store, file] {
+        return RunExport::came(QString::fromStdString(store->import_run(file.toStdString()).run));
+    };
+    run(parent, commands, work, std::move(done));
+}
+
+}  // namespace ui

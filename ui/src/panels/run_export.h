@@ -1,0 +1,24 @@
+#pragma once
+
+#include <QString>
+#include <functional>
+#include <memory>
+
+#include "engine/run_store.h"
+
+class QWidget;
+
+namespace ui {
+
+class Commands;
+
+/// Asks for a form and a file, and writes the run to it off the GUI thread. What goes wrong, and
+/// that it is done, is reported through `commands`. Does nothing if the user cancels.
+void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& run);
+
+/// Asks for a file that holds a whole run, brings it into the store off the GUI thread and calls
+/// done(). Does nothing if the user cancels.
+void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,
+               std::function<void()> done);
+
+}  // namespace ui
