@@ -41,8 +41,8 @@ struct ExportOptions {
 std::string export_file_name(const RunSummary& run, const ExportInfo& format);
 
 /// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is made).
-/// ONNX needs the run's data set, which tells shapes and classes. Throws Error(data) for a run
-/// without a record or checkpoint, Error(settings) for a model without that form, Error(io).
+/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model without
+/// that form, Error(io).
 void export_run(const std::filesystem::path& folder, ExportFormat format,
                 const std::filesystem::path& file, const ExportOptions& options = {});
 

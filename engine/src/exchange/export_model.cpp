@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "data/dataset.h"
-#include "data/dataset_descriptor.h"
+#include "data/input_guide.h"
 #include "models/onnx_export.h"
 #include "safetensors/tensor_file.h"
 #include "tasks/task_descriptor.h"
@@ -15,7 +14,7 @@ namespace {
 using nlohmann::ordered_json;
 using Properties = std::map<std::string, std::string>;
 
-constexpr std::size_t most_names = 10000;
+constexpr std::size_t most_names = 100000;
 
 std::string text(const ordered_json& value) {
     return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -45,28 +44,28 @@ void describe(const Schema& data, const ModelShape& shape, bool normalized, Prop
 
 }  // namespace
 
-void export_onnx(const RunConfig& config, const std::filesystem::path& weights,
-                 const std::string& source, DType dtype, const std::filesystem::path& file) {
-    const DataParts data = open_dataset(config.dataset, config.seed);
-    const Schema& schema = data.train.data->schema();
-    const ModelShape shape = make_task(config, schema)->model_shape();
+void export_onnx(const std::filesystem::path& run_folder, const RunConfig& config,
+                 const std::filesystem::path& weights, const std::string& source, DType dtype,
+                 const std::filesystem::path& file) {
+    const InputGuide guide = read_input_guide(run_folder);
+    const ModelShape shape = make_task(config, guide.schema)->model_shape();
     const auto model = make_model(config.model, shape, std::nullopt, Device{});
     load_weights(*model, weights.string());
     Properties properties = {{"source", source},
                              {"data_set", config.dataset.kind},
                              {"model", config.model.kind},
                              {"precision", config.precision.preset}};
-    describe(schema, shape, config.dataset.normalize, properties);
+    describe(guide.schema, shape, config.dataset.normalize, properties);
+    if (!guide.vocabulary.empty() && guide.vocabulary.size() <= most_names)
+        properties["vocabulary"] = text(guide.vocabulary);
     const ModelOutput output = model_descriptor(config.model.kind).output;
     write_onnx(file, onnx_graph(*model, shape, output, dtype), properties);
 }
 
-void export_weights(const RunConfig& config, const std::filesystem::path& weights,
-                    const std::filesystem::path& file) {
+void export_weights(const std::filesystem::path& run_folder, const RunConfig& config,
+                    const std::filesystem::path& weights, const std::filesystem::path& file) {
     TensorMap tensors = load_tensors(weights);
-    // Which names are tied follows from the settings alone; any data of the kind will do.
-    const Schema typical = dataset_descriptor(config.dataset.kind).schema(config.dataset);
-    const ModelShape shape = make_task(config, typical)->model_shape();
+    const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();
     const auto model = make_model(config.model, shape, std::nullopt, Device{});
     for (const TensorAlias& alias : model->aliases()) {
         const auto found = tensors.find(alias.of);

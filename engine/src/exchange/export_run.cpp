@@ -31,10 +31,10 @@ void export_checkpoint(const fs::path& folder, ExportFormat format, const fs::pa
     const auto run = read_run_folder(folder);
     if (!run) throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
     const RunConfig& config = run->summary.config;
-    if (format == ExportFormat::safetensors) return export_weights(config, weights, file);
+    if (format == ExportFormat::safetensors) return export_weights(folder, config, weights, file);
     const std::string source =
         "run " + run->summary.run + ", step " + std::to_string(checkpoint.step);
-    export_onnx(config, weights, source, options.half ? DType::f16 : DType::f32, file);
+    export_onnx(folder, config, weights, source, options.half ? DType::f16 : DType::f32, file);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "data/dataset.h"
+#include "data/input_guide.h"
 #include "engine/export.h"
 #include "models/model.h"
 #include "onnx/read_onnx.h"
 #include "safetensors/tensor_file.h"
 #include "store/checkpoint.h"
 #include "support/expectations.h"
+#include "tasks/task_descriptor.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -25,11 +28,16 @@ class ExportRun : public testing::Test {
 protected:
     /// A run with these settings and checkpoints at these steps, whose weights are drawn by the
     /// step.
-    std::filesystem::path run_of(const RunConfig& config, const ModelShape& shape,
-                                 const std::vector<std::int64_t>& steps) {
-        const auto run = store_.create(completed(config));
+    std::filesystem::path run_of(const RunConfig& config, const std::vector<std::int64_t>& steps) {
+        const RunConfig whole = completed(config);
+        const auto run = store_.create(whole);
+        const auto data = open_dataset(whole.dataset, 1).train.data;
+        InputGuide guide{.schema = data->schema()};
+        data->guide(guide);
+        write_input_guide(run.folder, guide);
+        const ModelShape shape = make_task(whole, guide.schema)->model_shape();
         for (const std::int64_t step : steps) {
-            const auto model = make_model(config.model, shape, step, Device{});
+            const auto model = make_model(whole.model, shape, step, Device{});
             CheckpointContent content;
             content.weights = saved_state(*model);
             content.state = std::make_shared<json>(json{{"step", step}, {"best", step == 1}});
@@ -42,8 +50,7 @@ protected:
         config.dataset.kind = "glyphs";
         config.dataset.train_limit = 20;
         config.dataset.test_limit = 20;
-        const FieldSpec image{.name = "image", .kind = FieldKind::image, .shape = {1, 28, 28}};
-        return run_of(config, {{image}, 20}, steps);
+        return run_of(config, steps);
     }
     ReadOnnx onnx(const std::filesystem::path& run, const ExportOptions& options = {}) {
         export_run(run, ExportFormat::onnx, dir_ / "model.onnx", options);
@@ -99,15 +106,13 @@ TEST_F(ExportRun, OfARegressionTellsTheUnitsOfItsTargets) {
     config.dataset.path = {dir_.write("prices.csv", rows)};
     config.dataset.options["target"] = std::string("price");
     config.model.kind = "mlp";
-    const FieldSpec features{.name = "features", .kind = FieldKind::features, .shape = {2}};
-    const auto run = run_of(config, {{features}, 1}, {1});
+    const auto run = run_of(config, {1});
+    std::filesystem::remove(dir_ / "prices.csv");  // not needed any more
     const ReadOnnx model = onnx(run);
     EXPECT_EQ(json::parse(model.metadata.at("inputs")), json({"a", "b"}));
     EXPECT_EQ(json::parse(model.metadata.at("targets")), json({"price"}));
     EXPECT_THAT(json::parse(model.metadata.at("output_normalization")).at("mean"), SizeIs(1));
     EXPECT_FALSE(model.metadata.contains("classes"));
-    std::filesystem::remove(dir_ / "prices.csv");
-    EXPECT_THAT(message_of(ErrorCode::data, [&] { onnx(run); }), HasSubstr("prices.csv"));
 }
 
 TEST_F(ExportRun, HasTiedWeightsUnderBothNames) {
@@ -116,17 +121,13 @@ TEST_F(ExportRun, HasTiedWeightsUnderBothNames) {
     config.model.kind = "rnn-lm";
     config.model.options = {
         {"tied", true}, {"embedding", std::int64_t{8}}, {"hidden", std::int64_t{8}}};
-    const FieldSpec tokens{.name = "tokens",
-                           .kind = FieldKind::tokens,
-                           .dtype = DType::i64,
-                           .shape = {35},
-                           .cardinality = 9,
-                           .windowed = true};
-    const auto run = run_of(config, {{tokens}, 9}, {1});
+    const auto run = run_of(config, {1});
     export_run(run, ExportFormat::safetensors, dir_ / "weights.safetensors");
     const TensorMap got = load_tensors(dir_ / "weights.safetensors");
     EXPECT_EQ(got.at("decoder.weight").values(), got.at("encoder.weight").values());
     EXPECT_THAT(got, SizeIs(1 + 2 * 4 + 2));
+    const auto words = json::parse(onnx(run).metadata.at("vocabulary"));
+    EXPECT_EQ(static_cast<std::int64_t>(words.size()), got.at("decoder.bias").numel());
 }
 
 TEST_F(ExportRun, WithoutACheckpointHasNoWeightsAndLeavesNoFile) {
