@@ -4164,5 +4164,9 @@
         <source>Everything that the run has on disk in one file, to be imported on another machine.</source>
         <translation>该运行在磁盘上的全部内容，合成一个文件，可在另一台机器上导入。</translation>
     </message>
+    <message>
+        <source>its events or notes are longer than those of any run</source>
+        <translation>其事件或备注的长度超出任何运行</translation>
+    </message>
 </context>
 </TS>

@@ -161,6 +161,7 @@ def hostile():
         "instance": (archive(b"\x80\x02(cbuiltins\nlist\no."), "it names builtins.list"),
         "odd_instruction": (archive(b"\x80\x02(ibuiltins\nlist\n."), "it has an instruction (105) that torch.save does not write"),
         "newobj_of_size": (archive(b"\x80\x02ctorch\nSize\n)\x81."), "is not described as PyTorch does"),
+        "escape": (archive(b"\x80\x02cos\x1b[2J\nsystem\n."), "it names os?[2J.system, which is neither"),
         "deep": (archive(deep, compression=zipfile.ZIP_DEFLATED), "its value is no dict of tensors"),
         "beyond": (archive(one_tensor((5,), (1,), 4)), "a tensor in it reads beyond its storage 0"),
         "beyond_by_stride": (archive(one_tensor((2, 2), (2**62, 1), 4)), "a tensor in it reads beyond its storage 0"),

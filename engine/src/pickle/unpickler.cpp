@@ -1,6 +1,6 @@
 #include "pickle/unpickler.h"
 
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -389,10 +389,18 @@ private:
                 return false;
         }
     }
+    /// Of a name that somebody wrote: no more than fits a sentence, and nothing that a terminal
+    /// obeys.
+    static std::string shown(std::string name) {
+        constexpr std::size_t longest = 80;
+        name.resize(std::min(name.size(), longest));
+        for (char& c : name) c = c < ' ' || c > '~' ? '?' : c;
+        return name;
+    }
     void push_global(std::string module, const std::string& name) {
         std::string global = std::move(module) + "." + name;
         if (!rules_.allows(global))
-            fail(msg("it names {}, which is neither a tensor nor a plain value", global));
+            fail(msg("it names {}, which is neither a tensor nor a plain value", shown(global)));
         push(PickleValue(PickleGlobal{std::move(global)}));
     }
     void call() {

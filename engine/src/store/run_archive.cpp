@@ -25,7 +25,8 @@ constexpr std::size_t most_entries = 10000;
 constexpr std::size_t longest_name = 200, deepest_name = 3;
 /// A record of steps that hardly differ packs well, but not to a hundredth.
 constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
-constexpr std::uintmax_t longest_settings = 1 << 20;
+/// Of what is read as one text.
+constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
 
 [[noreturn]] void refuse(const fs::path& file, const Message& reason) {
     throw Error(ErrorCode::data,
@@ -152,10 +153,19 @@ private:
     std::set<std::string> names_;
 };
 
+/// Bytes of a file of the run; 0 if it is not there.
+std::uintmax_t size_in(const fs::path& folder, const char* file) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(folder / file, error);
+    return error ? 0 : bytes;
+}
+
 void check_run(const fs::path& file, const fs::path& folder) {
     std::error_code error;
-    const auto bytes = fs::file_size(folder / config_file, error);
-    if (error || bytes > longest_settings ||
+    if (size_in(folder, events_file) > longest_events ||
+        size_in(folder, notes_file) > longest_settings)
+        refuse(file, msg("its events or notes are longer than those of any run"));
+    if (size_in(folder, config_file) > longest_settings ||
         !json::parse(read_text(folder / config_file), nullptr, false).is_object())
         refuse(file, msg("it has no settings"));
     if (!fs::exists(folder / record_layout::file_name, error)) return;

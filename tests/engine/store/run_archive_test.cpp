@@ -129,6 +129,11 @@ TEST_F(RunArchive, WithoutSettingsIsRefused) {
     EXPECT_THAT(refusal(zip_of({{"config.json", "no"}})), HasSubstr("it has no settings"));
 }
 
+TEST_F(RunArchive, WithNotesThatNobodyWroteByHandIsRefused) {
+    EXPECT_THAT(refusal(zip_of({settings_, {"notes.json", std::string(2 << 20, 'x')}})),
+                HasSubstr("its events or notes are longer than those of any run"));
+}
+
 TEST_F(RunArchive, WithADamagedRecordIsRefused) {
     EXPECT_THAT(refusal(zip_of({settings_, {"steps.rec", "no record"}})), HasSubstr("steps.rec"));
 }
