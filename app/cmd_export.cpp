@@ -1,11 +1,16 @@
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/export.h"
+#include "engine/report.h"
 #include "find_run.h"
 #include "settings.h"
+#ifdef HALFTONE_HAS_UI
+#include "ui/report.h"
+#endif
 
 namespace app {
 namespace {
@@ -14,6 +19,7 @@ struct ExportArguments {
     std::string run, format, file;
     std::string checkpoint = "last";
     std::string dtype = "fp32";
+    std::vector<std::string> others;  ///< of a report
     bool checkpoint_given() const { return checkpoint != "last"; }
 };
 
@@ -21,11 +27,55 @@ std::string format_names() {
     std::string names;
     for (const auto& info : engine::export_formats())
         names += (names.empty() ? "" : ", ") + info.name;
-    return names;
+    return names + ", report.html, report.pdf";
 }
 
 [[noreturn]] void refuse(const std::string& message, const std::string& hint) {
     throw engine::Error(engine::ErrorCode::settings, message, hint);
+}
+
+bool is_report(const std::string& format) {
+    return format == "report.html" || format == "report.pdf";
+}
+
+/// The report's name beside those of the other forms: "run-12.html".
+std::string report_file_name(const engine::RunSummary& run, const std::string& format) {
+    engine::ExportInfo info = engine::export_formats().front();
+    info.ending = format.substr(format.find('.'));
+    return engine::export_file_name(run, info);
+}
+
+void write_page(const std::string& file, const std::string& html) {
+    std::ofstream out(file, std::ios::binary);
+    out << html;
+    out.close();
+    if (!out) throw engine::Error(engine::ErrorCode::io, file + ": cannot be written");
+}
+
+int export_report(const ExportArguments& args) {
+    std::vector<engine::ListedRun> runs;
+    std::vector<std::string> names = args.others;
+    names.insert(names.begin(), args.run);
+    for (const std::string& name : names) {
+        auto run = find_run(name);
+        if (!run) return engine::exit_code(engine::ErrorCode::settings);
+        runs.push_back(std::move(*run));
+    }
+    const std::string file =
+        args.file.empty() ? report_file_name(runs.front().summary, args.format) : args.file;
+    const engine::Report report = engine::make_report(runs);
+    if (args.format == "report.html") {
+        write_page(file, engine::report_html(report));
+    } else {
+#ifdef HALFTONE_HAS_UI
+        ui::write_report_file(report, file);
+#else
+        refuse("--to: report.pdf: this program was built without the window, which writes PDF",
+               "Use report.html, and print it to PDF in a browser.");
+#endif
+    }
+    std::cout << file << '\n';
+    return 0;
 }
 
 /// Options that do not go with the format are mistakes.
@@ -44,6 +94,8 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
 }
 
 int export_one(const ExportArguments& args) {
+    if (is_report(args.format)) return export_report(args);
+    if (!args.others.empty()) refuse("--with: only a report is of several runs", "Leave it away.");
     const engine::ExportInfo& info = checked(args);
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
@@ -77,6 +129,8 @@ void describe_export(Command command) {
         .not_empty();
     command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
         .not_empty();
+    command.repeated_text("--with", args->others,
+                          "Of a report: another run, which is compared with RUN");
     command
         .text("-o,--output", args->file,
               "File to write, for tensorboard a folder; without one, named after the run, here")

@@ -4168,5 +4168,9 @@
         <source>its events or notes are longer than those of any run</source>
         <translation>其事件或备注的长度超出任何运行</translation>
     </message>
+    <message>
+        <source>{}: a report is a file that ends in .html or .pdf</source>
+        <translation>{}：报告文件须以 .html 或 .pdf 结尾</translation>
+    </message>
 </context>
 </TS>

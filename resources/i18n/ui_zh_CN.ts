@@ -1006,6 +1006,10 @@
             <source>Resume</source>
             <translation>恢复</translation>
         </message>
+        <message>
+            <source>Report…</source>
+            <translation>报告…</translation>
+        </message>
     </context>
     <context>
         <name>ui::LinePlot</name>
@@ -2121,6 +2125,14 @@ started %7</source>
         <message>
             <source>Imported as run %1.</source>
             <translation>已导入为运行 %1。</translation>
+        </message>
+        <message>
+            <source>Write a report</source>
+            <translation>生成报告</translation>
+        </message>
+        <message>
+            <source>Web page (*.html);;PDF (*.pdf)</source>
+            <translation>网页 (*.html);;PDF (*.pdf)</translation>
         </message>
     </context>
     <context>

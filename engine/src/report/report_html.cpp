@@ -6,13 +6,11 @@
 namespace engine {
 namespace {
 
-constexpr char style[] = R"(
+const std::string page_style = R"(
 body{font:15px/1.5 system-ui,"Noto Sans CJK SC",sans-serif;color:#222;background:#f6f6f4;max-width:1100px;margin:24px auto;padding:0 16px}
 h1{font-size:24px;margin-bottom:0}h2{font-size:17px;margin-top:28px;margin-bottom:6px}
 table{border-collapse:collapse;background:#fff}
-th,td{border:1px solid #d9d9d6;padding:4px 10px;text-align:right;font-variant-numeric:tabular-nums;vertical-align:top}
-th:first-child,td:first-child{text-align:left}
-table.words td,table.words th{text-align:left}
+th,td{border:1px solid #d9d9d6;padding:4px 10px;font-variant-numeric:tabular-nums;vertical-align:top}
 figure{margin:0;border:1px solid #d9d9d6;border-radius:8px;background:#fff;overflow:hidden}
 figure svg{display:block;width:100%}
 pre{background:#fff;border:1px solid #d9d9d6;padding:8px;overflow:auto}
@@ -27,8 +25,9 @@ public:
     std::string html() {
         out_ = "<!doctype html>\n<html lang=\"" + html_text(options_.language) +
                "\"><head><meta charset=\"utf-8\">\n<title>" + text(report_.title) +
-               "</title>\n<style>" + style + "</style></head><body>\n<h1>" + text(report_.title) +
-               "</h1>\n<p class=\"note\">" + html_text(report_.made) + "</p>\n";
+               "</title>\n<style>" + (options_.style.empty() ? page_style : options_.style) +
+               "</style></head><body>\n<h1>" + text(report_.title) + "</h1>\n<p class=\"note\">" +
+               html_text(report_.made) + "</p>\n";
         for (const Verdict& verdict : report_.verdicts) add(verdict);
         add(report_.runs, false);
         for (std::size_t i = 0; i < report_.plots.size(); ++i) add_plot(i);
@@ -63,12 +62,15 @@ private:
     void add(const ReportTable& table, bool words) {
         if (table.rows.empty()) return;
         if (!table.title.empty()) out_ += "<h2>" + text(table.title) + "</h2>\n";
-        out_ += words ? "<table class=\"words\">\n" : "<table>\n";
+        out_ += "<table cellspacing=\"0\">\n";
         const char* tag = "th";
         for (const auto& row : table.rows) {
             out_ += "<tr>";
-            for (const Message& cell : row)
-                out_ += std::string("<") + tag + ">" + text(cell) + "</" + tag + ">";
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const bool left = words || i == 0;
+                out_ += std::string("<") + tag + (left ? " align=\"left\">" : " align=\"right\">") +
+                        text(row[i]) + "</" + tag + ">";
+            }
             out_ += "</tr>\n";
             tag = "td";
         }
@@ -78,8 +80,9 @@ private:
 
     void add_plot(std::size_t index) {
         const ReportPlot& plot = report_.plots[index];
-        out_ += "<h2>" + text(plot.title) + "</h2>\n<figure>" +
-                (options_.plot ? options_.plot(index) : plot.svg) + "</figure>\n";
+        out_ += "<h2>" + text(plot.title) + "</h2>\n";
+        out_ += options_.plot ? "<div>" + options_.plot(index) + "</div>\n"
+                              : "<figure>" + plot.svg + "</figure>\n";
         if (!plot.note.empty()) out_ += "<p class=\"note\">" + text(plot.note) + "</p>\n";
     }
 

@@ -104,23 +104,24 @@ private:
     }
 
     void draw_y_axis() {
-        for (const double mark : y_marks()) {
-            line(left, y(mark), right, y(mark), "#e4e4e4", 1);
-            const double value = look_.scale == PlotScale::log10  ? std::pow(10, mark)
-                                 : look_.scale == PlotScale::log2 ? std::exp2(mark)
-                                                                  : mark;
-            text(left - 8, y(mark) + 4, "end", mark_text(value));
+        for (const double value : y_marks()) {
+            const double at = y(onto(look_.scale, value));
+            line(left, at, right, at, "#e4e4e4", 1);
+            text(left - 8, at + 4, "end", mark_text(value));
         }
     }
-    /// Whole powers on a logarithmic axis, where it spans some.
+    /// Values with marks: whole powers on a logarithmic axis that spans some, else round numbers.
     std::vector<double> y_marks() const {
-        std::vector<double> marks = axis_marks(range_.low, range_.high, 6);
-        if (look_.scale == PlotScale::linear) return marks;
+        const PlotScale scale = look_.scale;
+        if (scale == PlotScale::linear) return axis_marks(range_.low, range_.high, 6);
+        const auto value = [scale](double mark) {
+            return scale == PlotScale::log10 ? std::pow(10, mark) : std::exp2(mark);
+        };
         std::vector<double> whole;
-        for (const double mark : marks) {
-            if (mark == std::floor(mark)) whole.push_back(mark);
+        for (const double mark : axis_marks(range_.low, range_.high, 6)) {
+            if (mark == std::floor(mark)) whole.push_back(value(mark));
         }
-        return whole.size() > 1 ? whole : marks;
+        return whole.size() > 1 ? whole : axis_marks(value(range_.low), value(range_.high), 6);
     }
     void draw_x_axis() {
         line(left, bottom, right, bottom, "#999", 1);

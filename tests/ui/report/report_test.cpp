@@ -104,5 +104,21 @@ TEST_F(Report, SaysWhichFileCannotBeWritten) {
     }
 }
 
+TEST_F(Report, AsOneFileIsAPageOrAPdfByItsName) {
+    const auto run = train(store_, "amp-fp16");
+    const engine::Report report = engine::make_report({{*store_->find(run), store_->events(run)}});
+    const QString html = dir_.filePath(u"r.html"_s), pdf = dir_.filePath(u"r.pdf"_s);
+    write_report_file(report, html.toStdString());
+    EXPECT_TRUE(readAll(html).contains(u"<svg "_s));
+    write_report_file(report, pdf.toStdString());
+    QFile file(pdf);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    const QByteArray bytes = file.readAll();
+    EXPECT_TRUE(bytes.startsWith("%PDF-"));
+    EXPECT_GE(bytes.count("/Subtype /Image"), 5) << "its plots";
+    EXPECT_THROW(write_report_file(report, dir_.filePath(u"r.txt"_s).toStdString()), engine::Error);
+    EXPECT_THROW(write_report_file(report, "/nonexistent/r.pdf"), engine::Error);
+}
+
 }  // namespace
 }  // namespace ui

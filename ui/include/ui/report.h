@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/report.h"
 #include "engine/run_store.h"
 #include "engine/verdict.h"
 
@@ -23,5 +24,10 @@ struct ReportContent {
 /// written, and Error(data) for a run that is not in the store.
 void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportContent& content,
                   const std::filesystem::path& folder);
+
+/// Writes a report as one file, HTML or PDF (A4), as its name ends. In the window's language, without
+/// a display. Throws engine::Error(io) if it cannot be written and Error(settings) for another
+/// ending.
+void write_report_file(const engine::Report& report, const std::filesystem::path& file);
 
 }  // namespace ui

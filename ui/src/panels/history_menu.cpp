@@ -62,6 +62,8 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),
         [this] { exportCsv(this, context_.commands, chosen()); });
+    add(tr("Report…"), !runs.empty(),
+        [this] { exportReport(this, context_.commands, context_.feed->store(), chosen()); });
     add(tr("Export run…"), one, [this, first] { exportRun(this, context_.commands, first); });
     add(tr("Show folder"), one, [first] {
         QDesktopServices::openUrl(

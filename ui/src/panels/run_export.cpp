@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "engine/export.h"
 #include "feed/background.h"
+#include "pdf/report_file.h"
 #include "text/language.h"
 
 namespace ui {
@@ -21,6 +22,8 @@ struct RunExport {
     Q_DECLARE_TR_FUNCTIONS(RunExport)
 public:
     static QString exportTitle() { return tr("Export run"); }
+    static QString reportTitle() { return tr("Write a report"); }
+    static QString reports() { return tr("Web page (*.html);;PDF (*.pdf)"); }
     static QString importTitle() { return tr("Import run"); }
     static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
     static QString runs() { return tr("Whole runs (*.halftone)"); }
@@ -111,6 +114,27 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
         return RunExport::done(answer.file);
     };
     run(parent, commands, work, {});
+}
+
+void exportReport(QWidget* parent, Commands* commands,
+                  const std::shared_ptr<engine::RunStore>& store,
+                  const std::vector<engine::RunSummary>& runs) {
+    if (!store || runs.empty()) return;
+    const QString name = u"run-%1.html"_s.arg(QString::fromStdString(runs.front().run));
+    QString chosen;
+    QString file = QFileDialog::getSaveFileName(parent, RunExport::reportTitle(), name,
+                                                RunExport::reports(), &chosen);
+    if (file.isEmpty()) return;
+    if (QFileInfo(file).suffix().isEmpty())
+        file += chosen.contains(u"*.pdf"_s) ? u".pdf"_s : u".html"_s;
+    try {
+        std::vector<engine::ListedRun> listed;
+        for (const auto& summary : runs) listed.push_back({summary, store->events(summary.run)});
+        writeReportFile(engine::make_report(listed), file.toStdString());
+        commands->report({RunExport::done(file), {}, engine::ErrorCode::io, true});
+    } catch (const engine::Error& error) {
+        commands->report(error);
+    }
 }
 
 void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,

@@ -3,6 +3,7 @@
 #include <QString>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "engine/run_store.h"
 
@@ -15,6 +16,11 @@ class Commands;
 /// Asks for a form and a file, and writes the run to it off the GUI thread. What goes wrong, and
 /// that it is done, is reported through `commands`. Does nothing if the user cancels.
 void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& run);
+
+/// Asks for a file and writes a report on these runs there, the first as the baseline.
+void exportReport(QWidget* parent, Commands* commands,
+                  const std::shared_ptr<engine::RunStore>& store,
+                  const std::vector<engine::RunSummary>& runs);
 
 /// Asks for a file that holds a whole run, brings it into the store off the GUI thread and calls
 /// done(). Does nothing if the user cancels.

@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "feed/event_feed.h"
 #include "panels/plot_panels.h"
+#include "pdf/report_file.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "report/report_page.h"
@@ -20,8 +21,6 @@ using engine::msg;
 
 namespace {
 
-constexpr QSize plotSize{1000, 400};
-
 /// Qt draws text only where an application is; one without a screen will do.
 std::unique_ptr<QApplication> applicationWithoutScreen() {
     if (QCoreApplication::instance() != nullptr) return nullptr;
@@ -33,6 +32,8 @@ std::unique_ptr<QApplication> applicationWithoutScreen() {
     nameProgram();
     return std::make_unique<QApplication>(argc, argv);
 }
+
+constexpr QSize plotSize{1000, 400};
 
 [[noreturn]] void refuse(const std::filesystem::path& file) {
     throw engine::Error(engine::ErrorCode::io, msg("{}: cannot be written.", file.string()),
@@ -118,6 +119,13 @@ void write_report(const std::shared_ptr<engine::RunStore>& store, const ReportCo
         stage.draw(lossScaleSpec(), u"loss-scale.png"_s, folder),
         stage.draw(fourthPlaceSpecs("samples").front(), u"gradient-norm.png"_s, folder)};
     writePage(folder / "report.html", reportPage(stage.tracks(), content.verdicts, plots));
+}
+
+void write_report_file(const engine::Report& report, const std::filesystem::path& file) {
+    const auto application = applicationWithoutScreen();
+    std::optional<Language> language;
+    if (application) language.emplace();
+    writeReportFile(report, file);
 }
 
 }  // namespace ui
