@@ -12,9 +12,9 @@ using engine::QueueState;
 
 struct QueueRunnerTest : WindowFixture {
     static engine::RunConfig spirals(const std::vector<std::string>& more) {
-        std::vector<std::string> settings = {"dataset.kind=spirals", "model.kind=mlp",
-                                             "dataset.train_limit=256", "batch_size=32",
-                                             "precision.preset=fp32"};
+        std::vector<std::string> settings = {"dataset.kind=spirals",    "model.kind=mlp",
+                                             "dataset.train_limit=256", "dataset.test_limit=64",
+                                             "batch_size=32",           "precision.preset=fp32"};
         settings.insert(settings.end(), more.begin(), more.end());
         return engine::parse_run_config("{}", settings).config;
     }

@@ -57,6 +57,8 @@ TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
     ASSERT_TRUE(runUntil(RunState::done));
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return feed.tracks()[0]->rows() == 24 && feed.tracks()[1]->rows() == 24; }));
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return feed.tracks()[0]->done() && feed.tracks()[1]->done(); }));
     EXPECT_EQ(epochs, 6u);
     EXPECT_FALSE(feed.tracks()[0]->hasScaler());
     EXPECT_TRUE(feed.tracks()[1]->hasScaler());

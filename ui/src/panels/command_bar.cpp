@@ -215,14 +215,17 @@ void CommandBar::keepFocus(const ButtonStates& next) {
                                                              {pause_, &next.pause},
                                                              {step_, &next.step},
                                                              {stop_, &next.stop}};
-    const bool leaves = std::any_of(std::begin(all), std::end(all), [](const auto& each) {
-        return each.first->hasFocus() && !each.second->enabled;
-    });
+    const bool leaves = hasFocus() || std::any_of(std::begin(all), std::end(all), [](auto& each) {
+                            return each.first->hasFocus() && !each.second->enabled;
+                        });
     if (!leaves) return;
     if (next.pause.enabled) {
         pause_->setFocus(Qt::OtherFocusReason);
     } else if (next.compare.enabled) {
         compare_->setFocus(Qt::OtherFocusReason);
+    } else {
+        // While a stopped run is saved, no button can have it: the bar holds it for the next one.
+        setFocus(Qt::OtherFocusReason);
     }
 }
 
