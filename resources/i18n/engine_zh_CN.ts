@@ -4171,6 +4171,40 @@
     <message>
         <source>{}: a report is a file that ends in .html or .pdf</source>
         <translation>{}：报告文件须以 .html 或 .pdf 结尾</translation>
+        <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
+        <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
+    </message>
+    <message>
+        <source>Open the run again, and leave its folder alone while it trains.</source>
+        <translation>请重新打开该运行，训练期间不要改动其文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: another program replaced or cut short the events while they were being read</source>
+        <translation>{}：读取过程中，事件文件被其他程序替换或截短</translation>
+    </message>
+    <message>
+        <source>{}: not a plain file</source>
+        <translation>{}：不是普通文件</translation>
+    </message>
+    <message>
+        <source>{}: a line of the events is longer than 1 MiB</source>
+        <translation>{}：事件文件中有一行超过 1 MiB</translation>
+    </message>
+    <message>
+        <source>The program that trained this run ended without finishing it.</source>
+        <translation>训练该运行的程序未完成就退出了。</translation>
+    </message>
+    <message>
+        <source>{}: not the folder of a run</source>
+        <translation>{}：不是运行文件夹</translation>
+    </message>
+    <message>
+        <source>Give a folder in which a run was made, with its config.json and events.jsonl.</source>
+        <translation>请指定一个保存过运行的文件夹，其中应有 config.json 和 events.jsonl。</translation>
+    </message>
+    <message>
+        <source>Run {} was trained by {}, which alone can go on with it.</source>
+        <translation>运行 {} 由 {} 训练，只有该程序能够继续它。</translation>
     </message>
 </context>
 </TS>

@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "engine/metric.h"
 #include "engine/run_config.h"
+#include "engine/run_origin.h"
 #include "engine/step_record.h"
 
 namespace engine {
@@ -47,6 +48,9 @@ struct RunStarted {
     /// Of a training step, in the order of metric_column(): those, and counts of the task's further
     /// optimizers.
     std::vector<Metric> step_metrics = classification_metrics();
+    /// Of a run that another program trains. Of `config` then only precision and scaler mean
+    /// anything; the rest are defaults.
+    std::optional<RunOrigin> origin = {};
 };
 
 /// A run goes on from a checkpoint, or from its start where it has none. Follows RunStarted.

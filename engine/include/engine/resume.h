@@ -22,7 +22,8 @@ struct ResumePlan {
 /// there is none), "best" or a number of steps. Without changes the run itself goes on, unless
 /// later checkpoints exist. With changed settings ("path=value") or from an earlier checkpoint it
 /// is a new run that names this one as its parent. Throws Error(data) if there is no such
-/// checkpoint or it is damaged, and Error(state) if the run has made all of its steps.
+/// checkpoint or it is damaged, and Error(state) if the run has made all of its steps or was
+/// trained by another program.
 ResumePlan plan_resume(const RunSummary& run, const std::string& from = "last",
                        const std::vector<std::string>& changes = {});
 

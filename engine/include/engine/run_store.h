@@ -27,7 +27,8 @@ struct RunSummary {
     std::int64_t skipped = 0;
     PartFigures test;  ///< unknown: never evaluated
     std::vector<Metric> metrics = classification_metrics();
-    std::string unit = "images";  ///< what one sample is called
+    std::string unit = "images";           ///< what one sample is called
+    std::optional<RunOrigin> origin = {};  ///< RunStarted::origin
     double wall_s = 0;
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
@@ -37,6 +38,11 @@ struct RunSummary {
     std::string tags;
     std::string notes;
 };
+
+/// What a run trains and on what, by its settings or in the words of the program that trains it;
+/// "-" where that does not say.
+std::string model_name(const RunSummary& run);
+std::string dataset_name(const RunSummary& run);
 
 /// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
 /// SQLite that can be rebuilt from the folders (design.md, D12). Thread-safe.
@@ -99,6 +105,9 @@ public:
     /// that a process is training.
     using Discard = std::function<void(const std::filesystem::path&)>;
     void remove(const std::string& run, const Discard& discard);
+    /// Enters a run that another program writes, under the root or elsewhere, unless the index has
+    /// it, and returns it. Throws Error(data) for a folder that holds no run, and Error(io).
+    RunSummary enter(const std::filesystem::path& folder);
     /// Drops the index and builds it again from the folders under the root.
     void rebuild();
     /// What went wrong and was mended since the last call, such as a damaged index that was

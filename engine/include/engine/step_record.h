@@ -128,13 +128,21 @@ void for_each_named_field(std::span<const Metric> metrics, F&& f) {
     });
 }
 
+/// How a record is read while another process may be writing it.
+enum class RecordAccess {
+    automatic,  ///< polled on a network file system, else mapped
+    mapped,     ///< rows are there as soon as a process of this machine has published them
+    polled,     ///< by pread, with a look at the count four times a second
+};
+
 /// Read access to a run's record, live or finished. Rows [0, size()) are published and never
-/// change. Any thread; an object is used by one thread at a time. Copies share the mapping.
+/// change. Any thread; an object is used by one thread at a time. Copies share the file.
 class StepRecordReader {
 public:
     /// Opens the record in a run's folder. Throws Error(data) if it is missing, of another version
     /// or damaged.
-    static StepRecordReader open(const std::filesystem::path& run_folder);
+    static StepRecordReader open(const std::filesystem::path& run_folder,
+                                 RecordAccess access = RecordAccess::automatic);
 
     StepRecordReader();
     ~StepRecordReader();
@@ -145,6 +153,9 @@ public:
 
     /// Rows published so far, or as many of them as up_to() allows.
     std::int64_t size() const;
+    /// Throws Error(data) if another program removed, replaced, overwrote or cut short the file
+    /// since it was opened. Reading rows notices only what concerns them.
+    void check() const;
     /// The same record without the rows from `rows` on, as it was when it had so many.
     StepRecordReader up_to(std::int64_t rows) const;
     /// Reading rows that are not published throws Error(value), a file cut off meanwhile

@@ -49,7 +49,7 @@ ordered_json head(const char* kind, const std::string& run) {
 
 ordered_json to_object(const RunStarted& e) {
     ordered_json object = head("start", e.run);
-    object["config"] = to_ordered_json(e.config);
+    object["config"] = settings_json(e.config, e.origin.has_value());
     object["device"] = e.device;
     object["threads"] = e.threads;
     object["parameters"] = e.parameters;
@@ -62,6 +62,7 @@ ordered_json to_object(const RunStarted& e) {
     object["unit"] = e.unit;
     object["metrics"] = metrics_json(e.metrics);
     object["step_metrics"] = metrics_json(e.step_metrics);
+    if (e.origin) object["origin"] = origin_json(*e.origin);
     return object;
 }
 
@@ -184,6 +185,24 @@ ordered_json metrics_json(const std::vector<Metric>& metrics) {
     ordered_json list = ordered_json::array();
     for (const Metric& metric : metrics) list.push_back(to_object(metric));
     return list;
+}
+
+ordered_json origin_json(const RunOrigin& origin) {
+    ordered_json object = {
+        {"program", origin.program},         {"model", origin.model},
+        {"dataset", origin.dataset},         {"optimizer", origin.optimizer},
+        {"epochs", origin.epochs},           {"shares_every", origin.shares_every},
+        {"settings", ordered_json::object()}};
+    for (const auto& [name, value] : origin.settings) object["settings"][name] = value;
+    return object;
+}
+
+ordered_json settings_json(const RunConfig& config, bool foreign) {
+    ordered_json all = to_ordered_json(config);
+    if (!foreign) return all;
+    ordered_json shared = {{"precision", all.at("precision")}};
+    if (resolve(config.precision).scaler != ScalerMode::off) shared["scaler"] = all.at("scaler");
+    return shared;
 }
 
 bool nan_is_a_value(std::string_view field) { return field == "loss" || field == "grad_norm"; }

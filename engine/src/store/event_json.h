@@ -19,6 +19,14 @@ const char* name(ScaleChanged::Kind kind) noexcept;
 nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics);
 std::vector<Metric> parse_metrics(const nlohmann::json& list);
 
+/// The origin of a run as JSON, and back; texts are cut to a length that can be shown.
+/// parse_origin throws json::exception.
+nlohmann::ordered_json origin_json(const RunOrigin& origin);
+RunOrigin parse_origin(const nlohmann::json& object);
+
+/// The settings of a run; of one that another program trains those that both programs have.
+nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);
+
 /// Reads back what to_json_line(Event) wrote. Empty for a line that is none: cut off, damaged, of a
 /// kind that this program does not know, or a step.
 std::optional<Event> parse_event(std::string_view line);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -66,6 +67,7 @@ Event started(const json& o) {
     // Earlier versions trained classifiers alone and wrote no metrics.
     if (o.contains("metrics")) e.metrics = parse_metrics(o.at("metrics"));
     e.step_metrics = o.contains("step_metrics") ? parse_metrics(o.at("step_metrics")) : e.metrics;
+    if (o.contains("origin")) e.origin = parse_origin(o.at("origin"));
     return e;
 }
 
@@ -168,6 +170,49 @@ std::vector<Metric> parse_metrics(const json& list) {
                            one.value("is_share", false)});
     }
     return metrics;
+}
+
+namespace {
+
+constexpr std::size_t longest_text = 400;
+constexpr std::size_t most_settings = 200;
+
+/// One line of at most longest_text bytes, cut between two characters of UTF-8.
+std::string shown_text(std::string text) {
+    if (text.size() > longest_text) {
+        std::size_t end = longest_text;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+        text.resize(end);
+    }
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return text;
+}
+
+std::string text_of(const json& object, const char* field) {
+    const auto at = object.find(field);
+    return at == object.end() ? std::string() : shown_text(at->get<std::string>());
+}
+
+}  // namespace
+
+RunOrigin parse_origin(const json& object) {
+    RunOrigin origin;
+    origin.program = shown_text(object.at("program").get<std::string>());
+    origin.model = text_of(object, "model");
+    origin.dataset = text_of(object, "dataset");
+    origin.optimizer = text_of(object, "optimizer");
+    origin.epochs = std::max<std::int64_t>(object.value("epochs", std::int64_t{0}), 0);
+    origin.shares_every = std::max<std::int64_t>(object.value("shares_every", std::int64_t{1}), 0);
+    const auto settings = object.find("settings");
+    if (settings == object.end()) return origin;
+    for (const auto& [name, value] : settings->get_ref<const json::object_t&>()) {
+        if (origin.settings.size() == most_settings) break;
+        origin.settings.emplace_back(
+            shown_text(name),
+            shown_text(value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+    return origin;
 }
 
 std::optional<Event> parse_event(std::string_view line) {

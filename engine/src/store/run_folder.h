@@ -77,7 +77,8 @@ void remove_unfinished_run(const std::filesystem::path& folder);
 
 /// Whether the folder is that of a run.
 bool has_settings(const std::filesystem::path& folder);
-std::string read_text(const std::filesystem::path& file);  ///< empty if it cannot be read
+/// Its first 256 MiB; empty if it cannot be read or is no plain file.
+std::string read_text(const std::filesystem::path& file);
 void write_notes(const std::filesystem::path& folder, const RunNotes& notes);
 RunNotes read_notes(const std::filesystem::path& folder);
 

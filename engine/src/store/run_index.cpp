@@ -41,10 +41,12 @@ CREATE TABLE IF NOT EXISTS titles (run TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS parents (run TEXT PRIMARY KEY, parent TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS origins (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 )";
 /// With what belongs to a run, before the table of the runs themselves.
-constexpr const char* tables_of_a_run[] = {"parents", "metrics", "divergences", "titles",  "tags",
-                                           "notes",   "epochs",  "events",      "settings"};
+constexpr const char* tables_of_a_run[] = {"origins", "parents", "metrics", "divergences",
+                                           "titles",  "tags",    "notes",   "epochs",
+                                           "events",  "settings"};
 
 /// Tables and indexes with the statements that made them.
 std::set<std::string> schema_of(Database& database) {
@@ -66,11 +68,11 @@ std::set<std::string> expected_schema() {
 constexpr char select_runs[] =
     "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
-    "COALESCE(divergences.step, 0), metrics.json, parents.parent FROM runs "
+    "COALESCE(divergences.step, 0), metrics.json, parents.parent, origins.json FROM runs "
     "LEFT JOIN settings ON settings.run = id LEFT JOIN notes ON notes.run = id "
     "LEFT JOIN tags ON tags.run = id LEFT JOIN titles ON titles.run = id "
     "LEFT JOIN divergences ON divergences.run = id LEFT JOIN metrics ON metrics.run = id "
-    "LEFT JOIN parents ON parents.run = id ";
+    "LEFT JOIN parents ON parents.run = id LEFT JOIN origins ON origins.run = id ";
 
 /// The metrics of a run and their values on the test part, as JSON.
 std::string metrics_of(const RunSummary& run) {
@@ -89,6 +91,14 @@ void parse_metrics_of(RunSummary& run, const std::string& text) {
         if (!object.contains("test")) return;
         for (const auto& [key, value] : object.at("test").get_ref<const json::object_t&>())
             run.test.metrics.push_back({key, number_of(value)});
+    } catch (const json::exception&) {
+        throw DamagedDatabase{};
+    }
+}
+
+RunOrigin parse_origin_of(const std::string& text) {
+    try {
+        return parse_origin(json::parse(text));
     } catch (const json::exception&) {
         throw DamagedDatabase{};
     }
@@ -116,6 +126,8 @@ RunSummary read_summary(const Statement& row) {
     run.parent = row.text(17);
     // A run of an earlier version has the metrics of classification and no row of them.
     if (const std::string metrics = row.text(16); !metrics.empty()) parse_metrics_of(run, metrics);
+    if (const std::string origin = row.text(18); !origin.empty())
+        run.origin = parse_origin_of(origin);
     return run;
 }
 
@@ -235,6 +247,12 @@ void RunIndex::update(const RunSummary& run) {
             .bind(run.run, run.parent)
             .run();
     }
+    if (run.origin) {
+        Statement(database_, "INSERT OR REPLACE INTO origins VALUES (?, ?)")
+            .bind(run.run, origin_json(*run.origin)
+                               .dump(-1, ' ', false, ordered_json::error_handler_t::replace))
+            .run();
+    }
     if (run.diverged_at == 0) return;
     Statement(database_, "INSERT OR REPLACE INTO divergences VALUES (?, ?)")
         .bind(run.run, run.diverged_at)
@@ -316,10 +334,28 @@ std::optional<fs::path> RunIndex::folder_of(const std::string& run) {
     return statement.text(0);
 }
 
+std::optional<std::string> RunIndex::run_in(const fs::path& folder) {
+    Statement statement(database_, "SELECT id FROM runs WHERE folder = ?");
+    if (!statement.bind(folder.string()).step()) return std::nullopt;
+    return statement.text(0);
+}
+
 void RunIndex::adopt(const std::vector<fs::path>& folders) {
     Transaction transaction(database_);
     for (const auto& folder : folders) enter_folder(folder);
     transaction.commit();
+}
+
+RunSummary RunIndex::enter(const fs::path& folder) {
+    auto run = run_in(folder);
+    if (!run) {
+        Transaction transaction(database_);
+        run = enter_folder(folder);
+        transaction.commit();
+    }
+    auto found = find(*run);
+    if (!found) throw DamagedDatabase{};
+    return std::move(*found);
 }
 
 void RunIndex::rebuild(const std::vector<fs::path>& folders) {
@@ -331,7 +367,7 @@ void RunIndex::rebuild(const std::vector<fs::path>& folders) {
     transaction.commit();
 }
 
-void RunIndex::enter_folder(const fs::path& folder) {
+std::string RunIndex::enter_folder(const fs::path& folder) {
     StoredRun stored = read_stored_run(folder);
     RunSummary& run = stored.summary;
     take_id(run);
@@ -339,6 +375,7 @@ void RunIndex::enter_folder(const fs::path& folder) {
     if (!run.notes.empty()) set_notes(run.run, run.notes);
     if (!run.tags.empty()) set_tags(run.run, run.tags);
     if (!run.title.empty()) set_title(run.run, run.title);
+    return run.run;
 }
 
 /// Keeps the run's own id, or its folder's name where that is lost, unless a run in another folder

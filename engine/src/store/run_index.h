@@ -38,6 +38,8 @@ public:
     void replace(RunSummary& run, const Moment& made, const std::vector<Event>& events);
     /// Enters runs from their folders, which the index does not know.
     void adopt(const std::vector<std::filesystem::path>& folders);
+    /// Enters the run in this folder unless it is there, and returns it.
+    RunSummary enter(const std::filesystem::path& folder);
     /// Drops all runs and enters the ones found in these folders.
     void rebuild(const std::vector<std::filesystem::path>& folders);
 
@@ -54,12 +56,13 @@ public:
 
 private:
     void check_schema(const std::filesystem::path& path);
-    void enter_folder(const std::filesystem::path& folder);
+    std::string enter_folder(const std::filesystem::path& folder);
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void update(const RunSummary& run);
     void drop_events(const std::string& run);
     void add_event(const std::string& run, const NumberedEvent& event);
     std::optional<std::filesystem::path> folder_of(const std::string& run);
+    std::optional<std::string> run_in(const std::filesystem::path& folder);
     void take_id(RunSummary& run);
     void forget(const std::string& run);
 

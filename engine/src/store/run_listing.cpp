@@ -7,6 +7,7 @@
 #include "engine/catalog.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
+#include "store/event_json.h"
 #include "store/json_number.h"
 #include "store/stored_run.h"
 #include "store/text_table.h"
@@ -57,6 +58,14 @@ std::string changed_settings(const RunConfig& config) {
     return out.empty() ? "  none\n" : out;
 }
 
+/// Of a run of another program: those that it gives, and those that both programs have.
+std::string settings_of_origin(const RunOrigin& origin, const RunConfig& config) {
+    std::string out;
+    if (!origin.optimizer.empty()) out += "  optimizer = " + origin.optimizer + '\n';
+    for (const auto& [name, value] : origin.settings) out += "  " + name + " = " + value + '\n';
+    return out + changed_settings(config);
+}
+
 std::string epochs_table(const std::vector<Event>& events, const std::vector<Metric>& metrics) {
     std::vector<Cells> lines = {{"epoch", "step", "training loss"}};
     for (const Metric& metric : metrics) lines.front().push_back("training " + metric.key);
@@ -92,13 +101,24 @@ std::string problems(const std::vector<Event>& events) {
     return out;
 }
 
+/// Of a run of another program by what it calls its samples.
+std::string speed_unit_of(const RunSummary& run) {
+    return run.origin ? run.unit + "/s" : speed_unit(run.config);
+}
+
+/// A program that does not tell how much memory it takes writes 0.
+std::string memory_text(const RunSummary& run) {
+    if (run.origin && run.peak_bytes == 0) return "-";
+    return number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6);
+}
+
 std::string figures(const RunSummary& run) {
     std::vector<Cells> lines = {
         {"state", state_text(run)},
         {"started", run.started},
         {"folder", run.folder.string()},
-        {"data set", run.config.dataset.kind},
-        {"model", run.config.model.kind},
+        {"data set", dataset_name(run)},
+        {"model", model_name(run)},
         {"precision", run.config.precision.preset},
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
         {"test loss", number_text("%.4f", run.test.loss)}};
@@ -106,9 +126,9 @@ std::string figures(const RunSummary& run) {
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
     lines.push_back(
-        {"speed", number_text(("%.0f " + speed_unit(run.config)).c_str(), run.samples_per_s)});
-    lines.push_back(
-        {"peak memory", number_text("%.4g MB", static_cast<double>(run.peak_bytes) / 1e6)});
+        {"speed", number_text(("%.0f " + speed_unit_of(run)).c_str(), run.samples_per_s)});
+    lines.push_back({"peak memory", memory_text(run)});
+    if (run.origin) lines.push_back({"written by", run.origin->program});
     std::string out = aligned(lines, 2);
     if (!run.title.empty()) out += "title: " + run.title + '\n';
     if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
@@ -142,7 +162,8 @@ std::string to_json_line(const RunSummary& run) {
                            {"title", run.title},
                            {"tags", run.tags},
                            {"notes", run.notes},
-                           {"config", to_ordered_json(run.config)}};
+                           {"config", settings_json(run.config, run.origin.has_value())}};
+    if (run.origin) object["origin"] = origin_json(*run.origin);
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -177,11 +198,10 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
                                  "steps", "skipped", "test loss",
                                  "test " + (key.empty() ? "metric" : key), "seconds"}};
     for (const auto& run : runs) {
-        lines.push_back({run.run, run.started, state_text(run), run.config.dataset.kind,
-                         run.config.model.kind, run.config.precision.preset,
-                         std::to_string(run.steps), std::to_string(run.skipped),
-                         number_text("%.4f", run.test.loss), primary_text(run, key.empty()),
-                         number_text("%.4g", run.wall_s)});
+        lines.push_back({run.run, run.started, state_text(run), dataset_name(run), model_name(run),
+                         run.config.precision.preset, std::to_string(run.steps),
+                         std::to_string(run.skipped), number_text("%.4f", run.test.loss),
+                         primary_text(run, key.empty()), number_text("%.4g", run.wall_s)});
     }
     if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.title.empty(); })) {
         lines.front().push_back("title");
@@ -193,7 +213,8 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
 std::string run_page(const ListedRun& listed) {
     const RunSummary& run = listed.summary;
     std::string out = "Run " + run.run + "\n\n" + figures(run);
-    out += "\nSettings that differ from the defaults\n" + changed_settings(run.config);
+    out += run.origin ? "\nSettings\n" + settings_of_origin(*run.origin, run.config)
+                      : "\nSettings that differ from the defaults\n" + changed_settings(run.config);
     out += "\nEpochs\n" + epochs_table(listed.events, run.metrics);
     const std::string wrong = problems(listed.events);
     if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;

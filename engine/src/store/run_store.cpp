@@ -436,6 +436,21 @@ void RunStore::remove(const std::string& run, const Discard& discard) {
     });
 }
 
+RunSummary RunStore::enter(const fs::path& folder) {
+    std::error_code error;
+    const fs::path found = fs::canonical(folder, error);
+    if (error || !has_settings(found) || read_stored_run(found).summary.run.empty()) {
+        throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()),
+                    msg("Give a folder in which a run was made, with its config.json and "
+                        "events.jsonl."));
+    }
+    return impl_->ask([&](RunIndex& index) {
+        RunSummary run = index.enter(found);
+        Impl::look_at_running(index, run);
+        return run;
+    });
+}
+
 void RunStore::rebuild() {
     impl_->wait_patiently([this] { impl_->index.rebuild(); });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "store/median.h"
 
@@ -34,6 +35,8 @@ Rows common_rows(const std::vector<std::int64_t>& sizes) {
 double samples_a_step(const StepRecordReader& record, const Rows& rows) {
     const std::int64_t before = rows.begin == 0 ? 0 : record.row(rows.begin - 1).samples;
     const std::int64_t seen = record.row(rows.end - 1).samples - before;
+    // A program that does not count its samples writes 0.
+    if (seen <= 0) return std::numeric_limits<double>::quiet_NaN();
     return static_cast<double>(seen) / static_cast<double>(rows.end - rows.begin);
 }
 

@@ -1,23 +1,19 @@
-#include <fcntl.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <mutex>
 #include <system_error>
 
 #include "engine/error.h"
 #include "engine/step_record.h"
-#include "file/mapped_access.h"
+#include "file/network_file.h"
 #include "store/record_layout.h"
+#include "store/record_source.h"
 
 namespace engine {
 namespace {
 
 constexpr std::int64_t absent = -1;
-constexpr std::size_t most_mapped = 8;  // chunks: 16 MiB of full ones
 
 /// For each field of StepRecord: the start of its column, or absent in a file of an earlier
 /// program.
@@ -65,137 +61,52 @@ constexpr T missing_value() {
     return T{};
 }
 
-[[noreturn]] void throw_lost(const std::filesystem::path& path) {
-    throw Error(ErrorCode::data,
-                msg("{}: the step record was cut short by another program", path.string()),
-                msg("Restore the file from a copy."));
-}
-
-[[noreturn]] void throw_short(const std::filesystem::path& path, std::int64_t rows) {
-    throw Error(ErrorCode::data,
-                msg("{}: the step record is cut off: the file is too short for its {} steps",
-                    path.string(), rows),
-                msg("Restore the file from a copy."));
-}
-
 }  // namespace
 
 struct StepRecordReader::Impl {
-    std::filesystem::path path;
-    File file;
-    Mapping header;
+    std::unique_ptr<RecordSource> source;
     record_layout::Layout layout;
     FieldStarts starts;
-    std::atomic<std::int64_t> known{0};  ///< the highest count that was read
-    std::atomic<bool> shrunk{false};     ///< a lower one came after it: the header was lost
-    std::mutex mutex;  ///< guards what follows: copies of a reader may be used by several threads
-    struct Held {
-        std::int64_t index;
-        std::shared_ptr<const Mapping> mapping;
-    };
-    std::vector<Held> held;  ///< latest used last
 
-    Impl(std::filesystem::path path_, File file_, Mapping header_, record_layout::Layout layout_,
-         FieldStarts starts_)
-        : path(std::move(path_)),
-          file(std::move(file_)),
-          header(std::move(header_)),
-          layout(std::move(layout_)),
-          starts(starts_) {}
-
-    std::int64_t published() {
-        const auto* h = reinterpret_cast<const record_layout::Header*>(header.data());
-        std::int64_t before = known;  // read first: whoever stored it had seen that many published
-        const MappedAccess access(header);
-        const std::int64_t now = __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
-        if (now < before) {
-            shrunk = true;
-            return before;
-        }
-        while (before < now && !known.compare_exchange_weak(before, now)) {
-        }
-        return now;
-    }
-
-    /// What was copied is worth something only if the file still held it afterwards: the last page
-    /// of a file that was cut short reads as zeros, without a fault.
-    void check_whole(const Mapping& chunk, std::int64_t index) const {
-        const record_layout::Chunk where = layout.chunk(index);
-        const bool whole = !chunk.is_lost() && !shrunk && file.size() >= where.offset + where.bytes;
-        if (!whole) throw_lost(path);
-    }
-
-    /// Only the chunks used latest stay mapped: a run of hours would otherwise fill the memory
-    /// with its own history. Who still reads a chunk that goes keeps it by the pointer.
-    std::shared_ptr<const Mapping> chunk_at(std::int64_t index) {
-        const std::lock_guard lock(mutex);
-        const auto found = std::find_if(held.begin(), held.end(),
-                                        [&](const Held& each) { return each.index == index; });
-        if (found != held.end()) {
-            std::rotate(found, found + 1, held.end());
-            return held.back().mapping;
-        }
-        auto mapping = std::make_shared<const Mapping>(map_chunk(index));
-        if (held.size() == most_mapped) held.erase(held.begin());
-        held.push_back({index, mapping});
-        return mapping;
-    }
-
-    Mapping map_chunk(std::int64_t index) const {
-        const record_layout::Chunk chunk = layout.chunk(index);
-        if (file.size() < chunk.offset + chunk.bytes) throw_short(path, known);
-        Mapping mapping(file, chunk.offset, chunk.bytes, Mapping::Access::read);
-        if (mapping.data() == nullptr) {
-            throw Error(ErrorCode::data, msg("{}: cannot map the step record: {}", path.string(),
-                                             std::generic_category().message(errno)));
-        }
-        return mapping;
-    }
-
-    /// Calls f(chunk's data, chunk, row within it, rows from there, rows done before) over a range.
+    /// Calls f(ColumnAt, rows, rows done before) over a range.
     template <typename F>
     void for_each_piece(std::int64_t first, std::size_t count, F&& f) {
         const auto total = static_cast<std::int64_t>(count);
         for (std::int64_t done = 0; done < total;) {
-            const std::int64_t index = layout.chunk_of(first + done);
-            const record_layout::Chunk chunk = layout.chunk(index);
+            const record_layout::Chunk chunk = layout.chunk(layout.chunk_of(first + done));
             const std::int64_t row = first + done - chunk.first_row;
             const std::int64_t rows = std::min(chunk.rows - row, total - done);
-            const auto mapping = chunk_at(index);
-            {
-                const MappedAccess access(*mapping);
-                f(mapping->data(), chunk, row, rows, done);
-            }
-            check_whole(*mapping, index);
+            source->read(chunk, row, rows, [&](const RecordSource::ColumnAt& column_at) {
+                f(column_at, rows, done);
+            });
             done += rows;
         }
     }
 
     void read_rows(std::int64_t first, std::span<StepRecord> out) {
-        for_each_piece(first, out.size(),
-                       [&](const std::byte* data, const record_layout::Chunk& chunk,
-                           std::int64_t row, std::int64_t rows, std::int64_t done) {
-                           std::size_t field = 0;
-                           for_each_field([&](const char*, auto member) {
-                               const std::int64_t start = starts[field++];
-                               read_field(data + start * chunk.rows, start == absent, member, row,
-                                          out.subspan(static_cast<std::size_t>(done),
-                                                      static_cast<std::size_t>(rows)));
-                           });
-                       });
+        for_each_piece(
+            first, out.size(),
+            [&](const RecordSource::ColumnAt& column_at, std::int64_t rows, std::int64_t done) {
+                std::size_t field = 0;
+                for_each_field([&](const char*, auto member) {
+                    read_field(column_at, starts[field++], member,
+                               out.subspan(static_cast<std::size_t>(done),
+                                           static_cast<std::size_t>(rows)));
+                });
+            });
     }
 
     template <typename T>
-    static void read_field(const std::byte* column, bool missing, T StepRecord::*member,
-                           std::int64_t row, std::span<StepRecord> out) {
+    static void read_field(const RecordSource::ColumnAt& column_at, std::int64_t start,
+                           T StepRecord::*member, std::span<StepRecord> out) {
+        const std::byte* value = start == absent ? nullptr : column_at(start, sizeof(T));
         for (StepRecord& record : out) {
-            if (missing) {
+            if (value == nullptr) {
                 record.*member = missing_value<T>();
             } else {
-                std::memcpy(&(record.*member), column + row * static_cast<std::int64_t>(sizeof(T)),
-                            sizeof(T));
+                std::memcpy(&(record.*member), value, sizeof(T));
+                value += sizeof(T);
             }
-            ++row;
         }
     }
 
@@ -206,53 +117,46 @@ struct StepRecordReader::Impl {
             std::fill(out.begin(), out.end(), static_cast<double>(missing_value<T>()));
             return;
         }
-        for_each_piece(first, out.size(),
-                       [&](const std::byte* data, const record_layout::Chunk& chunk,
-                           std::int64_t row, std::int64_t rows, std::int64_t done) {
-                           const auto* values =
-                               reinterpret_cast<const T*>(data + start * chunk.rows);
-                           std::transform(values + row, values + row + rows, out.begin() + done,
-                                          [](T value) { return static_cast<double>(value); });
-                       });
+        for_each_piece(
+            first, out.size(),
+            [&](const RecordSource::ColumnAt& column_at, std::int64_t rows, std::int64_t done) {
+                const auto* values = reinterpret_cast<const T*>(column_at(start, sizeof(T)));
+                std::transform(values, values + rows, out.begin() + done,
+                               [](T value) { return static_cast<double>(value); });
+            });
     }
 };
 
-StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder) {
+StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder,
+                                        RecordAccess access) {
     const auto path = run_folder / record_layout::file_name;
-    File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    File file = open_record_file(path);
     if (!file.is_open()) {
         throw Error(ErrorCode::data,
                     msg("{}: cannot open the step record: {}", path.string(),
                         std::generic_category().message(errno)),
                     msg("Give the folder of a run."));
     }
-    const auto page = static_cast<std::int64_t>(record_layout::page_bytes);
+    // Read, not mapped: a page that is cut off meanwhile is then an error and not a signal.
+    record_layout::Header header;
     const std::int64_t size = file.size();
-    if (size < page) {
+    if (size < static_cast<std::int64_t>(record_layout::page_bytes) ||
+        !read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0)) {
         throw Error(ErrorCode::data,
                     msg("{}: not a step record: the file ends after {} bytes", path.string(), size),
                     msg("Give the folder of a run."));
     }
-    Mapping mapping(file, 0, page, Mapping::Access::read);
-    if (mapping.data() == nullptr) {
-        throw Error(ErrorCode::data, msg("{}: cannot map the step record: {}", path.string(),
-                                         std::generic_category().message(errno)));
-    }
-    record_layout::Header header;
-    {
-        const MappedAccess access(mapping);
-        std::memcpy(&header, mapping.data(), sizeof header);
-    }
     record_layout::check_header(header, path);
     const record_layout::Layout layout(header);
-    constexpr std::int64_t most_rows = std::int64_t{1} << 40;
-    if (header.published > most_rows || size < layout.file_bytes(header.published)) {
-        throw_short(path, header.published);
-    }
+    // Asked for again: a run that goes on may have published rows and grown its file meanwhile.
+    if (!is_possible(header.published, layout, file.size()))
+        throw_record_short(path, header.published);
     const FieldStarts starts = find_fields(header, layout, path);
-    auto impl = std::make_shared<Impl>(path, std::move(file), std::move(mapping), layout, starts);
-    impl->known = header.published;
-    return StepRecordReader(std::move(impl));
+    const bool polled = access == RecordAccess::polled ||
+                        (access == RecordAccess::automatic && is_on_network(file));
+    OpenRecord record{path, std::move(file), header, layout};
+    auto source = polled ? poll_record(std::move(record)) : map_record(std::move(record));
+    return StepRecordReader(std::make_shared<Impl>(Impl{std::move(source), layout, starts}));
 }
 
 StepRecordReader::StepRecordReader() = default;
@@ -264,7 +168,11 @@ StepRecordReader& StepRecordReader::operator=(const StepRecordReader&) = default
 StepRecordReader& StepRecordReader::operator=(StepRecordReader&&) noexcept = default;
 
 std::int64_t StepRecordReader::size() const {
-    return impl_ ? std::min(impl_->published(), limit_) : 0;
+    return impl_ ? std::min(impl_->source->published(), limit_) : 0;
+}
+
+void StepRecordReader::check() const {
+    if (impl_) impl_->source->check();
 }
 
 StepRecordReader StepRecordReader::up_to(std::int64_t rows) const {

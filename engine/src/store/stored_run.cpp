@@ -12,6 +12,7 @@ void apply_to(RunSummary& run, const RunStarted& event) {
     run.config = event.config;
     run.metrics = event.metrics;
     run.unit = event.unit;
+    run.origin = event.origin;
 }
 void apply_to(RunSummary& run, const RunResumed& event) {
     run.state = running_state;
@@ -60,6 +61,16 @@ void apply_to(RunSummary& run, const RunDone& event) {
 }
 
 }  // namespace
+
+std::string model_name(const RunSummary& run) {
+    if (!run.origin) return run.config.model.kind;
+    return run.origin->model.empty() ? "-" : run.origin->model;
+}
+
+std::string dataset_name(const RunSummary& run) {
+    if (!run.origin) return run.config.dataset.kind;
+    return run.origin->dataset.empty() ? "-" : run.origin->dataset;
+}
 
 void apply(RunSummary& summary, const Event& event) {
     std::visit([&summary](const auto& e) { apply_to(summary, e); }, event);

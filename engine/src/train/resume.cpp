@@ -59,6 +59,11 @@ bool has_made_all_steps(const RunSummary& run, const CheckpointInfo& at) {
 
 ResumePlan plan_resume(const RunSummary& run, const std::string& from,
                        const std::vector<std::string>& changes) {
+    if (run.origin) {
+        throw Error(ErrorCode::state,
+                    msg("Run {} was trained by {}, which alone can go on with it.", run.run,
+                        run.origin->program));
+    }
     ResumePlan plan;
     std::optional<CheckpointInfo> at;
     if (from == "last") {

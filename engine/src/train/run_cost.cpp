@@ -69,8 +69,11 @@ std::string megabytes(double bytes) { return figure_text(bytes / 1e6); }
 
 bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
 
-bool known(const RunFigures& run) {
-    return std::isfinite(run.speed.samples_per_s) && peak_bytes(run.record) > 0;
+bool known(const RunFigures& run) { return std::isfinite(run.speed.samples_per_s); }
+
+/// A program that does not tell how much memory it takes writes 0.
+bool memory_known(const RunFigures& baseline, const RunFigures& other) {
+    return peak_bytes(baseline.record) > 0 && peak_bytes(other.record) > 0;
 }
 
 }  // namespace
@@ -78,15 +81,21 @@ bool known(const RunFigures& run) {
 std::vector<Message> cost_of(const RunFigures& baseline, const RunFigures& other) {
     const SpeedGap gap = speed_gap(baseline, other);
     if (!known(baseline) || !known(other)) return {};
-    return {speed_words(gap), memory_words(peak_bytes(other.record) / peak_bytes(baseline.record))};
+    std::vector<Message> parts = {speed_words(gap)};
+    if (memory_known(baseline, other))
+        parts.push_back(memory_words(peak_bytes(other.record) / peak_bytes(baseline.record)));
+    return parts;
 }
 
 std::vector<Message> cost_evidence(const RunFigures& baseline, const RunFigures& other) {
     if (cost_of(baseline, other).empty()) return {};
-    std::vector<Message> sentences = {
-        speeds_evidence(baseline, other), interval_evidence(speed_gap(baseline, other)),
-        msg("Peak memory {} MB against {} MB.", megabytes(peak_bytes(other.record)),
-            megabytes(peak_bytes(baseline.record)))};
+    std::vector<Message> sentences = {speeds_evidence(baseline, other),
+                                      interval_evidence(speed_gap(baseline, other))};
+    if (memory_known(baseline, other)) {
+        sentences.push_back(msg("Peak memory {} MB against {} MB.",
+                                megabytes(peak_bytes(other.record)),
+                                megabytes(peak_bytes(baseline.record))));
+    }
     if (on_cpu(baseline) || on_cpu(other)) {
         sentences.push_back(msg("The speed of a CPU says nothing about the speed of a GPU."));
     }

@@ -214,5 +214,35 @@ TEST(EventJson, EveryStateAndReasonHasAName) {
     }
 }
 
+TEST(EventJson, AnOriginIsReadBackAndItsTextsAreCut) {
+    RunStarted event{};
+    event.run = "1";
+    event.config.precision.preset = "amp-bf16";
+    event.origin = RunOrigin{.program = "PyTorch 2.15.0",
+                             .model = "ResNet",
+                             .dataset = "CIFAR-10",
+                             .optimizer = "SGD",
+                             .epochs = 90,
+                             .shares_every = 10,
+                             .settings = {{"lr", "0.1"}, {"note", "two words"}}};
+    const std::string line = to_json_line(event);
+    const auto read = parse_event(line);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(std::get<RunStarted>(*read).origin, event.origin);
+    EXPECT_FALSE(std::get<RunStarted>(*parse_event(to_json_line(RunStarted{}))).origin);
+    const json config = json::parse(line).at("config");
+    EXPECT_EQ(config.size(), 1U) << "a model and a data set of ours would be invented: " << config;
+    EXPECT_EQ(config.at("precision").at("preset"), "amp-bf16");
+
+    json longer = json::parse(line);
+    longer["origin"]["program"] = std::string(399, 'x') + "\u00e9\u00e9";  // two bytes each
+    longer["origin"]["model"] = "two\nlines";
+    longer["origin"]["settings"] = {{"layers", {1, 2}}, {"bias", true}};
+    const auto cut = std::get<RunStarted>(*parse_event(longer.dump())).origin;
+    EXPECT_EQ(cut->program, std::string(399, 'x'));
+    EXPECT_EQ(cut->model, "two lines");
+    EXPECT_EQ(cut->settings, (decltype(cut->settings){{"bias", "true"}, {"layers", "[1,2]"}}));
+}
+
 }  // namespace
 }  // namespace engine

@@ -443,5 +443,51 @@ TEST(ExportCsv, AMissingRecordOrAFolderThatIsNotThereIsAnError) {
     EXPECT_THROW(export_csv(dir.path(), dir / "absent/steps.csv"), Error);
 }
 
+TEST(RunStore, EntersARunFromElsewhereWithItsOrigin) {
+    test_support::TempFolder root, elsewhere;
+    fs::path folder;
+    {
+        RunStore other(elsewhere / "runs");
+        const auto made = other.create({}, elsewhere / "torch");
+        RunStarted event{};
+        event.run = made.run;
+        event.origin = RunOrigin{.program = "PyTorch 2.15.0",
+                                 .model = "ResNet",
+                                 .dataset = "CIFAR-10",
+                                 .optimizer = "SGD",
+                                 .epochs = 3,
+                                 .shares_every = 10,
+                                 .settings = {{"lr", "0.1"}}};
+        other.append(event);
+        other.append(done_of(made.run));
+        folder = made.folder;
+    }
+    RunStore store(root.path());
+    const RunSummary run = store.enter(folder);
+    EXPECT_EQ(run.run, "torch");
+    EXPECT_EQ(run.state, "done");
+    EXPECT_EQ(store.enter(folder).run, "torch") << "once";
+    ASSERT_THAT(store.list(), SizeIs(1));
+    const RunSummary listed = store.list().front();
+    ASSERT_TRUE(listed.origin);
+    EXPECT_EQ(*listed.origin, *run.origin);
+    EXPECT_EQ(listed.origin->settings.front().second, "0.1");
+    EXPECT_EQ(model_name(listed), "ResNet");
+    EXPECT_EQ(dataset_name(listed), "CIFAR-10");
+    store.rebuild();
+    ASSERT_THAT(store.list(), SizeIs(1));
+    EXPECT_EQ(*store.list().front().origin, *listed.origin) << "from the folder alone, too";
+}
+
+TEST(RunStore, RefusesToEnterWhatIsNoRun) {
+    test_support::TempFolder root, elsewhere;
+    RunStore store(root.path());
+    EXPECT_THROW(store.enter(elsewhere.path()), Error);
+    EXPECT_THROW(store.enter(elsewhere / "absent"), Error);
+    std::ofstream(elsewhere / "config.json") << "{}\n";  // of a model from elsewhere
+    EXPECT_THROW(store.enter(elsewhere.path()), Error);
+    EXPECT_THAT(store.list(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace engine

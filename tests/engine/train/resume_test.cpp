@@ -278,5 +278,18 @@ TEST_F(Resume, AnEpochThatEndedButWasNotEvaluatedIsEvaluatedFirst) {
     EXPECT_EQ(resumed.all<EpochDone>()[1].train.loss, whole.all<EpochDone>()[1].train.loss);
 }
 
+TEST(ResumePlan, ARunOfAnotherProgramIsNotStartedAnewInItsFolder) {
+    RunSummary run;
+    run.run = "7";
+    run.origin = RunOrigin{.program = "PyTorch 2.15.0"};
+    try {
+        (void)plan_resume(run);
+        FAIL() << "its settings are not ours to run";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::state);
+        EXPECT_NE(std::string(error.what()).find("PyTorch 2.15.0"), std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace engine
