@@ -51,25 +51,37 @@ private:
     void (*hang_up_)(int);
 };
 
-/// One session's side of the stream.
+class SessionSource final : public RunSource {
+public:
+    explicit SessionSource(engine::Session& session) : session_(session) {}
+    engine::RunState state() const override { return session_.state(); }
+    engine::StepRecordReader record() const override { return session_.record(); }
+    std::string run() const override { return session_.run(); }
+    std::vector<engine::Event> drain() override { return session_.drain(); }
+    void stop() override { session_.post(engine::Command::stop); }
+
+private:
+    engine::Session& session_;
+};
+
+/// One run's side of the stream.
 class Follower {
 public:
-    Follower(const Followed& followed, bool json)
-        : label_(followed.label),
-          session_(*followed.session),
-          started_(followed.started),
-          json_(json) {}
+    Follower(std::string label, RunSource& source, bool json,
+             std::function<void(const std::string& run)> started = {})
+        : label_(std::move(label)), source_(source), started_(std::move(started)), json_(json) {}
 
     void look() {
-        const auto state = session_.state();
+        const auto state = source_.state();
         const std::int64_t count =
-            session_.record().size();  // the start event comes before its rows
+            source_.record().size();  // the start event comes before its rows
         take_events();
         write_steps_up_to(count);
         over_ = state == engine::RunState::done || state == engine::RunState::failed;
         if (!over_) return;
         take_events();
-        if (!outcome_.ended && outcome_.exit_code == 0) say("stopped before the first step");
+        const bool silent = !outcome_.ended && outcome_.exit_code == 0;
+        if (silent && !source_.unfinished().empty()) say(source_.unfinished());
         take_record();
     }
 
@@ -77,9 +89,9 @@ public:
     const Outcome& outcome() const { return outcome_; }
 
     std::string progress() {
-        const auto record = session_.record();
+        const auto record = source_.record();
         const std::int64_t rows = record.size();
-        if (rows == 0) return label_ + ": preparing";
+        if (rows == 0) return label_ + ": " + source_.waiting();
         std::array<engine::StepRecord, 1> last;
         if (!read(record, rows - 1, last)) return label_ + ": the step record cannot be read";
         const engine::StepRecord& row = last[0];
@@ -117,10 +129,10 @@ private:
         return out.str();
     }
 
-    std::int64_t published() const { return session_.record().size(); }
+    std::int64_t published() const { return source_.record().size(); }
 
     void take_events() {
-        for (const auto& event : session_.drain())
+        for (const auto& event : source_.drain())
             std::visit([this](const auto& e) { see(e); }, event);
     }
 
@@ -129,13 +141,13 @@ private:
             written_ = count;
             return;
         }
-        const auto record = session_.record();
+        const auto record = source_.record();
         std::vector<engine::StepRecord> rows;
         while (written_ < count) {
             rows.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - written_, 256)));
             if (!read(record, written_, rows)) return;
             for (const auto& row : rows)
-                std::cout << engine::to_json_line(session_.run(), row, step_metrics_) << '\n';
+                std::cout << engine::to_json_line(source_.run(), row, step_metrics_) << '\n';
             written_ += std::ssize(rows);
         }
     }
@@ -154,7 +166,7 @@ private:
 
     /// At the end. A run whose record cannot be read has an empty one in the comparison.
     void take_record() {
-        const auto record = session_.record();
+        const auto record = source_.record();
         std::array<engine::StepRecord, 1> last;
         if (record.size() > 0 && !read(record, record.size() - 1, last) &&
             outcome_.exit_code == 0) {
@@ -185,15 +197,29 @@ private:
         step_metrics_ = event.step_metrics;
         if (!metrics_.empty()) outcome_.metric = metrics_.front();
         line(event);
-        say(std::to_string(event.parameters) + " parameters, " +
-            std::to_string(event.train_samples) + " training and " +
-            std::to_string(event.test_samples) + " test " +
-            (event.unit == "images" ? "samples" : event.unit) + ", on " + event.device +
-            ", kept in " + event.folder);
+        say(event.origin ? foreign_start(event) : own_start(event));
+    }
+
+    static std::string own_start(const engine::RunStarted& event) {
+        return std::to_string(event.parameters) + " parameters, " +
+               std::to_string(event.train_samples) + " training and " +
+               std::to_string(event.test_samples) + " test " +
+               (event.unit == "images" ? "samples" : event.unit) + ", on " + event.device +
+               ", kept in " + event.folder;
+    }
+
+    /// Of a run that another program trains, with what that program says.
+    static std::string foreign_start(const engine::RunStarted& event) {
+        std::string text = "trained by " + event.origin->program;
+        if (!event.origin->model.empty()) text += ", model " + event.origin->model;
+        if (!event.origin->dataset.empty()) text += ", data " + event.origin->dataset;
+        if (event.parameters > 0) text += ", " + std::to_string(event.parameters) + " parameters";
+        return text + ", on " + event.device;
     }
 
     void see(const engine::RunResumed& event) {
-        if (event.parent.empty()) written_ = event.step;  // the rows before were written once
+        if (event.parent.empty() && source_.shown_before())
+            written_ = event.step;  // the rows before were written once
         line(event);
         say("goes on after step " + std::to_string(event.step) +
             (event.parent.empty() ? "" : " of run " + event.parent) + ", as run " + event.run);
@@ -275,7 +301,7 @@ private:
     }
 
     std::string label_;
-    engine::Session& session_;
+    RunSource& source_;
     std::function<void(const std::string& run)> started_;
     bool json_;
     bool over_ = false;
@@ -319,15 +345,15 @@ private:
 
 }  // namespace
 
-std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
+namespace {
+
+void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sources, bool json) {
     const SignalScope obeyed;
-    std::vector<Follower> followers;
-    for (const auto& session : sessions) followers.emplace_back(session, json);
     ProgressLine progress;
     bool stopped = false, all_over = false;
     while (!all_over) {
         if (interrupted && !std::exchange(stopped, true)) {
-            for (const auto& followed : sessions) followed.session->post(engine::Command::stop);
+            for (auto* source : sources) source->stop();
         }
         all_over = true;
         for (auto& follower : followers) {
@@ -341,9 +367,30 @@ std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
         if (!std::cout) interrupted = true;  // nobody reads on: save and end
         if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+}
+
+}  // namespace
+
+std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
+    std::vector<SessionSource> sources;
+    for (const auto& session : sessions) sources.emplace_back(*session.session);
+    std::vector<RunSource*> pointers;
+    std::vector<Follower> followers;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        pointers.push_back(&sources[i]);
+        followers.emplace_back(sessions[i].label, sources[i], json, sessions[i].started);
+    }
+    follow(followers, pointers, json);
     std::vector<Outcome> outcomes;
     for (const auto& follower : followers) outcomes.push_back(follower.outcome());
     return outcomes;
+}
+
+Outcome follow(const std::string& label, RunSource& source, bool json) {
+    std::vector<Follower> followers;
+    followers.emplace_back(label, source, json);
+    follow(followers, {&source}, json);
+    return followers.front().outcome();
 }
 
 }  // namespace app
