@@ -6,6 +6,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
+#include <optional>
 
 #include "engine/error.h"
 #include "feed/run_track.h"
@@ -152,6 +153,91 @@ TEST_F(EventFeedTest, RefusesSettingsThatCannotRun) {
     engine::RunConfig bad;
     bad.batch_size = 0;
     EXPECT_THROW(feed.open({bad}), engine::Error);
+    EXPECT_TRUE(feed.tracks().empty());
+}
+
+engine::SessionOptions inFolder(const std::filesystem::path& folder) {
+    engine::SessionOptions options;
+    options.folder = folder;
+    return options;
+}
+
+/// A run that another process writes: here a session with a store of its own, whose folder the
+/// feed knows nothing of. It takes 24 steps.
+struct FollowedFeedTest : EventFeedTest {
+    void SetUp() override {
+        EventFeedTest::SetUp();
+        writer.emplace(quick("amp-fp16"), std::make_shared<engine::ComputeThread>(),
+                       std::make_shared<engine::RunStore>(home / "runs"), inFolder(home / "torch"));
+        write(5);
+    }
+    void write(std::int64_t upTo) {
+        while (writer->record().size() < upTo) {
+            const auto before = writer->record().size();
+            writer->post(Command::step);
+            ASSERT_TRUE(QTest::qWaitFor(
+                [&] {
+                    return writer->record().size() > before && writer->state() == RunState::paused;
+                },
+                30'000));
+        }
+    }
+    engine::RunSummary entered() { return feed.store()->enter(home / "torch"); }
+    bool rowsAre(std::int64_t rows) {
+        return QTest::qWaitFor([&] { return feed.tracks().front()->rows() == rows; }, 5'000);
+    }
+
+    QTemporaryDir other;
+    std::filesystem::path home = other.path().toStdString();
+    std::optional<engine::Session> writer;
+};
+
+TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
+    QSignalSpy ended(&feed, &EventFeed::followedEnded);
+    int dones = 0;
+    QObject::connect(&feed, &EventFeed::eventArrived, &feed,
+                     [&](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                         dones += std::holds_alternative<engine::RunDone>(event) ? 1 : 0;
+                     });
+    feed.showStored({entered()});
+    ASSERT_EQ(feed.tracks().size(), 1u);
+    const auto track = feed.tracks().front();
+    EXPECT_EQ(track->state(), RunState::training);
+    EXPECT_EQ(feed.statusTracks(), feed.tracks());
+    EXPECT_FALSE(feed.live()) << "nothing of it can be stopped from here";
+    ASSERT_TRUE(rowsAre(5));
+    write(9);
+    ASSERT_TRUE(rowsAre(9));
+    EXPECT_EQ(track->latest().loss, writer->record().row(8).loss);
+    writer->post(Command::resume);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 30'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return dones == 1; }, 5'000));
+    EXPECT_EQ(track->rows(), 24);
+    EXPECT_EQ(track->epochs().size(), 3u);
+    EXPECT_EQ(track->state(), RunState::done);
+    EXPECT_TRUE(track->done().has_value());
+}
+
+TEST_F(FollowedFeedTest, ItStaysOnScreenBesideARunOfOurOwn) {
+    feed.showStored({entered()});
+    ASSERT_TRUE(rowsAre(5));
+    const auto followed = feed.tracks().front();
+    feed.open({quick("fp32")});
+    feed.post(Command::start);
+    ASSERT_TRUE(runUntil(RunState::done));
+    ASSERT_EQ(feed.tracks().size(), 2u);
+    EXPECT_EQ(feed.tracks()[1], followed);
+    write(7);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return followed->rows() == 7; }, 5'000));
+    EXPECT_EQ(feed.statusTracks(), feed.liveTracks()) << "the status line speaks of our own";
+    feed.showStored({});
+    EXPECT_EQ(feed.tracks().size(), 1u) << "and it can be taken off";
+}
+
+TEST_F(FollowedFeedTest, ARecordThatIsNoneIsAnErrorAndNotARun) {
+    const auto run = entered();
+    std::filesystem::resize_file(home / "torch" / "steps.rec", 100);
+    EXPECT_THROW(feed.showStored({run}), engine::Error);
     EXPECT_TRUE(feed.tracks().empty());
 }
 

@@ -104,5 +104,22 @@ TEST(FocusTrack, IsTheLastRunWithAScaler) {
     EXPECT_EQ(focusTrack({}), nullptr);
 }
 
+TEST(RunTrack, OfAnotherProgramHasItsNameAndNoneOfOurDefaults) {
+    RunTrack track("7", engine::RunConfig{});
+    engine::RunStarted started{};
+    started.run = "7";
+    started.train_samples = 60000;
+    started.origin = engine::RunOrigin{.program = "PyTorch 2.15.0"};
+    track.apply(started);
+    EXPECT_EQ(trackTitle(track), QStringLiteral("PyTorch AMP FP16"));
+    EXPECT_EQ(track.plannedSteps(), 0);
+    EXPECT_EQ(track.plannedEpochs(), 0) << "not those of the default settings";
+    started.origin->epochs = 90;
+    started.steps_planned = 450;
+    track.apply(started);
+    EXPECT_EQ(track.plannedEpochs(), 90);
+    EXPECT_EQ(track.plannedSteps(), 450);
+}
+
 }  // namespace
 }  // namespace ui

@@ -171,5 +171,32 @@ TEST_F(HistoryTest, TellsOfDamageThatWasMendedToListTheRuns) {
     EXPECT_EQ(list->model()->rowCount(), 2);
 }
 
+engine::SessionOptions inFolder(const std::filesystem::path& folder) {
+    engine::SessionOptions options;
+    options.folder = folder;
+    return options;
+}
+
+TEST_F(HistoryTest, ARunFromElsewhereIsEnteredAndShown) {
+    const QTemporaryDir other;
+    const std::filesystem::path there = other.path().toStdString();
+    commands.watchFolder(QString::fromStdString((there / "torch").string()));
+    const auto* bar = window->findChild<QFrame*>(u"message"_s);
+    EXPECT_TRUE(bar->isVisible()) << "there is no run yet";
+    engine::Session session(
+        engine::parse_run_config(
+            R"({"dataset": {"kind": "spirals", "train_limit": 256}, "model": {"kind": "mlp"},
+                "batch_size": 32, "max_steps": 4})")
+            .config,
+        std::make_shared<engine::ComputeThread>(),
+        std::make_shared<engine::RunStore>(there / "runs"), inFolder(there / "torch"));
+    session.post(engine::Command::start);
+    ASSERT_TRUE(session.wait(30));
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return feed.tracks().size() == 1 && feed.tracks().front()->rows() == 4; }, 10'000));
+    EXPECT_EQ(list->model()->rowCount(), 1);
+    EXPECT_TRUE(isShown(0));
+}
+
 }  // namespace
 }  // namespace ui

@@ -16,11 +16,19 @@ using namespace Qt::StringLiterals;
 using engine::Command;
 using engine::RunState;
 
+namespace {
+
+constexpr int awaitEvery = 500;  // ms
+
+}  // namespace
+
 Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     : QObject(parent), feed_(feed), settings_(settings) {
     connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
     connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
     connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
+    await_.setInterval(awaitEvery);
+    connect(&await_, &QTimer::timeout, this, &Commands::lookForRun);
 }
 
 QString Commands::refusal(const engine::SettingError& error) const {
@@ -154,7 +162,7 @@ void Commands::openPath(const QString& path) {
         if (kind == "settings") {
             settings_->loadFile(path);
         } else if (kind == "run") {
-            emit runOpened(path);
+            openRun(path);
         } else if (!kind.empty()) {
             settings_->set(u"dataset.path"_s, path);
             settings_->set(u"dataset.kind"_s, QString::fromStdString(kind));
@@ -166,6 +174,36 @@ void Commands::openPath(const QString& path) {
                          engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {
+        report(error);
+    }
+}
+
+/// Enters a folder outside the history too: the run of another program is most often there.
+void Commands::openRun(const QString& folder) {
+    await_.stop();
+    if (feed_->store()) feed_->store()->enter(folder.toStdString());
+    emit runOpened(folder);
+}
+
+void Commands::watchFolder(const QString& folder) {
+    awaited_ = folder;
+    lookForRun();
+    if (await_.isActive()) {
+        emit failed({tr("There is no run in %1 yet.").arg(folder),
+                     tr("It opens here as soon as a program begins to write one."),
+                     engine::ErrorCode::data, true});
+    }
+}
+
+void Commands::lookForRun() {
+    try {
+        if (engine::recognise_path(awaited_.toStdString()) == "run") {
+            openRun(awaited_);
+        } else {
+            await_.start();
+        }
+    } catch (const engine::Error& error) {
+        await_.stop();
         report(error);
     }
 }

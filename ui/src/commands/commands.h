@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QTimer>
 
 #include "commands/button_states.h"
 #include "engine/error.h"
@@ -47,6 +48,8 @@ public:
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings or a run's folder.
     void openPath(const QString& path);
+    /// Follows the run that another program writes in this folder, as soon as there is one.
+    void watchFolder(const QString& folder);
 
     ButtonStates buttons() const;
     void report(const Problem& problem) { emit failed(problem); }
@@ -64,12 +67,16 @@ signals:
 private:
     /// Why a setting is refused, with the field's name in front.
     QString refusal(const engine::SettingError& error) const;
+    void openRun(const QString& folder);
+    void lookForRun();
     bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
     void stateChanged();
     void tellButtons();
 
     EventFeed* feed_;
     SettingsModel* settings_;
+    QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
+    QTimer await_;
     Asked asked_ = Asked::nothing;
     ButtonStates told_;
 };

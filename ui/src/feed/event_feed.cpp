@@ -63,8 +63,7 @@ void EventFeed::setStore(std::shared_ptr<engine::RunStore> store) {
 void EventFeed::clear() {
     sessions_.clear();
     live_.clear();
-    stored_.clear();
-    pending_.clear();
+    keepFollowed();
     hidden_.clear();
 }
 
@@ -128,7 +127,12 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
             return track->run() == summary.run;
         });
         if (onScreen) continue;
+        if (summary.state == "running") {
+            opened.push_back(follow(summary));
+            continue;
+        }
         auto track = std::make_shared<RunTrack>(summary.run, summary.config);
+        track->setOrigin(summary.origin);
         for (const auto& event : store_->events(summary.run)) track->apply(event);
         const bool failed = summary.state == "failed" || summary.state == "diverged";
         track->setState(failed ? RunState::failed : RunState::done);
@@ -139,10 +143,11 @@ void EventFeed::showStored(const std::vector<engine::RunSummary>& runs) {
     if (!runs.empty() && ended(state_) && opened.size() == runs.size()) {
         sessions_.clear();
         live_.clear();
-        pending_.clear();
         updateState();
     }
     stored_ = std::move(opened);
+    std::erase_if(followed_, [this](const Followed& f) { return !isOnScreen(f.track); });
+    std::erase_if(pending_, [this](const Pending& p) { return !isOnScreen(p.track); });
     name();
     emit tracksChanged();
     timer_.start();
@@ -159,6 +164,78 @@ std::vector<std::shared_ptr<RunTrack>> EventFeed::everyTrack() const {
     auto all = live_;
     all.insert(all.end(), stored_.begin(), stored_.end());
     return all;
+}
+
+bool EventFeed::isOnScreen(const std::shared_ptr<RunTrack>& track) const {
+    return std::ranges::find(live_, track) != live_.end() ||
+           std::ranges::find(stored_, track) != stored_.end();
+}
+
+std::vector<std::shared_ptr<RunTrack>> EventFeed::statusTracks() const {
+    if (!live_.empty()) return live_;
+    auto tracks = stored_;
+    std::erase_if(tracks, [](const auto& track) { return !track->followed; });
+    return tracks;
+}
+
+/// A new experiment takes the screen, and what other processes are writing stays on it.
+void EventFeed::keepFollowed() {
+    std::erase_if(stored_, [this](const auto& track) {
+        return std::ranges::find(followed_, track, &Followed::track) == followed_.end();
+    });
+    std::erase_if(pending_, [this](const Pending& p) { return !isOnScreen(p.track); });
+}
+
+std::shared_ptr<RunTrack> EventFeed::follow(const engine::RunSummary& summary) {
+    for (const auto& each : followed_) {
+        if (each.track->run() == summary.run) return each.track;
+    }
+    Followed made{std::make_shared<RunTrack>(summary.run, summary.config),
+                  std::make_unique<engine::FollowedRun>(summary.folder)};
+    made.track->followed = true;
+    made.track->setOrigin(summary.origin);
+    made.track->setState(RunState::preparing);
+    for (const auto& event : made.run->drain()) {
+        const auto* failed = std::get_if<engine::RunFailed>(&event);
+        if (failed != nullptr && made.run->record().size() == 0)
+            throw engine::Error(failed->code, failed->message, failed->hint);
+        takeFollowed(made, event);
+    }
+    followed_.push_back(std::move(made));
+    return followed_.back().track;
+}
+
+/// What happened before the run came on screen is there at once, the rest with its rows.
+void EventFeed::takeFollowed(const Followed& followed, engine::Event event) {
+    const auto& track = followed.track;
+    if (auto* start = std::get_if<engine::RunStarted>(&event)) {
+        start->run = track->run();  // the history may know it by another name than its folder
+        track->apply(event);
+        track->setSource(recordSource(followed.run->record()));
+    } else if (std::holds_alternative<engine::StateChanged>(event) || !isOnScreen(track)) {
+        track->apply(event);
+    } else {
+        pending_.push_back({track, std::move(event)});
+    }
+}
+
+bool EventFeed::drainFollowed() {
+    bool changed = false, began = false;
+    for (const auto& each : followed_) {
+        for (auto& event : each.run->drain()) {
+            changed = true;
+            began = began || std::holds_alternative<engine::RunStarted>(event);
+            takeFollowed(each, std::move(event));
+        }
+    }
+    const auto over =
+        std::erase_if(followed_, [](const Followed& each) { return ended(each.run->state()); });
+    if (began) {
+        name();
+        emit tracksChanged();
+    }
+    if (over > 0) emit followedEnded();
+    return changed;
 }
 
 void EventFeed::setHidden(const std::string& run, bool hidden) {
@@ -179,19 +256,21 @@ void EventFeed::name() {
     std::map<QString, int> titles;
     for (const auto& track : tracks()) {
         track->dashed = presets[track->precision()]++ > 0;
-        const bool again = titles[precisionTitle(track->config().precision)]++ > 0;
+        const bool again = titles[untaggedTitle(*track)]++ > 0;
         track->tag = again ? QString::fromStdString(track->run()) : QString();
     }
 }
 
 void EventFeed::turn() {
     const bool changed = drainSessions();
+    const bool written = drainFollowed();
     notePublished();
     if (frameIsDue()) beginFrame();
     if (changed) updateState();
     const bool over = std::all_of(live_.begin(), live_.end(),
                                   [](const auto& track) { return ended(track->state()); });
-    if (over && !unread() && !changed && !behind_ && !drawing_ && pending_.empty()) timer_.stop();
+    const bool quiet = over && followed_.empty() && !changed && !written;
+    if (quiet && !unread() && !behind_ && !drawing_ && pending_.empty()) timer_.stop();
 }
 
 bool EventFeed::drainSessions() {
@@ -224,7 +303,7 @@ void EventFeed::takeEvent(std::size_t session, const engine::Event& event) {
 
 void EventFeed::notePublished() {
     std::int64_t now = 0;
-    for (const auto& track : live_) now += track->published();
+    for (const auto& track : statusTracks()) now += track->published();
     if (std::exchange(published_, now) != now) sinceRow_.restart();
 }
 
@@ -262,16 +341,17 @@ void EventFeed::finishFrame() {
 bool EventFeed::deliverEvents() {
     // A run that ended publishes no more rows: deliver all that is left of it.
     std::deque<Pending> later;
+    std::set<const RunTrack*> waiting;  // those that have events among them
     std::vector<Pending> now;
     for (auto& each : pending_) {
         const RunTrack& track = *each.track;
-        const bool held = std::any_of(later.begin(), later.end(),
-                                      [&](const auto& p) { return p.track == each.track; });
+        const bool held = waiting.contains(&track);
         const bool whole = ended(track.state()) && track.rows() == track.published();
         const bool due = !held && (whole || rowOf(each.event) <= track.rows());
         if (due) {
             now.push_back(std::move(each));
         } else {
+            waiting.insert(&track);
             later.push_back(std::move(each));
         }
     }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/compute_thread.h"
+#include "engine/followed_run.h"
 #include "engine/resume.h"
 #include "engine/run_store.h"
 #include "engine/session.h"
@@ -47,7 +48,8 @@ public:
     void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);
     void post(engine::Command command);
     /// Lays stored runs over one another; with an experiment running, over that. An empty list goes
-    /// back to the experiment alone. Throws engine::Error(data).
+    /// back to the experiment alone. A run that another process is writing is followed while it is
+    /// on screen. Throws engine::Error(data).
     void showStored(const std::vector<engine::RunSummary>& runs);
 
     /// Reads all rows of the runs on screen now, however long that takes: for a report.
@@ -59,6 +61,9 @@ public:
     std::vector<std::shared_ptr<RunTrack>> tracks() const;
     /// Those of the experiment, hidden ones included.
     const std::vector<std::shared_ptr<RunTrack>>& liveTracks() const { return live_; }
+    /// The runs that the status line speaks of: the experiment's, or without one those that other
+    /// processes write.
+    std::vector<std::shared_ptr<RunTrack>> statusTracks() const;
     /// The experiment as a whole: the liveliest state of its runs.
     engine::RunState state() const { return state_; }
     bool live() const { return !sessions_.empty(); }
@@ -75,6 +80,8 @@ signals:
     /// tracksChanged comes.
     void eventArrived(std::shared_ptr<ui::RunTrack> track, const engine::Event& event);
     void stateChanged(engine::RunState state);
+    /// Another process has ended a run that was followed.
+    void followedEnded();
     /// Time to write figures anew, with the frame's plots: at most four times a second.
     void figuresDue();
 
@@ -87,6 +94,16 @@ private:
     void openSession(const engine::RunConfig& config, const engine::SessionOptions& options);
     /// Opens sessions by `make` in place of the experiment.
     void replaceExperiment(const std::function<void()>& make);
+    /// A run on screen that another process writes.
+    struct Followed {
+        std::shared_ptr<RunTrack> track;
+        std::unique_ptr<engine::FollowedRun> run;
+    };
+    std::shared_ptr<RunTrack> follow(const engine::RunSummary& summary);
+    bool drainFollowed();
+    void takeFollowed(const Followed& followed, engine::Event event);
+    void keepFollowed();
+    bool isOnScreen(const std::shared_ptr<RunTrack>& track) const;
     /// The hidden ones too.
     std::vector<std::shared_ptr<RunTrack>> everyTrack() const;
     void turn();
@@ -109,8 +126,9 @@ private:
     std::vector<std::unique_ptr<engine::Session>> sessions_;
     std::vector<std::shared_ptr<RunTrack>> live_;  ///< of sessions_, in their order
     std::vector<std::shared_ptr<RunTrack>> stored_;
-    std::set<std::string> hidden_;  ///< of live_, by id
-    std::deque<Pending> pending_;   ///< whose rows are not on screen yet, in order
+    std::vector<Followed> followed_;  ///< of stored_, while they are written
+    std::set<std::string> hidden_;    ///< of live_, by id
+    std::deque<Pending> pending_;     ///< whose rows are not on screen yet, in order
     engine::RunState state_ = engine::RunState::idle;
     std::function<bool()> canBegin_;
     QTimer timer_;

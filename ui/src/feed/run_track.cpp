@@ -113,6 +113,7 @@ void RunTrack::apply(const engine::Event& event) {
         started_ = *e;
         run_ = e->run;
         config_ = e->config;
+        origin_ = e->origin;
         updateStepsPerEpoch();
     } else if (const auto* s = std::get_if<engine::StateChanged>(&event)) {
         state_ = s->state;
@@ -132,7 +133,7 @@ void RunTrack::updateStepsPerEpoch() {
     if (!epochs_.empty()) {
         steps = static_cast<double>(epochs_.back().step) /
                 static_cast<double>(std::max<std::int64_t>(1, epochs_.back().epoch));
-    } else if (started_ && config_.batch_size > 0) {
+    } else if (started_ && !origin_ && config_.batch_size > 0) {
         std::int64_t perStep = config_.batch_size * std::max<std::int64_t>(1, config_.accumulate);
         if (started_->unit == "tokens") perStep *= config_.bptt;  // a window of each stream
         steps =
@@ -154,11 +155,16 @@ void RunTrack::addEpoch(const engine::EpochDone& epoch) {
 
 std::int64_t RunTrack::plannedSteps() const {
     if (started_ && started_->steps_planned > 0) return started_->steps_planned;
-    return config_.max_steps;
+    return origin_ ? 0 : config_.max_steps;
+}
+
+QString untaggedTitle(const RunTrack& track) {
+    const QString title = precisionTitle(track.config().precision);
+    return track.origin() ? programName(*track.origin()) + u' ' + title : title;
 }
 
 QString trackTitle(const RunTrack& track) {
-    const QString title = precisionTitle(track.config().precision);
+    const QString title = untaggedTitle(track);
     return track.tag.isEmpty() ? title : title + u" · "_s + track.tag;
 }
 

@@ -29,6 +29,13 @@ public:
     const engine::RunConfig& config() const { return config_; }
     const std::string& precision() const { return config_.precision.preset; }
     bool hasScaler() const;
+    /// Of a run that another program trains.
+    const std::optional<engine::RunOrigin>& origin() const { return origin_; }
+    void setOrigin(const std::optional<engine::RunOrigin>& origin) { origin_ = origin; }
+    /// Another process is writing it, or was while it was on screen.
+    bool followed = false;
+    /// Epochs that it will take; 0: unknown.
+    std::int64_t plannedEpochs() const { return origin_ ? origin_->epochs : config_.epochs; }
     /// A second run of one precision is drawn with a dash.
     bool dashed = false;
     /// What tells it from other runs on screen beside its precision; may be empty.
@@ -106,14 +113,18 @@ private:
     std::int64_t epochStride_ = 1;
     std::vector<engine::Metric> expectedMetrics_;
     std::string expectedUnit_;
+    std::optional<engine::RunOrigin> origin_;
     std::optional<engine::RunStarted> started_;
     std::optional<engine::RunDone> done_;
     std::optional<engine::RunFailed> failed_;
     mutable std::vector<double> scratch_;
 };
 
-/// A run's name on screen: its precision, and its tag where that is not enough.
+/// A run's name on screen: its precision, of another program's run with that program's name in
+/// front, and its tag where that is not enough.
 QString trackTitle(const RunTrack& track);
+/// The same without the tag.
+QString untaggedTitle(const RunTrack& track);
 
 using TrackList = std::vector<std::shared_ptr<RunTrack>>;
 

@@ -35,7 +35,8 @@ int RunListModel::rowCount(const QModelIndex& parent) const {
 
 QString RunListModel::name(const engine::RunSummary& run) const {
     const QString& title = QString::fromStdString(run.title.empty() ? run.run : run.title);
-    return title + u' ' + precisionTitle(run.config.precision);
+    const QString precision = precisionTitle(run.config.precision);
+    return title + u' ' + (run.origin ? programName(*run.origin) + u' ' + precision : precision);
 }
 
 QString RunListModel::state(const engine::RunSummary& run) const {
@@ -50,8 +51,8 @@ QString RunListModel::state(const engine::RunSummary& run) const {
 }
 
 QString RunListModel::detail(const engine::RunSummary& run) const {
-    QStringList parts{QString::fromStdString(run.config.dataset.kind),
-                      QString::fromStdString(run.config.model.kind)};
+    QStringList parts{QString::fromStdString(engine::dataset_name(run)),
+                      QString::fromStdString(engine::model_name(run))};
     if (run.skipped > 0) parts << tr("%1 skipped").arg(count(run.skipped));
     parts << duration(run.wall_s);
     return parts.join(u" · "_s);
@@ -61,8 +62,8 @@ QString RunListModel::everything(const engine::RunSummary& run) const {
     const QString how = state(run);
     return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
         .arg(QString::fromStdString(run.run), how.isEmpty() ? tr("done") : how,
-             QString::fromStdString(run.config.dataset.kind),
-             QString::fromStdString(run.config.model.kind), count(run.steps), count(run.skipped),
+             QString::fromStdString(engine::dataset_name(run)),
+             QString::fromStdString(engine::model_name(run)), count(run.steps), count(run.skipped),
              QString::fromStdString(run.started).replace(u'T', u' '));
 }
 

@@ -39,6 +39,7 @@ void discard(const std::filesystem::path& folder) {
 
 /// It has ended before its last step, or its process died.
 bool canResume(const engine::RunSummary& run) {
+    if (run.origin) return false;
     return run.state == "stopped" || run.state == "interrupted" || run.state == "failed" ||
            run.state == "diverged";
 }
@@ -59,7 +60,9 @@ void HistoryPanel::fillMenu(QMenu* menu) {
         [this, first] { toggle(first); });
     menu->addSeparator();
     add(tr("Resume"), one && canResume(first), [this, first] { context_.commands->resume(first); });
-    add(tr("Load settings"), one, [this, first] { context_.settings->load(first.config); });
+    // Those of another program are no settings of ours.
+    add(tr("Load settings"), one && !first.origin,
+        [this, first] { context_.settings->load(first.config); });
     add(tr("Export steps as CSV…"), !runs.empty(),
         [this] { exportCsv(this, context_.commands, chosen()); });
     add(tr("Report…"), !runs.empty(),

@@ -94,6 +94,7 @@ void HistoryPanel::join() {
         trained_ = trains;
     });
     connect(context_.feed, &EventFeed::storeChanged, this, &HistoryPanel::reload);
+    connect(context_.feed, &EventFeed::followedEnded, this, &HistoryPanel::reload);
     connect(context_.feed, &EventFeed::tracksChanged, this, &HistoryPanel::tracksChanged);
     connect(context_.feed, &EventFeed::eventArrived, this,
             [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
@@ -160,7 +161,8 @@ void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
 /// The newest run was killed: the first thing that its user wants is to go on with it.
 void HistoryPanel::offerToResume() {
     if (std::exchange(offered_, true) || context_.feed->live() || model_->rowCount() == 0) return;
-    if (model_->run(0).state == "interrupted") context_.commands->offerToResume(model_->run(0));
+    const auto& newest = model_->run(0);
+    if (newest.state == "interrupted" && !newest.origin) context_.commands->offerToResume(newest);
 }
 
 void HistoryPanel::tracksChanged() {
@@ -293,8 +295,14 @@ void HistoryPanel::openFolder(const QString& folder) {
         const auto path = QString::fromStdString(model_->run(row).folder.string());
         if (QFileInfo(path).canonicalFilePath() == name) {
             setCurrentIndex(model_->index(row));
+            looked_.clear();
             return;
         }
+    }
+    // It was entered a moment ago.
+    if (std::exchange(looked_, folder) != folder) {
+        wanted_ = folder;
+        return reload();
     }
     context_.commands->report(
         {tr("The run in %1 is not in the history.").arg(folder),

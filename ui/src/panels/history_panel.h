@@ -54,6 +54,7 @@ private:
     bool again_ = false;
     bool offered_ = false;  ///< to resume an interrupted run, once a start
     QString wanted_;        ///< a folder to open once the runs are listed
+    QString looked_;        ///< the folder that the list was read anew for
     bool filling_ = false;
     bool chooseLive_ = false;  ///< until the user selects something else
 };

@@ -224,6 +224,7 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
             content.ceilings.back().data = &track->series(&engine::StepRecord::scale_ceiling);
+            content.ceilings.back().every = track->origin() ? track->origin()->shares_every : 1;
             content.skips.push_back(curve);
             content.skips.back().data = &track->series(&engine::StepRecord::found_inf);
         }

@@ -76,7 +76,9 @@ RunFigures figuresOf(const RunTrack* track) {
         const double now = static_cast<double>(track->latest().loss);
         out.loss = significant(std::isfinite(now) ? static_cast<double>(tail.mean) : now);
         out.speed = measured(track->speed().samples_per_s, significant);
-        out.peak = bytes(track->latest().peak_bytes);
+        const std::int64_t peak = track->latest().peak_bytes;
+        // A program that does not tell how much memory it takes writes 0.
+        out.peak = track->origin() && peak == 0 ? unmeasured() : bytes(peak);
     }
     const engine::Metric metric = primaryMetric(track->metrics());
     if (!track->epochs().empty())

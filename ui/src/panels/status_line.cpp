@@ -103,8 +103,8 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
 }
 
 QString StatusLine::phase() const {
-    const RunState state = context_.feed->state();
-    const auto& tracks = context_.feed->liveTracks();
+    const RunState state = this->state();
+    const TrackList tracks = context_.feed->statusTracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
     const bool failed = state == RunState::failed;
@@ -119,23 +119,30 @@ QString StatusLine::phase() const {
     }
     const bool training = state == RunState::training || state == RunState::paused;
     if (track && training && track->rows() > 0) {
-        const auto epochs = track->config().epochs;
-        text += u' ' +
-                tr("epoch %1 of %2").arg(std::min(track->latest().epoch + 1, epochs)).arg(epochs);
+        const auto epochs = track->plannedEpochs();
+        const auto epoch = track->latest().epoch + 1;
+        text += u' ' + (epochs > 0 ? tr("epoch %1 of %2").arg(std::min(epoch, epochs)).arg(epochs)
+                                   : tr("epoch %1").arg(epoch));
     }
     return text;
 }
 
+RunState StatusLine::state() const {
+    if (context_.feed->live()) return context_.feed->state();
+    std::vector<RunState> states;
+    for (const auto& track : context_.feed->statusTracks()) states.push_back(track->state());
+    return combined(states);
+}
+
 bool StatusLine::running() const {
-    const RunState state = context_.feed->state();
-    return context_.feed->live() && state != RunState::idle && state != RunState::done &&
-           state != RunState::failed;
+    const RunState state = this->state();
+    return state != RunState::idle && state != RunState::done && state != RunState::failed;
 }
 
 void StatusLine::refresh() {
     phase_->setText(phase());
-    // Of the experiment alone: an old run that is laid over it has nothing to say here.
-    const TrackList& tracks = context_.feed->liveTracks();
+    // Of what is under way: an old run that is laid over it has nothing to say here.
+    const TrackList tracks = context_.feed->statusTracks();
     bar_->setVisible(running());
     left_->setVisible(running());
     const auto track = focusTrack(tracks);
@@ -162,8 +169,8 @@ void StatusLine::refreshMachine() {
     if (seconds > 0) load_->setText(tr("CPU %1 %").arg(qRound((cpu - cpuBefore_) / seconds * 100)));
     cpuBefore_ = cpu;
     memory_->setText(tr("memory %1 of %2").arg(bytes(residentBytes()), bytes(machineBytes())));
-    const TrackList& tracks = context_.feed->liveTracks();
-    const bool written = context_.feed->live() && !tracks.empty() && tracks.front()->rows() > 0;
+    const TrackList tracks = context_.feed->statusTracks();
+    const bool written = !tracks.empty() && tracks.front()->rows() > 0;
     const double since = context_.feed->sinceLastRow();
     saved_->setText(!written                  ? QString()
                     : since < 60 && running() ? tr("saved %1 s ago").arg(since, 0, 'f', 1)

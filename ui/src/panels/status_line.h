@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QWidget>
 
+#include "engine/event.h"
 #include "view/context.h"
 
 namespace ui {
@@ -20,6 +21,7 @@ public:
 private:
     void refresh();
     void refreshMachine();
+    engine::RunState state() const;
     bool running() const;
     QString phase() const;
 

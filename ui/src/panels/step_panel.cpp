@@ -159,6 +159,13 @@ void StepPanel::refresh() {
     fillTable(*track, step);
 }
 
+QString StepPanel::maxSafeScale(const RunTrack& track, const engine::StepRecord& row) const {
+    if (!std::isnan(row.scale_ceiling)) return scaleLimit(static_cast<double>(row.scale_ceiling));
+    const bool counted = !std::isnan(row.f16_zero_share);
+    return track.origin() && !counted ? tr("not measured at this step")
+                                      : tr("unknown (the overflow hid the true maximum)");
+}
+
 void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     const engine::StepRecord row = track.at(step);
     const auto add = [this](const QString& name, const QString& value) {
@@ -182,9 +189,7 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
     }
     if (track.hasScaler()) {
         add(tr("scale"), powerOfTwo(static_cast<double>(row.loss_scale)));
-        add(tr("max safe scale"), std::isnan(row.scale_ceiling)
-                                      ? tr("unknown (the overflow hid the true maximum)")
-                                      : scaleLimit(static_cast<double>(row.scale_ceiling)));
+        add(tr("max safe scale"), maxSafeScale(track, row));
         add(tr("clean steps"), count(row.growth_tracker));
     }
     add(tr("gradient"), tr("norm %1, largest %2").arg(number(row.grad_norm), number(row.grad_max)));

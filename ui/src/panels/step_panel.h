@@ -27,6 +27,7 @@ private:
     void refresh();
     void refreshHead();
     void walk(int direction);
+    QString maxSafeScale(const RunTrack& track, const engine::StepRecord& row) const;
     void fillTable(const RunTrack& track, std::int64_t step);
 
     Context context_;

@@ -150,8 +150,14 @@ void LinePlot::refreshBand() {
         const Curve& ceiling = content_.ceilings[i];
         const auto [first, last] = rowsInView(ceiling.x);
         if (content_.ceilings.size() == 1) refreshBandLabel(ceiling, last);
-        const auto shown = ceiling.data->columns(
-            first, last, std::max<std::int64_t>(fewestColumns, columnsFor(ceiling) / 2));
+        std::int64_t columns = std::max<std::int64_t>(fewestColumns, columnsFor(ceiling) / 2);
+        // A column is at least as wide as the gap between two measured steps: it is then unknown
+        // only where none was measured.
+        if (ceiling.every > 1) {
+            const std::int64_t rows = std::min(last, ceiling.data->size()) - first;
+            columns = std::clamp<std::int64_t>(rows / (2 * ceiling.every), 1, columns);
+        }
+        const auto shown = ceiling.data->columns(first, last, columns);
         const Polyline edge = envelope(shown);
         bands_[i]->setData(placed(ceiling.x, edge.x), edge.y, true);
         // A single unknown step is a skip, which the lanes show; a stretch of them is hatched.

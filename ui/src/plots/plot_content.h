@@ -30,6 +30,7 @@ struct Curve {
     const SeriesPyramid* data = nullptr;
     const RowAxis* x = nullptr;         ///< where its steps lie; null: at the steps themselves
     std::shared_ptr<const void> owner;  ///< the run: keeps data and x alive
+    std::int64_t every = 1;             ///< steps from one that was measured to the next
 };
 
 /// A step of one run at which something is drawn.

@@ -105,6 +105,16 @@ EventText EventWords::epoch(const engine::EpochDone& e) {
 }
 
 EventText EventWords::started(const engine::RunStarted& e) {
+    if (e.origin) {
+        QStringList parts;
+        for (const std::string& part : {e.origin->model, e.origin->dataset, e.origin->optimizer}) {
+            if (!part.empty()) parts << QString::fromStdString(part);
+        }
+        return {EventKind::started, 0,
+                tr("Run %1 is trained by %2.")
+                    .arg(QString::fromStdString(e.run), QString::fromStdString(e.origin->program)),
+                parts.join(QStringLiteral(" · "))};
+    }
     return {EventKind::started, 0,
             tr("Run %1 started on %2.")
                 .arg(QString::fromStdString(e.run), QString::fromStdString(e.device).toUpper()),

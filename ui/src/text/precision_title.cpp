@@ -31,6 +31,10 @@ QString RunTitle::withScaling(const engine::PrecisionConfig& precision) {
 
 }  // namespace
 
+QString programName(const engine::RunOrigin& origin) {
+    return QString::fromStdString(origin.program).section(u' ', 0, 0);
+}
+
 QString precisionTitle(const std::string& preset) {
     for (const auto& info : engine::precisions()) {
         if (info.preset == preset) return engineText(info.title);

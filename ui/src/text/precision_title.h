@@ -4,8 +4,12 @@
 #include <string>
 
 #include "engine/run_config.h"
+#include "engine/run_origin.h"
 
 namespace ui {
+
+/// "PyTorch" of "PyTorch 2.15.0".
+QString programName(const engine::RunOrigin& origin);
 
 /// A precision's name for people: "AMP FP16".
 QString precisionTitle(const std::string& preset);

@@ -65,6 +65,7 @@ void MainMenu::addFile() {
     menu->addSeparator();
     add(tr("Open data set…"), {},
         [this] { panels_.bodies<SettingsPanel>().front()->chooseDataPath(); });
+    add(tr("Watch a run folder…"), {}, [this] { watchRunFolder(); });
     add(tr("Export steps as CSV…"), {}, [this] { exportRuns(); });
     add(tr("Import run…"), {}, [this] {
         importRun(window_, context_.commands, context_.feed->store(), [this] {
@@ -236,6 +237,12 @@ void MainMenu::saveSettings() {
     } catch (const engine::Error& error) {
         context_.commands->report(error);
     }
+}
+
+void MainMenu::watchRunFolder() {
+    const QString folder = QFileDialog::getExistingDirectory(
+        window_, tr("Folder of a run that another program writes"));
+    if (!folder.isEmpty()) context_.commands->watchFolder(folder);
 }
 
 void MainMenu::exportRuns() {

@@ -33,6 +33,7 @@ private:
     void refreshRun();
     void openSettings();
     void saveSettings();
+    void watchRunFolder();
     void exportRuns();
     void copyCommandLine();
     /// Path of the setting that has the focus; empty if none has.
