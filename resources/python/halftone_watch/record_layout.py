@@ -1,0 +1,107 @@
+"""The file of a run's step record, as Halftone's engine defines it (`record_layout.h`).
+
+A header page, then chunks. A chunk holds N rows column by column, padded to a page; N starts at
+`FIRST_CHUNK_ROWS` and doubles up to `FULL_CHUNK_ROWS`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import List, NamedTuple, Sequence, Tuple
+
+import numpy as np
+
+FILE_NAME = "steps.rec"
+MAGIC = b"HTSTEPS\n"
+VERSION = 1
+PAGE_BYTES = 4096
+FIRST_CHUNK_ROWS = 512
+FULL_CHUNK_ROWS = 16384
+MOST_METRIC_COLUMNS = 8
+PUBLISHED_OFFSET = 24  # of the count of whole rows: eight aligned bytes
+
+# Fields of a row in file order. A float that was not measured is NaN.
+COLUMNS: Tuple[Tuple[str, str], ...] = (
+    ("step", "<i8"), ("epoch", "<i8"), ("samples", "<i8"), ("updates", "<i8"),
+    ("elapsed_s", "<f8"), ("memory_bytes", "<i8"), ("peak_bytes", "<i8"),
+    ("loss", "<f4"), ("accuracy", "<f4"), ("lr", "<f4"), ("loss_scale", "<f4"),
+    ("growth_tracker", "<i4"), ("found_inf", "u1"),
+    ("grad_norm", "<f4"), ("grad_max", "<f4"), ("grad_max_exponent", "<f4"),
+    ("scaled_f16_max", "<f4"), ("scale_ceiling", "<f4"),
+    ("f16_zero_share", "<f4"), ("f16_subnormal_share", "<f4"), ("f16_overflow_share", "<f4"),
+    ("lost_update_share", "<f4"), ("grad_zero_share", "<f4"),
+    ("step_ms", "<f4"), ("data_ms", "<f4"), ("forward_ms", "<f4"), ("backward_ms", "<f4"),
+    ("optimizer_ms", "<f4"), ("samples_per_s", "<f4"),
+) + tuple((f"metric_{i}", "<f4") for i in range(1, MOST_METRIC_COLUMNS + 1))
+
+_COLUMN_TYPES = {"<i8": 1, "<f8": 2, "<i4": 3, "<f4": 4, "u1": 5}
+_MOST_COLUMNS = 128
+_NAME_BYTES = 23
+_HEADER = struct.Struct("<8sIIQqII")
+
+
+def columns(metrics: int) -> Tuple[Tuple[str, str], ...]:
+    """The columns of a file with so many metrics beside accuracy."""
+    return COLUMNS[:len(COLUMNS) - MOST_METRIC_COLUMNS + metrics]
+
+
+def row_type(metrics: int) -> np.dtype:
+    """A row in memory."""
+    return np.dtype(list(columns(metrics)))
+
+
+def _fnv1a(data: bytes) -> int:
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def header(metrics: int) -> bytes:
+    """A header page with nothing published."""
+    names = columns(metrics)
+    table = b"".join(name.encode().ljust(_NAME_BYTES, b"\0") + bytes([_COLUMN_TYPES[kind]])
+                     for name, kind in names)
+    table = table.ljust(_MOST_COLUMNS * (_NAME_BYTES + 1), b"\0")
+
+    def whole(checksum: int) -> bytes:
+        return _HEADER.pack(MAGIC, VERSION, len(names), checksum, 0, FIRST_CHUNK_ROWS,
+                            FULL_CHUNK_ROWS) + table
+
+    return whole(_fnv1a(whole(0))).ljust(PAGE_BYTES, b"\0")
+
+
+class Chunk(NamedTuple):
+    """Where a chunk lies and which rows it holds."""
+
+    first_row: int
+    rows: int
+    offset: int
+    size: int  # bytes, a multiple of PAGE_BYTES
+
+
+class Layout:
+    """Geometry of a file."""
+
+    def __init__(self, metrics: int) -> None:
+        sizes = [np.dtype(kind).itemsize for _, kind in columns(metrics)]
+        self.names: List[str] = [name for name, _ in columns(metrics)]
+        self._starts = np.cumsum([0] + sizes)
+        self._sizes: Sequence[int] = sizes
+
+    def first_chunk(self) -> Chunk:
+        """The chunk that holds row 0."""
+        return self._chunk(0, FIRST_CHUNK_ROWS, PAGE_BYTES)
+
+    def next_chunk(self, chunk: Chunk) -> Chunk:
+        """The chunk behind this one."""
+        return self._chunk(chunk.first_row + chunk.rows, min(chunk.rows * 2, FULL_CHUNK_ROWS),
+                           chunk.offset + chunk.size)
+
+    def _chunk(self, first_row: int, rows: int, offset: int) -> Chunk:
+        size = -(-rows * int(self._starts[-1]) // PAGE_BYTES) * PAGE_BYTES
+        return Chunk(first_row, rows, offset, size)
+
+    def offset_of(self, column: int, chunk: Chunk, row: int) -> int:
+        """Of a value in the file; `row` counts within the chunk."""
+        return chunk.offset + int(self._starts[column]) * chunk.rows + row * self._sizes[column]

@@ -1,0 +1,363 @@
+"""A training of another program, written as a run of Halftone."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import platform
+import sys
+import time
+import warnings
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Deque, Dict, List, Mapping, NamedTuple, Optional, Sequence, Type, Union
+
+from . import torch_probe
+from .background_writer import BackgroundWriter
+from .metrics import Metric, columns_of, described
+from .reading import Reader, Reading, number
+from .record_writer import RecordWriter
+from .run_folder import RunFolder, default_store, make_numbered_folder, number_json
+from .scale_watch import ScaleWatch
+from .settings import Origin, settings_of
+from .step_row import StepTimes, fill_row
+
+_UNKNOWN = float("nan")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=5)
+
+
+_DIVERGED_AFTER = 1  # one bad batch at the very end is not yet a divergence
+
+
+class _Step(NamedTuple):
+    """A step whose figures may still be on their way."""
+
+    step: int
+    epoch: int
+    samples: int
+    samples_now: int
+    times: StepTimes
+    memory: Sequence[int]
+    reading: Reading
+
+
+class Watch:
+    """Writes a run folder from a running training. One thread. What goes wrong with the folder
+    while the training runs is a warning: the training goes on, unrecorded.
+
+    folder       of the run, absent or empty; None makes a new one in `store`, which Halftone lists
+    store        the folder of all runs; None: Halftone's own
+    optimizer    one or a list; the first one's rate is recorded. With a scaler they may be left out
+    scaler       a torch.amp.GradScaler, or None
+    model        a module or a name, for the history
+    dataset      a name, for the history
+    config       the training's settings as it calls them, to be read by people: a flat dict
+    precision    "fp32", "tf32", "amp-fp16", "amp-bf16", "o2-fp16" or "pure-fp16"; None: what the
+                 first step shows
+    metrics      keys, or Metric objects, of what step() and epoch() are given beside the loss
+    batch_size, epochs, steps_planned, train_samples, test_samples, unit
+                 for the history, progress and speed; 0: unknown
+    shares_every steps between two counts of gradients as f16 values; 0: never
+    enabled      False makes every call do nothing, as for all but the first of several processes
+
+    Raises OSError for a folder that cannot be used, and ValueError.
+    """
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]", None] = None, *,
+                 store: Union[str, "os.PathLike[str]", None] = None,
+                 optimizer: Any = None, scaler: Any = None, model: Any = "", dataset: str = "",
+                 config: Optional[Mapping[str, Any]] = None, precision: Optional[str] = None,
+                 metrics: Sequence[Union[str, Metric]] = (), batch_size: int = 0, epochs: int = 0,
+                 steps_planned: int = 0, train_samples: int = 0, test_samples: int = 0,
+                 unit: str = "samples", shares_every: int = 10, enabled: bool = True) -> None:
+        self._enabled = enabled
+        self._open = False
+        if not enabled:
+            return
+        self._metrics = described(metrics)
+        self._columns = columns_of(self._metrics)
+        self._optimizers = [] if optimizer is None else (
+            list(optimizer) if isinstance(optimizer, (list, tuple)) else [optimizer])
+        self._origin = Origin(model=model, dataset=dataset, config=dict(config or {}),
+                              precision=precision, batch_size=batch_size, epochs=epochs,
+                              shares_every=shares_every)
+        self._plan = {"train_samples": train_samples, "test_samples": test_samples,
+                      "steps_planned": steps_planned, "unit": unit}
+        self._scaler = scaler
+        self._folder = RunFolder(Path(folder) if folder is not None else make_numbered_folder(
+            Path(store) if store is not None else default_store()))
+        self._probe: Optional[torch_probe.TorchProbe] = None
+        self._autocast: Optional[torch_probe.AutocastWatch] = None
+        self._device = ""
+        try:
+            if self._optimizers or scaler is not None:
+                self._probe = torch_probe.TorchProbe(self._optimizers, scaler, shares_every)
+                self._autocast = torch_probe.AutocastWatch()
+        except BaseException:
+            self._folder.close()
+            raise
+        self._writer: Optional[BackgroundWriter] = None
+        self._reader = Reader()
+        self._scales = ScaleWatch()
+        self._waiting: Deque[_Step] = deque()
+        self._held: Optional[Dict[str, float]] = None  # a row whose next scale is not known yet
+        self._steps = self._epoch = self._samples = self._updates = 0
+        self._bad_losses = 0
+        self._memory: Sequence[int] = (0, 0)
+        self._elapsed = self._epoch_began = 0.0
+        self._epoch_loss = self._epoch_samples = 0.0
+        self._recent: Deque[Sequence[float]] = deque(maxlen=512)
+        self._told = self._probe_told = False
+        self._last_test: Dict[str, Any] = {}
+        self._process = os.getpid()
+        self._open = True
+        self._clock = time.perf_counter()
+        atexit.register(self._at_exit)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the run."""
+        return self._folder.path
+
+    @property
+    def steps(self) -> int:
+        """Steps recorded so far."""
+        return self._steps if self._enabled else 0
+
+    # --- what a training calls -------------------------------------------------------------------
+
+    def step(self, loss: Any, *, samples: int = 0, epoch: Optional[int] = None,
+             lr: Optional[float] = None, loss_scale: Optional[float] = None,
+             found_inf: Optional[bool] = None, grad_norm: Optional[float] = None,
+             **metrics: Any) -> None:
+        """Records an optimizer step, right after `scaler.update()` (or `optimizer.step()`).
+
+        loss     its loss, unscaled: a number or a tensor, on any device
+        samples  in its batch
+        epoch    completed epochs, where epoch() is not called
+        metrics  of its batch, under the keys that the constructor was given
+        lr, loss_scale, found_inf, grad_norm
+                 for a training without PyTorch, or in place of what PyTorch tells
+
+        With PyTorch, a call without an optimizer step since the last one records nothing, so that
+        a loop that accumulates gradients may call it for each of its batches.
+        """
+        if not self._is_ours():
+            return
+        values: Dict[str, Any] = {}
+        if self._probe is not None:
+            observed = self._probe.take()
+            if observed is None:
+                return
+            values = observed
+        values.update(self._given(loss, lr, loss_scale, found_inf, grad_norm, metrics))
+        self._begin()
+        now = time.perf_counter()
+        seconds, self._clock = now - self._clock, now
+        self._elapsed += seconds
+        if "scaled_max" in values:
+            self._memory = torch_probe.memory_of(self._device)
+        self._steps += 1
+        self._samples += samples
+        self._epoch = self._epoch if epoch is None else epoch
+        self._waiting.append(_Step(self._steps, self._epoch, self._samples, samples,
+                                   StepTimes(seconds, self._elapsed), self._memory,
+                                   self._reader.read(values)))
+        self._settle(wait=False)
+
+    def epoch(self, *, train_loss: Any = None, test_loss: Any = None, **metrics: Any) -> None:
+        """Ends an epoch. `metrics`: `test_KEY`, `train_KEY` or `validation_KEY`, as in
+        test_accuracy=0.91. Without train_loss it is the mean over the epoch's samples. Waits for
+        the figures of the epoch's steps. The time since the last step, in which a test is usual,
+        does not count as training time."""
+        if not self._is_ours() or self._steps == 0:
+            return
+        self._settle(wait=True)
+        event: Dict[str, Any] = {"event": "epoch", "run": self._folder.run}
+        self._epoch += 1
+        mean = self._epoch_loss / self._epoch_samples if self._epoch_samples > 0 else None
+        event.update(epoch=self._epoch, step=self._steps,
+                     train_loss=number_json(mean if train_loss is None else number(train_loss)))
+        for key, value in {"test_loss": test_loss, **metrics}.items():
+            part, _, name = key.partition("_")
+            if part not in ("test", "train", "validation") or (
+                    name != "loss" and name not in self._columns):
+                raise ValueError(f"{key}: give test_KEY, train_KEY or validation_KEY of a metric")
+            if value is not None:
+                event[key] = number_json(number(value))
+        event["seconds"] = self._elapsed - self._epoch_began
+        self._put(event)
+        self._last_test = {k: v for k, v in event.items() if k.startswith("test_")}
+        self._epoch_began = self._elapsed
+        self._epoch_loss = self._epoch_samples = 0.0
+        self._clock = time.perf_counter()
+
+    def warning(self, message: str) -> None:
+        """Adds a sentence to the run's events."""
+        if self._is_ours() and self._writer is not None:
+            self._put({"event": "warning", "run": self._folder.run, "step": self._steps,
+                       "message": message})
+
+    def close(self, error: Optional[BaseException] = None) -> None:
+        """Ends the run: as planned, as stopped (KeyboardInterrupt), or by an error. Harmless when
+        it has ended."""
+        if not self._is_ours():
+            return
+        self._open = False
+        atexit.unregister(self._at_exit)
+        if self._probe is not None:
+            self._probe.close()
+        if self._autocast is not None:
+            self._autocast.close()
+        if self._writer is not None:
+            self._finish(error)
+            self._writer.close()
+            self._tell_problem()
+        self._folder.close()
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close(error)
+
+    # --- how it does it --------------------------------------------------------------------------
+
+    def _is_ours(self) -> bool:
+        """Under way, and not a copy in a forked process."""
+        return self._open and os.getpid() == self._process
+
+    def _given(self, loss: Any, lr: Any, loss_scale: Any, found_inf: Any, grad_norm: Any,
+               metrics: Mapping[str, Any]) -> Dict[str, Any]:
+        unknown = set(metrics) - set(self._columns)
+        if unknown:
+            raise ValueError(f"{', '.join(sorted(unknown))}: name the metrics in Watch(metrics=...)")
+        given = {"lr": lr, "scale": loss_scale, "found_inf": found_inf, "grad_norm": grad_norm}
+        out = {key: value for key, value in given.items() if value is not None}
+        out["loss"] = loss
+        out.update({"metric " + key: value for key, value in metrics.items()})
+        return out
+
+    def _begin(self) -> None:
+        """The first step shows what precision the run has: only now its files are made."""
+        if self._writer is not None:
+            return
+        optimizers = self._optimizers or []
+        parameters, self._device, dtype = torch_probe.parameters_of(optimizers)
+        autocast = ""
+        if self._autocast is not None:
+            autocast = self._autocast.dtype
+            self._autocast.close()
+        settings, origin = settings_of(self._origin, optimizers, self._scaler, dtype, autocast)
+        self._folder.write_settings({"origin": origin, **settings})
+        record = RecordWriter(self._folder.path,
+                              sum(metric.key != "accuracy" for metric in self._metrics),
+                              self._folder.on_network)
+        listed = [metric.to_json() for metric in self._metrics]
+        self._folder.append({
+            "event": "start", "run": self._folder.run, "config": settings, "origin": origin,
+            "device": self._device or platform.machine(), "threads": os.cpu_count() or 0,
+            "parameters": parameters, "folder": str(self._folder.path), "task": "",
+            "metrics": listed, "step_metrics": listed, **self._plan})
+        self._writer = BackgroundWriter(self._folder, record)
+
+    def _settle(self, wait: bool) -> None:
+        """Passes on the steps whose figures have arrived, in their order."""
+        while self._waiting and (wait or self._waiting[0].reading.ready()):
+            step = self._waiting.popleft()
+            step.reading.wait()
+            self._record(step)
+        self._tell_problem()
+
+    def _record(self, step: _Step) -> None:
+        figures = step.reading.figures()
+        skipped = figures.get("found_inf", 0.0) != 0
+        self._updates += not skipped
+        loss = figures["loss"]
+        self._bad_losses = 0 if math.isfinite(loss) else self._bad_losses + 1
+        weight = float(step.samples_now or 1)
+        self._epoch_loss += loss * weight
+        self._epoch_samples += weight
+        self._recent.append((step.times.seconds, step.samples_now))
+        row = fill_row(figures, self._columns, step=step.step, epoch=step.epoch,
+                       samples=step.samples, updates=self._updates, times=step.times,
+                       samples_now=step.samples_now, memory=step.memory, skipped=skipped)
+        self._put(row)
+        self._see_scale(step.step, figures, skipped)
+
+    def _see_scale(self, step: int, figures: Dict[str, float], skipped: bool) -> None:
+        """A training without PyTorch tells the next scale with its next step."""
+        if self._held is not None:
+            self._tell_scale(self._held, figures.get("scale", 1.0))
+            self._held = None
+        if "scale" not in figures:
+            return
+        seen = {"step": step, "loss": figures["loss"], "scale": figures["scale"],
+                "skipped": skipped}
+        if "next_scale" in figures:
+            self._tell_scale(seen, figures["next_scale"])
+        else:
+            self._held = seen
+
+    def _tell_scale(self, seen: Mapping[str, Any], next_scale: float) -> None:
+        event = self._scales.see(self._folder.run, seen["step"], seen["loss"], seen["scale"],
+                                 seen["skipped"], next_scale)
+        if event is not None:
+            self._put(event)
+
+    def _put(self, item: Any) -> None:
+        assert self._writer is not None
+        self._writer.put(item)
+
+    def _tell_problem(self) -> None:
+        """Each problem once."""
+        if self._probe is not None and self._probe.problem is not None and not self._probe_told:
+            self._probe_told = True
+            _warn(f"halftone_watch cannot observe all of a step: {self._probe.problem!r}")
+        if self._writer is not None and self._writer.error is not None and not self._told:
+            self._told = True
+            _warn(f"halftone_watch records no more steps: {self._writer.error}")
+
+    def _finish(self, error: Optional[BaseException]) -> None:
+        self._settle(wait=True)
+        if self._held is not None:
+            self._tell_scale(self._held, self._held["scale"])
+        stopped = isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit))
+        if error is not None and not stopped:
+            self._put({"event": "error", "run": self._folder.run, "code": "training",
+                       "message": f"{type(error).__name__}: {error}"[:2000], "hint": ""})
+        planned = "epochs" if self._origin.epochs or self._epoch > 0 else "max_steps"
+        reason = planned if error is None else "stopped" if stopped else "failed"
+        self._put({"event": "done", "run": self._folder.run, "reason": reason,
+                   "steps": self._steps, "updates": self._updates,
+                   "skipped": self._steps - self._updates, "test_loss": "nan",
+                   **self._last_test, "wall_s": self._elapsed,
+                   "samples_per_s": number_json(self._samples_per_s()),
+                   "peak_bytes": self._memory[1], **self._divergence()})
+
+    def _divergence(self) -> Dict[str, int]:
+        if self._bad_losses <= _DIVERGED_AFTER:
+            return {}
+        return {"diverged_at": self._steps - self._bad_losses + 1}
+
+    def _samples_per_s(self) -> float:
+        """The mean over the middle half of the latest step times, as Halftone measures speed."""
+        warm_up = min(10, self._steps // 2)
+        recent = list(self._recent)[max(0, warm_up - (self._steps - len(self._recent))):]
+        times = sorted(seconds for seconds, _ in recent)
+        cut = (len(times) + 1) // 4
+        kept = times[cut:len(times) - cut]
+        samples = sum(count for _, count in recent)
+        if not kept or samples == 0 or sum(kept) == 0:
+            return _UNKNOWN
+        return samples / len(recent) / (sum(kept) / len(kept))
+
+    def _at_exit(self) -> None:
+        """A program that ended without close(): by an error if one reached the top."""
+        self.close(getattr(sys, "last_value", None))
