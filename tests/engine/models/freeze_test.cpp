@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/checkpoint.h"
+#include "engine/error.h"
+#include "engine/session.h"
+#include "models/lenet.h"
+#include "safetensors/tensor_file.h"
+#include "support/device_support.h"
+#include "support/expectations.h"
+#include "temp_folder.h"
+
+// Fine-tuning: weights from a file, a new last layer, and parameters that stay as they are.
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+LeNet lenet(std::int64_t classes, std::int64_t seed) {
+    return {{1, 28, 28}, classes, seed, Device{}};
+}
+
+std::vector<std::string> trained_names(const Model& model) {
+    std::vector<std::string> names;
+    for (const Parameter& parameter : model.parameters()) {
+        if (parameter.tensor.requires_grad()) names.push_back(parameter.name);
+    }
+    return names;
+}
+
+TEST(Freeze, LeavesTheOtherParametersToTrain) {
+    LeNet model = lenet(10, 1);
+    freeze(model, {});
+    EXPECT_EQ(trained_names(model).size(), 10U);
+    freeze(model, {"conv", "fc1.weight"});
+    EXPECT_THAT(trained_names(model), testing::ElementsAre("fc1.bias", "fc2.weight", "fc2.bias",
+                                                           "fc3.weight", "fc3.bias"));
+}
+
+TEST(Freeze, RefusesANameThatFitsNoneAndAModelWithoutAnythingToTrain) {
+    LeNet model = lenet(10, 1);
+    EXPECT_THAT(message_of(ErrorCode::settings,
+                           [&] {
+                               freeze(model, {"conv", "layer1"});
+                           }),
+                HasSubstr("layer1"));
+    EXPECT_THROW(freeze(model, {"conv", "fc"}), Error);
+}
+
+class NewHead : public testing::Test {
+protected:
+    std::string weights_of(const Model& model) {
+        const std::string file = (folder_ / "weights.safetensors").string();
+        save_tensors(file, saved_state(model));
+        return file;
+    }
+    const test_support::TempFolder folder_;
+};
+
+TEST_F(NewHead, IsDrawnWhereTheShapesDifferAndReadWhereTheyDoNot) {
+    const LeNet from = lenet(10, 1);
+    const std::string file = weights_of(from);
+    LeNet other = lenet(7, 2);
+    const auto drawn = saved_state(other).at("fc3.weight").values();
+    load_weights(other, file, Head::drawn_if_other);
+    EXPECT_EQ(saved_state(other).at("fc3.weight").values(), drawn);
+    EXPECT_EQ(saved_state(other).at("fc2.weight").values(),
+              saved_state(from).at("fc2.weight").values());
+    LeNet same = lenet(10, 3);
+    load_weights(same, file, Head::drawn_if_other);
+    EXPECT_EQ(saved_state(same).at("fc3.weight").values(),
+              saved_state(from).at("fc3.weight").values());
+}
+
+TEST_F(NewHead, IsAskedForAndOfTheLastLayerAlone) {
+    const std::string file = weights_of(lenet(10, 1));
+    LeNet seven = lenet(7, 2);
+    EXPECT_THROW(load_weights(seven, file), Error) << "not asked for";
+    LeNet wider({1, 32, 32}, 7, 2, Device{});
+    EXPECT_THAT(
+        message_of(ErrorCode::data, [&] { load_weights(wider, file, Head::drawn_if_other); }),
+        HasSubstr("fc1.weight"));
+}
+
+class FineTuning : public testing::Test {
+protected:
+    TensorMap train(const RunConfig& config) {
+        Session session(config, std::make_shared<ComputeThread>(), store_);
+        session.post(Command::start);
+        EXPECT_TRUE(session.wait(600));
+        EXPECT_EQ(session.state(), RunState::done);
+        const fs::path folder = store_->find(session.run())->folder;
+        last_ = find_checkpoint(folder, "last").folder;
+        return load_tensors(last_ / "weights.safetensors");
+    }
+    const test_support::TempFolder folder_;
+    std::shared_ptr<RunStore> store_ = std::make_shared<RunStore>(folder_ / "runs");
+    fs::path last_;
+};
+
+TEST_F(FineTuning, MovesWhatIsNotFrozenFromTheWeightsOfARun) {
+    for (const char* precision : {"fp32", "amp-fp16", "o2-fp16"}) {
+        RunConfig config = test::small_run("lenet", precision);
+        config.max_steps = 4;
+        const TensorMap first = train(config);
+        config.model.init_from = (last_ / "weights.safetensors").string();
+        config.model.freeze = {"conv1", "fc"};
+        config.max_steps = 6;
+        const TensorMap tuned = train(config);
+        for (const auto& [name, before] : first) {
+            const bool same = before.values() == tuned.at(name).values();
+            EXPECT_EQ(same, !name.starts_with("conv2")) << precision << " " << name;
+        }
+        // The optimizer keeps no state of what it does not move.
+        for (const auto& [name, state] : load_tensors(last_ / "optimizer.safetensors"))
+            EXPECT_TRUE(name.starts_with("conv2") || name.starts_with("groups.")) << name;
+    }
+}
+
+}  // namespace
+}  // namespace engine
