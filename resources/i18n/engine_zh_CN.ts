@@ -4206,5 +4206,9 @@
         <source>Run {} was trained by {}, which alone can go on with it.</source>
         <translation>运行 {} 由 {} 训练，只有该程序能够继续它。</translation>
     </message>
+    <message>
+        <source>run {} is not among the stored runs</source>
+        <translation>保存的运行中没有运行 {}</translation>
+    </message>
 </context>
 </TS>

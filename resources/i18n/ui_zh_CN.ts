@@ -433,6 +433,10 @@
             <source>Try it</source>
             <translation>试用</translation>
         </message>
+        <message>
+            <source>Try it</source>
+            <translation>试用</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -2838,6 +2842,381 @@ started %7</source>
         <message>
             <source>Largest loss</source>
             <translation>损失最大的样本</translation>
+        </message>
+        <message>
+            <source>This task has no single samples.</source>
+            <translation>此任务不按单个样本计算损失。</translation>
+        </message>
+        <message>
+            <source>Sample %1 is %2; the model says %3 with %4. Loss %5.</source>
+            <translation>样本 %1 的真实类别为“%2”；模型判为“%3”，概率 %4。损失 %5。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RowAsk</name>
+        <message>
+            <source>Usual values</source>
+            <translation>恢复常见值</translation>
+        </message>
+        <message>
+            <source>Numbers get their mean in training, words their first category.</source>
+            <translation>数值取训练数据的均值，类别取第一个。</translation>
+        </message>
+        <message>
+            <source>(none)</source>
+            <translation>（无）</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RunColumn</name>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Opening…</source>
+            <translation>正在打开…</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TextAsk</name>
+        <message>
+            <source>The text goes on here.</source>
+            <translation>续写的文本将显示在这里。</translation>
+        </message>
+        <message>
+            <source>Text of %1</source>
+            <translation>%1 续写的文本</translation>
+        </message>
+        <message>
+            <source>Beginning of the text</source>
+            <translation>文本开头</translation>
+        </message>
+        <message>
+            <source>Beginning of the text; may be empty</source>
+            <translation>文本开头，可留空</translation>
+        </message>
+        <message>
+            <source>Words</source>
+            <translation>词数</translation>
+        </message>
+        <message>
+            <source>Characters</source>
+            <translation>字符数</translation>
+        </message>
+        <message>
+            <source>How far the text goes on.</source>
+            <translation>续写的长度。</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>0 always takes the most probable one; above 1 it gets wilder.</source>
+            <translation>0 表示总取概率最大的一项；大于 1 时更随机。</translation>
+        </message>
+        <message>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <source>Draws among the k most probable ones; 0 draws among all.</source>
+            <translation>只在概率最大的 k 项中抽样；0 表示不限。</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>随机种子</translation>
+        </message>
+        <message>
+            <source>The same seed gives the same text again.</source>
+            <translation>相同的种子得到相同的文本。</translation>
+        </message>
+        <message>
+            <source>Generate</source>
+            <translation>生成</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TriedModel</name>
+        <message>
+            <source>This run has not begun yet.</source>
+            <translation>此运行尚未开始。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TryItPage</name>
+        <message>
+            <source>What to do with the models</source>
+            <translation>模型的用途</translation>
+        </message>
+        <message>
+            <source>Ask</source>
+            <translation>提问</translation>
+        </message>
+        <message>
+            <source>Evaluate</source>
+            <translation>评估</translation>
+        </message>
+        <message>
+            <source>Checkpoint</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>Last checkpoint</source>
+            <translation>最后的检查点</translation>
+        </message>
+        <message>
+            <source>Best checkpoint</source>
+            <translation>最佳检查点</translation>
+        </message>
+        <message>
+            <source>The first %1 of %2 runs on screen</source>
+            <translation>屏幕上 %2 个运行中的前 %1 个</translation>
+        </message>
+        <message>
+            <source>Train a run, or select one under Runs.</source>
+            <translation>请先训练一次，或在运行历史中选择一个运行。</translation>
+        </message>
+        <message>
+            <source>Opening the models…</source>
+            <translation>正在打开模型…</translation>
+        </message>
+        <message>
+            <source>Runs with other inputs stand under Evaluate only.</source>
+            <translation>输入类型不同的运行仅列在“评估”中。</translation>
+        </message>
+        <message>
+            <source>This model cannot be asked by hand. It can be evaluated.</source>
+            <translation>此模型不支持手动输入，但可以评估。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::AnswerView</name>
+        <message>
+            <source>Answer</source>
+            <translation>回答</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ConfusionMatrix</name>
+        <message>
+            <source>Confusion matrix</source>
+            <translation>混淆矩阵</translation>
+        </message>
+        <message>
+            <source>%1 of %2 were recognised (%3)</source>
+            <translation>%1 个“%2”被正确识别（%3）</translation>
+        </message>
+        <message>
+            <source>%1 of %2 were called %3 (%4)</source>
+            <translation>%1 个“%2”被判为“%3”（%4）</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测类别</translation>
+        </message>
+        <message>
+            <source>Actual</source>
+            <translation>真实类别</translation>
+        </message>
+        <message>
+            <source>Point at a cell to read it.</source>
+            <translation>将鼠标移到格子上可查看详情。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::DrawBoard</name>
+        <message>
+            <source>Canvas to draw on</source>
+            <translation>手绘画布</translation>
+        </message>
+        <message>
+            <source>Picture for the model</source>
+            <translation>输入模型的图片</translation>
+        </message>
+        <message>
+            <source>The mouse draws, its right button erases. Arrow keys move the pen; with Shift they draw.</source>
+            <translation>按住鼠标左键绘制，右键擦除。方向键移动画笔，同时按住 Shift 则绘制。</translation>
+        </message>
+        <message>
+            <source>Drop a PNG or JPEG file here.</source>
+            <translation>将 PNG 或 JPEG 文件拖放到此处。</translation>
+        </message>
+        <message>
+            <source>Draw here, or drop a picture.</source>
+            <translation>在此绘制，或拖入一张图片。</translation>
+        </message>
+        <message>
+            <source>Drop a picture.</source>
+            <translation>拖入一张图片。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::EvaluatePanel</name>
+        <message>
+            <source>Evaluate on the test part</source>
+            <translation>在测试集上评估</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Parts of the report</source>
+            <translation>报告的各部分</translation>
+        </message>
+        <message>
+            <source>Confusion matrix</source>
+            <translation>混淆矩阵</translation>
+        </message>
+        <message>
+            <source>By class</source>
+            <translation>按类别</translation>
+        </message>
+        <message>
+            <source>Largest loss</source>
+            <translation>损失最大的样本</translation>
+        </message>
+        <message>
+            <source>A run is training: evaluating shares the machine with it, and both get slower meanwhile.</source>
+            <translation>正在训练：评估与训练共用本机，期间两者都会变慢。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::PictureAsk</name>
+        <message>
+            <source>The answer appears here.</source>
+            <translation>回答将显示在这里。</translation>
+        </message>
+        <message>
+            <source>The picture as the model sees it</source>
+            <translation>模型看到的图片</translation>
+        </message>
+        <message>
+            <source>As the model sees it: %1 × %2 pixels</source>
+            <translation>模型看到的图片：%1 × %2 像素</translation>
+        </message>
+        <message>
+            <source>Open picture…</source>
+            <translation>打开图片…</translation>
+        </message>
+        <message>
+            <source>Pen</source>
+            <translation>画笔</translation>
+        </message>
+        <message>
+            <source>Thin pen</source>
+            <translation>细笔</translation>
+        </message>
+        <message>
+            <source>Medium pen</source>
+            <translation>中笔</translation>
+        </message>
+        <message>
+            <source>Wide pen</source>
+            <translation>粗笔</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <source>Clear</source>
+            <translation>清空</translation>
+        </message>
+        <message>
+            <source>Open picture</source>
+            <translation>打开图片</translation>
+        </message>
+        <message>
+            <source>Pictures (*.png *.jpg *.jpeg);;All files (*)</source>
+            <translation>图片 (*.png *.jpg *.jpeg);;所有文件 (*)</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ClassModel</name>
+        <message>
+            <source>Class</source>
+            <translation>类别</translation>
+        </message>
+        <message>
+            <source>Precision</source>
+            <translation>精确率</translation>
+        </message>
+        <message>
+            <source>Recall</source>
+            <translation>召回率</translation>
+        </message>
+        <message>
+            <source>F1</source>
+            <translation>F1</translation>
+        </message>
+        <message>
+            <source>Samples</source>
+            <translation>样本数</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::HardestModel</name>
+        <message>
+            <source>Sample</source>
+            <translation>样本</translation>
+        </message>
+        <message>
+            <source>Actual</source>
+            <translation>真实值</translation>
+        </message>
+        <message>
+            <source>Predicted</source>
+            <translation>预测值</translation>
+        </message>
+        <message>
+            <source>Probability</source>
+            <translation>概率</translation>
+        </message>
+        <message>
+            <source>Loss</source>
+            <translation>损失</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ReportView</name>
+        <message>
+            <source>Not evaluated yet.</source>
+            <translation>尚未评估。</translation>
+        </message>
+        <message>
+            <source>Progress of the evaluation</source>
+            <translation>评估进度</translation>
+        </message>
+        <message>
+            <source>loss %1</source>
+            <translation>损失 %1</translation>
+        </message>
+        <message>
+            <source>%1 samples of the test part, at step %2</source>
+            <translation>测试集 %1 个样本，第 %2 步</translation>
+        </message>
+        <message>
+            <source>Figures by class</source>
+            <translation>各类别的指标</translation>
+        </message>
+        <message>
+            <source>This task has no classes.</source>
+            <translation>此任务没有类别。</translation>
+        </message>
+        <message>
+            <source>Largest loss</source>
+            <translation>损失最大的样本</translation>
+        </message>
+        <message>
+            <source>Actual class → predicted class, and its probability</source>
+            <translation>真实类别 → 预测类别及其概率</translation>
         </message>
         <message>
             <source>This task has no single samples.</source>

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QWidget>
+
+#include "tryit/tried_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// What a model says of one input: its classes as bars, or the number that it predicts.
+class AnswerView final : public QWidget {
+    Q_OBJECT
+public:
+    AnswerView(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
+
+    void show(const engine::Answer& answer, const ModelFacts& facts);
+    /// A dim sentence in the answer's place.
+    void showNote(const QString& note);
+    /// "Sneaker", or the number; empty without an answer.
+    const QString& summary() const { return summary_; }
+    const engine::Answer& answer() const { return answer_; }
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    struct Bar {
+        QString name;
+        double share;
+    };
+    void paintBars(QPainter& painter, int top) const;
+
+    Theme* theme_;
+    std::string precision_;
+    engine::Answer answer_;
+    std::vector<Bar> bars_;
+    QString summary_;
+    QString caption_;
+    QString note_;
+};
+
+}  // namespace ui

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <QWidget>
+
+#include "engine/trained_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// Samples by class (row) and predicted class (column), coloured by their share of the row: right
+/// ones in the run's colour, wrong ones in that of errors. Numbers and names stand where they fit;
+/// the line below tells of the cell under the mouse, or of the one that the arrow keys chose.
+class ConfusionMatrix final : public QWidget {
+    Q_OBJECT
+public:
+    ConfusionMatrix(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
+
+    void show(const std::vector<std::vector<std::int64_t>>& confusion,
+              const std::vector<std::string>& classes);
+    std::int64_t at(std::size_t row, std::size_t column) const { return cells_[row][column]; }
+    std::size_t classes() const { return cells_.size(); }
+    /// "17 of Shirt were called T-shirt/top (1.7 %)".
+    QString sentence(std::size_t row, std::size_t column) const;
+    /// Of a cell, on the widget.
+    QRectF cell(std::size_t row, std::size_t column) const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+
+private:
+    struct Place {
+        double left, top, side;
+        bool named;  ///< names of the classes fit beside the cells
+    };
+    struct Cell {
+        std::size_t row, column;
+    };
+    Place place() const;
+    int nameWidth() const;
+    std::optional<Cell> cellAt(const QPointF& at) const;
+    void choose(std::optional<Cell> cell);
+    QColor colorOf(std::size_t row, std::size_t column) const;
+    void paintCells(QPainter& painter, const Place& place) const;
+    void paintNames(QPainter& painter, const Place& place) const;
+
+    Theme* theme_;
+    std::string precision_;
+    std::vector<std::vector<std::int64_t>> cells_;
+    std::vector<std::int64_t> totals_;  ///< of the rows
+    std::vector<QString> names_;
+    std::optional<Cell> chosen_;
+};
+
+}  // namespace ui

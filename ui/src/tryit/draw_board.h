@@ -1,0 +1,67 @@
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+#include <optional>
+
+#include "engine/picture.h"
+
+namespace ui {
+
+class Theme;
+
+/// A picture for a model: drawn in white on black, as the data sets of digits and clothes have it,
+/// or read from a file. The right button erases; the arrow keys move the pen, with Shift it draws.
+class DrawBoard final : public QWidget {
+    Q_OBJECT
+public:
+    /// `width`, `height`: of the model's input. `drawable`: else it shows files alone.
+    DrawBoard(Theme* theme, int width, int height, bool drawable, QWidget* parent = nullptr);
+
+    void setPen(double modelPixels) { pen_ = modelPixels; }
+    void clear();
+    /// Takes back the last stroke, or the clearing.
+    void undo();
+    /// A picture of the model's size.
+    void show(const engine::Picture& fitted);
+    bool isBlank() const { return blank_; }
+    /// What the model is asked about.
+    engine::Picture picture() const;
+    QSize sizeHint() const override;
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override;
+
+signals:
+    void edited();
+    void fileDropped(const QString& file);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    QRectF area() const;
+    QPointF toInk(const QPointF& at) const;
+    /// Before a change: for undo(). A file's picture becomes ink.
+    void keep();
+    void line(const QPointF& from, const QPointF& to, bool erase);
+    bool moveByKey(const QKeyEvent& event);
+
+    Theme* theme_;
+    QSize model_;
+    bool drawable_;
+    double pen_ = 2.5;
+    QImage ink_;                           ///< the model's size times `fine`
+    std::optional<engine::Picture> file_;  ///< until somebody draws on it
+    std::vector<QImage> before_;
+    bool blank_ = true;
+    QPointF last_;    ///< of the pen, in ink_
+    QPointF cursor_;  ///< of the keyboard's pen, in ink_
+};
+
+}  // namespace ui

@@ -1,0 +1,135 @@
+#include "tryit/evaluate_panel.h"
+
+#include "feed/event_feed.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowest = 300;
+constexpr std::size_t hardest = 24;
+
+}  // namespace
+
+EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, QWidget* parent)
+    : QWidget(parent), context_(context), workers_(models.size(), nullptr) {
+    pool_.setMaxThreadCount(1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    column->addLayout(makeControls());
+    columns_ = new RunColumns(context_.theme, models, narrowest, this);
+    column->addWidget(columns_, 1);
+    for (RunColumn* each : columns_->columns()) {
+        views_.push_back(new ReportView(context_.theme, each->model()->precision(), each));
+        each->setBody(views_.back());
+        connect(each->model(), &TriedModel::changed, this, &EvaluatePanel::refresh);
+    }
+    connect(tabs_, &QTabBar::currentChanged, this, [this](int part) {
+        for (auto* view : views_) view->showPart(static_cast<ReportView::Part>(part));
+    });
+    connect(context_.feed, &EventFeed::stateChanged, this, &EvaluatePanel::refresh);
+    refresh();
+}
+
+EvaluatePanel::~EvaluatePanel() {
+    for (auto* worker : workers_) delete worker;  // stops it; then the pool waits for a batch
+}
+
+QLayout* EvaluatePanel::makeControls() {
+    auto* rows = new QVBoxLayout;
+    rows->setSpacing(size::grid);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    go_ = new QPushButton(tr("Evaluate on the test part"), this);
+    go_->setObjectName(u"evaluate"_s);
+    cancel_ = new QPushButton(tr("Cancel"), this);
+    cancel_->setObjectName(u"cancel"_s);
+    tabs_ = new QTabBar(this);
+    tabs_->setExpanding(false);
+    tabs_->setAccessibleName(tr("Parts of the report"));
+    tabs_->addTab(tr("Confusion matrix"));
+    tabs_->addTab(tr("By class"));
+    tabs_->addTab(tr("Largest loss"));
+    row->addWidget(go_);
+    row->addWidget(cancel_);
+    row->addStretch(1);
+    row->addWidget(tabs_);
+    note_ = makeLabel(tr("A run is training: evaluating shares the machine with it, and both get "
+                         "slower meanwhile."),
+                      "dim", this);
+    note_->setWordWrap(true);
+    connect(go_, &QPushButton::clicked, this, &EvaluatePanel::evaluate);
+    connect(cancel_, &QPushButton::clicked, this, &EvaluatePanel::cancel);
+    rows->addLayout(row);
+    rows->addWidget(note_);
+    return rows;
+}
+
+void EvaluatePanel::evaluate() {
+    if (isEvaluating()) return;
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        if (columns_->columns()[i]->model()->facts()) evaluateOne(i);
+    }
+    refresh();
+}
+
+void EvaluatePanel::evaluateOne(std::size_t index) {
+    RunColumn* column = columns_->columns()[index];
+    ReportView* view = views_[index];
+    column->showProblem({});
+    view->setProgress(0);
+    ++evaluating_;
+    workers_[index] = column->model()->makeWorker(&pool_, this);
+    workers_[index]->ask(
+        ModelWorker::Job::evaluate, this,
+        [this, index, view](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+            auto report = std::make_shared<const engine::PartReport>(
+                model.evaluate("test", hardest, [&](double share) {
+                    ticket.tell([view, share] { view->setProgress(share); });
+                    return !ticket.stopped();
+                }));
+            const ModelFacts facts = factsOf(model);
+            ticket.tell([this, index, view, report, facts] {
+                view->show(report, facts);
+                ended(index);
+            });
+        },
+        [this, index, column](const engine::Error& error) {
+            column->showProblem(errorText(error));
+            ended(index);
+        });
+}
+
+void EvaluatePanel::cancel() {
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+        if (workers_[i] != nullptr) ended(i);
+    }
+}
+
+void EvaluatePanel::ended(std::size_t index) {
+    views_[index]->setProgress(-1);
+    workers_[index]->stop(ModelWorker::Job::evaluate);
+    workers_[index]->deleteLater();  // one of its reports may be under way
+    workers_[index] = nullptr;
+    --evaluating_;
+    refresh();
+}
+
+void EvaluatePanel::refresh() {
+    using engine::RunState;
+    const RunState state = context_.feed->state();
+    note_->setVisible(state == RunState::training || state == RunState::preparing ||
+                      state == RunState::evaluating);
+    bool any = false;
+    for (const RunColumn* column : columns_->columns())
+        any = any || column->model()->facts().has_value();
+    go_->setEnabled(any && !isEvaluating());
+    cancel_->setEnabled(isEvaluating());
+}
+
+}  // namespace ui

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <QPushButton>
+#include <QTabBar>
+#include <QThreadPool>
+
+#include "tryit/report_view.h"
+#include "tryit/run_columns.h"
+#include "view/context.h"
+
+namespace ui {
+
+/// The models on the test part of their data: figures, confusion matrix, classes, and the samples
+/// with the largest loss. One model evaluates at a time, on a thread and a model of its own, so
+/// that drawings are answered meanwhile.
+class EvaluatePanel final : public QWidget {
+    Q_OBJECT
+public:
+    EvaluatePanel(const Context& context, const TriedModels& models, QWidget* parent = nullptr);
+    ~EvaluatePanel() override;
+
+    bool isEvaluating() const { return evaluating_ > 0; }
+
+private:
+    QLayout* makeControls();
+    void evaluate();
+    void evaluateOne(std::size_t index);
+    void cancel();
+    void ended(std::size_t index);
+    void refresh();
+
+    Context context_;
+    QThreadPool pool_;  ///< of one thread
+    QPushButton* go_;
+    QPushButton* cancel_;
+    QLabel* note_;
+    QTabBar* tabs_;
+    RunColumns* columns_;
+    std::vector<ReportView*> views_;     ///< of the columns
+    std::vector<ModelWorker*> workers_;  ///< of the columns; null: not at work
+    int evaluating_ = 0;
+};
+
+}  // namespace ui

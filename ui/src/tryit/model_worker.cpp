@@ -1,0 +1,111 @@
+#include "tryit/model_worker.h"
+
+#include <QCoreApplication>
+#include <deque>
+#include <mutex>
+
+namespace ui {
+
+namespace {
+
+struct Task {
+    ModelWorker::Ticket ticket;
+    ModelWorker::Work work;
+    ModelWorker::Failed failed;
+};
+
+}  // namespace
+
+struct ModelWorker::Core {
+    Open open;
+    std::unique_ptr<engine::TrainedModel> model;  ///< of the running job alone
+
+    std::mutex mutex;  ///< guards what follows
+    std::deque<Task> waiting;
+    std::optional<Ticket> running;
+    bool busy = false;   ///< a thread of the pool works on the jobs
+    bool stale = false;  ///< the model is to be opened anew
+
+    /// The next job; nothing if none waits, and the thread leaves then.
+    std::optional<Task> next() {
+        const std::lock_guard lock(mutex);
+        running.reset();
+        busy = !waiting.empty();
+        if (!busy) return std::nullopt;
+        Task task = std::move(waiting.front());
+        waiting.pop_front();
+        running = task.ticket;
+        return task;
+    }
+    /// The model as it is by now. Throws engine::Error.
+    engine::TrainedModel& current() {
+        bool old = false;
+        {
+            const std::lock_guard lock(mutex);
+            old = std::exchange(stale, false);
+        }
+        if (old) model.reset();
+        if (!model) model = open();
+        return *model;
+    }
+};
+
+ModelWorker::Ticket::Ticket(Job job, QObject* context) : job_(job), context_(context) {}
+
+void ModelWorker::Ticket::tell(std::function<void()> report) const {
+    // Through the application, which outlives every context; the pointer is read there only.
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(),
+        [context = context_, stopped = stopped_, report = std::move(report)] {
+            if (context && !*stopped) report();
+        },
+        Qt::QueuedConnection);
+}
+
+ModelWorker::ModelWorker(QThreadPool* pool, Open open, QObject* parent)
+    : QObject(parent), pool_(pool), core_(std::make_shared<Core>()) {
+    core_->open = std::move(open);
+}
+
+ModelWorker::~ModelWorker() {
+    const std::lock_guard lock(core_->mutex);
+    core_->waiting.clear();
+    if (core_->running) core_->running->stop();
+}
+
+void ModelWorker::ask(Job job, QObject* context, Work work, Failed failed) {
+    if (job != Job::answer) stop(job);
+    const std::lock_guard lock(core_->mutex);
+    std::erase_if(core_->waiting, [job](const Task& task) { return task.ticket.job() == job; });
+    core_->waiting.push_back({Ticket(job, context), std::move(work), std::move(failed)});
+    if (std::exchange(core_->busy, true)) return;
+    pool_->start([core = core_] { run(core); });
+}
+
+void ModelWorker::stop(Job job) {
+    const std::lock_guard lock(core_->mutex);
+    std::erase_if(core_->waiting, [job](const Task& task) { return task.ticket.job() == job; });
+    if (core_->running && core_->running->job() == job) core_->running->stop();
+}
+
+void ModelWorker::reopen() {
+    const std::lock_guard lock(core_->mutex);
+    core_->stale = true;
+}
+
+void ModelWorker::run(const std::shared_ptr<Core>& core) {
+    while (auto task = core->next()) {
+        const auto fail = [&](const engine::Error& error) {
+            task->ticket.tell([failed = task->failed, error] { failed(error); });
+        };
+        try {
+            task->work(core->current(), task->ticket);
+        } catch (const engine::Error& error) {
+            fail(error);
+        } catch (const std::exception& error) {
+            fail({engine::ErrorCode::state, engine::Message(error.what())});
+        }
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <QPointer>
+#include <QThreadPool>
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "engine/error.h"
+#include "engine/trained_model.h"
+
+namespace ui {
+
+/// A trained model at work on a pool: one job at a time, in order. The model is opened by its first
+/// job. Every call returns at once. GUI thread.
+class ModelWorker final : public QObject {
+    Q_OBJECT
+public:
+    enum class Job { open, answer, generate, evaluate };
+    /// What a job has of the window: whether its result is still wanted, and a way to report.
+    class Ticket {
+    public:
+        Ticket(Job job, QObject* context);
+        Job job() const { return job_; }
+        bool stopped() const { return *stopped_; }
+        void stop() { *stopped_ = true; }
+        /// Runs `report` on the GUI thread, after earlier ones; not if the job was stopped or its
+        /// context is gone by then.
+        void tell(std::function<void()> report) const;
+
+    private:
+        Job job_;
+        QPointer<QObject> context_;
+        std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
+    };
+    /// Makes the model, on the pool. Throws engine::Error.
+    using Open = std::function<std::unique_ptr<engine::TrainedModel>()>;
+    using Work = std::function<void(engine::TrainedModel&, const Ticket&)>;
+    using Failed = std::function<void(const engine::Error&)>;
+
+    /// `pool` outlives this.
+    ModelWorker(QThreadPool* pool, Open open, QObject* parent = nullptr);
+    /// Stops what is under way and does not wait for it.
+    ~ModelWorker() override;
+
+    /// `work` runs on the pool; `failed` on the GUI thread, for what `work` or opening threw. A job
+    /// of the same kind that still waits is dropped; one that runs is stopped, but for an answer.
+    void ask(Job job, QObject* context, Work work, Failed failed);
+    void stop(Job job);
+    /// The next job opens the model anew.
+    void reopen();
+
+private:
+    struct Core;
+    static void run(const std::shared_ptr<Core>& core);
+
+    QThreadPool* pool_;
+    std::shared_ptr<Core> core_;  ///< shared with the pool
+};
+
+}  // namespace ui

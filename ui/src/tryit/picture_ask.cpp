@@ -1,0 +1,193 @@
+#include "tryit/picture_ask.h"
+
+#include <QFileDialog>
+#include <QPushButton>
+#include <variant>
+
+#include "feed/background.h"
+#include "theme/theme.h"
+#include "tryit/answer_view.h"
+#include "widgets/choice_box.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowest = 240;
+constexpr int soonMs = 40;
+constexpr int largestDrawn = 64;  // pixels a side of a model that pictures are drawn for
+constexpr int seenSize = 84;
+
+using Loaded = std::variant<engine::Picture, engine::Error>;
+
+Loaded load(const std::string& file, int width, int height) {
+    try {
+        return engine::fitted(engine::load_picture(file), width, height);
+    } catch (const engine::Error& error) {
+        return error;
+    } catch (const std::exception& error) {
+        return engine::Error(engine::ErrorCode::data, engine::Message(error.what()));
+    }
+}
+
+bool drawable(const engine::InputForm& form) {
+    return form.channels == 1 && form.width <= largestDrawn && form.height <= largestDrawn;
+}
+
+}  // namespace
+
+PictureAsk::PictureAsk(Theme* theme, const engine::InputForm& form, const TriedModels& models,
+                       QWidget* parent)
+    : QWidget(parent), theme_(theme), form_(form) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    row->addLayout(makeLeft());
+    columns_ = new RunColumns(theme_, models, narrowest, this);
+    row->addWidget(columns_, 1);
+    for (RunColumn* column : columns_->columns()) {
+        auto* view = new AnswerView(theme_, column->model()->precision(), column);
+        view->showNote(tr("The answer appears here."));
+        column->setBody(view);
+        connect(column->model(), &TriedModel::changed, &soon_, qOverload<>(&QTimer::start));
+    }
+    soon_.setSingleShot(true);
+    soon_.setInterval(soonMs);
+    connect(&soon_, &QTimer::timeout, this, &PictureAsk::ask);
+    connect(board_, &DrawBoard::edited, this, [this] {
+        if (!soon_.isActive()) soon_.start();  // answers come while the pen moves
+    });
+    connect(board_, &DrawBoard::fileDropped, this, &PictureAsk::openFile);
+}
+
+QLayout* PictureAsk::makeLeft() {
+    auto* column = new QVBoxLayout;
+    column->setSpacing(size::gap);
+    auto* card = new QFrame(this);
+    card->setObjectName(u"card"_s);
+    auto* inside = new QVBoxLayout(card);
+    inside->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
+    inside->setSpacing(size::gap);
+    board_ = new DrawBoard(theme_, form_.width, form_.height, drawable(form_), card);
+    board_->setFixedWidth(board_->sizeHint().width());
+    board_->setFixedHeight(board_->sizeHint().height());
+    inside->addWidget(board_);
+    inside->addLayout(makeButtons());
+    problem_ = makeLabel({}, "caution", card);
+    problem_->setWordWrap(true);
+    problem_->setTextFormat(Qt::PlainText);
+    problem_->setMaximumWidth(board_->sizeHint().width());
+    problem_->hide();
+    inside->addWidget(problem_);
+    auto* seenRow = new QHBoxLayout;
+    seen_ = new QLabel(card);
+    seen_->setFixedSize(seenSize, seenSize);
+    seen_->setAccessibleName(tr("The picture as the model sees it"));
+    auto* words = makeLabel(
+        tr("As the model sees it: %1 × %2 pixels").arg(form_.width).arg(form_.height), "dim", card);
+    words->setFont(Theme::caption());
+    words->setWordWrap(true);
+    seenRow->addWidget(seen_);
+    seenRow->addWidget(words, 1);
+    inside->addLayout(seenRow);
+    column->addWidget(card);
+    column->addStretch();
+    return column;
+}
+
+QLayout* PictureAsk::makeButtons() {
+    auto* rows = new QVBoxLayout;
+    rows->setSpacing(size::gap);
+    auto* row = new QHBoxLayout;
+    auto* file = new QPushButton(tr("Open picture…"), this);
+    connect(file, &QPushButton::clicked, this, &PictureAsk::chooseFile);
+    if (drawable(form_)) {
+        auto* pen = new ChoiceBox(this);
+        pen->setAccessibleName(tr("Pen"));
+        pen->addItem(tr("Thin pen"), 1.5);
+        pen->addItem(tr("Medium pen"), 2.5);
+        pen->addItem(tr("Wide pen"), 6.0);
+        pen->setCurrentIndex(1);
+        connect(pen, &QComboBox::currentIndexChanged, board_,
+                [this, pen] { board_->setPen(pen->currentData().toDouble()); });
+        auto* undo = new QPushButton(tr("Undo"), this);
+        auto* clear = new QPushButton(tr("Clear"), this);
+        clear->setObjectName(u"clear"_s);
+        connect(undo, &QPushButton::clicked, board_, &DrawBoard::undo);
+        connect(clear, &QPushButton::clicked, board_, &DrawBoard::clear);
+        row->addWidget(pen, 1);
+        row->addWidget(undo);
+        row->addWidget(clear);
+        rows->addLayout(row);
+    }
+    rows->addWidget(file);
+    return rows;
+}
+
+void PictureAsk::chooseFile() {
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Open picture"), {}, tr("Pictures (*.png *.jpg *.jpeg);;All files (*)"));
+    if (!file.isEmpty()) openFile(file);
+}
+
+void PictureAsk::openFile(const QString& file) {
+    inBackground(
+        this,
+        [path = file.toStdString(), width = form_.width, height = form_.height] {
+            return load(path, width, height);
+        },
+        [this](const Loaded& loaded) {
+            const auto* error = std::get_if<engine::Error>(&loaded);
+            problem_->setVisible(error != nullptr);
+            if (error != nullptr) return problem_->setText(errorText(*error));
+            board_->show(std::get<engine::Picture>(loaded));
+        });
+}
+
+void PictureAsk::ask() {
+    const bool blank = board_->isBlank();
+    const engine::Picture picture = board_->picture();
+    bool first = true;
+    for (RunColumn* column : columns_->columns()) {
+        auto* view = qobject_cast<AnswerView*>(column->body());
+        if (blank) view->showNote(tr("The answer appears here."));
+        if (blank || !column->model()->facts()) continue;
+        askOne(column, picture, std::exchange(first, false));
+    }
+    if (blank) seen_->clear();
+}
+
+void PictureAsk::askOne(RunColumn* column, const engine::Picture& picture, bool first) {
+    const auto work = [this, column, picture, first, form = form_](
+                          engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+        const engine::Answer answer = model.answer(picture);
+        engine::Picture seen;
+        if (first) seen = engine::fitted(picture, form.width, form.height);
+        ticket.tell([this, column, answer, seen] {
+            column->showProblem({});
+            if (!seen.rgb.empty()) showSeen(seen);
+            if (board_->isBlank() || !column->model()->facts()) return;
+            qobject_cast<AnswerView*>(column->body())->show(answer, *column->model()->facts());
+        });
+    };
+    column->model()->worker()->ask(
+        ModelWorker::Job::answer, this, work,
+        [column](const engine::Error& error) { column->showProblem(errorText(error)); });
+}
+
+void PictureAsk::showSeen(const engine::Picture& seen) {
+    QImage image(seen.rgb.data(), seen.width, seen.height, seen.width * 3, QImage::Format_RGB888);
+    if (form_.channels == 1) image = image.convertToFormat(QImage::Format_Grayscale8);
+    const qreal scale = devicePixelRatioF();
+    const bool small = seen.width <= largestDrawn;
+    QPixmap pixmap =
+        QPixmap::fromImage(image.scaled(seen_->size() * scale, Qt::KeepAspectRatio,
+                                        small ? Qt::FastTransformation : Qt::SmoothTransformation));
+    pixmap.setDevicePixelRatio(scale);
+    seen_->setPixmap(pixmap);
+}
+
+}  // namespace ui

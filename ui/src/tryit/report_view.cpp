@@ -1,0 +1,181 @@
+#include "tryit/report_view.h"
+
+#include <QHeaderView>
+#include <QListWidget>
+#include <QSortFilterProxyModel>
+#include <QTableView>
+
+#include "text/format.h"
+#include "text/metric_text.h"
+#include "theme/theme.h"
+#include "tryit/confusion_matrix.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int pictureSize = 64;
+constexpr int crispUpTo = 64;  // pixels a side; larger pictures are smoothed
+
+QPixmap pixmapOf(const engine::Picture& picture, qreal scale) {
+    const QImage image(picture.rgb.data(), picture.width, picture.height, picture.width * 3,
+                       QImage::Format_RGB888);
+    const int side = static_cast<int>(pictureSize * scale);
+    QPixmap pixmap = QPixmap::fromImage(image.scaled(
+        side, side, Qt::KeepAspectRatio,
+        picture.width <= crispUpTo ? Qt::FastTransformation : Qt::SmoothTransformation));
+    pixmap.setDevicePixelRatio(scale);
+    return pixmap;
+}
+
+}  // namespace
+
+ReportView::ReportView(Theme* theme, const std::string& precision, QWidget* parent)
+    : QWidget(parent), theme_(theme), precision_(precision) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::grid);
+    figures_ = new QLabel(this);
+    figures_->setTextFormat(Qt::PlainText);
+    figures_->setWordWrap(true);
+    figures_->setFont(Theme::bold());
+    figures_->hide();
+    samples_ = makeLabel(tr("Not evaluated yet."), "dim", this);
+    samples_->setWordWrap(true);
+    samples_->setFont(Theme::caption());
+    progress_ = new QProgressBar(this);
+    progress_->setRange(0, 1000);
+    progress_->setTextVisible(false);
+    progress_->setAccessibleName(tr("Progress of the evaluation"));
+    progress_->hide();
+    stack_ = new QStackedWidget(this);
+    for (int part = 0; part < parts; ++part) stack_->addWidget(new QWidget(stack_));
+    column->addWidget(figures_);
+    column->addWidget(samples_);
+    column->addWidget(progress_);
+    column->addWidget(stack_, 1);
+}
+
+void ReportView::setProgress(double share) {
+    progress_->setVisible(share >= 0);
+    progress_->setValue(static_cast<int>(share * 1000));
+}
+
+bool ReportView::has(const engine::PartReport& report, Part part) {
+    return part == Hardest ? !report.hardest.empty() : !report.confusion.empty();
+}
+
+void ReportView::showPart(Part part) { stack_->setCurrentIndex(part); }
+
+void ReportView::showFigures(const ModelFacts& facts) {
+    QStringList figures;
+    for (const auto& metric : facts.metrics) {
+        figures << metricTitle(metric) + u' ' +
+                       metricValue(metric, report_->figures.of(metric.key));
+    }
+    figures << tr("loss %1").arg(measured(report_->figures.loss, significant));
+    figures_->setText(figures.join(u" · "_s));
+    figures_->show();
+    samples_->setText(tr("%1 samples of the test part, at step %2")
+                          .arg(count(report_->samples), count(facts.step)));
+}
+
+void ReportView::replace(Part part, QWidget* with) {
+    const int current = stack_->currentIndex();
+    QWidget* old = stack_->widget(part);
+    stack_->removeWidget(old);
+    old->deleteLater();
+    stack_->insertWidget(part, with);
+    stack_->setCurrentIndex(current);
+}
+
+void ReportView::show(SharedReport report, const ModelFacts& facts) {
+    report_ = std::move(report);
+    showFigures(facts);
+    const bool pictures =
+        !report_->hardest.empty() && !report_->hardest.front().picture.rgb.empty();
+    if (has(*report_, Matrix)) {
+        auto* matrix = new ConfusionMatrix(theme_, precision_, stack_);
+        matrix->show(report_->confusion, facts.classes);
+        replace(Matrix, matrix);
+        replace(Classes,
+                makeTable(new ClassModel(report_, facts.classes, this), tr("Figures by class")));
+    } else {
+        replace(Matrix, makeNote(tr("This task has no classes.")));
+        replace(Classes, makeNote(tr("This task has no classes.")));
+    }
+    if (pictures) {
+        replace(Hardest, makePictures(facts));
+    } else if (has(*report_, Hardest)) {
+        auto* model = new HardestModel(report_, facts.classes, this);
+        auto* table = qobject_cast<QTableView*>(makeTable(model, tr("Largest loss")));
+        table->setColumnHidden(HardestModel::Probability, !model->ofClasses());
+        table->sortByColumn(HardestModel::Loss, Qt::DescendingOrder);
+        replace(Hardest, table);
+    } else {
+        replace(Hardest, makeNote(tr("This task has no single samples.")));
+    }
+}
+
+QWidget* ReportView::makeNote(const QString& text) {
+    auto* note = makeLabel(text, "dim", stack_);
+    note->setWordWrap(true);
+    note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    return note;
+}
+
+QWidget* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
+    auto* table = new QTableView(stack_);
+    model->setParent(table);
+    auto* sorted = new QSortFilterProxyModel(table);
+    sorted->setSourceModel(model);
+    sorted->setSortRole(Qt::UserRole);
+    table->setModel(sorted);
+    table->setAccessibleName(name);
+    table->setShowGrid(false);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table->setTabKeyNavigation(false);
+    table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    table->verticalHeader()->hide();
+    table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
+    auto* head = table->horizontalHeader();
+    head->setSectionResizeMode(QHeaderView::ResizeToContents);
+    head->setHighlightSections(false);
+    table->setSortingEnabled(true);
+    table->sortByColumn(0, Qt::AscendingOrder);
+    return table;
+}
+
+QWidget* ReportView::makePictures(const ModelFacts& facts) {
+    auto* list = new QListWidget(stack_);
+    list->setViewMode(QListView::IconMode);
+    list->setResizeMode(QListView::Adjust);
+    list->setMovement(QListView::Static);
+    list->setUniformItemSizes(true);
+    list->setWordWrap(true);
+    list->setFont(Theme::caption());
+    list->setIconSize({pictureSize, pictureSize});
+    const int line = QFontMetrics(Theme::caption()).height();
+    list->setGridSize({pictureSize + 64, pictureSize + 3 * line + 14});
+    list->setAccessibleName(tr("Largest loss"));
+    for (const engine::HardSample& sample : report_->hardest) {
+        const QString actual = className(facts.classes, static_cast<std::size_t>(sample.label));
+        const QString called = className(facts.classes, static_cast<std::size_t>(sample.predicted));
+        auto* item = new QListWidgetItem(
+            QIcon(pixmapOf(sample.picture, devicePixelRatioF())),
+            actual + u"\n→ "_s + called + u'\n' + percent(sample.probability), list);
+        item->setTextAlignment(Qt::AlignHCenter | Qt::AlignTop);
+        const QString words = tr("Sample %1 is %2; the model says %3 with %4. Loss %5.")
+                                  .arg(count(sample.index + 1), actual, called,
+                                       percent(sample.probability), significant(sample.loss));
+        item->setToolTip(words);
+        item->setData(Qt::AccessibleTextRole, words);
+    }
+    return list;
+}
+
+}  // namespace ui

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QStackedWidget>
+
+#include "tryit/report_models.h"
+#include "tryit/tried_model.h"
+
+namespace ui {
+
+class ConfusionMatrix;
+class Theme;
+
+/// How a model does on a part of its data: figures, then one of the parts that show more.
+class ReportView final : public QWidget {
+    Q_OBJECT
+public:
+    enum Part { Matrix, Classes, Hardest, parts };
+    ReportView(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
+
+    void show(SharedReport report, const ModelFacts& facts);
+    const SharedReport& report() const { return report_; }
+    /// A part that the report does not have says so.
+    void showPart(Part part);
+    /// Whether a report has it; one without classes has no confusion matrix.
+    static bool has(const engine::PartReport& report, Part part);
+    /// The share that is done; below 0: not evaluating.
+    void setProgress(double share);
+
+private:
+    void showFigures(const ModelFacts& facts);
+    void replace(Part part, QWidget* with);
+    QWidget* makeTable(QAbstractItemModel* model, const QString& name);
+    QWidget* makePictures(const ModelFacts& facts);
+    QWidget* makeNote(const QString& text);
+
+    Theme* theme_;
+    std::string precision_;
+    SharedReport report_;
+    QLabel* figures_;
+    QLabel* samples_;
+    QProgressBar* progress_;
+    QStackedWidget* stack_;
+};
+
+}  // namespace ui

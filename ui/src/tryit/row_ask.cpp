@@ -1,0 +1,147 @@
+#include "tryit/row_ask.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "text/format.h"
+#include "theme/theme.h"
+#include "tryit/answer_view.h"
+#include "widgets/choice_box.h"
+#include "widgets/elided_label.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowest = 240;
+constexpr int formWidth = 320;
+constexpr int nameWidth = 130;
+constexpr int soonMs = 150;
+
+/// Six digits, without separators: the engine reads it again.
+QString usualText(double value) { return QString::number(value, 'g', 6); }
+
+}  // namespace
+
+RowAsk::RowAsk(Theme* theme, const engine::InputForm& form, const TriedModels& models,
+               QWidget* parent)
+    : QWidget(parent), theme_(theme), form_(form) {
+    soon_.setSingleShot(true);
+    soon_.setInterval(soonMs);
+    connect(&soon_, &QTimer::timeout, this, &RowAsk::ask);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    row->addWidget(makeForm());
+    columns_ = new RunColumns(theme_, models, narrowest, this);
+    row->addWidget(columns_, 1);
+    for (RunColumn* column : columns_->columns()) {
+        column->setBody(new AnswerView(theme_, column->model()->precision(), column));
+        connect(column->model(), &TriedModel::changed, &soon_, qOverload<>(&QTimer::start));
+    }
+    soon_.start();
+}
+
+QWidget* RowAsk::makeForm() {
+    auto* card = new QFrame(this);
+    card->setObjectName(u"card"_s);
+    card->setFixedWidth(formWidth);
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(size::inside, size::gap, size::grid, size::inside);
+    auto* area = new QScrollArea(card);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
+    area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    auto* sheet = new QWidget(area);
+    sheet->setObjectName(u"sections"_s);
+    auto* grid = new QGridLayout(sheet);
+    grid->setContentsMargins(0, 0, size::gap, 0);
+    grid->setVerticalSpacing(6);
+    int line = 0;
+    for (const auto& each : form_.columns) {
+        auto* name = new ElidedLabel(sheet);
+        name->setText(QString::fromStdString(each.name));
+        name->setFixedWidth(nameWidth);
+        grid->addWidget(name, line, 0);
+        fields_.push_back(makeField(each));
+        grid->addWidget(fields_.back(), line++, 1);
+    }
+    grid->setRowStretch(line, 1);
+    area->setWidget(sheet);
+    column->addWidget(area, 1);
+    auto* back = new QPushButton(tr("Usual values"), card);
+    back->setToolTip(tr("Numbers get their mean in training, words their first category."));
+    connect(back, &QPushButton::clicked, this, &RowAsk::reset);
+    column->addWidget(back, 0, Qt::AlignLeft);
+    return card;
+}
+
+QWidget* RowAsk::makeField(const engine::InputForm::Column& column) {
+    const QString name = QString::fromStdString(column.name);
+    if (column.categories.empty()) {
+        auto* edit = new QLineEdit(usualText(column.usual), this);
+        edit->setAccessibleName(name);
+        connect(edit, &QLineEdit::textChanged, &soon_, qOverload<>(&QTimer::start));
+        return edit;
+    }
+    auto* box = new ChoiceBox(this);
+    box->setAccessibleName(name);
+    box->addItem(tr("(none)"), QString());
+    for (const auto& category : column.categories) {
+        const QString word = QString::fromStdString(category);
+        box->addItem(word, word);
+    }
+    box->setCurrentIndex(1);
+    connect(box, &QComboBox::currentIndexChanged, &soon_, qOverload<>(&QTimer::start));
+    return box;
+}
+
+void RowAsk::reset() {
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+        if (auto* edit = qobject_cast<QLineEdit*>(fields_[i]))
+            edit->setText(usualText(form_.columns[i].usual));
+        if (auto* box = qobject_cast<QComboBox*>(fields_[i])) box->setCurrentIndex(1);
+    }
+}
+
+std::map<std::string, std::string> RowAsk::row() const {
+    std::map<std::string, std::string> cells;
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+        const auto* edit = qobject_cast<QLineEdit*>(fields_[i]);
+        const auto* box = qobject_cast<QComboBox*>(fields_[i]);
+        cells[form_.columns[i].name] =
+            (edit != nullptr ? edit->text().trimmed() : box->currentData().toString())
+                .toStdString();
+    }
+    return cells;
+}
+
+void RowAsk::ask() {
+    for (RunColumn* column : columns_->columns()) {
+        if (column->model()->facts()) askOne(column);
+    }
+}
+
+void RowAsk::askOne(RunColumn* column) {
+    auto* view = qobject_cast<AnswerView*>(column->body());
+    column->model()->worker()->ask(
+        ModelWorker::Job::answer, this,
+        [column, view, row = row()](engine::TrainedModel& model,
+                                    const ModelWorker::Ticket& ticket) {
+            const engine::Answer answer = model.answer(row);
+            ticket.tell([column, view, answer] {
+                column->showProblem({});
+                if (column->model()->facts()) view->show(answer, *column->model()->facts());
+            });
+        },
+        [column, view](const engine::Error& error) {
+            view->showNote({});
+            column->showProblem(errorText(error));
+        });
+}
+
+}  // namespace ui

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "tryit/tried_model.h"
+
+namespace ui {
+
+class ElidedLabel;
+class Theme;
+
+/// A card that belongs to one run: its colour, name and step, then a body. In place of the body it
+/// says why the run's model cannot be used.
+class RunColumn final : public QFrame {
+    Q_OBJECT
+public:
+    RunColumn(Theme* theme, TriedModel* model, QWidget* parent = nullptr);
+
+    TriedModel* model() const { return model_; }
+    /// Owns it from now on.
+    void setBody(QWidget* body);
+    QWidget* body() const { return body_; }
+    /// An error of a request, over the body; empty: none.
+    void showProblem(const QString& problem);
+
+private:
+    void refresh();
+
+    Theme* theme_;
+    TriedModel* model_;
+    QLabel* dot_;
+    QLabel* step_;
+    QLabel* problem_;
+    QVBoxLayout* column_;
+    QWidget* body_ = nullptr;
+};
+
+/// The columns of several runs side by side; scrolls where they do not fit.
+class RunColumns final : public QScrollArea {
+    Q_OBJECT
+public:
+    RunColumns(Theme* theme, const TriedModels& models, int narrowest, QWidget* parent = nullptr);
+    const std::vector<RunColumn*>& columns() const { return columns_; }
+
+private:
+    std::vector<RunColumn*> columns_;
+};
+
+}  // namespace ui

@@ -1,0 +1,74 @@
+#include "tryit/tried_model.h"
+
+#include "text/event_text.h"
+#include "text/language.h"
+
+namespace ui {
+
+QString className(const std::vector<std::string>& classes, std::size_t index) {
+    if (index < classes.size() && !classes[index].empty())
+        return QString::fromStdString(classes[index]);
+    return QString::number(index);
+}
+
+ModelFacts factsOf(const engine::TrainedModel& model) {
+    return {model.form(),   model.classes(), model.metrics(),
+            model.target(), model.task(),    model.step()};
+}
+
+QString errorText(const engine::Error& error) {
+    QStringList sentences{sentence(engineText(error.message()))};
+    if (!error.hint().empty()) sentences << sentence(engineText(error.hint()));
+    return joined(sentences);
+}
+
+TriedModel::TriedModel(std::shared_ptr<engine::RunStore> store, const RunTrack& track,
+                       std::string checkpoint, QThreadPool* pool, QObject* parent)
+    : QObject(parent),
+      store_(std::move(store)),
+      run_(track.run()),
+      title_(trackTitle(track)),
+      precision_(track.precision()),
+      checkpoint_(std::move(checkpoint)),
+      worker_(makeWorker(pool, this)) {
+    reopen();
+}
+
+ModelWorker::Open TriedModel::opener() const {
+    return [store = store_, run = run_, checkpoint = checkpoint_] {
+        const auto summary = store->find(run);
+        if (!summary) {
+            throw engine::Error(engine::ErrorCode::data,
+                                engine::msg("run {} is not among the stored runs", run));
+        }
+        return std::make_unique<engine::TrainedModel>(summary->folder, checkpoint);
+    };
+}
+
+ModelWorker* TriedModel::makeWorker(QThreadPool* pool, QObject* parent) const {
+    return new ModelWorker(pool, opener(), parent);
+}
+
+void TriedModel::reopen() {
+    if (run_.empty()) {
+        problem_ = tr("This run has not begun yet.");
+        return;
+    }
+    worker_->reopen();
+    worker_->ask(
+        ModelWorker::Job::open, this,
+        [this](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+            ticket.tell([this, facts = factsOf(model)] {
+                facts_ = facts;
+                problem_.clear();
+                emit changed();
+            });
+        },
+        [this](const engine::Error& error) {
+            facts_.reset();
+            problem_ = errorText(error);
+            emit changed();
+        });
+}
+
+}  // namespace ui

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <QColor>
+#include <QObject>
+#include <memory>
+#include <optional>
+
+#include "engine/run_store.h"
+#include "feed/run_track.h"
+#include "tryit/model_worker.h"
+
+namespace ui {
+
+/// What is known of a model once it is open.
+struct ModelFacts {
+    engine::InputForm form;
+    std::vector<std::string> classes;
+    std::vector<engine::Metric> metrics;
+    std::string target;
+    std::string task;
+    std::int64_t step = 0;
+};
+
+ModelFacts factsOf(const engine::TrainedModel& model);
+
+/// "Sneaker"; the number of a class without a name.
+QString className(const std::vector<std::string>& classes, std::size_t index);
+
+/// A run on screen and its model, opened off the GUI thread. GUI thread.
+class TriedModel final : public QObject {
+    Q_OBJECT
+public:
+    /// `checkpoint`: "last" or "best".
+    TriedModel(std::shared_ptr<engine::RunStore> store, const RunTrack& track,
+               std::string checkpoint, QThreadPool* pool, QObject* parent);
+
+    const std::string& run() const { return run_; }
+    const QString& title() const { return title_; }
+    /// Its precision preset, which has a colour.
+    const std::string& precision() const { return precision_; }
+    /// Nothing until the model is open.
+    const std::optional<ModelFacts>& facts() const { return facts_; }
+    /// Why there is no model; empty if there is one, or will be.
+    const QString& problem() const { return problem_; }
+    bool settled() const { return facts_ || !problem_.isEmpty(); }
+    ModelWorker* worker() const { return worker_; }
+    /// Another worker for the same model, of a pool's own.
+    ModelWorker* makeWorker(QThreadPool* pool, QObject* parent) const;
+    /// Opens the checkpoint that is the newest, or the best, by now.
+    void reopen();
+
+signals:
+    /// It was opened, or could not be.
+    void changed();
+
+private:
+    ModelWorker::Open opener() const;
+
+    std::shared_ptr<engine::RunStore> store_;
+    std::string run_;
+    QString title_;
+    std::string precision_;
+    std::string checkpoint_;
+    std::optional<ModelFacts> facts_;
+    QString problem_;
+    ModelWorker* worker_;
+};
+
+using TriedModels = std::vector<TriedModel*>;
+
+/// An error's sentence and what to do, in the window's language.
+QString errorText(const engine::Error& error);
+
+}  // namespace ui

@@ -1,0 +1,185 @@
+#include "tryit/tryit_page.h"
+
+#include <QEvent>
+#include <QVBoxLayout>
+
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "theme/theme.h"
+#include "tryit/evaluate_panel.h"
+#include "tryit/picture_ask.h"
+#include "tryit/row_ask.h"
+#include "tryit/text_ask.h"
+#include "widgets/choice_box.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::size_t mostRuns = 4;  // side by side
+
+/// Whether one input fits both.
+bool alike(const engine::InputForm& a, const engine::InputForm& b) {
+    const auto names = [](const engine::InputForm& form) {
+        std::vector<std::string> out;
+        for (const auto& column : form.columns) out.push_back(column.name);
+        return out;
+    };
+    return a.kind == b.kind && a.channels == b.channels && a.words == b.words &&
+           names(a) == names(b);
+}
+
+}  // namespace
+
+QWidget* makeTryItPage(const Context& context, QWidget* parent) {
+    return new TryItPage(context, parent);
+}
+
+TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
+    pool_.setMaxThreadCount(static_cast<int>(mostRuns));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    column->addLayout(makeHead());
+    body_ = new QStackedWidget(this);
+    words_ = makeLabel({}, "dim", body_);
+    words_->setAlignment(Qt::AlignCenter);
+    words_->setWordWrap(true);
+    words_->setTextFormat(Qt::PlainText);
+    body_->addWidget(words_);
+    column->addWidget(body_, 1);
+    connect(tabs_, &QTabBar::currentChanged, this, [this](int tab) {
+        if (body_->count() > 1) body_->setCurrentIndex(tab + 1);
+    });
+    connect(checkpoint_, &QComboBox::currentIndexChanged, this, &TryItPage::refresh);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &TryItPage::refresh);
+    connect(context_.feed, &EventFeed::eventArrived, this,
+            [this](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
+                if (std::holds_alternative<engine::CheckpointSaved>(event)) renew(track->run());
+            });
+}
+
+TryItPage::~TryItPage() { clear(); }  // the pool waits for what is in flight
+
+QLayout* TryItPage::makeHead() {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    tabs_ = new QTabBar(this);
+    tabs_->setExpanding(false);
+    tabs_->setAccessibleName(tr("What to do with the models"));
+    tabs_->addTab(tr("Ask"));
+    tabs_->addTab(tr("Evaluate"));
+    more_ = makeLabel({}, "dim", this);
+    more_->setFont(Theme::caption());
+    checkpoint_ = new ChoiceBox(this);
+    checkpoint_->setAccessibleName(tr("Checkpoint"));
+    checkpoint_->addItem(tr("Last checkpoint"), u"last"_s);
+    checkpoint_->addItem(tr("Best checkpoint"), u"best"_s);
+    checkpoint_->setMinimumContentsLength(16);
+    row->addWidget(tabs_);
+    row->addStretch(1);
+    row->addWidget(more_);
+    row->addWidget(checkpoint_);
+    return row;
+}
+
+void TryItPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    refresh();
+    for (const auto& run : std::exchange(stale_, {})) renew(run);
+}
+
+void TryItPage::showWords(const QString& words) {
+    words_->setText(words);
+    body_->setCurrentIndex(0);
+}
+
+void TryItPage::clear() {
+    while (body_->count() > 1) delete body_->widget(1);
+    for (auto* model : models_) delete model;
+    models_.clear();
+    settled_ = false;
+}
+
+void TryItPage::refresh() {
+    if (!isVisible()) return;  // showEvent() comes here
+    const auto tracks = context_.feed->tracks();
+    const std::string checkpoint = checkpoint_->currentData().toString().toStdString();
+    QStringList wanted{checkpoint_->currentData().toString()};
+    for (const auto& track : tracks)
+        wanted << QString::fromStdString(track->run()) + trackTitle(*track);
+    if (wanted == shown_) return;
+    shown_ = wanted;
+    clear();
+    const std::size_t shown = std::min(tracks.size(), mostRuns);
+    more_->setText(tracks.size() > shown
+                       ? tr("The first %1 of %2 runs on screen").arg(shown).arg(tracks.size())
+                       : QString());
+    if (tracks.empty() || !context_.feed->store())
+        return showWords(tr("Train a run, or select one under Runs."));
+    showWords(tr("Opening the models…"));
+    for (std::size_t i = 0; i < shown; ++i) {
+        auto* model = new TriedModel(context_.feed->store(), *tracks[i], checkpoint, &pool_, this);
+        models_.push_back(model);
+        connect(model, &TriedModel::changed, this, &TryItPage::settle);
+    }
+    settle();
+}
+
+void TryItPage::renew(const std::string& run) {
+    if (!isVisible()) {
+        stale_.push_back(run);
+        return;
+    }
+    for (auto* model : models_) {
+        if (model->run() == run) model->reopen();
+    }
+}
+
+void TryItPage::settle() {
+    const bool all = std::ranges::all_of(models_, [](auto* model) { return model->settled(); });
+    if (settled_ || !all || models_.empty()) return;
+    const auto first =
+        std::ranges::find_if(models_, [](auto* model) { return model->facts().has_value(); });
+    if (first == models_.end()) {
+        QStringList problems;
+        for (auto* model : models_) problems << model->title() + u": "_s + model->problem();
+        return showWords(problems.join(u'\n'));
+    }
+    settled_ = true;
+    const engine::InputForm form = (*first)->facts()->form;
+    TriedModels same;
+    for (auto* model : models_) {
+        if (!model->facts() || alike(model->facts()->form, form)) same.push_back(model);
+    }
+    body_->addWidget(makeAsk(form, same));
+    body_->addWidget(new EvaluatePanel(context_, models_, body_));
+    body_->setCurrentIndex(tabs_->currentIndex() + 1);
+    if (same.size() < models_.size() && more_->text().isEmpty())
+        more_->setText(tr("Runs with other inputs stand under Evaluate only."));
+}
+
+QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& alike) {
+    using Kind = engine::InputForm::Kind;
+    Theme* theme = context_.theme;
+    switch (form.kind) {
+        case Kind::picture:
+            return new PictureAsk(theme, form, alike, body_);
+        case Kind::row:
+            return new RowAsk(theme, form, alike, body_);
+        case Kind::text:
+            return new TextAsk(theme, form, alike, body_);
+        case Kind::none:
+            break;
+    }
+    auto* note =
+        makeLabel(tr("This model cannot be asked by hand. It can be evaluated."), "dim", body_);
+    note->setAlignment(Qt::AlignCenter);
+    note->setWordWrap(true);
+    return note;
+}
+
+}  // namespace ui

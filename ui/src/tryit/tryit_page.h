@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QLabel>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QThreadPool>
+
+#include "tryit/tried_model.h"
+#include "view/context.h"
+
+namespace ui {
+
+class ChoiceBox;
+
+/// The models of the runs on screen at work, side by side: asked for pictures, rows or text, and
+/// evaluated. Models are opened while the page is shown, off the GUI thread.
+class TryItPage final : public QWidget {
+    Q_OBJECT
+public:
+    explicit TryItPage(const Context& context, QWidget* parent = nullptr);
+    ~TryItPage() override;
+
+    const TriedModels& models() const { return models_; }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QLayout* makeHead();
+    /// Makes the models anew if other runs are on screen, or another checkpoint is chosen.
+    void refresh();
+    void clear();
+    /// A checkpoint of a run on screen was saved.
+    void renew(const std::string& run);
+    /// Once the first models are open, their kind of input decides on the page.
+    void settle();
+    QWidget* makeAsk(const engine::InputForm& form, const TriedModels& alike);
+    void showWords(const QString& words);
+
+    Context context_;
+    QThreadPool pool_;
+    QTabBar* tabs_;
+    ChoiceBox* checkpoint_;
+    QLabel* more_;
+    QStackedWidget* body_;  ///< words, then a page for each tab
+    QLabel* words_;
+    TriedModels models_;
+    QStringList shown_;  ///< what models_ were made for
+    bool settled_ = false;
+    std::vector<std::string> stale_;  ///< runs that saved while the page was hidden
+};
+
+QWidget* makeTryItPage(const Context& context, QWidget* parent);
+
+}  // namespace ui
