@@ -76,7 +76,7 @@ void AnswerView::paintBars(QPainter& painter, int top) const {
     const int line = metrics.height();
     int names = 0;
     for (const Bar& bar : bars_) names = std::max(names, metrics.horizontalAdvance(bar.name));
-    names = std::min(names, width() * 2 / 5);
+    names = std::min(names + 1, width() * 2 / 5);  // the advance is rounded
     const int figures = metrics.horizontalAdvance(percent(1));
     const int left = names + size::gap;
     const int room = std::max(10, width() - left - size::gap - figures);

@@ -62,7 +62,7 @@ int ConfusionMatrix::nameWidth() const {
     int widest = 0;
     for (const QString& name : names_)
         widest = std::max(widest, fontMetrics().horizontalAdvance(name));
-    return std::min(widest, width() / 4);
+    return std::min(widest + 1, width() / 4);  // the advance is rounded
 }
 
 ConfusionMatrix::Place ConfusionMatrix::place() const {

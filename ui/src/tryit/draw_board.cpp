@@ -146,7 +146,7 @@ void DrawBoard::paintEvent(QPaintEvent*) {
                          drawable_ ? tr("Draw here, or drop a picture.") : tr("Drop a picture."));
     }
     painter.setRenderHint(QPainter::Antialiasing);
-    if (hasFocus() && drawable_) {
+    if (hasFocus() && keyed_) {
         const QPointF at(cursor_.x() * shown.width() / ink_.width(),
                          cursor_.y() * shown.height() / ink_.height());
         painter.setPen(QPen(t.accent, 1.5));
@@ -159,6 +159,7 @@ void DrawBoard::paintEvent(QPaintEvent*) {
 void DrawBoard::mousePressEvent(QMouseEvent* event) {
     if (!drawable_ || !(event->buttons() & (Qt::LeftButton | Qt::RightButton))) return;
     keep();
+    keyed_ = false;
     last_ = toInk(event->position());
     line(last_, last_, event->buttons() & Qt::RightButton);
 }
@@ -186,6 +187,7 @@ bool DrawBoard::moveByKey(const QKeyEvent& event) {
         line(cursor_, to, false);
     }
     cursor_ = to;
+    keyed_ = true;
     update();
     return true;
 }

@@ -60,8 +60,9 @@ private:
     std::optional<engine::Picture> file_;  ///< until somebody draws on it
     std::vector<QImage> before_;
     bool blank_ = true;
-    QPointF last_;    ///< of the pen, in ink_
-    QPointF cursor_;  ///< of the keyboard's pen, in ink_
+    QPointF last_;        ///< of the pen, in ink_
+    QPointF cursor_;      ///< of the keyboard's pen, in ink_
+    bool keyed_ = false;  ///< the keyboard moved it last
 };
 
 }  // namespace ui

@@ -7,6 +7,16 @@
 
 namespace ui {
 
+namespace {
+
+/// Names to the left, figures to the right.
+QVariant alignment(bool left) {
+    return QVariant::fromValue(
+        Qt::Alignment((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter));
+}
+
+}  // namespace
+
 ClassModel::ClassModel(SharedReport report, const std::vector<std::string>& classes,
                        QObject* parent)
     : QAbstractTableModel(parent), report_(std::move(report)), classes_(classes) {}
@@ -38,8 +48,7 @@ QVariant ClassModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const auto row = static_cast<std::size_t>(index.row());
     const int column = index.column();
-    if (role == Qt::TextAlignmentRole && column != Name)
-        return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
+    if (role == Qt::TextAlignmentRole) return alignment(column == Name);
     const double number = value(row, column);
     // NaN compares with nothing: undefined figures come before all others.
     if (role == Qt::UserRole) return std::isnan(number) ? -1.0 : number;
@@ -50,6 +59,7 @@ QVariant ClassModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ClassModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (role == Qt::TextAlignmentRole) return alignment(section == Name);
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
     switch (section) {
         case Name:
@@ -106,12 +116,12 @@ QVariant HardestModel::data(const QModelIndex& index, int role) const {
     const engine::HardSample& sample = report_->hardest[static_cast<std::size_t>(index.row())];
     if (role == Qt::UserRole) return number(sample, index.column());
     if (role == Qt::DisplayRole) return text(sample, index.column());
-    if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
+    if (role == Qt::TextAlignmentRole) return alignment(index.column() == Sample);
     return {};
 }
 
 QVariant HardestModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (role == Qt::TextAlignmentRole) return alignment(section == Sample);
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
     switch (section) {
         case Sample:

@@ -18,6 +18,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int pictureSize = 64;
+constexpr int narrowestColumn = 56;
 constexpr int crispUpTo = 64;  // pixels a side; larger pictures are smoothed
 
 QPixmap pixmapOf(const engine::Picture& picture, qreal scale) {
@@ -144,6 +145,8 @@ QWidget* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
     table->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
     auto* head = table->horizontalHeader();
     head->setSectionResizeMode(QHeaderView::ResizeToContents);
+    head->setSectionResizeMode(0, QHeaderView::Stretch);
+    head->setMinimumSectionSize(narrowestColumn);
     head->setHighlightSections(false);
     table->setSortingEnabled(true);
     table->sortByColumn(0, Qt::AscendingOrder);
@@ -151,31 +154,45 @@ QWidget* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
 }
 
 QWidget* ReportView::makePictures(const ModelFacts& facts) {
-    auto* list = new QListWidget(stack_);
+    auto* box = new QWidget(stack_);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* legend = makeLabel(tr("Actual class → predicted class, and its probability"), "dim", box);
+    legend->setFont(Theme::caption());
+    legend->setWordWrap(true);
+    auto* list = new QListWidget(box);
     list->setViewMode(QListView::IconMode);
     list->setResizeMode(QListView::Adjust);
     list->setMovement(QListView::Static);
-    list->setUniformItemSizes(true);
-    list->setWordWrap(true);
     list->setFont(Theme::caption());
     list->setIconSize({pictureSize, pictureSize});
-    const int line = QFontMetrics(Theme::caption()).height();
-    list->setGridSize({pictureSize + 64, pictureSize + 3 * line + 14});
     list->setAccessibleName(tr("Largest loss"));
-    for (const engine::HardSample& sample : report_->hardest) {
-        const QString actual = className(facts.classes, static_cast<std::size_t>(sample.label));
-        const QString called = className(facts.classes, static_cast<std::size_t>(sample.predicted));
-        auto* item = new QListWidgetItem(
-            QIcon(pixmapOf(sample.picture, devicePixelRatioF())),
-            actual + u"\n→ "_s + called + u'\n' + percent(sample.probability), list);
-        item->setTextAlignment(Qt::AlignHCenter | Qt::AlignTop);
-        const QString words = tr("Sample %1 is %2; the model says %3 with %4. Loss %5.")
-                                  .arg(count(sample.index + 1), actual, called,
-                                       percent(sample.probability), significant(sample.loss));
-        item->setToolTip(words);
-        item->setData(Qt::AccessibleTextRole, words);
-    }
-    return list;
+    const QFontMetrics metrics(Theme::caption());
+    int widest = pictureSize;
+    for (const engine::HardSample& sample : report_->hardest)
+        widest = std::max(widest, addPicture(list, sample, facts));
+    list->setGridSize({widest + 16, pictureSize + 3 * metrics.height() + 14});
+    column->addWidget(legend);
+    column->addWidget(list, 1);
+    return box;
+}
+
+/// Returns the width of its text.
+int ReportView::addPicture(QListWidget* list, const engine::HardSample& sample,
+                           const ModelFacts& facts) {
+    const QString actual = className(facts.classes, static_cast<std::size_t>(sample.label));
+    const QString called = className(facts.classes, static_cast<std::size_t>(sample.predicted));
+    auto* item = new QListWidgetItem(
+        QIcon(pixmapOf(sample.picture, devicePixelRatioF())),
+        actual + u"\n→ "_s + called + u'\n' + percent(sample.probability), list);
+    item->setTextAlignment(Qt::AlignHCenter | Qt::AlignTop);
+    const QString words = tr("Sample %1 is %2; the model says %3 with %4. Loss %5.")
+                              .arg(count(sample.index + 1), actual, called,
+                                   percent(sample.probability), significant(sample.loss));
+    item->setToolTip(words);
+    item->setData(Qt::AccessibleTextRole, words);
+    const QFontMetrics metrics(list->font());
+    return std::max(metrics.horizontalAdvance(actual), metrics.horizontalAdvance(u"→ "_s + called));
 }
 
 }  // namespace ui

@@ -7,6 +7,8 @@
 #include "tryit/report_models.h"
 #include "tryit/tried_model.h"
 
+class QListWidget;
+
 namespace ui {
 
 class ConfusionMatrix;
@@ -33,6 +35,7 @@ private:
     void replace(Part part, QWidget* with);
     QWidget* makeTable(QAbstractItemModel* model, const QString& name);
     QWidget* makePictures(const ModelFacts& facts);
+    int addPicture(QListWidget* list, const engine::HardSample& sample, const ModelFacts& facts);
     QWidget* makeNote(const QString& text);
 
     Theme* theme_;

@@ -194,8 +194,11 @@ void TextAsk::refresh() {
     const bool any = std::ranges::any_of(columns_->columns(), [](const RunColumn* column) {
         return column->model()->facts().has_value();
     });
+    // A button that is disabled would hand the focus to whatever comes next in the window.
+    const bool focus = go_->hasFocus() || stop_->hasFocus();
     go_->setEnabled(any && !isGenerating());
     stop_->setEnabled(isGenerating());
+    if (focus) (isGenerating() ? stop_ : go_)->setFocus();
 }
 
 }  // namespace ui

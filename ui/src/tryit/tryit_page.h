@@ -21,6 +21,8 @@ public:
     ~TryItPage() override;
 
     const TriedModels& models() const { return models_; }
+    /// The models are open, or why they are not is known.
+    bool isSettled() const { return settled_; }
 
 protected:
     void showEvent(QShowEvent* event) override;

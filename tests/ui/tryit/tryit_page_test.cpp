@@ -1,0 +1,102 @@
+#include "tryit/tryit_page.h"
+
+#include <filesystem>
+
+#include "tryit/evaluate_panel.h"
+#include "tryit/picture_ask.h"
+#include "tryit/run_columns.h"
+#include "tryit/text_ask.h"
+#include "tryit/tryit_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct TryItPageTest : TryItFixture {
+    static bool says(const QWidget* in, const QString& words) {
+        const auto labels = in->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [&](const QLabel* label) {
+            return label->isVisible() && label->text().contains(words);
+        });
+    }
+};
+
+TEST_F(TryItPageTest, CanBeChosenOnceARunIsOnScreen) {
+    auto* row = window->findChild<PageStack*>()->row();
+    ASSERT_NE(row, nullptr);
+    ASSERT_EQ(row->tabText(1), u"Try it"_s);
+    EXPECT_FALSE(row->isTabEnabled(1));
+    auto* page = open({train(glyphs(), "fp32")});
+    EXPECT_TRUE(row->isTabEnabled(1));
+    ASSERT_EQ(page->models().size(), 1u);
+    EXPECT_EQ(page->models()[0]->facts()->step, 40);  // 640 pictures by 16
+}
+
+TEST_F(TryItPageTest, ARunWithoutACheckpointSaysSoInItsColumn) {
+    const auto whole = train(glyphs(), "fp32");
+    const auto lacking = train(glyphs(), "amp-fp16");
+    for (const auto& entry : std::filesystem::directory_iterator(lacking.folder)) {
+        if (entry.path().filename().string().starts_with("checkpoint-"))
+            std::filesystem::remove_all(entry.path());
+    }
+    auto* page = open({whole, lacking});
+    ASSERT_EQ(page->models().size(), 2u);
+    EXPECT_TRUE(page->models()[0]->facts());
+    EXPECT_FALSE(page->models()[1]->facts());
+    EXPECT_FALSE(page->models()[1]->problem().isEmpty());
+    EXPECT_TRUE(says(page->findChild<PictureAsk*>(), page->models()[1]->problem()));
+}
+
+TEST_F(TryItPageTest, RunsWithOtherInputsAreNotAskedTogether) {
+    auto* page = open({train(glyphs(), "fp32"), train(text(), "fp32")});
+    const auto* ask = page->findChild<PictureAsk*>();
+    ASSERT_NE(ask, nullptr);
+    EXPECT_EQ(page->findChild<TextAsk*>(), nullptr);
+    EXPECT_EQ(ask->findChildren<RunColumn*>().size(), 1);
+    EXPECT_EQ(page->findChild<EvaluatePanel*>()->findChildren<RunColumn*>().size(), 2);
+}
+
+TEST_F(TryItPageTest, FollowsTheRunsOnScreen) {
+    const auto first = train(glyphs(), "fp32"), second = train(text(), "fp32");
+    auto* page = open({first});
+    EXPECT_NE(page->findChild<PictureAsk*>(), nullptr);
+    page = open({second});
+    EXPECT_EQ(page->findChild<PictureAsk*>(), nullptr);
+    EXPECT_NE(page->findChild<TextAsk*>(), nullptr);
+}
+
+TEST_F(TryItPageTest, ClosingTheWindowWhileModelsWorkIsHarmless) {
+    auto config = glyphs();
+    config.dataset.test_limit = 2000;
+    auto* page = open({train(config, "fp32")});
+    named(page, u"evaluate"_s)->click();
+    page->findChild<PictureAsk*>()->board()->show({28, 28, std::vector<std::uint8_t>(28 * 28 * 3)});
+    QTest::qWait(60);
+    window.reset();
+    QTest::qWait(200);
+}
+
+TEST_F(TryItPageTest, SpeaksTheWindowsLanguage) {
+    const auto run = train(glyphs(), "fp32");
+    language.setChoice(u"zh_CN"_s);
+    window = std::make_unique<MainWindow>(context);
+    window->QWidget::show();
+    auto* page = open({run});
+    EXPECT_EQ(window->findChild<PageStack*>()->row()->tabText(1), u"试用"_s);
+    EXPECT_EQ(page->findChild<QTabBar*>()->tabText(0), u"提问"_s);
+    EXPECT_EQ(named(page, u"evaluate"_s)->text(), u"在测试集上评估"_s);
+    language.setChoice(u"en"_s);
+}
+
+TEST_F(TryItPageTest, EveryControlHasAName) {
+    auto* page = open({train(text(), "fp32")});
+    for (const auto* widget : page->findChildren<QWidget*>()) {
+        const bool stop = (widget->focusPolicy() & Qt::TabFocus) != 0 && widget->isVisible();
+        if (!stop || qobject_cast<const QPushButton*>(widget) != nullptr) continue;
+        EXPECT_FALSE(widget->accessibleName().isEmpty()) << widget->metaObject()->className();
+    }
+}
+
+}  // namespace
+}  // namespace ui
