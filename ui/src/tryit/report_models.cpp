@@ -59,7 +59,7 @@ QVariant ClassModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ClassModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role == Qt::TextAlignmentRole) return alignment(section == Name);
+    if (role == Qt::TextAlignmentRole && section == Name) return alignment(true);
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
     switch (section) {
         case Name:
@@ -121,7 +121,7 @@ QVariant HardestModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant HardestModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role == Qt::TextAlignmentRole) return alignment(section == Sample);
+    if (role == Qt::TextAlignmentRole && section == Sample) return alignment(true);
     if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
     switch (section) {
         case Sample:

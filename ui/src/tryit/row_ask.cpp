@@ -70,13 +70,13 @@ QWidget* RowAsk::makeForm() {
         fields_.push_back(makeField(each));
         grid->addWidget(fields_.back(), line++, 1);
     }
+    auto* back = new QPushButton(tr("Usual values"), sheet);
+    back->setToolTip(tr("Numbers get their mean in training, words their first category."));
+    connect(back, &QPushButton::clicked, this, &RowAsk::reset);
+    grid->addWidget(back, line++, 1, Qt::AlignLeft);
     grid->setRowStretch(line, 1);
     area->setWidget(sheet);
     column->addWidget(area, 1);
-    auto* back = new QPushButton(tr("Usual values"), card);
-    back->setToolTip(tr("Numbers get their mean in training, words their first category."));
-    connect(back, &QPushButton::clicked, this, &RowAsk::reset);
-    column->addWidget(back, 0, Qt::AlignLeft);
     return card;
 }
 
