@@ -1992,6 +1992,18 @@ started %7</source>
             <translation>图上：← →</translation>
         </message>
         <message>
+            <source>Move the pen; with Shift it draws, Delete clears</source>
+            <translation>移动画笔；同时按住 Shift 则绘制，Delete 清空</translation>
+        </message>
+        <message>
+            <source>On the canvas: ← ↑ → ↓</source>
+            <translation>在画布上：← ↑ → ↓</translation>
+        </message>
+        <message>
+            <source>Show the first, second … page</source>
+            <translation>显示第一、第二……个页面</translation>
+        </message>
+        <message>
             <source>On a plot: + − 0</source>
             <translation>图上：+ − 0</translation>
         </message>

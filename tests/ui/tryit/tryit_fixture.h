@@ -38,11 +38,18 @@ struct TryItFixture : WindowFixture {
                 "batch_size": 4, "bptt": 5, "max_steps": 20})");
     }
 
+    /// Where the page stands in the row of pages.
+    static int tabOf(const PageStack& stack) {
+        const auto entries = pageEntries();
+        const auto at = std::ranges::find(entries, QStringLiteral("tryit"), &PageEntry::name);
+        EXPECT_LT(at - entries.begin(), stack.row()->count());
+        return static_cast<int>(at - entries.begin());
+    }
     /// The page, once the models are open.
     TryItPage* open(const std::vector<engine::RunSummary>& runs) {
         feed.showStored(runs);
         auto* stack = window->findChild<PageStack*>();
-        stack->row()->setCurrentIndex(1);
+        stack->row()->setCurrentIndex(tabOf(*stack));
         auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
         EXPECT_NE(page, nullptr);
         EXPECT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));

@@ -23,12 +23,14 @@ struct TryItPageTest : TryItFixture {
 };
 
 TEST_F(TryItPageTest, CanBeChosenOnceARunIsOnScreen) {
-    auto* row = window->findChild<PageStack*>()->row();
+    const auto* stack = window->findChild<PageStack*>();
+    const QTabBar* row = stack->row();
     ASSERT_NE(row, nullptr);
-    ASSERT_EQ(row->tabText(1), u"Try it"_s);
-    EXPECT_FALSE(row->isTabEnabled(1));
+    const int tab = tabOf(*stack);
+    ASSERT_EQ(row->tabText(tab), u"Try it"_s);
+    EXPECT_FALSE(row->isTabEnabled(tab));
     auto* page = open({train(glyphs(), "fp32")});
-    EXPECT_TRUE(row->isTabEnabled(1));
+    EXPECT_TRUE(row->isTabEnabled(tab));
     ASSERT_EQ(page->models().size(), 1u);
     EXPECT_EQ(page->models()[0]->facts()->step, 40);  // 640 pictures by 16
 }
@@ -83,7 +85,8 @@ TEST_F(TryItPageTest, SpeaksTheWindowsLanguage) {
     window = std::make_unique<MainWindow>(context);
     window->QWidget::show();
     auto* page = open({run});
-    EXPECT_EQ(window->findChild<PageStack*>()->row()->tabText(1), u"试用"_s);
+    const auto* stack = window->findChild<PageStack*>();
+    EXPECT_EQ(stack->row()->tabText(tabOf(*stack)), u"试用"_s);
     EXPECT_EQ(page->findChild<QTabBar*>()->tabText(0), u"提问"_s);
     EXPECT_EQ(named(page, u"evaluate"_s)->text(), u"在测试集上评估"_s);
     language.setChoice(u"en"_s);

@@ -85,6 +85,8 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("On a plot: Home, End"), tr("Select the first or the last step")},
             {u"[ ]"_s, tr("Less or more smoothing")},
             {tr("On a plot: + − 0"), tr("Zoom in, zoom out, reset zoom")},
+            {u"Ctrl+1, Ctrl+2 …"_s, tr("Show the first, second … page")},
+            {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
             {u"F1"_s, tr("Help, on the focused setting if there is one")}};
 }
 

@@ -21,7 +21,7 @@ public:
     ~TryItPage() override;
 
     const TriedModels& models() const { return models_; }
-    /// The models are open, or why they are not is known.
+    /// The models that can be opened are open.
     bool isSettled() const { return settled_; }
 
 protected:
