@@ -2,8 +2,10 @@
 
 #include <filesystem>
 
+#include "tryit/answer_view.h"
 #include "tryit/evaluate_panel.h"
 #include "tryit/picture_ask.h"
+#include "tryit/row_ask.h"
 #include "tryit/run_columns.h"
 #include "tryit/text_ask.h"
 #include "tryit/tryit_fixture.h"
@@ -66,6 +68,36 @@ TEST_F(TryItPageTest, FollowsTheRunsOnScreen) {
     page = open({second});
     EXPECT_EQ(page->findChild<PictureAsk*>(), nullptr);
     EXPECT_NE(page->findChild<TextAsk*>(), nullptr);
+}
+
+TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
+    settings.load(config(R"({"dataset": {"kind": "spirals", "train_limit": 256}, "threads": 1,
+                             "device": "cpu", "model": {"kind": "mlp"}, "batch_size": 32,
+                             "epochs": 100000, "checkpoint": {"best": false}})"),
+                  {u"fp32"_s});
+    commands.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 30'000));
+    auto* stack = window->findChild<PageStack*>();
+    stack->row()->setCurrentIndex(tabOf(*stack));
+    auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
+    ASSERT_NE(page, nullptr);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"checkpoint"_s); }, 10'000));
+    EXPECT_FALSE(page->isSettled());
+    feed.post(engine::Command::checkpoint);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));
+    ASSERT_NE(page->findChild<RowAsk*>(), nullptr);
+    const auto* answer = page->findChild<AnswerView*>();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !answer->summary().isEmpty(); }, 30'000))
+        << "the model answers beside the training";
+    page->findChild<QTabBar*>()->setCurrentIndex(1);
+    EXPECT_TRUE(says(page, u"evaluating shares the machine"_s));
+    const std::int64_t first = page->models()[0]->facts()->step;
+    feed.post(engine::Command::checkpoint);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page->models()[0]->facts()->step > first; }, 30'000))
+        << "it follows the last checkpoint";
+    commands.stop();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
 }
 
 TEST_F(TryItPageTest, ClosingTheWindowWhileModelsWorkIsHarmless) {

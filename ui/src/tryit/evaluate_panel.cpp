@@ -15,9 +15,9 @@ constexpr std::size_t hardest = 24;
 
 }  // namespace
 
-EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, QWidget* parent)
-    : QWidget(parent), context_(context), workers_(models.size(), nullptr) {
-    pool_.setMaxThreadCount(1);
+EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, QThreadPool* pool,
+                             QWidget* parent)
+    : QWidget(parent), context_(context), pool_(pool), workers_(models.size(), nullptr) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -34,10 +34,6 @@ EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, 
     });
     connect(context_.feed, &EventFeed::stateChanged, this, &EvaluatePanel::refresh);
     refresh();
-}
-
-EvaluatePanel::~EvaluatePanel() {
-    for (auto* worker : workers_) delete worker;  // stops it; then the pool waits for a batch
 }
 
 QLayout* EvaluatePanel::makeControls() {
@@ -84,7 +80,7 @@ void EvaluatePanel::evaluateOne(std::size_t index) {
     column->showProblem({});
     view->setProgress(0);
     ++evaluating_;
-    workers_[index] = column->model()->makeWorker(&pool_, this);
+    workers_[index] = column->model()->makeWorker(pool_, this);
     workers_[index]->ask(
         ModelWorker::Job::evaluate, this,
         [this, index, view](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {

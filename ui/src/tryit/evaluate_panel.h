@@ -16,8 +16,9 @@ namespace ui {
 class EvaluatePanel final : public QWidget {
     Q_OBJECT
 public:
-    EvaluatePanel(const Context& context, const TriedModels& models, QWidget* parent = nullptr);
-    ~EvaluatePanel() override;
+    /// `pool`, of one thread, outlives this.
+    EvaluatePanel(const Context& context, const TriedModels& models, QThreadPool* pool,
+                  QWidget* parent = nullptr);
 
     bool isEvaluating() const { return evaluating_ > 0; }
 
@@ -30,7 +31,7 @@ private:
     void refresh();
 
     Context context_;
-    QThreadPool pool_;  ///< of one thread
+    QThreadPool* pool_;
     QPushButton* go_;
     QPushButton* cancel_;
     QLabel* note_;

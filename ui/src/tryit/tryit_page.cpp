@@ -40,6 +40,7 @@ QWidget* makeTryItPage(const Context& context, QWidget* parent) {
 
 TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
     pool_.setMaxThreadCount(static_cast<int>(mostRuns));
+    evaluations_.setMaxThreadCount(1);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -62,7 +63,7 @@ TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent),
             });
 }
 
-TryItPage::~TryItPage() { clear(); }  // the pool waits for what is in flight
+TryItPage::~TryItPage() { clear(); }  // the pools wait for what is in flight
 
 QLayout* TryItPage::makeHead() {
     auto* row = new QHBoxLayout;
@@ -156,7 +157,7 @@ void TryItPage::settle() {
         if (!model->facts() || alike(model->facts()->form, form)) same.push_back(model);
     }
     body_->addWidget(makeAsk(form, same));
-    body_->addWidget(new EvaluatePanel(context_, models_, body_));
+    body_->addWidget(new EvaluatePanel(context_, models_, &evaluations_, body_));
     body_->setCurrentIndex(tabs_->currentIndex() + 1);
     if (same.size() < models_.size() && more_->text().isEmpty())
         more_->setText(tr("Runs with other inputs stand under Evaluate only."));

@@ -41,6 +41,7 @@ private:
 
     Context context_;
     QThreadPool pool_;
+    QThreadPool evaluations_;  ///< of one thread
     QTabBar* tabs_;
     ChoiceBox* checkpoint_;
     QLabel* more_;
