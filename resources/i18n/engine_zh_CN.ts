@@ -4171,6 +4171,8 @@
     <message>
         <source>{}: a report is a file that ends in .html or .pdf</source>
         <translation>{}：报告文件须以 .html 或 .pdf 结尾</translation>
+    </message>
+    <message>
         <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
         <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
     </message>
