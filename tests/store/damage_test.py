@@ -70,7 +70,7 @@ def damage(root, dice):
     files = [root / "runs.db"] * 8 + [root / "runs.db-wal"] * 4 + [root / "runs.db-shm", root / "index.lock"]
     for folder in sorted(root.iterdir()):
         if folder.is_dir():
-            files += sorted(folder.iterdir())
+            files += sorted(file for file in folder.rglob("*") if file.is_file())
     file = dice.choice([file for file in files if file.exists()])
     act = dice.choices([random_bytes, zeros, cut, remove], weights=[6, 1, 1, 0.5])[0]
     return f"{file.relative_to(root)}: {act(file, dice)}"

@@ -1,4 +1,4 @@
-"""What kill_test.py and damage_test.py share: the trainer and the lister as child processes."""
+"""What kill_test.py, damage_test.py and resume_test.py share: the trainer and the lister as child processes."""
 
 import argparse
 import json

@@ -185,6 +185,13 @@ TEST_F(Resume, ARunWithoutACheckpointStartsAgain) {
     EXPECT_EQ(again.all<RunResumed>().at(0).step, 0);
 }
 
+TEST_F(Resume, ARunThatWasKilledBeforeItHadARecordStartsAgain) {
+    const RunConfig config = spirals(6);
+    const auto made = RunStore(folder_ / "runs").create(config);  // its lock is free again
+    const Ended again = resume({made.run, made.folder, {}, {}, {}});
+    EXPECT_EQ(again.figures, train(config).figures);
+}
+
 TEST_F(Resume, TakesBackWhatCameAfterTheCheckpoint) {
     RunConfig config = spirals(40);  // about 10 steps an epoch
     config.batch_size = 128;
