@@ -1,6 +1,8 @@
 #include "train/checkpoint_writer.h"
 
+#include <array>
 #include <chrono>
+#include <cstdio>
 
 #include "engine/error.h"
 #include "store/checkpoint.h"
@@ -8,9 +10,11 @@
 namespace engine {
 namespace {
 
+/// "0.37 MB", "89.6 MB"
 std::string megabytes(std::int64_t bytes) {
-    constexpr std::int64_t mega = 1'000'000;
-    return std::to_string((bytes + mega - 1) / mega) + " MB";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g MB", static_cast<double>(bytes) * 1e-6);
+    return text.data();
 }
 
 Message failure_of(const SavedRun& saved, const std::filesystem::path& folder,
