@@ -3829,10 +3829,6 @@
         <translation>跳过的步：{}</translation>
     </message>
     <message>
-        <source>Step</source>
-        <translation>步</translation>
-    </message>
-    <message>
         <source>What happened</source>
         <translation>发生了什么</translation>
     </message>
@@ -4195,10 +4191,6 @@
     <message>
         <source>The program that trained this run ended without finishing it.</source>
         <translation>训练该运行的程序未完成就退出了。</translation>
-    </message>
-    <message>
-        <source>{}: not the folder of a run</source>
-        <translation>{}：不是运行文件夹</translation>
     </message>
     <message>
         <source>Give a folder in which a run was made, with its config.json and events.jsonl.</source>
