@@ -22,8 +22,8 @@ struct CheckpointInfo {
 /// checked when they are loaded.
 std::vector<CheckpointInfo> list_checkpoints(const std::filesystem::path& run_folder);
 
-/// "last", "best", or a number of steps. Throws Error(data) naming what there is if there is no
-/// such checkpoint.
+/// "last", "best", or a number of steps. Throws Error(data), which lists the checkpoints, if none
+/// matches.
 CheckpointInfo find_checkpoint(const std::filesystem::path& run_folder, const std::string& which);
 
 }  // namespace engine

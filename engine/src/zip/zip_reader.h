@@ -23,8 +23,8 @@ struct ZipEntry {
 };
 
 /// Reads a zip archive, entry after entry in the order of their data. The directory at the end of
-/// the file decides what there is. Nothing is unpacked or allocated on the word of the archive: the
-/// caller looks at an entry and gives the memory.
+/// the file lists the entries. Sizes that the archive claims allocate nothing: the caller checks an
+/// entry and provides the memory.
 class ZipReader {
 public:
     /// Throws Error(data) if the file cannot be read or is no zip archive.

@@ -124,7 +124,7 @@ void EvaluatePanel::refresh() {
     bool any = false;
     for (const RunColumn* column : columns_->columns())
         any = any || column->model()->facts().has_value();
-    // A button that is disabled would hand the focus to whatever comes next in the window.
+    // Disabling a focused button moves the focus to the next widget of the window.
     const bool focus = go_->hasFocus() || cancel_->hasFocus();
     go_->setEnabled(any && !isEvaluating());
     cancel_->setEnabled(isEvaluating());

@@ -194,7 +194,7 @@ void TextAsk::refresh() {
     const bool any = std::ranges::any_of(columns_->columns(), [](const RunColumn* column) {
         return column->model()->facts().has_value();
     });
-    // A button that is disabled would hand the focus to whatever comes next in the window.
+    // Disabling a focused button moves the focus to the next widget of the window.
     const bool focus = go_->hasFocus() || stop_->hasFocus();
     go_->setEnabled(any && !isGenerating());
     stop_->setEnabled(isGenerating());
