@@ -9,8 +9,8 @@ namespace engine {
 std::vector<double> probabilities_of(const std::vector<double>& scores);
 /// Predicted numbers, standardised as the field says, in their original units.
 void in_original_units(const FieldSpec& field, std::vector<double>& values);
-/// The features of a row. Throws Error(value) for an unknown column, and for a cell that does not fit
-/// its column.
+/// The features of a row. Throws Error(value) for an unknown column, and for a cell that does not
+/// fit its column.
 void fill_features(std::vector<float>& features, const InputGuide& guide, const InputForm& form,
                    const std::map<std::string, std::string>& row);
 
