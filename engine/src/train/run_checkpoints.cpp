@@ -31,9 +31,10 @@ bool RunCheckpoints::is_due(std::int64_t step, std::int64_t epoch) const {
     };
     if (passed(config_.every_steps, last_step_, step)) return true;
     if (passed(config_.every_epochs, last_epoch_, epoch)) return true;
-    return config_.every_minutes > 0 && writer_.is_idle() &&
+    return config_.every_minutes > 0 &&
            Clock::now() - last_time_ >=
-               std::chrono::duration<double, std::ratio<60>>(config_.every_minutes);
+               std::chrono::duration<double, std::ratio<60>>(config_.every_minutes) &&
+           writer_.is_idle();  // last: it takes a lock, and this is asked before each step
 }
 
 void RunCheckpoints::save(SavedRun saved) {

@@ -107,7 +107,7 @@ class TorchProbe:
         """What cannot be observed is unknown; the training goes on."""
         try:
             observe(*args)
-        except Exception as error:  # whatever it is, it is not the training's
+        except Exception as error:  # a fault of the watcher must not end the training
             if self.problem is None:
                 self.problem = error
 

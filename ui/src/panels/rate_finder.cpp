@@ -9,6 +9,7 @@
 #include "engine/error.h"
 #include "feed/background.h"
 #include "models/settings_model.h"
+#include "plots/simple_axes.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -85,19 +86,8 @@ RateFinder::~RateFinder() { test_->stop = true; }
 void RateFinder::makePlot() {
     const Tokens& tokens = context_.theme->tokens();
     plot_->setAccessibleName(tr("Loss while the learning rate rises"));
-    plot_->setBackground(tokens.panel);
+    styleAxes(plot_, tokens);
     plot_->setMinimumHeight(200);
-    for (QCPAxis* axis : {plot_->xAxis, plot_->yAxis}) {
-        axis->setBasePen(QPen(tokens.line));
-        axis->setTickPen(QPen(tokens.line));
-        axis->setSubTickPen(Qt::NoPen);
-        axis->setTickLabelColor(tokens.dim);
-        axis->setLabelColor(tokens.dim);
-        axis->setTickLabelFont(Theme::caption());
-        axis->setLabelFont(Theme::caption());
-        axis->grid()->setPen(QPen(tokens.grid));
-        axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
     plot_->xAxis->setScaleType(QCPAxis::stLogarithmic);
     plot_->xAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
     plot_->xAxis->setNumberFormat(u"e"_s);

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "plots/simple_axes.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -94,18 +95,7 @@ void SweepPlot::setRows(std::vector<engine::SweepRow> rows, const QString& figur
 
 void SweepPlot::dress() {
     const Tokens& tokens = theme_->tokens();
-    setBackground(tokens.panel);
-    for (QCPAxis* axis : {xAxis, yAxis}) {
-        axis->setBasePen(QPen(tokens.line));
-        axis->setTickPen(QPen(tokens.line));
-        axis->setSubTickPen(Qt::NoPen);
-        axis->setTickLabelColor(tokens.dim);
-        axis->setLabelColor(tokens.dim);
-        axis->setTickLabelFont(Theme::caption());
-        axis->setLabelFont(Theme::caption());
-        axis->grid()->setPen(QPen(tokens.grid));
-        axis->grid()->setZeroLinePen(Qt::NoPen);
-    }
+    styleAxes(this, tokens);
     legend->setBrush(tokens.panel);
     legend->setBorderPen(Qt::NoPen);
     legend->setTextColor(tokens.dim);
