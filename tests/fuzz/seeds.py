@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle and FOLDER/run_file. Needs numpy and safetensors."""
+FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle and FOLDER/run_file. With the program as a second argument it
+trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and safetensors."""
 
 import json
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import zipfile
 
 import safetensors
@@ -38,6 +42,31 @@ def run_seeds(folder):
                 archive.writestr(zipfile.ZipInfo(file), text)
 
 
+def in_a_row(folder, names):
+    """The files of a folder as folder_input.h takes them apart."""
+    packed = b""
+    for number, name in enumerate(names):
+        if (folder / name).exists():
+            content = (folder / name).read_bytes()
+            packed += bytes([number]) + len(content).to_bytes(3, "little") + content
+    return packed
+
+
+def trained_seeds(folder, program):
+    """A checkpoint with its checksums to be put right and with them as they are, and a run's folder."""
+    settings = ("dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[4]", "optimizer.kind=adam", "max_steps=3")
+    with tempfile.TemporaryDirectory() as scratch:
+        run = pathlib.Path(scratch) / "run"
+        subprocess.run([program, "train", "--out", run, *(word for each in settings for word in ("--set", each))],
+                       check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_DATA_HOME": scratch})
+        checkpoint = in_a_row(run / "checkpoint-3", ["state.json", "weights.safetensors", "optimizer.safetensors"])
+        seeds = {"checkpoint/sealed": b"\0" + checkpoint, "checkpoint/as_it_is": b"\1" + checkpoint,
+                 "run_folder/run": in_a_row(run, ["config.json", "events.jsonl", "notes.json", "steps.rec", "inputs.json"])}
+    for name, content in seeds.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     golden = pathlib.Path(__file__).resolve().parents[1] / "peer" / "golden"
@@ -45,6 +74,8 @@ def main():
         (folder / kind).mkdir(parents=True, exist_ok=True)
     torch_seeds(folder, golden)
     run_seeds(folder)
+    if len(sys.argv) > 2:
+        trained_seeds(folder, sys.argv[2])
     count = 0
     for lines in sorted(golden.glob("*.jsonl")):
         with safetensors.safe_open(lines.with_suffix(".safetensors"), "pt") as tensors:

@@ -8,6 +8,7 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/machine.h"
+#include "report/report_settings.h"
 #include "report/svg_plot.h"
 #include "store/run_folder.h"
 
@@ -81,7 +82,7 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     };
     add(msg("Run"), [](const Reported& run) { return run.name; });
     add(msg("Data set and model"), [](const Reported& run) {
-        return run.config().dataset.kind + ", " + run.config().model.kind;
+        return dataset_name(run.summary()) + ", " + model_name(run.summary());
     });
     add(msg("State"), [](const Reported& run) { return run.summary().state; });
     add(msg("Test loss"),
@@ -107,7 +108,9 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Device"), [](const Reported& run) { return run.started.device; });
     add(msg("Parameters"),
         [](const Reported& run) { return std::to_string(run.started.parameters); });
-    add(msg("Seed"), [](const Reported& run) { return std::to_string(run.config().seed); });
+    add(msg("Seed"), [](const Reported& run) {
+        return run.summary().origin ? "–" : std::to_string(run.config().seed);
+    });
     const bool resumed = std::ranges::any_of(
         runs, [](const Reported& run) { return !run.summary().parent.empty(); });
     if (resumed)
@@ -300,23 +303,6 @@ std::vector<Verdict> verdicts_on(const std::vector<Reported>& runs) {
     return out;
 }
 
-ReportTable difference_table(const std::vector<Reported>& runs) {
-    ReportTable out{msg("Settings that differ"), {}};
-    std::vector<std::string> paths;
-    for (const Reported& run : runs) {
-        for (auto& path : differing_fields(runs.front().config(), run.config())) {
-            if (std::ranges::find(paths, path) == paths.end()) paths.push_back(std::move(path));
-        }
-    }
-    if (paths.empty()) return {};
-    out.rows.push_back(row(msg("Setting"), runs, [](const Reported& run) { return run.name; }));
-    for (const std::string& path : paths) {
-        out.rows.push_back(
-            row(path, runs, [&](const Reported& run) { return setting_text(run.config(), path); }));
-    }
-    return out;
-}
-
 ReportTable machine_table() {
     const MachineReport machine = inspect_machine();
     ReportTable out{msg("Machine of this report"), {}};
@@ -352,9 +338,9 @@ Report make_report(const std::vector<ListedRun>& listed) {
     for (const Reported& run : runs) {
         out.skips.push_back(skip_table(run));
         out.problems.push_back(problem_table(run));
-        out.settings.push_back({run.name, to_json(run.config())});
+        out.settings.push_back({run.name, shown_settings(run.summary())});
     }
-    if (runs.size() > 1) out.differences = difference_table(runs);
+    out.differences = difference_table(listed, out.settings);
     out.machine = machine_table();
     return out;
 }

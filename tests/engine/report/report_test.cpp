@@ -68,6 +68,26 @@ TEST_F(Reports, OfOneRunHaveNoVerdictAndNoDifferences) {
     EXPECT_THROW(make_report({}), Error);
 }
 
+TEST_F(Reports, OfAnotherProgramsRunTellOnlyWhatThatProgramTold) {
+    RunConfig config = spirals("fp32");
+    const ListedRun own = train(config);
+    config = spirals("amp-fp16");
+    config.batch_size = 16;
+    ListedRun watched = train(config);
+    watched.summary.origin =
+        RunOrigin{.program = "PyTorch 2.15.0", .model = "ResNet", .settings = {{"workers", "3"}}};
+    const Report report = make_report({own, watched});
+    EXPECT_THAT(report.settings[0].json, HasSubstr("\"batch_size\""));
+    EXPECT_THAT(report.settings[1].json, Not(HasSubstr("\"batch_size\"")));
+    EXPECT_THAT(report.settings[1].json, HasSubstr("\"program\": \"PyTorch 2.15.0\""));
+    EXPECT_THAT(report.settings[1].json, HasSubstr("\"workers\": \"3\""));
+    EXPECT_THAT(report.settings[1].json, HasSubstr("\"preset\": \"amp-fp16\""));
+    EXPECT_THAT(text_of(report.differences), HasSubstr("precision.preset | fp32 | amp-fp16"));
+    EXPECT_THAT(text_of(report.differences), Not(HasSubstr("batch_size")));
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Data set and model | spirals, mlp | -, ResNet |"));
+    EXPECT_THAT(text_of(report.runs), HasSubstr("Seed | 1 | – |"));
+}
+
 TEST_F(Reports, AreOneFileWithoutReferences) {
     ListedRun run = train(spirals("amp-fp16"));
     run.summary.title = "<b>mine</b>";

@@ -1,0 +1,57 @@
+#include "report/report_settings.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "store/event_json.h"
+
+namespace engine {
+namespace {
+
+/// A run of another program has only the settings that say how numbers are kept.
+bool has(const RunSummary& run, const std::string& path) {
+    return !run.origin || path.starts_with("precision.") || path.starts_with("scaler.");
+}
+
+std::set<std::string> differing_paths(const std::vector<ListedRun>& runs) {
+    std::set<std::string> out;
+    for (auto first = runs.begin(); first != runs.end(); ++first) {
+        for (auto second = first + 1; second != runs.end(); ++second) {
+            for (auto& path : differing_fields(first->summary.config, second->summary.config)) {
+                if (has(first->summary, path) && has(second->summary, path))
+                    out.insert(std::move(path));
+            }
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string shown_settings(const RunSummary& run) {
+    if (!run.origin) return to_json(run.config);
+    nlohmann::ordered_json told = origin_json(*run.origin);
+    const nlohmann::ordered_json shared = settings_json(run.config, true);
+    for (const auto& [name, value] : shared.items()) told[name] = value;
+    return told.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+ReportTable difference_table(const std::vector<ListedRun>& runs,
+                             const std::vector<Report::Settings>& settings) {
+    const auto paths = differing_paths(runs);
+    if (paths.empty()) return {};
+    ReportTable out{msg("Settings that differ"), {}};
+    std::vector<Message>& head = out.rows.emplace_back(std::vector<Message>{msg("Setting")});
+    for (const auto& run : settings) head.emplace_back(run.name);
+    for (const std::string& path : paths) {
+        std::vector<Message>& row = out.rows.emplace_back(std::vector<Message>{path});
+        for (const ListedRun& run : runs) {
+            const RunSummary& summary = run.summary;
+            row.emplace_back(has(summary, path) ? setting_text(summary.config, path) : "–");
+        }
+    }
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,72 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/dataset_descriptor.h"
+#include "engine/error.h"
+#include "file/sha256.h"
+#include "folder_input.h"
+#include "scratch_file.h"
+#include "store/checkpoint.h"
+#include "store/run_folder.h"
+#include "train/restored.h"
+#include "train/trainer.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> files = {"state.json", "weights.safetensors",
+                                        "optimizer.safetensors", "carried.safetensors"};
+
+/// Puts the checksums right, so that what is behind them is reached too.
+void seal(const fs::path& checkpoint) {
+    using nlohmann::json;
+    json state = json::parse(engine::read_text(checkpoint / files[0]), nullptr, false);
+    if (!state.is_object()) return;
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        if (!fs::exists(checkpoint / files[i])) continue;
+        state["files"] = state.value("files", json()).is_object() ? state["files"] : json::object();
+        state["files"][files[i]] = {{"bytes", fs::file_size(checkpoint / files[i])},
+                                    {"sha256", engine::sha256_of(checkpoint / files[i])}};
+    }
+    std::ofstream(checkpoint / files[0])
+        << state.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// The settings that seeds.py trains its run with.
+engine::RunConfig seed_settings() {
+    engine::RunConfig config;
+    config.dataset.kind = "spirals";
+    config.model.kind = "mlp";
+    config.model.options["hidden"] = std::vector<std::int64_t>{4};
+    config.optimizer.kind = "adam";
+    return config;
+}
+
+engine::Trainer& trainer() {
+    static engine::Trainer made(seed_settings(), engine::Device{},
+                                engine::dataset_descriptor("spirals").schema({}), 100);
+    return made;
+}
+
+}  // namespace
+
+// Bytes as the files of a checkpoint, half of the times with checksums put right: it is refused
+// with an Error, or a trainer takes it.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const fuzz::ScratchFile scratch("checkpoint");
+    if (size == 0) return 0;
+    const fs::path run = scratch.path().string() + ".folder";
+    const fs::path checkpoint = run / "checkpoint-3";
+    fuzz::FolderInput(files, data + 1, size - 1).write_to(checkpoint);
+    try {
+        if (data[0] % 2 == 0) seal(checkpoint);
+        engine::list_checkpoints(run);
+        const engine::SavedRun saved = engine::read_saved_run(checkpoint);
+        engine::restored_parts(saved, seed_settings());
+        trainer().load_state(saved.training, engine::change_of(saved.config, seed_settings()));
+    } catch (const engine::Error&) {
+    }
+    fs::remove_all(run);
+    return 0;
+}
