@@ -16,6 +16,8 @@ struct GenerateArguments {
     std::string device = "auto";
     std::string temperature = "1";
     engine::GenerateOptions options;
+    std::string out;
+    std::int64_t count = 64;
     bool json = false;
 };
 
@@ -27,12 +29,30 @@ double number_of(const std::string& name, const std::string& text) {
     throw engine::Error(engine::ErrorCode::settings, name + ": " + text + ": use a number");
 }
 
+int draw(engine::TrainedModel& model, const GenerateArguments& args) {
+    if (args.out.empty()) {
+        throw engine::Error(engine::ErrorCode::settings,
+                            "generate: the model of this run draws pictures",
+                            "Say where they go: -o FILE.png.");
+    }
+    engine::save_picture(args.out, model.draw(args.count, args.options.seed));
+    if (args.json) {
+        const nlohmann::ordered_json object = {
+            {"pictures", args.count}, {"file", args.out}, {"step", model.step()}};
+        std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+    } else {
+        std::cout << args.count << " pictures in " << args.out << '\n';
+    }
+    return 0;
+}
+
 int generate(const GenerateArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::GenerateOptions options = args.options;
     options.temperature = number_of("--temperature", args.temperature);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
+    if (model.draws()) return draw(model, args);
     std::string text = options.prompt;
     if (!args.json) std::cout << text << std::flush;
     model.generate(options, [&](const std::string& piece) {
@@ -63,8 +83,10 @@ void describe_generate(Command command) {
         .within(0, 1'000'000'000);
     command.number("--length", args->options.length, "Words or characters to write (200)")
         .within(0, 1'000'000'000);
-    command.number("--seed", args->options.seed, "Seed of the draws (1)")
+    command.number("--seed", args->options.seed, "Seed of the random numbers (1)")
         .within(0, 9'000'000'000'000'000'000);
+    command.text("-o", args->out, "The PNG file for the pictures of an adversarial pair");
+    command.number("--count", args->count, "Pictures to draw (64)").within(1, 64);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
         .not_empty();
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();

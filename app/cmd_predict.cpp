@@ -20,6 +20,7 @@ struct PredictArguments {
     std::string checkpoint = "last";
     std::string device = "auto";
     std::int64_t top = 3;
+    std::string out;
     bool json = false;
 };
 
@@ -40,6 +41,7 @@ public:
         : model_(model), args_(args) {}
 
     void print(const std::string& input, const engine::Answer& answer) const {
+        if (!answer.picture.rgb.empty()) engine::save_picture(drawing_of(input), answer.picture);
         if (args_.json)
             print_json(input, answer);
         else
@@ -47,6 +49,12 @@ public:
     }
 
 private:
+    /// Where the model's drawing of a picture goes: beside no picture unless that is asked for.
+    std::string drawing_of(const std::string& input) const {
+        return (std::filesystem::path(args_.out) /
+                (std::filesystem::path(input).stem().string() + ".drawn.png"))
+            .string();
+    }
     std::string class_name(std::size_t index) const {
         const auto& names = model_.classes();
         return index < names.size() ? names[index] : std::to_string(index);
@@ -58,6 +66,7 @@ private:
                 {{"class", class_name(each)}, {"probability", answer.probabilities[each]}});
         }
         if (!answer.values.empty()) object["values"] = answer.values;
+        if (!answer.picture.rgb.empty()) object["drawing"] = drawing_of(input);
         std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     }
     void print_line(const std::string& input, const engine::Answer& answer) const {
@@ -73,6 +82,7 @@ private:
             std::cout << separator << value;
             separator = ", ";
         }
+        if (!answer.picture.rgb.empty()) std::cout << separator << drawing_of(input);
         std::cout << '\n';
     }
 
@@ -114,7 +124,8 @@ int predict(const PredictArguments& args) {
         } else {
             throw engine::Error(engine::ErrorCode::settings,
                                 "predict: the model of this run takes neither pictures nor rows",
-                                "Language models continue a text: use `halftone generate`.");
+                                "Language models continue a text, and adversarial pairs draw "
+                                "pictures: use `halftone generate`.");
         }
     }
     return 0;
@@ -131,6 +142,8 @@ void describe_predict(Command command) {
                   "Pictures (PNG, JPEG), or tables in CSV whose header names the columns");
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
         .not_empty();
+    command.text("--out", args->out,
+                 "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
     command.flag("--json", args->json, "One JSON object a line on standard output");

@@ -44,6 +44,11 @@ void add_loss(MetricSums* sums, ConstArray loss, double weight, Stream) {
     });
 }
 
+void add_weighted(double* sum, ConstArray value, double weight, Stream) {
+    assert(is_floating(value.dtype));
+    *sum += weight * number_at(value, 0);
+}
+
 void count_correct(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,
                    std::int64_t cols, Stream) {
     assert(is_floating(logits.dtype) && labels.dtype == DType::i64);

@@ -39,6 +39,11 @@ __global__ void add_loss_kernel(MetricSums* sums, const T* loss, double weight) 
     add_mean_loss(*sums, static_cast<double>(widen(*loss)), weight);
 }
 
+template <typename T>
+__global__ void add_weighted_kernel(double* sum, const T* value, double weight) {
+    *sum += weight * static_cast<double>(widen(*value));
+}
+
 /// One block, so that the order of summation is fixed.
 template <typename P, typename T>
 __global__ void add_squares_kernel(double* sums, const P* prediction, const T* target,
@@ -81,6 +86,14 @@ void add_loss(MetricSums* sums, ConstArray loss, double weight, Stream stream) {
         using T = decltype(type);
         launch("add_loss", add_loss_kernel<T>, one_thread, stream, sums,
                static_cast<const T*>(loss.data), weight);
+    });
+}
+
+void add_weighted(double* sum, ConstArray value, double weight, Stream stream) {
+    with_floating(value.dtype, [&](auto type) {
+        using T = decltype(type);
+        launch("add_weighted", add_weighted_kernel<T>, one_thread, stream, sum,
+               static_cast<const T*>(value.data), weight);
     });
 }
 

@@ -4204,5 +4204,97 @@
         <source>run {} is not among the stored runs</source>
         <translation>保存的运行中没有运行 {}</translation>
     </message>
+    <message>
+        <source>The autoencoder needs images whose sides are multiples of 4, not {} x {}.</source>
+        <translation>自编码器要求图像的边长是 4 的倍数，而不是 {} x {}。</translation>
+    </message>
+    <message>
+        <source>The DCGAN needs square images whose side is 4, 5, 6 or 7, doubled at least twice (16, 28, 32, 64), not {} x {}.</source>
+        <translation>DCGAN 要求正方形图像，边长为 4、5、6 或 7 至少翻倍两次（16、28、32、64），而不是 {} x {}。</translation>
+    </message>
+    <message>
+        <source>Autoencoder</source>
+        <translation>自编码器</translation>
+    </message>
+    <message>
+        <source>Squeezes an image through a short code and draws it again from that.</source>
+        <translation>把图像压缩成一段短编码，再由编码重新绘制。</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>编码长度</translation>
+    </message>
+    <message>
+        <source>Numbers that an image is squeezed into.</source>
+        <translation>图像被压缩成多少个数。</translation>
+    </message>
+    <message>
+        <source>Channels</source>
+        <translation>通道数</translation>
+    </message>
+    <message>
+        <source>Of the first convolution; the second has twice as many.</source>
+        <translation>第一个卷积的通道数；第二个是它的两倍。</translation>
+    </message>
+    <message>
+        <source>DCGAN</source>
+        <translation>DCGAN</translation>
+    </message>
+    <message>
+        <source>One network draws images from random numbers, another tells them from real ones; each learns from the other.</source>
+        <translation>一个网络由随机数生成图像，另一个分辨真假；两者互相学习。</translation>
+    </message>
+    <message>
+        <source>Latent numbers</source>
+        <translation>隐向量长度</translation>
+    </message>
+    <message>
+        <source>Random numbers that an image is drawn from.</source>
+        <translation>生成一幅图像所用的随机数个数。</translation>
+    </message>
+    <message>
+        <source>Of the widest inner images; each halving of the side doubles them.</source>
+        <translation>最大的中间特征图的通道数；边长每减半一次，通道数翻倍。</translation>
+    </message>
+    <message>
+        <source>Reconstruction</source>
+        <translation>重建</translation>
+    </message>
+    <message>
+        <source>Draws each image again from a short code.</source>
+        <translation>由短编码重新绘制每幅图像。</translation>
+    </message>
+    <message>
+        <source>Adversarial pair</source>
+        <translation>生成对抗网络</translation>
+    </message>
+    <message>
+        <source>A network learns to draw images that another takes for real.</source>
+        <translation>一个网络学习生成另一个网络会当真的图像。</translation>
+    </message>
+    <message>
+        <source>Generator loss</source>
+        <translation>生成器损失</translation>
+    </message>
+    <message>
+        <source>An adversarial pair has no best evaluation, so that nothing can wait for a better one.</source>
+        <translation>生成对抗网络没有“最佳”评估，因此无法等待更好的结果。</translation>
+    </message>
+    <message>
+        <source>Use another schedule than plateau, and no early stopping.</source>
+        <translation>请改用 plateau 以外的学习率策略，并关闭早停。</translation>
+    </message>
+    <message>
+        <source>A picture could not be packed: {}</source>
+        <translation>图像无法压缩保存：{}</translation>
+    </message>
+    <message>
+        <source>the model of this run does not draw pictures</source>
+        <translation>这次运行的模型不生成图像</translation>
+    </message>
+    <message>
+        <source>{} pictures: draw 1 to {}</source>
+        <translation>{} 幅图像：请取 1 到 {}</translation>
+    </message>
 </context>
 </TS>

@@ -2642,6 +2642,10 @@ started %7</source>
             <source>Answer</source>
             <translation>回答</translation>
         </message>
+        <message>
+            <source>Drawn again from its code</source>
+            <translation>由编码重新绘制</translation>
+        </message>
     </context>
     <context>
         <name>ui::ConfusionMatrix</name>
@@ -3009,6 +3013,59 @@ started %7</source>
         <message>
             <source>This model cannot be asked by hand. It can be evaluated.</source>
             <translation>此模型不支持手动输入，但可以评估。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::RandomAsk</name>
+        <message>
+            <source>Draw others</source>
+            <translation>重新生成</translation>
+        </message>
+        <message>
+            <source>Draws from other random numbers, the same for each model.</source>
+            <translation>换一组随机数重新生成，各模型使用同一组。</translation>
+        </message>
+        <message>
+            <source>Pictures of %1</source>
+            <translation>%1 的图像</translation>
+        </message>
+        <message>
+            <source>Random numbers of seed %1</source>
+            <translation>随机种子 %1</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SampleStrip</name>
+        <message>
+            <source>Pictures that the models draw</source>
+            <translation>模型生成的图像</translation>
+        </message>
+        <message>
+            <source>Click for all pictures of the run.</source>
+            <translation>点击查看本次运行的全部图像。</translation>
+        </message>
+        <message>
+            <source>Pictures of %1</source>
+            <translation>%1 的图像</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SampleViewer</name>
+        <message>
+            <source>Pictures of %1</source>
+            <translation>%1 的图像</translation>
+        </message>
+        <message>
+            <source>Step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Step %1, picture %2 of %3</source>
+            <translation>第 %1 步，第 %2 张，共 %3 张</translation>
         </message>
     </context>
 </TS>

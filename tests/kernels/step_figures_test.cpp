@@ -24,6 +24,15 @@ TEST(AddLoss, LeavesTheSumsForABatchOfNoWeight) {
     EXPECT_EQ(sums.weight, 2);
 }
 
+TEST(AddWeighted, AddsAValueTimesItsWeight) {
+    for (const DType dtype : floating) {
+        double sum = 1;
+        cpu::add_weighted(&sum, Buffer(dtype, {0.5}), 3, {});
+        cpu::add_weighted(&sum, Buffer(dtype, {-2}), 1.5, {});
+        EXPECT_EQ(sum, -0.5);
+    }
+}
+
 TEST(CountCorrect, AddsTheRowsWhoseLargestLogitIsTheirLabels) {
     for (const DType dtype : floating) {
         const Buffer logits(dtype, {1, 2, 3, 5, 4, 0, -1, -2, -3});
@@ -265,6 +274,19 @@ TEST(CudaAddLoss, AddsAsTheCpuDoes) {
             EXPECT_EQ(actual.weight, expected.weight);
             EXPECT_EQ(actual.values[1], 2);
         }
+    }
+}
+
+TEST(CudaAddWeighted, AddsAsTheCpuDoes) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating) {
+        double expected = 0.25;
+        const DeviceValue<double> sum(expected);
+        const Buffer value = random_buffer(dtype, 1, 2);
+        cpu::add_weighted(&expected, value, 0.3, {});
+        cuda::add_weighted(sum.get(), DeviceBuffer(value), 0.3, {});
+        // The device may add the product without rounding it first.
+        EXPECT_NEAR(sum.host(), expected, 0x1p-52 * (1 + std::fabs(expected)) * 2);
     }
 }
 

@@ -18,6 +18,9 @@ struct Picture {
 /// than 100 million pixels.
 Picture load_picture(const std::filesystem::path& file);
 
+/// Writes a PNG file. Throws Error(io).
+void save_picture(const std::filesystem::path& file, const Picture& picture);
+
 /// The picture at another size. Each pixel is a mean of those that it covers, weighted as a
 /// bilinear filter as wide as the step between pixels does (what PIL's resize does with BILINEAR).
 Picture resized(const Picture& picture, int width, int height);

@@ -13,7 +13,13 @@ namespace engine {
 
 /// What kind of input a trained model takes, and what a person is asked for.
 struct InputForm {
-    enum class Kind { picture, row, text, none };
+    enum class Kind {
+        picture,
+        row,
+        text,
+        random,  ///< nothing: it draws pictures from random numbers
+        none,
+    };
     /// A column of a table.
     struct Column {
         std::string name;
@@ -30,6 +36,7 @@ struct InputForm {
 struct Answer {
     std::vector<double> probabilities;  ///< by class; empty: a number is predicted
     std::vector<double> values;         ///< predicted, in original units
+    Picture picture;                    ///< drawn by a model that draws its input again
 
     /// The most probable class; -1 without classes.
     std::int64_t best() const;
@@ -109,6 +116,12 @@ public:
     /// false. Throws Error(value) unless the model continues text.
     void generate(const GenerateOptions& options,
                   const std::function<bool(const std::string&)>& take);
+
+    /// Whether the model draws pictures from random numbers.
+    bool draws() const;
+    /// So many pictures, 1 to 64, drawn from random numbers of this seed, as one. Throws
+    /// Error(value) unless draws().
+    Picture draw(std::int64_t count, std::int64_t seed);
 
     /// Evaluates the validation or the test part, whose data set is opened as the run did.
     /// `progress` is told the share done and stops the evaluation by returning false; the report is

@@ -16,6 +16,7 @@ namespace engine {
 struct ModelShape {
     std::vector<FieldSpec> inputs;
     std::int64_t outputs = 0;  ///< classes, targets, or words
+    Shape output = {};         ///< of one output that is an image, (C, H, W)
 };
 
 /// A network with its tensors under PyTorch's (torchvision's) names.

@@ -21,7 +21,8 @@ struct ModelSetup {
 enum class ModelOutput {
     scores,        ///< (rows, outputs)
     token_scores,  ///< (rows * tokens, outputs): for each token of a window
-    image,         ///< (rows, C, H, W)
+    image,         ///< (rows, C, H, W), of an image
+    generated,     ///< (rows, C, H, W), of random numbers: an AdversarialModel
 };
 
 /// A kind of model: the only place that knows it (design.md, D16).

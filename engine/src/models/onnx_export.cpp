@@ -22,10 +22,10 @@ std::vector<OnnxDim> state_dims(const Shape& state) {
 }
 
 std::vector<OnnxDim> output_dims(const ModelShape& shape, ModelOutput output) {
-    if (output != ModelOutput::image)
+    if (output != ModelOutput::image && output != ModelOutput::generated)
         return {output == ModelOutput::scores ? "batch" : "tokens", shape.outputs};
     std::vector<OnnxDim> dims{"batch"};
-    for (const std::int64_t size : shape.inputs.front().shape) dims.emplace_back(size);
+    for (const std::int64_t size : shape.output) dims.emplace_back(size);
     return dims;
 }
 

@@ -17,6 +17,8 @@ inline constexpr char config_file[] = "config.json";
 inline constexpr char events_file[] = "events.jsonl";
 inline constexpr char notes_file[] = "notes.json";
 inline constexpr char lock_file[] = "lock";
+/// Pictures that its model drew.
+inline constexpr char samples_folder[] = "samples";
 
 /// An exclusive lock on a file, made if absent; freed by the destructor and by the process's death.
 class FileLock {

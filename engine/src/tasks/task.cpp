@@ -43,6 +43,11 @@ void add_loss(TaskStep& step, const Tensor& loss, std::int64_t weight) {
         step.sums, loss.array(), static_cast<double>(weight), current_stream());
 }
 
+void add_mean(TaskStep& step, int at, const Tensor& mean, std::int64_t weight) {
+    on(mean.device(), kernels::cpu::add_weighted, kernels::cuda::add_weighted)(
+        step.sums->values + at, mean.array(), static_cast<double>(weight), current_stream());
+}
+
 void count_correct(TaskStep& step, int at, const Tensor& logits, const Tensor& labels) {
     const Tensor rows = in_layout(logits.detach(), Layout::contiguous);
     on(rows.device(), kernels::cpu::count_correct, kernels::cuda::count_correct)(

@@ -71,6 +71,14 @@ private:
     Casts casts_;
 };
 
+/// Pictures that show how far a model is: bands of the same number of images (N, C, H, W), drawn
+/// row by row, each row of a band under that of the band before.
+struct PictureBands {
+    TensorList bands;  ///< empty: there are none
+    double black = 0;  ///< the value of a black pixel
+    double white = 1;
+};
+
 /// What a batch means: joins a data set and a model (design.md, D15). The only place that knows
 /// which fields a batch has, which losses follow from them and how good a result is. It owns no
 /// tensors of a step and keeps nothing from one step to the next.
@@ -101,12 +109,23 @@ public:
     virtual std::vector<std::string> optimizer_names() const { return {""}; }
     /// Their values from the sums of one step, one epoch or one evaluation.
     virtual void derive(const MetricSums& sums, std::span<double> values) const;
+    /// Of the first batch of an evaluation, once it was evaluated: what is kept in the run's
+    /// folder.
+    virtual PictureBands pictures(const TaskStep& step) const {
+        (void)step;
+        return {};
+    }
+    /// Whether an evaluation can be better than another. Without that there is no best checkpoint,
+    /// and neither plateau nor early stopping.
+    virtual bool has_best() const { return true; }
     /// Rows of a batch in evaluation where the settings leave it to the task.
     virtual std::int64_t evaluation_batch() const { return 256; }
 };
 
 /// sums += a mean loss over `weight` samples.
 void add_loss(TaskStep& step, const Tensor& loss, std::int64_t weight);
+/// sums.values[at] += a mean over `weight` samples, times that.
+void add_mean(TaskStep& step, int at, const Tensor& mean, std::int64_t weight);
 /// sums.values[at] += the rows of logits (rows, classes) whose largest is that of their label.
 void count_correct(TaskStep& step, int at, const Tensor& logits, const Tensor& labels);
 /// sums.values[at ... at + 2] += those of kernels::AddSquares.

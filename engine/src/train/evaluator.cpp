@@ -1,6 +1,11 @@
 #include "train/evaluator.h"
 
+#include <algorithm>
+
+#include "core/cast.h"
+#include "core/restore.h"
 #include "engine/error.h"
+#include "shape/slice.h"
 
 namespace engine {
 namespace {
@@ -27,6 +32,17 @@ Evaluator::Evaluator(Task& task, Model& model, const MixedPrecision& precision,
     sums_.clear();
 }
 
+void Evaluator::begin() {
+    state_.reset();
+    first_ = true;
+}
+
+void Evaluator::keep_pictures(const TaskStep& step) {
+    pictures_ = task_.pictures(step);
+    for (Tensor& band : pictures_.bands)
+        band = snapshot(to(slice(band, 0, 0, std::min(band.size(0), most_pictures)), DType::f32));
+}
+
 Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
     const InferenceMode inference;
     const DeviceBatch here = feed.upload(batch);
@@ -36,6 +52,7 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
         const EvaluationMode mode(model_);
         precision_.run([&] { task_.evaluate(step); });
     }
+    if (std::exchange(first_, false)) keep_pictures(step);
     state_.carry(step.next_state);
     if (kernels::RefusalNote* note = refusal_note(device_))
         kernels::cuda::take_refusal(&sums_.data()->refusal, note, current_stream());

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "core/refusals.h"
 #include "tasks/task.h"
 #include "train/batch_feed.h"
@@ -15,11 +17,14 @@ public:
     Evaluator(Task& task, Model& model, const MixedPrecision& precision, const Device& device);
 
     /// A pass over a part begins: its carried state is zeroed.
-    void begin() { state_.reset(); }
+    void begin();
     /// Returns what the task predicted (TaskStep::predicted), on the device. Throws Error.
     Tensor add(const Batch& batch, BatchFeed& feed);
     /// The sums since the last call; waits for them. Throws Error(value) for a refused value.
     MetricSums take();
+    /// The task's pictures of the pass's first batch, on the host, at most `most_pictures` a band.
+    PictureBands take_pictures() { return std::exchange(pictures_, {}); }
+    static constexpr std::int64_t most_pictures = 64;
 
 private:
     struct Sums {
@@ -27,12 +32,16 @@ private:
         kernels::RefusalNote refusal;
     };
 
+    void keep_pictures(const TaskStep& step);
+
     Task& task_;
     Model& model_;
     const MixedPrecision& precision_;
     Device device_;
     CarriedState state_;
     DeviceRecord<Sums> sums_;
+    PictureBands pictures_;
+    bool first_ = true;
 };
 
 }  // namespace engine

@@ -10,12 +10,12 @@
 
 namespace engine {
 
-MadeSample::MadeSample(const Schema& schema)
-    : schema_(schema), f32_(schema.fields.size()), i64_(schema.fields.size()) {
+MadeSample::MadeSample(const Schema& schema, std::int64_t size)
+    : schema_(schema), size_(size), f32_(schema.fields.size()), i64_(schema.fields.size()) {
     for (std::size_t i = 0; i < schema.fields.size(); ++i) {
-        const auto size = static_cast<std::size_t>(schema.fields[i].shape.numel());
-        if (schema.fields[i].dtype == DType::f32) f32_[i].resize(size);
-        if (schema.fields[i].dtype == DType::i64) i64_[i].resize(size);
+        const auto numbers = static_cast<std::size_t>(schema.fields[i].shape.numel());
+        if (schema.fields[i].dtype == DType::f32) f32_[i].resize(numbers);
+        if (schema.fields[i].dtype == DType::i64) i64_[i].resize(numbers);
     }
 }
 
@@ -54,11 +54,12 @@ Tensor Predictor::predict(const Batch& batch, BatchFeed& feed) {
     return snapshot(to(evaluator_->add(batch, feed), DType::f32));
 }
 
-Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample) {
+Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample, std::int64_t seed) {
     const RunContext::Entry entered(context_);
     const DataPart part{sample};
-    const LoaderOptions options{.sampler = {.batch_size = 1, .shuffle = false, .window = 1},
-                                .epochs = 1};
+    const LoaderOptions options{
+        .sampler = {.batch_size = sample->size(), .seed = seed, .shuffle = false, .window = 1},
+        .epochs = 1};
     const Schema& schema = task_->schema(false);
     const auto feed = make_ring_feed(device(), schema);
     Batch batch;

@@ -7,12 +7,12 @@
 
 namespace engine {
 
-/// A sample that was made by hand: the bytes of each field.
+/// A sample that was made by hand, or the same one several times: the bytes of each field.
 class MadeSample final : public Dataset {
 public:
-    explicit MadeSample(const Schema& schema);
+    explicit MadeSample(const Schema& schema, std::int64_t size = 1);
 
-    std::int64_t size() const override { return 1; }
+    std::int64_t size() const override { return size_; }
     const Schema& schema() const override { return schema_; }
     void read(std::int64_t index, const SampleFields& out) const override;
 
@@ -21,6 +21,7 @@ public:
 
 private:
     Schema schema_;
+    std::int64_t size_;
     std::vector<std::vector<float>> f32_;  // by field
     std::vector<std::vector<std::int64_t>> i64_;
 };
@@ -38,8 +39,11 @@ public:
     void begin();
     /// What the task predicts of a batch, on the host, in f32.
     Tensor predict(const Batch& batch, BatchFeed& feed);
-    /// What the task predicts of one sample; the state is carried on from the one before.
-    Tensor predict(const std::shared_ptr<const Dataset>& sample);
+    /// What the task predicts of one sample, or of several at once; the state is carried on from
+    /// the one before. `seed`: of what the task draws.
+    Tensor predict(const std::shared_ptr<const Dataset>& sample, std::int64_t seed = 1);
+    /// What the model drew of the first samples since begin().
+    PictureBands take_pictures() { return evaluator_->take_pictures(); }
     MetricSums take() { return evaluator_->take(); }
     RunContext& context() { return context_; }
 

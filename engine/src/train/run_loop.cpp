@@ -12,6 +12,7 @@
 #include "kernels/parallel.h"
 #include "tasks/task_descriptor.h"
 #include "train/run_needs.h"
+#include "train/run_pictures.h"
 
 namespace engine {
 namespace {
@@ -57,6 +58,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     if (config_.max_steps > 0) steps_planned_ = std::min(steps_planned_, config_.max_steps);
     trainer_ = std::make_unique<Trainer>(config_, device, fields, steps_planned_);
     const Task& task = trainer_->task();
+    check_best_is_there(config_, task);
     const DeviceScope scope(device);
     const BooksScope books(trainer_->books());
     feed_ = make_feed(device, data_.train, task.schema(true), options, feed_depth());
@@ -71,7 +73,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     for (const Message& warning : data_.warnings) post_(RunWarning{run_, warning});
 }
 
-RunStarted RunLoop::started(const std::filesystem::path& folder) const {
+RunStarted RunLoop::started() const {
     const Task& task = trainer_->task();
     RunStarted event;
     event.run = run_;
@@ -83,7 +85,7 @@ RunStarted RunLoop::started(const std::filesystem::path& folder) const {
     event.test_samples = data_.test.size();
     event.validation_samples = data_.validation.size();
     event.steps_planned = steps_planned_;
-    event.folder = folder.string();
+    event.folder = folder_.string();
     event.task = task_of(config_, data_.train.data->schema()).kind;
     event.unit = dataset_descriptor(config_.dataset.kind).unit;
     event.metrics = task.metrics();
@@ -202,9 +204,20 @@ void RunLoop::finish_epoch() {
         figures_of(trainer_->task(), progress_.sums, progress_.loss_sum / progress_.sums.weight);
     post_(EpochDone{run_, progress_.epoch, trainer_->steps(), training, validation, test,
                     progress_.elapsed_s - progress_.epoch_start_s, ended});
-    const bool better = best_->see(validation, test, progress_.epoch, trainer_->steps());
+    keep_pictures();
+    const bool better = best_->see(validation, test, progress_.epoch, trainer_->steps()) &&
+                        trainer_->task().has_best();
     if (ended) end_epoch();
     if (better && checkpoints_ && checkpoints_->wants_best()) checkpoints_->save_best(saved_run());
+}
+
+/// A full disk costs the pictures, not the run.
+void RunLoop::keep_pictures() {
+    try {
+        engine::keep_pictures(folder_, trainer_->steps(), trainer_->take_pictures());
+    } catch (const Error& error) {
+        post_(RunWarning{run_, error.message(), trainer_->steps()});
+    }
 }
 
 void RunLoop::end_epoch() {

@@ -83,7 +83,7 @@ private:
     FeedDepth feed_depth() const;
     void open_run();
     void begin_run();
-    void keep_input_guide(const std::filesystem::path& folder);
+    void keep_input_guide();
     void go_on(const Continuation& from);
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);
@@ -91,10 +91,11 @@ private:
     void take_batches();
     void finish_step(FinishedStep step);
     double samples_per_s() const;
-    RunStarted started(const std::filesystem::path& folder) const;
+    RunStarted started() const;
     void pass_warnings_on();
     void check_files();
     void finish_epoch();
+    void keep_pictures();
     void end_epoch();
 
     RunConfig config_;
@@ -118,6 +119,7 @@ private:
     RunProgress progress_;
 
     std::string run_;
+    std::filesystem::path folder_;
     std::int64_t steps_planned_ = 0;
     std::chrono::steady_clock::time_point checked_{};  // the files
 };

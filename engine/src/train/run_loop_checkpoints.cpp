@@ -39,19 +39,19 @@ void RunLoop::open_run() {
 void RunLoop::begin_run() {
     const auto made = store_.create(config_, options_.folder);
     run_ = made.run;
-    writer_.emplace(StepRecordWriter::create(made.folder, metric_column_count(trainer_->task())));
+    folder_ = made.folder;
+    writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task())));
     if (options_.save_checkpoints)
-        checkpoints_ =
-            std::make_unique<RunCheckpoints>(config_.checkpoint, made.folder, run_, 0, 0);
-    keep_input_guide(made.folder);
-    post_(started(made.folder));
+        checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, 0, 0);
+    keep_input_guide();
+    post_(started());
 }
 
 /// For those who use the trained model where the data are not at hand.
-void RunLoop::keep_input_guide(const std::filesystem::path& folder) {
+void RunLoop::keep_input_guide() {
     InputGuide guide{data_.train.data->schema()};
     data_.train.data->guide(guide);
-    write_input_guide(folder, guide);
+    write_input_guide(folder_, guide);
 }
 
 void RunLoop::go_on(const Continuation& from) {
@@ -67,20 +67,21 @@ void RunLoop::go_on(const Continuation& from) {
     const RunStore::NewRun made = from.in_place ? store_.reopen(from.run_folder, step)
                                                 : store_.create(config_, options_.folder);
     run_ = made.run;
+    folder_ = made.folder;
     std::string parent;
-    keep_input_guide(made.folder);
+    keep_input_guide();
     if (from.in_place) {
-        writer_.emplace(StepRecordWriter::open(made.folder, step, columns));
+        writer_.emplace(StepRecordWriter::open(folder_, step, columns));
     } else {
         parent = read_stored_run(from.run_folder).summary.run;
-        writer_.emplace(StepRecordWriter::create(made.folder, columns));
+        writer_.emplace(StepRecordWriter::create(folder_, columns));
     }
-    post_(started(made.folder));
+    post_(started());
     if (!parent.empty()) copy_parent(from.run_folder, step);
     post_(RunResumed{run_, step, step - trainer_->updates(), parent, std::move(restored)});
     if (!options_.save_checkpoints) return;
-    checkpoints_ = std::make_unique<RunCheckpoints>(config_.checkpoint, made.folder, run_, step,
-                                                    progress_.epoch);
+    checkpoints_ =
+        std::make_unique<RunCheckpoints>(config_.checkpoint, folder_, run_, step, progress_.epoch);
     // A new run has a checkpoint of its own to go on from.
     if (!from.in_place && saved) checkpoints_->save(saved_run());
 }

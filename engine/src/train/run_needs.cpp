@@ -70,6 +70,15 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
                 msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
 }
 
+void check_best_is_there(const RunConfig& config, const Task& task) {
+    const bool waits = config.schedule.kind == "plateau" || config.early_stopping.patience > 0;
+    if (!waits || task.has_best()) return;
+    throw Error(ErrorCode::settings,
+                msg("An adversarial pair has no best evaluation, so that nothing can wait for a "
+                    "better one."),
+                msg("Use another schedule than plateau, and no early stopping."));
+}
+
 void check_device(const RunConfig& config) {
     check_precision_is_there(config, resolve_device(config.device));
 }

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "engine/message.h"
 #include "engine/run_config.h"
-#include "models/model.h"
+#include "tasks/task.h"
 
 namespace engine {
 
@@ -22,6 +22,10 @@ void check_batch_fits(const RunConfig& config, const Schema& schema, const Devic
 
 /// Throws Error(device) for tf32 on a device without it.
 void check_precision_is_there(const RunConfig& config, const Device& device);
+
+/// Throws Error(settings) for a schedule or a stop that waits for a better evaluation where the
+/// task knows no better one.
+void check_best_is_there(const RunConfig& config, const Task& task);
 
 /// What to try after a step has run out of memory: a batch size of at most half of the present one.
 Message smaller_batch(const RunConfig& config, const MemoryBooks& books, const Device& device);

@@ -124,7 +124,7 @@ void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMark
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
         account_gradients();
-        if (phase == 0 && before_update) before_update();
+        if (phase + 1 == phases_.size() && before_update) before_update();
         update(phases_[phase], phase + 1 == phases_.size());
     }
     micro_batches_.clear();

@@ -58,8 +58,8 @@ public:
     const MixedPrecision& precision() const { return precision_; }
     Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
 
-    /// Called in each step between the backward pass and the update; the step cannot be captured
-    /// while it is set.
+    /// Called in each step between the backward pass and the update of the last phase; the step
+    /// cannot be captured while it is set.
     std::function<void()> before_update;
 
 private:

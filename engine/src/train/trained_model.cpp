@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "tasks/task_descriptor.h"
 #include "train/part_report.h"
+#include "train/run_pictures.h"
 #include "train/text_generator.h"
 
 namespace engine {
@@ -41,7 +42,9 @@ struct TrainedModel::Impl {
 
     void describe_inputs() {
         const FieldSpec input = predictor.task().model_shape().inputs.front();
-        if (input.kind == FieldKind::image) {
+        if (model_descriptor(saved.config.model.kind).output == ModelOutput::generated) {
+            form.kind = InputForm::Kind::random;
+        } else if (input.kind == FieldKind::image) {
             form.kind = InputForm::Kind::picture;
             form.channels = static_cast<int>(input.shape[0]);
             form.height = static_cast<int>(input.shape[1]);
@@ -82,6 +85,12 @@ struct TrainedModel::Impl {
         const Tensor predicted = predictor.predict(sample);
         predictor.take();
         Answer out;
+        if (model_descriptor(saved.config.model.kind).output == ModelOutput::image) {
+            PictureBands drawing = predictor.take_pictures();
+            drawing.bands.erase(drawing.bands.begin(), drawing.bands.end() - 1);
+            out.picture = drawn(drawing);
+            return out;
+        }
         const auto values = predicted.values();
         if (guide.schema.find(FieldKind::label) != nullptr && task == "classification") {
             out.probabilities = probabilities_of(values);
@@ -150,6 +159,20 @@ void TrainedModel::generate(const GenerateOptions& options,
     if (found != config().dataset.options.end()) lower = &found->second;
     const bool lowercase = lower != nullptr && *lower == OptionValue(true);
     generate_text(impl_->predictor, impl_->guide, lowercase, options, take);
+}
+
+bool TrainedModel::draws() const { return form().kind == InputForm::Kind::random; }
+
+Picture TrainedModel::draw(std::int64_t count, std::int64_t seed) {
+    if (!draws())
+        throw Error(ErrorCode::value, msg("the model of this run does not draw pictures"));
+    if (count < 1 || count > Evaluator::most_pictures)
+        throw Error(ErrorCode::value,
+                    msg("{} pictures: draw 1 to {}", count, Evaluator::most_pictures));
+    impl_->predictor.begin();
+    impl_->predictor.predict(std::make_shared<MadeSample>(impl_->guide.schema, count), seed);
+    impl_->predictor.take();
+    return drawn(impl_->predictor.take_pictures());
 }
 
 PartReport TrainedModel::evaluate(const std::string& part, std::size_t hardest,

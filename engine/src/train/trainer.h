@@ -51,6 +51,8 @@ public:
     void evaluate(const Batch& batch, BatchFeed& feed);
     /// The sums of the evaluated batches since the last call; waits for them. Throws Error(value).
     MetricSums take_evaluation() { return evaluator_->take(); }
+    /// Of the pass that was taken last.
+    PictureBands take_pictures() { return evaluator_->take_pictures(); }
 
     /// Takes the place of the settings' schedule; before the first step.
     void set_schedule(const kernels::LearningRateSchedule& schedule) {

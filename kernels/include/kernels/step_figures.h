@@ -24,6 +24,10 @@ struct MetricSums {
 using AddLoss = void(MetricSums* sums, ConstArray loss, double weight, Stream stream);
 HALFTONE_KERNEL(AddLoss, add_loss);
 
+/// *sum += weight * value[0], in double. value one number of any floating dtype.
+using AddWeighted = void(double* sum, ConstArray value, double weight, Stream stream);
+HALFTONE_KERNEL(AddWeighted, add_weighted);
+
 /// *correct += the rows whose first largest logit (NaN counts as largest) is that of their label.
 /// logits (rows, cols) dense, floating; labels (rows) i64.
 using CountCorrect = void(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,

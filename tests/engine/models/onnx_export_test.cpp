@@ -28,7 +28,9 @@ ModelShape shape_for(const ModelDescriptor& kind) {
                   .cardinality = 11,
                   .windowed = true}},
                 11};
-    return {{{.name = "image", .kind = FieldKind::image, .shape = {3, 32, 32}}}, 5};
+    if (kind.output == ModelOutput::generated)
+        return {{{.name = "latent", .shape = {100}}}, 0, {3, 32, 32}};
+    return {{{.name = "image", .kind = FieldKind::image, .shape = {3, 32, 32}}}, 5, {3, 32, 32}};
 }
 
 ReadOnnx exported(const ModelConfig& config, DType dtype) {
@@ -44,12 +46,14 @@ ReadOnnx exported(const std::string& kind, DType dtype) {
     return exported(config, dtype);
 }
 
-/// Parameters and buffers that the graph does not hold in their own shape; but for counters.
+/// Parameters and buffers that the graph does not hold in their own shape; but for counters, and
+/// the network that a generator learns against.
 std::vector<std::string> absent(const ModelConfig& config, const ReadOnnx& read) {
     const auto model = make_model(config, shape_for(model_descriptor(config.kind)), 1, Device{});
     std::vector<std::string> out;
     for (const auto* list : {&model->parameters(), &model->buffers()})
         for (const Parameter& entry : *list) {
+            if (entry.name.starts_with("discriminator.")) continue;
             if (entry.name.ends_with("num_batches_tracked")) continue;
             const auto found = read.initializers.find(entry.name);
             const Shape& shape = entry.tensor.shape();

@@ -82,7 +82,8 @@ TEST_F(Reports, OfAnotherProgramsRunTellOnlyWhatThatProgramTold) {
     EXPECT_THAT(report.settings[1].json, HasSubstr("\"program\": \"PyTorch 2.15.0\""));
     EXPECT_THAT(report.settings[1].json, HasSubstr("\"workers\": \"3\""));
     EXPECT_THAT(report.settings[1].json, HasSubstr("\"preset\": \"amp-fp16\""));
-    EXPECT_THAT(text_of(report.differences), HasSubstr("precision.preset | fp32 | amp-fp16"));
+    EXPECT_THAT(text_of(report.differences),
+                HasSubstr("precision.preset | \"fp32\" | \"amp-fp16\" |"));
     EXPECT_THAT(text_of(report.differences), Not(HasSubstr("batch_size")));
     EXPECT_THAT(text_of(report.runs), HasSubstr("Data set and model | spirals, mlp | -, ResNet |"));
     EXPECT_THAT(text_of(report.runs), HasSubstr("Seed | 1 | – |"));

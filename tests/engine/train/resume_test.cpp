@@ -37,6 +37,7 @@ RunConfig config_of(const Case& wanted) {
     config.epochs = 3;
     config.max_steps = 24;
     if (wanted.model == "rnn-lm") config.model.options["dropout"] = 0.3;
+    if (wanted.model == "dcgan") config.model.options["channels"] = std::int64_t{4};
     return config;
 }
 
@@ -53,9 +54,10 @@ TEST_P(BitExactResume, AStoppedRunGoesOnAsIfItHadNotStopped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, BitExactResume,
-                         testing::Values(Case{"mlp", "fp32", 1}, Case{"mlp", "amp-fp16", 4},
-                                         Case{"mlp", "pure-fp16", 1}, Case{"lenet", "o2-fp16", 1},
-                                         Case{"lenet", "amp-fp16", 1},
+                         testing::Values(Case{"autoencoder", "amp-bf16", 1},
+                                         Case{"dcgan", "amp-fp16", 4}, Case{"mlp", "fp32", 1},
+                                         Case{"mlp", "amp-fp16", 4}, Case{"mlp", "pure-fp16", 1},
+                                         Case{"lenet", "o2-fp16", 1}, Case{"lenet", "amp-fp16", 1},
                                          Case{"rnn-lm", "amp-bf16", 4},
                                          Case{"rnn-lm", "amp-fp16", 1}),
                          [](const auto& each) {

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "engine/error.h"
+#include "engine/sample_pictures.h"
 #include "engine/session.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
@@ -247,6 +248,66 @@ TEST(InputRows, AreNamedByTheFirstRow) {
     std::ofstream(folder / "b.csv") << "x,y\n1\n";
     EXPECT_THROW(read_input_rows(folder / "b.csv"), Error);
     EXPECT_THROW(read_input_rows(folder / "none.csv"), Error);
+}
+
+RunConfig drawing_run(const std::string& model) {
+    RunConfig config = small_run(model, "amp-fp16");
+    config.model.options["channels"] = std::int64_t{4};
+    config.dataset.train_limit = 64;
+    config.dataset.test_limit = 20;
+    config.epochs = 2;
+    return completed(config);
+}
+
+TEST_F(TrainedModels, DrawAPictureAgainFromAnAutoencodersCode) {
+    const RunSummary run = train(drawing_run("autoencoder"));
+    EXPECT_THAT(list_sample_pictures(run.folder), SizeIs(2));
+    TrainedModel model(run.folder);
+    EXPECT_EQ(model.form().kind, InputForm::Kind::picture);
+    const Picture white{28, 28, std::vector<std::uint8_t>(28 * 28 * 3, 255)};
+    const Answer answer = model.answer(white);
+    EXPECT_EQ(answer.picture.width, 28);
+    EXPECT_EQ(answer.picture.height, 28);
+    EXPECT_THAT(answer.values, IsEmpty());
+    EXPECT_EQ(answer.picture.rgb, model.answer(white).picture.rgb);
+    const Picture black{28, 28, std::vector<std::uint8_t>(28 * 28 * 3, 0)};
+    EXPECT_NE(answer.picture.rgb, model.answer(black).picture.rgb);
+    EXPECT_FALSE(model.draws());
+    EXPECT_THROW(model.draw(1, 1), Error);
+    EXPECT_EQ(model.evaluate().figures.loss, run.test.loss);
+}
+
+TEST_F(TrainedModels, DrawPicturesFromTheNumbersOfASeed) {
+    const RunSummary run = train(drawing_run("dcgan"));
+    const auto kept = list_sample_pictures(run.folder);
+    ASSERT_THAT(kept, SizeIs(2));
+    EXPECT_NE(load_picture(kept[0].file).rgb, load_picture(kept[1].file).rgb);
+    TrainedModel model(run.folder);
+    EXPECT_EQ(model.form().kind, InputForm::Kind::random);
+    ASSERT_TRUE(model.draws());
+    const Picture four = model.draw(4, 7);
+    EXPECT_EQ(four.width, 4 * 28 + 3);
+    EXPECT_EQ(four.rgb, model.draw(4, 7).rgb);
+    EXPECT_NE(four.rgb, model.draw(4, 8).rgb);
+    EXPECT_THROW(model.draw(0, 1), Error);
+    EXPECT_THROW(model.draw(65, 1), Error);
+    EXPECT_THROW(model.answer(four), Error);
+    const PartReport report = model.evaluate();
+    EXPECT_EQ(report.figures.loss, run.test.loss);
+    EXPECT_EQ(report.figures.of("generator_loss"), run.test.of("generator_loss"));
+}
+
+TEST_F(TrainedModels, OfAnAdversarialPairWaitForNoBetterEvaluation) {
+    RunConfig config = drawing_run("dcgan");
+    config.early_stopping.patience = 1;
+    Session session(config, std::make_shared<ComputeThread>(), store_);
+    session.post(Command::start);
+    EXPECT_TRUE(session.wait(600));
+    std::string refused;
+    for (const Event& event : session.drain()) {
+        if (const auto* failed = std::get_if<RunFailed>(&event)) refused = failed->message.str();
+    }
+    EXPECT_THAT(refused, HasSubstr("no best evaluation"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "panels/guide_card.h"
 #include "panels/run_cards.h"
+#include "panels/sample_strip.h"
 #include "panels/verdict_bar.h"
 #include "theme/tokens.h"
 
@@ -14,7 +15,8 @@ TrainingPage::TrainingPage(const Context& context, QWidget* parent)
     plots_->setWindowFlags(Qt::Widget);  // the constructor always makes it a window
     plots_->setAnimated(false);
     plots_->setDockOptions(QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
-    head_ = {new GuideCard(context, this), cards_, new VerdictBar(context, this)};
+    head_ = {new GuideCard(context, this), cards_, new VerdictBar(context, this),
+             new SampleStrip(context, this)};
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);

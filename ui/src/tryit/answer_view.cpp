@@ -1,11 +1,13 @@
 #include "tryit/answer_view.h"
 
 #include <QPainter>
+#include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
 
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/picture_view.h"
 
 namespace ui {
 
@@ -19,8 +21,12 @@ constexpr int barHeight = 8;
 }  // namespace
 
 AnswerView::AnswerView(Theme* theme, const std::string& precision, QWidget* parent)
-    : QWidget(parent), theme_(theme), precision_(precision) {
+    : QWidget(parent), theme_(theme), precision_(precision), drawing_(new PictureView(this)) {
     setAccessibleName(tr("Answer"));
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->addWidget(drawing_);
+    drawing_->hide();
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -30,6 +36,7 @@ QSize AnswerView::minimumSizeHint() const {
 }
 
 void AnswerView::showNote(const QString& note) {
+    drawing_->hide();
     answer_ = {};
     bars_.clear();
     summary_.clear();
@@ -64,7 +71,11 @@ void AnswerView::show(const engine::Answer& answer, const ModelFacts& facts) {
         summary_ = values.join(u", "_s);
         caption_ = QString::fromStdString(facts.target);
         words << caption_ + u' ' + summary_;
+    } else if (!answer.picture.rgb.empty()) {
+        words << tr("Drawn again from its code");
     }
+    drawing_->setVisible(!answer.picture.rgb.empty());
+    drawing_->setImage(answer.picture.rgb.empty() ? QImage() : toImage(answer.picture));
     setAccessibleDescription(words.join(u", "_s));
     updateGeometry();
     update();

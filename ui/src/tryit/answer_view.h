@@ -6,9 +6,11 @@
 
 namespace ui {
 
+class PictureView;
 class Theme;
 
-/// What a model says of one input: its classes as bars, or the number that it predicts.
+/// What a model says of one input: its classes as bars, the number that it predicts, or what it
+/// draws.
 class AnswerView final : public QWidget {
     Q_OBJECT
 public:
@@ -34,6 +36,7 @@ private:
 
     Theme* theme_;
     std::string precision_;
+    PictureView* drawing_;
     engine::Answer answer_;
     std::vector<Bar> bars_;
     QString summary_;

@@ -8,6 +8,7 @@
 #include "theme/theme.h"
 #include "tryit/evaluate_panel.h"
 #include "tryit/picture_ask.h"
+#include "tryit/random_ask.h"
 #include "tryit/row_ask.h"
 #include "tryit/text_ask.h"
 #include "widgets/choice_box.h"
@@ -173,6 +174,8 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
             return new RowAsk(theme, form, alike, body_);
         case Kind::text:
             return new TextAsk(theme, form, alike, body_);
+        case Kind::random:
+            return new RandomAsk(theme, alike, body_);
         case Kind::none:
             break;
     }

@@ -1,0 +1,88 @@
+#include "models/autoencoder.h"
+
+#include "engine/error.h"
+#include "models/model_descriptor.h"
+#include "pointwise/activation.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+constexpr auto uniform = Conv2d::Init::uniform_fan_in;
+
+void check_image(const Shape& image) {
+    const bool fits = image[1] % 4 == 0 && image[2] % 4 == 0;
+    if (fits) return;
+    throw Error(ErrorCode::settings,
+                msg("The autoencoder needs images whose sides are multiples of 4, not {} x {}.",
+                    image[1], image[2]));
+}
+
+}  // namespace
+
+Autoencoder::Autoencoder(const Shape& image, std::int64_t code, std::int64_t channels,
+                         std::optional<std::int64_t> seed, const Device& device)
+    : SimpleModel(seed, device), encoder_("encoder"), decoder_("decoder") {
+    check_image(image);
+    inner_ = {2 * channels, image[1] / 4, image[2] / 4};
+    conv1_ = Conv2d(registry_, "encoder.0", image[0], channels, 3, 2, 1, true, uniform);
+    conv2_ = Conv2d(registry_, "encoder.2", channels, 2 * channels, 3, 2, 1, true, uniform);
+    to_code_ = Linear(registry_, "encoder.5", inner_.numel(), code);
+    from_code_ = Linear(registry_, "decoder.0", code, inner_.numel());
+    up1_ = ConvTranspose2d(registry_, "decoder.3", 2 * channels, channels, 4, 2, 1);
+    up2_ = ConvTranspose2d(registry_, "decoder.5", channels, image[0], 4, 2, 1);
+}
+
+Tensor Autoencoder::encode(const Tensor& x) const {
+    const ModuleScope opened(encoder_);
+    const Tensor h = relu(conv2_(relu(conv1_(x))));
+    return to_code_(flatten(h, 1));
+}
+
+Tensor Autoencoder::decode(const Tensor& code) const {
+    const ModuleScope opened(decoder_);
+    const Tensor h = relu(from_code_(code));
+    const Tensor image = reshape(h, {h.size(0), inner_[0], inner_[1], inner_[2]});
+    return sigmoid(up2_(relu(up1_(image))));
+}
+
+Tensor Autoencoder::forward(const Tensor& x) { return decode(encode(x)); }
+
+OnnxValue Autoencoder::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
+    OnnxValue h = graph.node("Relu", {conv1_.graph(graph, x)});
+    h = graph.node("Flatten", {graph.node("Relu", {conv2_.graph(graph, h)})});
+    h = graph.node("Relu", {from_code_.graph(graph, to_code_.graph(graph, h))});
+    const OnnxValue shape = graph.integers({-1, inner_[0], inner_[1], inner_[2]});
+    h = graph.node("Reshape", {h, shape});
+    h = graph.node("Relu", {up1_.graph(graph, h)});
+    return graph.node("Sigmoid", {up2_.graph(graph, h)});
+}
+
+ModelDescriptor autoencoder_descriptor() {
+    return {.kind = "autoencoder",
+            .title = "Autoencoder",
+            .summary = "Squeezes an image through a short code and draws it again from that.",
+            .inputs = {FieldKind::image},
+            .output = ModelOutput::image,
+            .options = {{.name = "code",
+                         .label = "Code",
+                         .default_value = std::int64_t{32},
+                         .help = "Numbers that an image is squeezed into.",
+                         .lowest = 1,
+                         .highest = 65536,
+                         .prominent = true},
+                        {.name = "channels",
+                         .label = "Channels",
+                         .default_value = std::int64_t{16},
+                         .help = "Of the first convolution; the second has twice as many.",
+                         .lowest = 1,
+                         .highest = 4096}},
+            .second_derivative = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                return std::make_unique<Autoencoder>(
+                    setup.shape.inputs.front().shape, setup.options.whole("code"),
+                    setup.options.whole("channels"), setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine

@@ -1,0 +1,142 @@
+#include "models/dcgan.h"
+
+#include "engine/error.h"
+#include "models/model_descriptor.h"
+#include "pointwise/activation.h"
+#include "pointwise/piecewise.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+constexpr double initial_deviation = 0.02;  // of all convolutions, as in the paper
+constexpr double slope = 0.2;
+
+void check_image(const Shape& image, std::int64_t doublings) {
+    if (image[1] == image[2] && doublings >= 2) return;
+    throw Error(ErrorCode::settings,
+                msg("The DCGAN needs square images whose side is 4, 5, 6 or 7, doubled at least "
+                    "twice (16, 28, 32, 64), not {} x {}.",
+                    image[1], image[2]));
+}
+
+std::string layer_name(const std::string& network, std::size_t index) {
+    return network + ".main." + std::to_string(index);
+}
+
+ConvTranspose2d up_layer(TensorRegistry& registry, const std::string& name, std::int64_t in,
+                         std::int64_t out, std::int64_t kernel, std::int64_t stride) {
+    ConvTranspose2d layer;
+    layer.module = ModuleName(name);
+    layer.weight =
+        registry.normal(name + ".weight", {in, out, kernel, kernel}, initial_deviation, true);
+    layer.stride = stride;
+    layer.padding = stride - 1;
+    return layer;
+}
+
+Conv2d down_layer(TensorRegistry& registry, const std::string& name, std::int64_t in,
+                  std::int64_t out, std::int64_t kernel, std::int64_t stride) {
+    Conv2d layer;
+    layer.module = ModuleName(name);
+    layer.weight =
+        registry.normal(name + ".weight", {out, in, kernel, kernel}, initial_deviation, true);
+    layer.stride = stride;
+    layer.padding = stride - 1;
+    return layer;
+}
+
+}  // namespace
+
+Dcgan::Dcgan(const Shape& image, const Sizes& sizes, std::optional<std::int64_t> seed,
+             const Device& device)
+    : AdversarialModel(seed, device), generator_("generator"), discriminator_("discriminator") {
+    first_side_ = image[1];
+    doublings_ = 0;
+    for (; first_side_ > 7 && first_side_ % 2 == 0; first_side_ /= 2) ++doublings_;
+    check_image(image, first_side_ <= 7 ? doublings_ : 0);
+    build_generator(image[0], sizes);
+    build_discriminator(image[0], sizes);
+}
+
+void Dcgan::build_generator(std::int64_t image_channels, const Sizes& sizes) {
+    std::int64_t in = sizes.latent, out = sizes.channels << (doublings_ - 1);
+    up_.push_back(up_layer(registry_, layer_name("generator", 0), in, out, first_side_, 1));
+    for (std::int64_t i = 0; i < doublings_; ++i) {
+        const std::size_t at = 3 * up_.size();  // convolution, batch norm, ReLU
+        up_norms_.emplace_back(registry_, layer_name("generator", at - 2), out);
+        in = out;
+        out = i + 1 < doublings_ ? in / 2 : image_channels;
+        up_.push_back(up_layer(registry_, layer_name("generator", at), in, out, 4, 2));
+    }
+}
+
+void Dcgan::build_discriminator(std::int64_t image_channels, const Sizes& sizes) {
+    const auto name = [](std::size_t index) { return layer_name("discriminator", index); };
+    std::int64_t in = image_channels, out = sizes.channels;
+    down_.push_back(down_layer(registry_, name(0), in, out, 4, 2));
+    std::size_t at = 2;  // after the first layer's LeakyReLU
+    for (std::int64_t i = 1; i < doublings_; ++i, at += 3) {
+        in = out;
+        out = 2 * in;
+        down_.push_back(down_layer(registry_, name(at), in, out, 4, 2));
+        down_norms_.emplace_back(registry_, name(at + 1), out);
+    }
+    down_.push_back(down_layer(registry_, name(at), out, 1, first_side_, 1));
+}
+
+Tensor Dcgan::generate(const Tensor& latent) {
+    const ModuleScope opened(generator_);
+    Tensor h = reshape(latent, {latent.size(0), latent.size(1), 1, 1});
+    for (std::size_t i = 0; i + 1 < up_.size(); ++i) h = up_norms_[i].relu(up_[i](h), {}, training);
+    return tanh(up_.back()(h));
+}
+
+Tensor Dcgan::discriminate(const Tensor& images) {
+    const ModuleScope opened(discriminator_);
+    Tensor h = leaky_relu(down_.front()(images), slope);
+    for (std::size_t i = 1; i + 1 < down_.size(); ++i)
+        h = leaky_relu(down_norms_[i - 1](down_[i](h), training), slope);
+    return reshape(down_.back()(h), {images.size(0)});
+}
+
+OnnxValues Dcgan::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
+    const std::int64_t width = up_.front().weight.size(0);
+    OnnxValue h = graph.node("Reshape", {inputs.front(), graph.integers({-1, width, 1, 1})});
+    for (std::size_t i = 0; i + 1 < up_.size(); ++i)
+        h = graph.node("Relu", {up_norms_[i].graph(graph, up_[i].graph(graph, h))});
+    return {graph.node("Tanh", {up_.back().graph(graph, h)})};
+}
+
+ModelDescriptor dcgan_descriptor() {
+    return {.kind = "dcgan",
+            .title = "DCGAN",
+            .summary =
+                "One network draws images from random numbers, another tells them from "
+                "real ones; each learns from the other.",
+            .inputs = {FieldKind::image},
+            .output = ModelOutput::generated,
+            .options = {{.name = "latent",
+                         .label = "Latent numbers",
+                         .default_value = std::int64_t{100},
+                         .help = "Random numbers that an image is drawn from.",
+                         .lowest = 1,
+                         .highest = 65536,
+                         .prominent = true},
+                        {.name = "channels",
+                         .label = "Channels",
+                         .default_value = std::int64_t{64},
+                         .help = "Of the widest inner images; each halving of the side doubles "
+                                 "them.",
+                         .lowest = 1,
+                         .highest = 4096,
+                         .prominent = true}},
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                return std::make_unique<Dcgan>(
+                    setup.shape.output,
+                    Dcgan::Sizes{setup.options.whole("latent"), setup.options.whole("channels")},
+                    setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine

@@ -1,0 +1,115 @@
+#include "loss/loss.h"
+#include "models/adversarial_model.h"
+#include "pointwise/binary.h"
+#include "tasks/image_range.h"
+#include "tasks/latent.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+/// The discriminator learns to tell the generator's images from real ones, then the generator to
+/// draw images that it takes for real, as in Goodfellow et al. (2014) with the non-saturating loss.
+/// The loss of a step is the discriminator's.
+class Gan final : public Task {
+public:
+    explicit Gan(const TaskSetup& setup)
+        : schemas_(image_schemas(setup, pixels_around_zero)),
+          image_(setup.data.index(setup.data.find(FieldKind::image)->name)) {
+        const TypedOptions options(setup.config.model.options,
+                                   model_descriptor(setup.config.model.kind).options);
+        latent_ = schemas_.training.add(latent_field(options.whole("latent"), true));
+        schemas_.evaluation.add(latent_field(options.whole("latent"), false));
+    }
+
+    const Schema& schema(bool training) const override {
+        return training ? schemas_.training : schemas_.evaluation;
+    }
+    ModelShape model_shape() const override {
+        const auto& fields = schemas_.evaluation.fields;
+        return {.inputs = {fields[latent_]}, .output = fields[image_].shape};
+    }
+
+    std::vector<std::vector<Parameter>> optimized(Model& model) const override {
+        std::vector<std::vector<Parameter>> parts(2);
+        for (const Parameter& parameter : model.parameters())
+            parts[parameter.name.starts_with("discriminator.") ? 0 : 1].push_back(parameter);
+        return parts;
+    }
+    std::vector<std::string> optimizer_names() const override {
+        return {"discriminator", "generator"};
+    }
+    std::vector<Phase> phases() const override {
+        return {{"discriminator", {0}}, {"generator", {1}}};
+    }
+
+    TensorList losses(TaskStep& step) override {
+        return step.phase == 0 ? discriminator_losses(step) : generator_losses(step);
+    }
+    void evaluate(TaskStep& step) override {
+        discriminator_losses(step);
+        step.predicted = step.passed.front();
+        generator_losses(step);
+    }
+
+    std::vector<Metric> metrics() const override { return metric_list(); }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        values[0] = sums.values[0] / sums.weight;
+    }
+    PictureBands pictures(const TaskStep& step) const override {
+        return {{step.predicted}, pixels_around_zero.black, pixels_around_zero.white};
+    }
+    bool has_best() const override { return false; }
+
+    static const std::vector<Metric>& metric_list() {
+        static const std::vector<Metric> metrics = {
+            {.key = "generator_loss", .title = "Generator loss", .higher_is_better = false}};
+        return metrics;
+    }
+
+private:
+    TensorList discriminator_losses(TaskStep& step) {
+        const Tensor drawn = step.forward(step.batch[latent_]);
+        const Tensor real = judged(step, step.batch[image_], 1);
+        const Tensor fake = judged(step, drawn.detach(), 0);
+        step.passed = {drawn};
+        add_loss(step, add(real.detach(), fake.detach()), step.batch.rows);
+        return {real, fake};
+    }
+    TensorList generator_losses(TaskStep& step) {
+        const Tensor loss = judged(step, step.passed.front(), 1);
+        add_mean(step, 0, loss, step.batch.rows);
+        return {loss};
+    }
+    /// Cross entropy of the discriminator's answers with 1 (real) or 0.
+    static Tensor judged(TaskStep& step, const Tensor& images, double wanted) {
+        const auto answers = [&](const TensorList& in) {
+            return TensorList{dynamic_cast<AdversarialModel&>(step.model()).discriminate(in[0])};
+        };
+        const Tensor logits = step.with_casts({images}, answers).front();
+        const Tensor target = Tensor::full(logits.shape(), wanted, logits.dtype(), logits.device());
+        return binary_cross_entropy_with_logits(logits, target);
+    }
+
+    TaskSchemas schemas_;
+    std::size_t image_, latent_ = 0;
+};
+
+bool fits(const Schema& data, const ModelDescriptor& model) {
+    return model.output == ModelOutput::generated && data.find(FieldKind::image) != nullptr;
+}
+
+}  // namespace
+
+TaskDescriptor gan_descriptor() {
+    return {.kind = "gan",
+            .title = "Adversarial pair",
+            .summary = "A network learns to draw images that another takes for real.",
+            .metrics = Gan::metric_list(),
+            .fits = fits,
+            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
+                return std::make_unique<Gan>(setup);
+            }};
+}
+
+}  // namespace engine

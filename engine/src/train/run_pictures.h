@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+
+#include "engine/picture.h"
+#include "tasks/task.h"
+
+namespace engine {
+
+/// The bands as one picture, at most eight images in a row, with a thin dark line between images.
+/// Channels are red, green, blue, or one of grey; of two or more than three the first is shown.
+Picture drawn(const PictureBands& pictures);
+
+/// Writes them as samples/STEP.png into a run's folder; nothing where there are none. Throws
+/// Error(io).
+void keep_pictures(const std::filesystem::path& run_folder, std::int64_t step,
+                   const PictureBands& pictures);
+
+}  // namespace engine
