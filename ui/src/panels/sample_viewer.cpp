@@ -23,6 +23,7 @@ SampleViewer::SampleViewer(Theme* theme, std::shared_ptr<RunTrack> track, QWidge
     setWindowTitle(tr("Pictures of %1").arg(trackTitle(*track_)));
     picture_->setAccessibleName(windowTitle());
     slider_->setAccessibleName(tr("Step"));
+    slider_->setMaximum(0);  // until there are pictures: at the newest
     slider_->setPageStep(1);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
