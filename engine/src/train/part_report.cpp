@@ -178,7 +178,8 @@ void fill_features(std::vector<float>& features, const InputGuide& guide, const 
                    const std::map<std::string, std::string>& row) {
     for (const auto& [name, cell] : row) {
         const bool known = std::ranges::any_of(
-            guide.columns, [&](const GuideColumn& column) { return column.name == name; });
+            guide.columns,
+            [&wanted = name](const GuideColumn& column) { return column.name == wanted; });
         if (!known) throw Error(ErrorCode::value, msg("{}: the model has no such column", name));
     }
     for (std::size_t i = 0; i < guide.columns.size(); ++i) {
