@@ -2937,6 +2937,14 @@
         <translation>model.options.tied：true：嵌入维度与隐藏维度必须相同，而不是 {} 和 {}</translation>
     </message>
     <message>
+        <source>model.options.heads: {}: must divide the width, {}</source>
+        <translation>model.options.heads：{}：必须能整除宽度 {}</translation>
+    </message>
+    <message>
+        <source>model.options.context: {}: must be at least the window (bptt), {}</source>
+        <translation>model.options.context：{}：不能小于窗口（bptt）{}</translation>
+    </message>
+    <message>
         <source>use true or false, a number, a text, or a list of whole numbers or texts</source>
         <translation>请使用 true 或 false、数字、文本，或由整数或文本组成的列表</translation>
     </message>
@@ -3269,6 +3277,58 @@
         <translation>为每个样本预测一个数值。</translation>
     </message>
     <message>
+        <source>Transformer language model</source>
+        <translation>Transformer 语言模型</translation>
+    </message>
+    <message>
+        <source>GPT-2: attention over the tokens of a window predicts the next one.</source>
+        <translation>GPT-2：用窗口内各词元间的注意力预测下一个词元。</translation>
+    </message>
+    <message>
+        <source>BERT</source>
+        <translation>BERT</translation>
+    </message>
+    <message>
+        <source>Attention over a whole window finds the words that are masked in it.</source>
+        <translation>用整个窗口的注意力找出其中被遮盖的词。</translation>
+    </message>
+    <message>
+        <source>Transformer blocks on top of each other.</source>
+        <translation>堆叠的 Transformer 块数。</translation>
+    </message>
+    <message>
+        <source>Width</source>
+        <translation>宽度</translation>
+    </message>
+    <message>
+        <source>Numbers that stand for one token throughout the model.</source>
+        <translation>模型中表示一个词元的向量长度。</translation>
+    </message>
+    <message>
+        <source>Attention heads</source>
+        <translation>注意力头数</translation>
+    </message>
+    <message>
+        <source>Parts of the width that attend on their own. Must divide the width.</source>
+        <translation>宽度被分成的、各自计算注意力的份数，必须能整除宽度。</translation>
+    </message>
+    <message>
+        <source>Feed-forward width</source>
+        <translation>前馈层宽度</translation>
+    </message>
+    <message>
+        <source>Width inside the feed-forward layers. 0: four times the width.</source>
+        <translation>前馈层内部的宽度。0：宽度的四倍。</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>上下文长度</translation>
+    </message>
+    <message>
+        <source>Positions that the model has: the longest window that it can read. 0: as many as a window has tokens (bptt).</source>
+        <translation>模型的位置数，即它能读取的最长窗口。0：与窗口的词元数（bptt）相同。</translation>
+    </message>
+    <message>
         <source>Language model</source>
         <translation>语言模型</translation>
     </message>
@@ -3291,6 +3351,18 @@
     <message>
         <source>Perplexity</source>
         <translation>困惑度</translation>
+    </message>
+    <message>
+        <source>Masked language model</source>
+        <translation>掩码语言模型</translation>
+    </message>
+    <message>
+        <source>Finds words or characters that are masked in a text.</source>
+        <translation>找出文本中被遮盖的词或字符。</translation>
+    </message>
+    <message>
+        <source>Masked accuracy</source>
+        <translation>掩码准确率</translation>
     </message>
     <message>
         <source>Loss</source>

@@ -18,9 +18,10 @@ import safetensors.torch
 import torch
 
 import halftone
-from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, distance, lenet, resnet18, rnn_lm, runtime
+from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, bert, distance, gpt2, lenet, resnet18, rnn_lm, runtime
 from peer_models import LeNet, ResNet18
 from task_reference import RnnLm
+from transformer_reference import bert_module, gpt2_module
 
 try:
     import torchvision
@@ -58,6 +59,19 @@ def language(cell, tied):
                    lambda p, x, a: rnn_lm(cell, tied, p, x, a), lambda words: [torch.randint(words, (5, 9)), *state()])
 
 
+def transformer(kind):
+    module, forward = {"transformer-lm": (gpt2_module, gpt2), "bert": (bert_module, bert)}[kind]
+    return Trained(kind, ["dataset.kind=text-generated", f"model.kind={kind}", "model.options.layers=2", "model.options.width=32",
+                          "model.options.heads=4", "model.options.context=12", "bptt=10", "max_steps=20", "batch_size=10"],
+                   lambda w: module(words_of(w), 32, 2, 4, 12), lambda p, x, a: forward(4, p, x, a),
+                   lambda words: [torch.randint(words, (5, 9))])
+
+
+def words_of(weights):
+    tables = ("decoder.bias", "lm_head.weight", "cls.predictions.bias")
+    return next((len(weights[name]) for name in tables if name in weights), 0)
+
+
 def cases(cifar):
     out = [Trained("lenet", ["dataset.kind=glyphs", "dataset.train_limit=512", "dataset.test_limit=64", "max_steps=20"],
                    lambda w: LeNet(1, 28, len(w["fc3.bias"])), lenet, lambda _: [torch.randn(6, 1, 28, 28)])]
@@ -65,13 +79,15 @@ def cases(cifar):
         out.append(Trained("resnet18", ["dataset.kind=cifar100", f"dataset.path={cifar}", "dataset.train_limit=64",
                                         "dataset.test_limit=8", "model.kind=resnet18", "batch_size=8", "max_steps=4"],
                            resnet, resnet18, lambda _: [torch.randn(3, 3, 32, 32)]))
+    out += [transformer(kind) for kind in ("transformer-lm", "bert")]
     return out + [language(cell, tied) for cell in CELLS for tied in (False, True)]
 
 
 def pytorch(model, inputs):
     model.eval()
     if len(inputs) == 1:
-        return model(inputs[0])
+        found = model(inputs[0])
+        return found.logits.flatten(0, 1) if hasattr(found, "logits") else found
     return model(inputs[0].t(), inputs[1:])[0]
 
 
@@ -88,7 +104,7 @@ def check(binary, case, home):
     model = case.model(weights)
     model.load_state_dict(weights, strict=True)
     onnx.checker.check_model(str(home / "model.onnx"), full_check=True)
-    inputs = case.inputs(len(weights.get("decoder.bias", ())))
+    inputs = case.inputs(words_of(weights))
     state = {name: t.double() if t.is_floating_point() else t for name, t in weights.items()}
     wide = [t.double() if t.is_floating_point() else t for t in inputs]
     exact = case.forward(state, wide, Arithmetic())[0]

@@ -97,6 +97,13 @@ class Case:
                 "batch_size": STREAMS, "bptt": WINDOW, "threads": self.options.threads,
                 "model": {"kind": "rnn-lm", "options": {"cell": self.cell, "dropout": 0, "tied": self.tied}}}
 
+    def model_fields(self):
+        """Task and model as --set takes them."""
+        settings = self.settings()
+        fields = {"task.kind": settings["task"]["kind"], "model.kind": settings["model"]["kind"]}
+        return fields | {f"model.options.{name}": str(value).lower() if isinstance(value, bool) else value
+                         for name, value in settings["model"]["options"].items()}
+
     def label(self):
         return f"{self.dataset} | {self.cell}{', tied' if self.tied else ''}"
 
@@ -107,6 +114,25 @@ class Case:
         """PyTorch's f16 products on a CPU take ten times as long as f32 ones."""
         return precision.low != torch.float16 or not self.is_large()
 
+    def first_state(self, model):
+        return model.zero_state(STREAMS)
+
+    def rate(self):
+        """At which nothing diverges."""
+        return 0.5 if self.cell == "rnn-relu" else 2.0
+
+    def tensors(self, batch):
+        """Of the engine's batch."""
+        return {"tokens": batch[0].t(), "target": batch[1].t()}
+
+    def module_loss(self, model, batch, state):
+        """PyTorch's own loss and state, in f64."""
+        logits, new = model(batch[0], [s.double() for s in state])
+        return F.cross_entropy(logits, batch[1].flatten()), new
+
+    def peer_step(self, model, batch, state, precision):
+        return low_step(model, *batch, state, precision)
+
     def reference(self, model, batch, state, precision, seed=None):
         noise = None if seed is None else torch.Generator().manual_seed(seed)
         weights = {name: p.detach() for name, p in model.named_parameters()}
@@ -116,16 +142,16 @@ class Case:
 def engine_step(program, case, model, batch, state, preset, loss_scale):
     tensors = {name: p for name, p in model.named_parameters()}
     tensors |= {f"state.{i}": s.float() for i, s in enumerate(state)}
-    tensors |= {"tokens": batch[0].t(), "target": batch[1].t()}
+    tensors |= case.tensors(batch)
     return program.step(task_reference.settings_of(case.settings(), preset, loss_scale), tensors)
 
 
-def advance(model, gradients):
-    """The example's update, at rates at which nothing diverges."""
+def advance(model, gradients, rate):
+    """The example's update."""
     for name, parameter in model.named_parameters():
         parameter.grad = gradients[name].float()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 0.25)
-    torch.optim.SGD(model.parameters(), lr=0.5 if model.cell == "rnn-relu" else 2.0).step()
+    torch.optim.SGD(model.parameters(), lr=rate).step()
 
 
 class Comparison:
@@ -134,16 +160,11 @@ class Comparison:
     def __init__(self, case, preset, program):
         self.case, self.preset, self.program = case, preset, program
         self.precision, self.model = PRECISIONS[preset], case.model()
-        self.state = self.model.zero_state(STREAMS)
+        self.state = case.first_state(self.model)
         self.ours, self.peer, self.losses, self.skips, self.wrong = Shares(), Shares(), [], 0, []
 
     def check_module(self, exact, batch):
-        given = [s.double() for s in self.state]
-
-        def output_loss(m):
-            logits, new = m(batch[0], given)
-            return F.cross_entropy(logits, batch[1].flatten()), new
-        task_reference.agree(self.model, output_loss, exact)
+        task_reference.agree(self.model, lambda m: self.case.module_loss(m, batch, self.state), exact)
 
     def one_step(self, k, batch):
         case, precision, model = self.case, self.precision, self.model
@@ -164,9 +185,9 @@ class Comparison:
         self.ours = self.ours.worse_of(mine)
         if not skipped:
             if case.measures_peer(precision):
-                theirs = low_step(model, *batch, self.state, precision)
+                theirs = case.peer_step(model, batch, self.state, precision)
                 self.peer = self.peer.worse_of(shares(exact, perturbed, precision.unit, theirs))
-            advance(model, exact.gradients)
+            advance(model, exact.gradients, case.rate())
         elif not forced:
             self.precision = dataclasses.replace(precision, scale=precision.scale / 2)
         self.skips += skipped
@@ -217,8 +238,7 @@ def train(case, model, preset, steps, folder):
     weights = folder / "weights.safetensors"
     safetensors.torch.save_file({n: p.detach().contiguous() for n, p in model.named_parameters()}, weights)
     fields = {"dataset.kind": case.kind, "dataset.path": readable(case, folder), "dataset.test_limit": 1000,
-              "task.kind": "language-model", "model.kind": "rnn-lm", "model.options.cell": case.cell,
-              "model.options.dropout": 0, "model.options.tied": str(case.tied).lower(), "model.init_from": weights,
+              **case.model_fields(), "model.init_from": weights,
               "precision.preset": preset, "batch_size": STREAMS, "bptt": WINDOW, "threads": case.options.threads,
               "max_steps": steps, "optimizer.lr": 1e-30, "optimizer.momentum": 0, "optimizer.weight_decay": 0,
               "schedule.kind": "constant"}
@@ -231,7 +251,7 @@ def compare_reader(case, folder):
     """Whether a step's loss is not PyTorch's."""
     model, precision, batches = case.model(), PRECISIONS["fp32"], case.batches[:READ]
     found = [e["loss"] for e in train(case, model, "fp32", len(batches), folder) if e["event"] == "step"]
-    worst, state, moved = 0.0, model.zero_state(STREAMS), model.zero_state(STREAMS)
+    worst, state, moved = 0.0, case.first_state(model), case.first_state(model)
     for k, (batch, loss) in enumerate(zip(batches, found, strict=True)):
         exact = case.reference(model, batch, state, precision)
         perturbed = case.reference(model, batch, moved, precision, k)

@@ -8,8 +8,8 @@ move it, sqrt(n) u32 rms(y) + u32 |y| for n terms, exp and tanh by four units mo
 result, u16 |y|, after which it is rounded. onnxruntime computes fp16 on a CPU through f32 and may leave roundings out, so
 the reference itself has none. Errors are norms of whole tensors.
 
-Beside the engine the tables show the distance to a network whose gates are in another order, or whose batch norm has
-another epsilon: what the bound must tell from the right one.
+Beside the engine the tables show the distance to a network whose gates are in another order, whose batch norm has another
+epsilon, or which has no positions: what the bound must tell from the right one.
 """
 
 import argparse
@@ -30,6 +30,7 @@ from torch.nn import functional as F
 
 from peer_models import LeNet, Mlp, ResNet18
 from task_reference import RnnLm
+from transformer_reference import bert_module, gpt2_module
 
 FACTOR, RUNS, SEED = 4.0, 8, 5
 U32, U16 = 2.0**-24, 2.0**-11
@@ -136,6 +137,68 @@ def rnn_lm(cell, tied, p, inputs, a, order=None):
     return [out, *(torch.stack(s) for s in list(zip(*new))[:len(state)])]
 
 
+def layer_norm(p, name, x, a, eps):
+    return a.store(F.layer_norm(x, x.shape[-1:], p[f"{name}.weight"], p[f"{name}.bias"], eps), 8)
+
+
+def gelu(x, a, by_tanh):
+    """Opset 17 has no such operator: its products and sums one by one, as the file holds them."""
+    def product(y, z):
+        return a.store(y * z, 1)
+
+    if by_tanh:
+        inner = a.store(x + product(0.044715, product(product(x, x), x)), 1)
+        inner = torch.tanh(product(math.sqrt(2 / math.pi), inner))
+    else:
+        inner = torch.erf(product(math.sqrt(0.5), x))
+    return product(product(0.5, x), a.store(1 + a.store(a.function(inner), 1), 1))
+
+
+def attention(q, k, v, samples, heads, causal, a):
+    q, k, v = (x.view(samples, -1, heads, x.shape[1] // heads).transpose(1, 2) for x in (q, k, v))
+    scores = a.store(a.store(q / math.sqrt(q.shape[3]), 1) @ k.transpose(2, 3), q.shape[3])
+    if causal:
+        scores = scores.masked_fill(torch.ones(scores.shape[2:]).triu(1).bool(), -math.inf)
+    weights = a.store(a.function(torch.softmax(scores, -1)), q.shape[2])
+    return a.store(weights @ v, q.shape[2]).transpose(1, 2).flatten(0, 1).flatten(1)
+
+
+def gpt2(heads, p, inputs, a, by_tanh=True):
+    def conv1d(x, name):
+        return a.store(x @ p[f"{name}.weight"] + p[f"{name}.bias"], x.shape[1])
+
+    tokens, = inputs
+    table = p["transformer.wte.weight"]
+    x = a.store(table[tokens] + p["transformer.wpe.weight"][:tokens.shape[1]], 1).flatten(0, 1)
+    for layer in range(sum(name.endswith("ln_1.weight") for name in p)):
+        block = f"transformer.h.{layer}"
+        h = conv1d(layer_norm(p, f"{block}.ln_1", x, a, 1e-5), f"{block}.attn.c_attn")
+        h = conv1d(attention(*h.chunk(3, 1), len(tokens), heads, True, a), f"{block}.attn.c_proj")
+        x = a.store(x + h, 1)
+        h = gelu(conv1d(layer_norm(p, f"{block}.ln_2", x, a, 1e-5), f"{block}.mlp.c_fc"), a, by_tanh)
+        x = a.store(x + conv1d(h, f"{block}.mlp.c_proj"), 1)
+    x = layer_norm(p, "transformer.ln_f", x, a, 1e-5)
+    return [a.store(x @ table.t(), x.shape[1])]
+
+
+def bert(heads, p, inputs, a, by_tanh=False):
+    tokens, = inputs
+    words, segments, positions = (p[f"bert.embeddings.{n}_embeddings.weight"] for n in ("word", "token_type", "position"))
+    x = a.store(a.store(words[tokens] + segments[0], 1) + positions[:tokens.shape[1]], 1).flatten(0, 1)
+    x = layer_norm(p, "bert.embeddings.LayerNorm", x, a, 1e-12)
+    for layer in range(sum(name.endswith("self.query.weight") for name in p)):
+        block = f"bert.encoder.layer.{layer}"
+        q, k, v = (linear(p, f"{block}.attention.self.{n}", x, a) for n in ("query", "key", "value"))
+        h = linear(p, f"{block}.attention.output.dense", attention(q, k, v, len(tokens), heads, False, a), a)
+        x = layer_norm(p, f"{block}.attention.output.LayerNorm", a.store(x + h, 1), a, 1e-12)
+        h = gelu(linear(p, f"{block}.intermediate.dense", x, a), a, by_tanh)
+        h = linear(p, f"{block}.output.dense", h, a)
+        x = layer_norm(p, f"{block}.output.LayerNorm", a.store(x + h, 1), a, 1e-12)
+    h = gelu(linear(p, "cls.predictions.transform.dense", x, a), a, by_tanh)
+    h = layer_norm(p, "cls.predictions.transform.LayerNorm", h, a, 1e-12)
+    return [a.store(h @ words.t() + p["cls.predictions.bias"], h.shape[1])]
+
+
 @dataclasses.dataclass
 class Case:
     name: str
@@ -174,6 +237,20 @@ def language_case(cell, tied):
                 forward, inputs, wrong)
 
 
+def transformer_case(kind):
+    words, width, heads, positions = 53, 32, 4, 12
+    module, forward = {"transformer-lm": (gpt2_module, gpt2), "bert": (bert_module, bert)}[kind]
+    model = module(words, width, 2, heads, positions).eval()
+    with torch.no_grad():
+        for p in model.parameters():  # larger than drawn, so that attention and gelu tell numbers apart
+            p.copy_(p + torch.randn(p.shape) * (0.3 if p.dim() > 1 else 0.1))
+    options = {"layers": 2, "width": width, "heads": heads, "context": positions}
+    return Case(kind, model, {"kind": kind, "options": options}, f"tokens {positions - 2}", words,
+                lambda p, x, a: forward(heads, p, x, a), [torch.randint(words, (6, positions - 2))],
+                lambda p, x, a: forward(heads, {n: t * (not n.endswith(("wpe.weight", "position_embeddings.weight")))
+                                                for n, t in p.items()}, x, a))
+
+
 def cases():
     def without_last_bias(forward, last):
         return lambda p, x, a: forward({**p, f"{last}.bias": p[f"{last}.bias"] * 0}, x, a)
@@ -191,7 +268,8 @@ def cases():
                 without_last_bias(lenet, "fc3")),
            Case("resnet18", resnet, {"kind": "resnet18"}, "image 3 32 32", 10, resnet18, [torch.randn(3, 3, 32, 32)],
                 lambda p, x, a: resnet18(p, x, a, 0.03))]
-    return out + [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
+    out += [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
+    return out + [transformer_case(kind) for kind in ("transformer-lm", "bert")]
 
 
 def in_type(tensor, half):
@@ -269,6 +347,7 @@ def compare(program, case, half, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     root = pathlib.Path(__file__).resolve().parents[2]
+    parser.add_argument("--model", action="append", help="those whose name begins with this (default: all)")
     parser.add_argument("--program", default=root / "build" / "dev" / "tests" / "peer" / "onnx_forward",
                         help="ninja onnx_forward (default: of the dev build)")
     options = parser.parse_args()
@@ -277,6 +356,8 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         for case in cases():
+            if options.model and not case.name.startswith(tuple(options.model)):
+                continue
             for half in (False, True):
                 if not compare(options.program, case, half, pathlib.Path(folder)):
                     failures += 1

@@ -90,7 +90,7 @@ def refused(found, plain):
 
 
 def report(label, exact, found, plain):
-    widest = max(float(f[1] / f[0]) for n, f in found.items() if n.startswith("grad."))
+    widest = max(float(f[1] / f[0]) for n, f in found.items() if n.startswith("grad.") and f[0] > f[1])
     count = refused(found, plain)
     print(f"{label:22} loss {exact.loss:.6f} +- {float(found['loss'][1]):.1e}, gradients within {widest:.1e} of their "
           f"norms, {count} of {len(exact.gradients)} tell it from fp32", flush=True)

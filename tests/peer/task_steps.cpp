@@ -1,10 +1,11 @@
 // task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]: one training step for each
-// pair of files, each from the file's own weights and state, for language_model_steps.py and
-// regression_steps.py.
+// pair of files, each from the file's own weights and state, for language_model_steps.py,
+// transformer_steps.py and regression_steps.py.
 //
 // SETTINGS: those of a run, as `halftone train` reads them; the loss scale is scaler.init_scale.
-// IN: "tokens" and "target" i64 (streams, window), or "features" (rows, F) and "target" (rows, 1)
-// f32; "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every
+// IN: "tokens" and "target" i64 (streams, window), with "masked" of the same shape for masked
+// tokens, and "words" i64, how many the text has (without it: those of "decoder.bias"); or
+// "features" (rows, F) and "target" (rows, 1) f32; "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every
 // other tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64, "grad.NAME" f32
 // (unscaled), "state.0", "state.1" f32 as the next step would read them, and as i64 "found_inf",
 // "resets" (streams whose state was zeroed) and "changed" (weights that the step changed).
@@ -54,17 +55,20 @@ Input text_input(const Tensor& tokens, const Tensor& target, TensorMap rest) {
         if (!state.defined()) break;
         in.state.push_back(state);
     }
+    const Tensor words = take(rest, "words"), masked = take(rest, "masked");
     FieldSpec field{.name = "tokens",
                     .kind = FieldKind::tokens,
                     .dtype = DType::i64,
                     .shape = {tokens.size(1)},
-                    .cardinality = rest.at("decoder.bias").numel(),
+                    .cardinality = words.defined() ? static_cast<std::int64_t>(words.item())
+                                                   : rest.at("decoder.bias").numel(),
                     .windowed = true};
     in.schema.add(field);
     field.name = "target";
     field.kind = FieldKind::label;
     in.schema.add(field);
     in.batch = {{tokens, target}, tokens.size(0), tokens.numel()};
+    if (masked.defined()) in.batch.fields.push_back(masked);  // the task's own field
     in.weights = std::move(rest);
     return in;
 }

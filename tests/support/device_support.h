@@ -41,6 +41,25 @@ inline RunConfig small_text_run(const std::string& precision) {
     return config;
 }
 
+/// A text for a Transformer of two small blocks.
+inline RunConfig small_transformer_run(const std::string& precision) {
+    RunConfig config = small_text_run(precision);
+    config.model.kind = "transformer-lm";
+    config.model.options = {{"layers", std::int64_t{2}},
+                            {"width", std::int64_t{16}},
+                            {"heads", std::int64_t{2}},
+                            {"dropout", 0.0}};
+    return config;
+}
+
+/// The same text, masked, for BERT.
+inline RunConfig small_masked_run(const std::string& precision) {
+    RunConfig config = small_transformer_run(precision);
+    config.model.kind = "bert";
+    config.bptt = 12;
+    return config;
+}
+
 /// How the settings have a run read its training part.
 inline LoaderOptions loader_options(const RunConfig& config) {
     return {

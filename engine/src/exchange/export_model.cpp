@@ -48,7 +48,8 @@ void export_onnx(const std::filesystem::path& run_folder, const RunConfig& confi
                  const std::filesystem::path& weights, const std::string& source, DType dtype,
                  const std::filesystem::path& file) {
     const InputGuide guide = read_input_guide(run_folder);
-    const ModelShape shape = make_task(config, guide.schema)->model_shape();
+    const auto task = make_task(config, guide.schema);
+    const ModelShape shape = task->model_shape();
     const auto model = make_model(config.model, shape, std::nullopt, Device{});
     load_weights(*model, weights.string());
     Properties properties = {{"source", source},
@@ -56,8 +57,11 @@ void export_onnx(const std::filesystem::path& run_folder, const RunConfig& confi
                              {"model", config.model.kind},
                              {"precision", config.precision.preset}};
     describe(guide.schema, shape, config.dataset.normalize, properties);
-    if (!guide.vocabulary.empty() && guide.vocabulary.size() <= most_names)
-        properties["vocabulary"] = text(guide.vocabulary);
+    if (!guide.vocabulary.empty() && guide.vocabulary.size() <= most_names) {
+        std::vector<std::string> vocabulary = guide.vocabulary;
+        for (const std::string& token : task->added_tokens()) vocabulary.push_back(token);
+        properties["vocabulary"] = text(vocabulary);
+    }
     const ModelOutput output = model_descriptor(config.model.kind).output;
     write_onnx(file, onnx_graph(*model, shape, output, dtype), properties);
 }

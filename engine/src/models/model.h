@@ -36,6 +36,8 @@ public:
         (void)streams;
         return {};
     }
+    /// The most tokens of a window that it reads at once; 0: any number.
+    virtual std::int64_t context() const { return 0; }
 
     bool training = true;           ///< batch statistics instead of running ones, and dropout
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step

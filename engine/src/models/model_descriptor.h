@@ -20,9 +20,10 @@ struct ModelSetup {
 /// What the first output of a model is.
 enum class ModelOutput {
     scores,        ///< (rows, outputs)
-    token_scores,  ///< (rows * tokens, outputs): for each token of a window
-    image,         ///< (rows, C, H, W), of an image
-    generated,     ///< (rows, C, H, W), of random numbers: an AdversarialModel
+    token_scores,         ///< (rows * tokens, outputs): after each token of a window, the next one's
+    masked_token_scores,  ///< (rows * tokens, outputs): for each token, read from both sides
+    image,                ///< (rows, C, H, W), of an image
+    generated,            ///< (rows, C, H, W), of random numbers: an AdversarialModel
 };
 
 /// A kind of model: the only place that knows it (design.md, D16).
@@ -33,6 +34,9 @@ struct ModelDescriptor {
     std::vector<FieldKind> inputs;  ///< that its first input may be
     ModelOutput output = ModelOutput::scores;
     std::vector<OptionSpec> options = {};
+    /// Rows of token_scores are those of the first time step, then of the second; else sample after
+    /// sample.
+    bool steps_first = false;
     bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
     bool has_blocks = false;         ///< that can be computed again (recompute)
     std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;

@@ -154,6 +154,7 @@ ModelDescriptor rnn_lm_descriptor() {
         .inputs = {FieldKind::tokens},
         .output = ModelOutput::token_scores,
         .options = rnn_options(),
+        .steps_first = true,
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             const TypedOptions& given = setup.options;
             RnnLanguageModel::Sizes sizes;

@@ -45,10 +45,11 @@ Tensor TensorRegistry::normal(const std::string& name, const Shape& shape, doubl
     });
 }
 
-Tensor TensorRegistry::constant(const std::string& name, const Shape& shape, double value) {
+Tensor TensorRegistry::constant(const std::string& name, const Shape& shape, double value,
+                                bool autocast_low) {
     const UseScope use(MemoryUse::weights);
     ++next_;
-    return add(name, Tensor::full(shape, value, DType::f32, device_), false);
+    return add(name, Tensor::full(shape, value, DType::f32, device_), autocast_low);
 }
 
 Tensor TensorRegistry::buffer(const std::string& name, const Shape& shape, double value,
@@ -65,6 +66,12 @@ Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t i
     bias = registry.uniform(name + ".bias", {out}, bound, true);
 }
 
+Linear::Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+               double deviation)
+    : module(name),
+      weight(registry.normal(name + ".weight", {out, in}, deviation, true)),
+      bias(registry.constant(name + ".bias", {out}, 0, true)) {}
+
 Tensor Linear::operator()(const Tensor& x) const {
     const ModuleScope opened(module);
     return linear(x, weight, bias);
@@ -73,6 +80,14 @@ Tensor Linear::operator()(const Tensor& x) const {
 Embedding::Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
                      std::int64_t width, double bound, bool shared)
     : module(name), weight(registry.uniform(name + ".weight", {rows, width}, bound, shared)) {}
+
+Embedding Embedding::normal(TensorRegistry& registry, const std::string& name, std::int64_t rows,
+                            std::int64_t width, double deviation, bool shared) {
+    Embedding table;
+    table.module = ModuleName(name);
+    table.weight = registry.normal(name + ".weight", {rows, width}, deviation, shared);
+    return table;
+}
 
 Tensor Embedding::operator()(const Tensor& index) const {
     const ModuleScope opened(module);

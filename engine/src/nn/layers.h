@@ -20,7 +20,8 @@ public:
     Tensor uniform(const std::string& name, const Shape& shape, double bound, bool autocast_low);
     /// Normal with this deviation.
     Tensor normal(const std::string& name, const Shape& shape, double deviation, bool autocast_low);
-    Tensor constant(const std::string& name, const Shape& shape, double value);
+    Tensor constant(const std::string& name, const Shape& shape, double value,
+                    bool autocast_low = false);
     /// Not trained: running statistics.
     Tensor buffer(const std::string& name, const Shape& shape, double value,
                   DType dtype = DType::f32);
@@ -51,18 +52,25 @@ struct Linear {
     Tensor weight, bias;
     Linear() = default;
     Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out);
+    /// Weight normal with this deviation, bias 0: as Transformers are drawn.
+    Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+           double deviation);
     Tensor operator()(const Tensor& x) const;
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
-/// Rows of a table, weight (rows, width); as PyTorch's, but drawn from U(-bound, bound).
+/// Rows of a table, weight (rows, width); as PyTorch's, but for what it is drawn from.
 struct Embedding {
     ModuleName module;
     Tensor weight;
     Embedding() = default;
-    /// `shared`: the table is also the weight of a product (tied to the output layer).
+    /// Drawn from U(-bound, bound). `shared`: the table is also the weight of a product (tied to
+    /// the output layer).
     Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
               std::int64_t width, double bound, bool shared);
+    /// Normal with this deviation.
+    static Embedding normal(TensorRegistry& registry, const std::string& name, std::int64_t rows,
+                            std::int64_t width, double deviation, bool shared = false);
     /// index (any shape, i64) -> (shape, width)
     Tensor operator()(const Tensor& index) const;
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& index) const;

@@ -6,6 +6,29 @@
 #include "engine/error.h"
 
 namespace engine {
+
+std::int64_t onnx_type(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return 1;
+        case DType::u8:
+            return 2;
+        case DType::i32:
+            return 6;
+        case DType::i64:
+            return 7;
+        case DType::boolean:
+            return 9;
+        case DType::f16:
+            return 10;
+        case DType::f64:
+            return 11;
+        case DType::bf16:
+            return 16;
+    }
+    return 0;
+}
+
 namespace {
 
 using protozero::pbf_builder;
@@ -32,6 +55,7 @@ enum class GraphField : pbf_tag_type {
 enum class NodeField : pbf_tag_type { input = 1, output = 2, name = 3, op_type = 4, attribute = 5 };
 enum class AttributeField : pbf_tag_type {
     name = 1,
+    f = 2,
     i = 3,
     s = 4,
     ints = 8,
@@ -47,33 +71,14 @@ enum class DimField : pbf_tag_type { dim_value = 1, dim_param = 2 };
 
 constexpr std::int64_t ir_version = 8;  // the one that opset 17 came with
 enum AttributeType : std::int32_t {
+    type_float = 1,
     type_int = 2,
     type_string = 3,
     type_ints = 7,
     type_strings = 8
 };
 
-std::int32_t data_type(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return 1;
-        case DType::u8:
-            return 2;
-        case DType::i32:
-            return 6;
-        case DType::i64:
-            return 7;
-        case DType::boolean:
-            return 9;
-        case DType::f16:
-            return 10;
-        case DType::f64:
-            return 11;
-        case DType::bf16:
-            return 16;
-    }
-    return 0;
-}
+std::int32_t data_type(DType dtype) { return static_cast<std::int32_t>(onnx_type(dtype)); }
 
 void add_port(pbf_builder<GraphField>& graph, GraphField field, const OnnxGraph::Port& port) {
     pbf_builder<ValueField> value(graph, field);
@@ -109,6 +114,10 @@ struct AttributeWriter {
     void operator()(std::int64_t value) const {
         to.add_int64(AttributeField::i, value);
         to.add_enum(AttributeField::type, type_int);
+    }
+    void operator()(double value) const {
+        to.add_float(AttributeField::f, static_cast<float>(value));
+        to.add_enum(AttributeField::type, type_float);
     }
     void operator()(const std::string& value) const {
         to.add_bytes(AttributeField::s, value);

@@ -17,9 +17,12 @@ using OnnxValues = std::vector<OnnxValue>;
 /// A size, or the name of one that may differ from call to call.
 using OnnxDim = std::variant<std::int64_t, std::string>;
 
-using OnnxAttribute =
-    std::variant<std::int64_t, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
+using OnnxAttribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                   std::vector<std::string>>;
 using OnnxAttributes = std::map<std::string, OnnxAttribute>;
+
+/// ONNX's number of a type, as its Cast takes it.
+std::int64_t onnx_type(DType dtype);
 
 /// A graph of ONNX operators (opset 17), built in the order in which it computes. Weights keep
 /// their names, shapes and layouts; nodes are named after the module that is open

@@ -8,13 +8,15 @@ namespace engine {
 namespace {
 
 /// Predicts each token of a text from those before it, in windows of contiguous streams
-/// (truncated back-propagation through time). The model's state goes on from window to window.
+/// (truncated back-propagation through time). A recurrent model's state goes on from window to
+/// window; one without a state reads each window for itself.
 class LanguageModel final : public Task {
 public:
     explicit LanguageModel(const TaskSetup& setup)
         : schemas_(setup),
           tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
-          target_(setup.data.index(setup.data.find(FieldKind::label)->name)) {}
+          target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
+          steps_first_(model_descriptor(setup.config.model.kind).steps_first) {}
 
     const Schema& schema(bool training) const override {
         return training ? schemas_.training : schemas_.evaluation;
@@ -29,8 +31,7 @@ public:
         inputs.insert(inputs.end(), step.state.begin(), step.state.end());
         TensorList outputs = step.forward(std::move(inputs));
         step.next_state.assign(outputs.begin() + 1, outputs.end());
-        // The model's rows are those of the first time step, then of the second, and so on.
-        const Tensor wanted = flatten(contiguous(transpose(step.batch[target_], 0, 1)));
+        const Tensor wanted = in_rows(step.batch[target_]);
         const Tensor loss = cross_entropy(outputs.front(), wanted);
         if (!step.training()) step.predicted = outputs.front();
         add_loss(step, loss, wanted.numel());
@@ -51,8 +52,14 @@ public:
     }
 
 private:
+    /// Targets (streams, window) in the order of the model's rows.
+    Tensor in_rows(const Tensor& target) const {
+        return flatten(steps_first_ ? contiguous(transpose(target, 0, 1)) : target);
+    }
+
     TaskSchemas schemas_;
     std::size_t tokens_, target_;
+    bool steps_first_;
 };
 
 bool fits(const Schema& data, const ModelDescriptor& model) {

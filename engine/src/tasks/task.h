@@ -118,6 +118,8 @@ public:
     /// Whether an evaluation can be better than another. Without that there is no best checkpoint,
     /// and neither plateau nor early stopping.
     virtual bool has_best() const { return true; }
+    /// Tokens behind those of the text's vocabulary that the task adds to it.
+    virtual std::vector<std::string> added_tokens() const { return {}; }
     /// Rows of a batch in evaluation where the settings leave it to the task.
     virtual std::int64_t evaluation_batch() const { return 256; }
 };

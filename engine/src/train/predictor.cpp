@@ -16,6 +16,16 @@ MadeSample::MadeSample(const Schema& schema, std::int64_t size)
         const auto numbers = static_cast<std::size_t>(schema.fields[i].shape.numel());
         if (schema.fields[i].dtype == DType::f32) f32_[i].resize(numbers);
         if (schema.fields[i].dtype == DType::i64) i64_[i].resize(numbers);
+        if (schema.fields[i].windowed) window_ = 1;
+    }
+    set_window(window_);
+}
+
+void MadeSample::set_window(std::int64_t tokens) {
+    if (!is_stream()) return;
+    window_ = tokens;
+    for (std::size_t i = 0; i < schema_.fields.size(); ++i) {
+        if (schema_.fields[i].windowed) i64_[i].resize(static_cast<std::size_t>(tokens));
     }
 }
 
@@ -57,9 +67,12 @@ Tensor Predictor::predict(const Batch& batch, BatchFeed& feed) {
 Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample, std::int64_t seed) {
     const RunContext::Entry entered(context_);
     const DataPart part{sample};
-    const LoaderOptions options{
-        .sampler = {.batch_size = sample->size(), .seed = seed, .shuffle = false, .window = 1},
-        .epochs = 1};
+    const bool is_text = sample->is_stream();
+    const LoaderOptions options{.sampler = {.batch_size = is_text ? 1 : sample->size(),
+                                            .seed = seed,
+                                            .shuffle = false,
+                                            .window = is_text ? sample->size() - 1 : 1},
+                                .epochs = 1};
     const Schema& schema = task_->schema(false);
     const auto feed = make_ring_feed(device(), schema);
     Batch batch;

@@ -7,13 +7,18 @@
 
 namespace engine {
 
-/// A sample that was made by hand, or the same one several times: the bytes of each field.
+/// A sample that was made by hand, or the same one several times: the bytes of each field. Of a text
+/// it is one window, of one token unless it is told otherwise.
 class MadeSample final : public Dataset {
 public:
     explicit MadeSample(const Schema& schema, std::int64_t size = 1);
 
-    std::int64_t size() const override { return size_; }
+    /// A stream's last token has no next one, so a window needs one more.
+    std::int64_t size() const override { return is_stream() ? window_ + 1 : size_; }
     const Schema& schema() const override { return schema_; }
+    bool is_stream() const override { return window_ > 0; }
+    /// Gives the fields of a text this many tokens; those of other data stay as they are.
+    void set_window(std::int64_t tokens);
     void read(std::int64_t index, const SampleFields& out) const override;
 
     std::vector<float>& f32(std::string_view field);
@@ -24,6 +29,7 @@ private:
     std::int64_t size_;
     std::vector<std::vector<float>> f32_;  // by field
     std::vector<std::vector<std::int64_t>> i64_;
+    std::int64_t window_ = 0;  // 0: no text
 };
 
 /// Task, model and precision of a run at a checkpoint, without what training takes.
@@ -39,8 +45,8 @@ public:
     void begin();
     /// What the task predicts of a batch, on the host, in f32.
     Tensor predict(const Batch& batch, BatchFeed& feed);
-    /// What the task predicts of one sample, or of several at once; the state is carried on from
-    /// the one before. `seed`: of what the task draws.
+    /// What the task predicts of one sample or window, or of several samples at once; the state is
+    /// carried on from the one before. `seed`: of what the task draws.
     Tensor predict(const std::shared_ptr<const Dataset>& sample, std::int64_t seed = 1);
     /// What the model drew of the first samples since begin().
     PictureBands take_pictures() { return evaluator_->take_pictures(); }

@@ -73,6 +73,46 @@ std::string written(const InputGuide& guide, std::int64_t id, bool& at_line_star
     return std::exchange(at_line_start, false) ? word : " " + word;
 }
 
+/// The model's scores of the token after a text that grows. A model with a state reads one token at
+/// a time; one without reads the text's last window anew.
+class NextToken {
+public:
+    NextToken(Predictor& predictor, const Schema& schema)
+        : predictor_(predictor),
+          input_(predictor.task().model_shape().inputs.front().name),
+          sample_(std::make_shared<MadeSample>(schema)) {
+        predictor.begin();
+    }
+
+    void read(std::span<const std::int64_t> tokens) {
+        if (!predictor_.model().state_shapes(1).empty()) {
+            for (const std::int64_t id : tokens) show({&id, 1});
+            return;
+        }
+        text_.insert(text_.end(), tokens.begin(), tokens.end());
+        const auto longest = static_cast<std::size_t>(predictor_.model().context());
+        if (longest > 0 && text_.size() > longest)
+            text_.erase(text_.begin(), text_.end() - static_cast<std::ptrdiff_t>(longest));
+        show(text_);
+    }
+    const std::vector<double>& scores() const { return scores_; }
+
+private:
+    void show(std::span<const std::int64_t> window) {
+        sample_->set_window(std::ssize(window));
+        sample_->i64(input_).assign(window.begin(), window.end());
+        const Tensor all = predictor_.predict(sample_);  // (tokens, words)
+        const auto* last = all.data_as<float>() + (all.size(0) - 1) * all.size(1);
+        scores_.assign(last, last + all.size(1));
+    }
+
+    Predictor& predictor_;
+    std::string input_;
+    std::shared_ptr<MadeSample> sample_;
+    std::vector<std::int64_t> text_;  // the last tokens of a model without a state
+    std::vector<double> scores_;
+};
+
 void check(const GenerateOptions& options) {
     const auto refuse = [](Message message) {
         throw Error(ErrorCode::settings, std::move(message));
@@ -95,20 +135,13 @@ void generate_text(Predictor& predictor, const InputGuide& guide, bool lowercase
     // Without a prompt the text begins as after the end of a line.
     if (prompt.empty()) prompt = ids_of(guide, false, "\n");
     if (prompt.empty()) prompt = {0};
-    const auto sample = std::make_shared<MadeSample>(guide.schema);
-    const std::string input = predictor.task().model_shape().inputs.front().name;
     std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
-    predictor.begin();
-    std::vector<double> scores;
-    const auto read = [&](std::int64_t id) {
-        sample->i64(input) = {id};
-        scores = predictor.predict(sample).values();
-    };
-    for (const std::int64_t id : prompt) read(id);
+    NextToken text(predictor, guide.schema);
+    text.read(prompt);
     for (std::int64_t i = 0; i < options.length; ++i) {
-        const std::int64_t next = draw(scores, options, random);
+        const std::int64_t next = draw(text.scores(), options, random);
         if (!take(written(guide, next, at_line_start))) break;
-        if (i + 1 < options.length) read(next);
+        if (i + 1 < options.length) text.read({&next, 1});
     }
     predictor.take();
 }

@@ -52,7 +52,8 @@ struct TrainedModel::Impl {
         } else if (input.kind == FieldKind::features) {
             form.kind = InputForm::Kind::row;
             describe_columns(input);
-        } else if (input.kind == FieldKind::tokens && !guide.vocabulary.empty()) {
+        } else if (model_descriptor(saved.config.model.kind).output == ModelOutput::token_scores &&
+                   !guide.vocabulary.empty()) {
             form.kind = InputForm::Kind::text;
             form.words = guide.words;
         }

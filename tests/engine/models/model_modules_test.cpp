@@ -152,5 +152,72 @@ TEST(ModelModules, OfTheRnnLanguageModel) {
     }
 }
 
+/// Of a forward pass in training over two windows of three tokens.
+ModuleLog step_of_words(const std::string& kind) {
+    ModelConfig config;
+    config.kind = kind;
+    config.options = {
+        {"layers", std::int64_t{2}}, {"width", std::int64_t{4}}, {"heads", std::int64_t{2}}};
+    const FieldSpec input{.name = "tokens",
+                          .kind = FieldKind::tokens,
+                          .dtype = DType::i64,
+                          .shape = {3},
+                          .cardinality = 11,
+                          .windowed = true};
+    const auto model = make_model(config, {{input}, 11}, 1, Device{});
+    StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
+    random.begin(0);
+    model->random = &random;
+    ModuleLog log;
+    const ObserverScope attached(log);
+    const Tensor logits =
+        model->forward({Tensor::of({1, 2, 3, 4, 5, 0}, {2, 3}, DType::i64, Device{})}).front();
+    backward(cross_entropy(logits, Tensor::of({1, 2, 3, 4, 5, 0}, {6}, DType::i64, Device{})));
+    EXPECT_THAT(open_modules(), IsEmpty());
+    return log;
+}
+
+TEST(ModelModules, OfTheTransformerLanguageModel) {
+    const std::set<std::string> found = [] {
+        const Names names = named(step_of_words("transformer-lm").forward);
+        return std::set<std::string>(names.begin(), names.end());
+    }();
+    std::set<std::string> expected{"transformer",      "transformer.wte",  "transformer.wpe",
+                                   "transformer.drop", "transformer.ln_f", "lm_head"};
+    for (const std::string block : {"transformer.h.0", "transformer.h.1"}) {
+        expected.insert(block);
+        for (const char* part : {"ln_1", "attn", "attn.c_attn", "attn.c_proj", "attn.resid_dropout",
+                                 "ln_2", "mlp.c_fc", "mlp.act", "mlp.c_proj", "mlp.dropout"})
+            expected.insert(block + "." + part);
+    }
+    EXPECT_EQ(found, expected);
+}
+
+TEST(ModelModules, OfBert) {
+    const std::set<std::string> found = [] {
+        const Names names = named(step_of_words("bert").forward);
+        return std::set<std::string>(names.begin(), names.end());
+    }();
+    std::set<std::string> expected{"bert.embeddings",
+                                   "bert.embeddings.word_embeddings",
+                                   "bert.embeddings.position_embeddings",
+                                   "bert.embeddings.token_type_embeddings",
+                                   "bert.embeddings.LayerNorm",
+                                   "bert.embeddings.dropout",
+                                   "cls.predictions.transform",
+                                   "cls.predictions.transform.dense",
+                                   "cls.predictions.transform.LayerNorm",
+                                   "cls.predictions.decoder"};
+    for (const std::string block : {"bert.encoder.layer.0", "bert.encoder.layer.1"}) {
+        for (const char* part :
+             {"attention.self", "attention.self.query", "attention.self.key",
+              "attention.self.value", "attention.output", "attention.output.dense",
+              "attention.output.dropout", "attention.output.LayerNorm", "intermediate",
+              "intermediate.dense", "output", "output.dense", "output.dropout", "output.LayerNorm"})
+            expected.insert(block + "." + part);
+    }
+    EXPECT_EQ(found, expected);
+}
+
 }  // namespace
 }  // namespace engine

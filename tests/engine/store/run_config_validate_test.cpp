@@ -185,7 +185,7 @@ TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
     EXPECT_THAT(lines_with({"model.kind=resnet50"}),
                 ElementsAre(AllOf(
                     StartsWith("model.kind: resnet50: not available in this version; use mlp, "),
-                    EndsWith(" or rnn-lm"))));
+                    EndsWith(" or " + std::string(models().back().kind)))));
 }
 
 TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {

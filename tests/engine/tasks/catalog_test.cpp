@@ -41,6 +41,8 @@ TEST(TaskCatalog, AutoFollowsFromDataSetAndModel) {
     EXPECT_EQ(task_kind(config_of("spirals", "mlp")), "classification");
     EXPECT_EQ(task_kind(config_of("text-generated", "rnn-lm")), "language-model");
     EXPECT_EQ(task_kind(config_of("text-words", "rnn-lm")), "language-model");
+    EXPECT_EQ(task_kind(config_of("text-words", "transformer-lm")), "language-model");
+    EXPECT_EQ(task_kind(config_of("text-words", "bert")), "masked-language-model");
 }
 
 TEST(TaskCatalog, ATaskThatIsNamedIsTakenWhereItFits) {
@@ -74,6 +76,8 @@ TEST(TaskCatalog, EveryTaskHasTextsAndAPrimaryMetric) {
 TEST(TaskCatalog, MetricsOfSettingsAreThoseOfTheirTask) {
     EXPECT_THAT(keys_of(metrics_of(config_of("glyphs", "lenet"))), ElementsAre("accuracy"));
     EXPECT_THAT(keys_of(metrics_of(config_of("text-chars", "rnn-lm"))), ElementsAre("perplexity"));
+    EXPECT_THAT(keys_of(metrics_of(config_of("text-chars", "bert"))),
+                ElementsAre("perplexity", "masked_accuracy"));
     EXPECT_THAT(keys_of(metrics_of(config_of("csv", "mlp", "regression"))),
                 ElementsAre("rmse", "r2"));
     EXPECT_THAT(metrics_of(config_of("glyphs", "rnn-lm")), IsEmpty());

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model_golden.h"
-#include "task_step.h"
+#include "task_golden.h"
 
 // Training steps of the tasks beside classification against PyTorch's, in each precision of the
 // CPU. How far a figure may be from PyTorch's stands beside it: tests/peer/task_golden.py derives
@@ -13,61 +12,12 @@
 namespace engine::test {
 namespace {
 
-/// golden/tasks.safetensors.
-class TaskGolden {
-public:
-    TaskGolden()
-        : metadata_(SafetensorsFile::open(path()).metadata()), tensors_(load_tensors(path())) {}
-
-    const std::string& text(const std::string& key) const { return metadata_.at(key); }
-    double number(const std::string& key) const { return std::stod(text(key)); }
-    std::vector<std::string> list(const std::string& key) const { return words(text(key)); }
-    std::vector<std::int64_t> numbers(const std::string& key) const {
-        std::vector<std::int64_t> out;
-        for (const auto& word : list(key)) out.push_back(std::stoll(word));
-        return out;
-    }
-    std::vector<double> figures(const std::string& key) const { return tensors_.at(key).values(); }
-
-private:
-    static std::filesystem::path path() {
-        return std::filesystem::path(HALFTONE_GOLDEN_DIR) / "tasks.safetensors";
-    }
-
-    std::map<std::string, std::string> metadata_;
-    TensorMap tensors_;
-};
-
 const TaskGolden& golden() {
-    static const TaskGolden file;
+    static const TaskGolden file("tasks");
     return file;
 }
 
-/// Numbers of a stream of the script's, times `factor`, plus `offset`.
-Tensor drawn(std::uint32_t stream, const Shape& shape, double factor = 1, double offset = 0) {
-    std::vector<double> values(static_cast<std::size_t>(shape.numel()));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = uniform(stream, static_cast<std::uint32_t>(i)) * factor + offset;
-    return Tensor::of(values, shape, DType::f32, Device{});
-}
-
-/// weight() of the script for each parameter that it lists.
-TensorMap weights_of(const std::string& kind) {
-    TensorMap weights;
-    std::uint32_t stream = 1;
-    for (const auto& line : lines(golden().text(kind + ".parameters"))) {
-        const std::vector<std::string> parts = words(line);
-        Shape shape;
-        for (std::size_t i = 1; i < parts.size(); ++i) shape.push_back(std::stoll(parts[i]));
-        const double gain = golden().number(kind + ".gain");
-        weights[parts[0]] =
-            shape.rank() == 1
-                ? drawn(stream, shape, 0.25, 0.5)
-                : drawn(stream, shape, gain * std::sqrt(3 / static_cast<double>(shape[1])));
-        ++stream;
-    }
-    return weights;
-}
+TensorMap weights_of(const std::string& kind) { return golden().weights(kind); }
 
 /// The sizes of the script's texts and networks.
 struct TextSizes {
@@ -115,14 +65,7 @@ TensorList first_state(const std::string& cell, const TextSizes& sizes) {
     return state;
 }
 
-RunConfig settings_of(const std::string& precision) {
-    RunConfig config;
-    config.precision.preset = precision;
-    config.scaler.init_scale = golden().number("loss_scale");
-    config.schedule.kind = "constant";
-    config.threads = 1;
-    return config;
-}
+RunConfig settings_of(const std::string& precision) { return golden().settings(precision); }
 
 RunConfig text_settings(const std::string& cell, const TextSizes& sizes,
                         const std::string& precision) {
@@ -136,33 +79,8 @@ RunConfig text_settings(const std::string& cell, const TextSizes& sizes,
     return config;
 }
 
-double norm_of(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value * value;
-    return std::sqrt(sum);
-}
-
-/// A tensor against [norm, its bound, bound of the kept elements' difference, kept elements].
-void expect_tensor(const Tensor& tensor, const std::vector<double>& figures) {
-    const std::vector<double> values = tensor.values();
-    const std::vector<double> expected(figures.begin() + 3, figures.end());
-    std::vector<double> difference;
-    for (std::size_t i = 0; i < expected.size(); ++i)
-        difference.push_back(values.at(i * values.size() / expected.size()) - expected[i]);
-    EXPECT_NEAR(norm_of(values), figures[0], figures[1]);
-    EXPECT_LE(norm_of(difference), figures[2]) << "elements, of norm " << norm_of(expected);
-}
-
-void expect_number(double value, const std::vector<double>& figures) {
-    EXPECT_NEAR(value, figures[0], figures[1]);
-}
-
 void expect_gradients(const StepResult& found, const std::string& kind, const std::string& key) {
-    for (const auto& line : lines(golden().text(kind + ".parameters"))) {
-        const std::string name = "grad." + words(line).front();
-        SCOPED_TRACE(name);
-        expect_tensor(found.gradients.at(name), golden().figures(key + "/" + name));
-    }
+    expect_gradients(golden(), found, kind, key);
 }
 
 void expect_state(const StepResult& found, const std::string& key) {
@@ -176,12 +94,6 @@ void expect_state(const StepResult& found, const std::string& key) {
 void expect_same_weights(const TensorMap& found, const TensorMap& expected) {
     for (const auto& [name, tensor] : expected)
         EXPECT_EQ(found.at(name).values(), tensor.values()) << name;
-}
-
-std::string label(const std::string& text) {
-    std::string out = text;
-    std::replace(out.begin(), out.end(), '-', '_');
-    return out;
 }
 
 using CellAndPrecision = std::tuple<std::string, std::string>;

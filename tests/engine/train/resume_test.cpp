@@ -12,8 +12,10 @@ using namespace std::chrono_literals;
 using test::Ended;
 using test::losses_of;
 using test::resume_patience_s;
+using test::small_masked_run;
 using test::small_run;
 using test::small_text_run;
+using test::small_transformer_run;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -29,14 +31,17 @@ struct Case {
 class BitExactResume : public Resume, public testing::WithParamInterface<Case> {};
 
 RunConfig config_of(const Case& wanted) {
-    RunConfig config = wanted.model == "rnn-lm" ? small_text_run(wanted.precision)
-                                                : small_run(wanted.model, wanted.precision);
+    const bool is_text = wanted.model == "rnn-lm" || wanted.model == "transformer-lm";
+    RunConfig config = wanted.model == "bert"             ? small_masked_run(wanted.precision)
+                       : wanted.model == "transformer-lm" ? small_transformer_run(wanted.precision)
+                       : is_text                          ? small_text_run(wanted.precision)
+                                 : small_run(wanted.model, wanted.precision);
     config.accumulate = wanted.accumulate;
     config.dataset.augment = wanted.model == "lenet";
     config.scaler.init_scale = 1 << 24;  // skips at the start
     config.epochs = 3;
     config.max_steps = 24;
-    if (wanted.model == "rnn-lm") config.model.options["dropout"] = 0.3;
+    if (is_text || wanted.model == "bert") config.model.options["dropout"] = 0.3;
     if (wanted.model == "dcgan") config.model.options["channels"] = std::int64_t{4};
     return config;
 }
@@ -53,19 +58,20 @@ TEST_P(BitExactResume, AStoppedRunGoesOnAsIfItHadNotStopped) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, BitExactResume,
-                         testing::Values(Case{"autoencoder", "amp-bf16", 1},
-                                         Case{"dcgan", "amp-fp16", 4}, Case{"mlp", "fp32", 1},
-                                         Case{"mlp", "amp-fp16", 4}, Case{"mlp", "pure-fp16", 1},
-                                         Case{"lenet", "o2-fp16", 1}, Case{"lenet", "amp-fp16", 1},
-                                         Case{"rnn-lm", "amp-bf16", 4},
-                                         Case{"rnn-lm", "amp-fp16", 1}),
-                         [](const auto& each) {
-                             std::string name = each.param.model + "_" + each.param.precision +
-                                                "_" + std::to_string(each.param.accumulate);
-                             std::ranges::replace(name, '-', '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Runs, BitExactResume,
+    testing::Values(Case{"autoencoder", "amp-bf16", 1}, Case{"dcgan", "amp-fp16", 4},
+                    Case{"mlp", "fp32", 1}, Case{"mlp", "amp-fp16", 4}, Case{"mlp", "pure-fp16", 1},
+                    Case{"lenet", "o2-fp16", 1}, Case{"lenet", "amp-fp16", 1},
+                    Case{"rnn-lm", "amp-bf16", 4}, Case{"rnn-lm", "amp-fp16", 1},
+                    Case{"transformer-lm", "amp-fp16", 1}, Case{"transformer-lm", "amp-bf16", 4},
+                    Case{"bert", "amp-fp16", 4}, Case{"bert", "o2-fp16", 1}),
+    [](const auto& each) {
+        std::string name = each.param.model + "_" + each.param.precision + "_" +
+                           std::to_string(each.param.accumulate);
+        std::ranges::replace(name, '-', '_');
+        return name;
+    });
 
 RunConfig spirals(std::int64_t max_steps) {
     RunConfig config = small_run("mlp", "amp-fp16");

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 
 #include "engine/error.h"
 #include "engine/sample_pictures.h"
@@ -17,8 +18,10 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
+using test::small_masked_run;
 using test::small_run;
 using test::small_text_run;
+using test::small_transformer_run;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -69,7 +72,8 @@ protected:
 TEST_F(TrainedModels, EvaluateToTheFiguresThatTheirRunsEndedWith) {
     for (const RunConfig& from :
          {small_run("mlp", "fp32"), small_run("lenet", "amp-fp16"), small_run("mlp", "o2-fp16"),
-          small_run("mlp", "amp-bf16"), small_text_run("amp-fp16"), regression()}) {
+          small_run("mlp", "amp-bf16"), small_text_run("amp-fp16"),
+          small_transformer_run("amp-bf16"), small_masked_run("amp-fp16"), regression()}) {
         RunConfig config = from;
         config.epochs = config.dataset.kind == "csv" ? 2 : 1;
         config.dataset.train_limit = config.dataset.kind == "text-generated" ? 400 : 640;
@@ -203,6 +207,37 @@ TEST_F(TrainedModels, ContinueText) {
     EXPECT_THAT(text_of(model, options), SizeIs(40));
     options.temperature = -1;
     EXPECT_THROW(text_of(model, options), Error);
+}
+
+// The window that a Transformer reads is its last tokens: as many as it has positions.
+TEST_F(TrainedModels, OfATransformerContinueTextByItsLastWindow) {
+    RunConfig config = small_transformer_run("fp32");
+    config.optimizer.kind = "adam";
+    config.optimizer.options = {{"lr", 0.01}};
+    config.epochs = 3;
+    TrainedModel model(train(completed(config)).folder);
+    ASSERT_EQ(model.form().kind, InputForm::Kind::text);
+    const auto boldest = [&](const std::string& prompt, std::int64_t length) {
+        return text_of(
+            model, {.prompt = prompt, .length = length, .temperature = 0, .top_k = 0, .seed = 1});
+    };
+    ASSERT_EQ(config.bptt, 5);
+    const std::string text = boldest("a", 30);
+    EXPECT_THAT(text, SizeIs(30));
+    for (std::size_t i = 5; i < 30; ++i) {
+        EXPECT_EQ(boldest(text.substr(i - 5, 5), 1), text.substr(i, 1));
+        EXPECT_EQ(boldest("ee" + text.substr(i - 5, 5), 1), text.substr(i, 1)) << "forgotten";
+    }
+    EXPECT_GT(std::set(text.begin(), text.end()).size(), 1U) << "or nothing was learnt";
+}
+
+TEST_F(TrainedModels, OfMaskedWordsDoNotContinueText) {
+    RunConfig config = small_masked_run("fp32");
+    config.max_steps = 2;
+    TrainedModel model(train(config).folder);
+    EXPECT_EQ(model.task(), "masked-language-model");
+    EXPECT_EQ(model.form().kind, InputForm::Kind::none);
+    EXPECT_THROW(model.generate({}, [](const std::string&) { return true; }), Error);
 }
 
 TEST_F(TrainedModels, NeedACheckpointAndKnowTheirInputs) {

@@ -1,0 +1,227 @@
+#include "models/bert.h"
+
+#include "core/constant.h"
+#include "engine/error.h"
+#include "index/gather.h"
+#include "linalg/linear.h"
+#include "models/transformer_sizes.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+constexpr double deviation = 0.02;
+constexpr double eps = 1e-12;
+constexpr std::int64_t segments = 2;
+
+/// The rows of a batch that these places of each sample are: (samples * n).
+Tensor rows_at(const Tensor& places, std::int64_t window) {
+    const GradMode off(false);
+    const Tensor sample = counting({places.size(0), 1}, places.device());
+    const Tensor length =
+        Tensor::full({}, static_cast<double>(window), DType::i64, places.device());
+    return reshape(add(mul(sample, length), places), {places.numel()});
+}
+
+Tensor gelu_in(ModuleName module, const Tensor& x) {
+    const ModuleScope opened(module);
+    return gelu(x);
+}
+
+}  // namespace
+
+Bert::Residual::Residual(TensorRegistry& registry, const std::string& name, std::int64_t in,
+                         const Sizes& sizes)
+    : module(name),
+      dense(registry, name + ".dense", in, sizes.width, deviation),
+      norm(registry, name + ".LayerNorm", sizes.width, eps),
+      dropout(name + ".dropout", sizes.dropout) {}
+
+Tensor Bert::Residual::operator()(const Tensor& x, const Tensor& around,
+                                  DropoutDraws& draws) const {
+    const ModuleScope opened(module);
+    return norm(add(dropout(dense(x), draws), around));
+}
+
+Bert::Bert(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)
+    : Model(seed, device), sizes_(sizes), bert_("bert"), encoder_("bert.encoder") {
+    const std::string name = "bert.embeddings";
+    const auto table = [&](const char* what, std::int64_t rows, bool shared = false) {
+        return Embedding::normal(registry_, name + "." + what, rows, sizes.width, deviation,
+                                 shared);
+    };
+    embeddings_.module = ModuleName(name);
+    embeddings_.words = table("word_embeddings", sizes.words, /*shared=*/true);
+    embeddings_.positions = table("position_embeddings", sizes.context);
+    embeddings_.segments = table("token_type_embeddings", segments);
+    embeddings_.norm = LayerNorm(registry_, name + ".LayerNorm", sizes.width, eps);
+    embeddings_.dropout = Dropout(name + ".dropout", sizes.dropout);
+    for (std::int64_t i = 0; i < sizes.layers; ++i) blocks_.push_back(make_block(i));
+
+    const std::string head = "cls.predictions";
+    head_.module = ModuleName(head);
+    head_.transform_module = ModuleName(head + ".transform");
+    head_.decoder = ModuleName(head + ".decoder");
+    head_.bias = registry_.constant(head + ".bias", {sizes.words}, 0, /*autocast_low=*/true);
+    head_.transform =
+        Linear(registry_, head + ".transform.dense", sizes.width, sizes.width, deviation);
+    head_.norm = LayerNorm(registry_, head + ".transform.LayerNorm", sizes.width, eps);
+    registry_.alias(head + ".decoder.weight", name + ".word_embeddings.weight");
+    registry_.alias(head + ".decoder.bias", head + ".bias");
+}
+
+Bert::Block Bert::make_block(std::int64_t index) {
+    const std::string name = "bert.encoder.layer." + std::to_string(index);
+    const std::string attention = name + ".attention", self = attention + ".self";
+    const std::int64_t width = sizes_.width;
+    const auto projection = [&](const char* what) {
+        return Linear(registry_, self + "." + what, width, width, deviation);
+    };
+    Block block;
+    block.name = ModuleName(name);
+    block.attention = ModuleName(attention);
+    block.self = ModuleName(self);
+    block.intermediate = ModuleName(name + ".intermediate");
+    block.query = projection("query");
+    block.key = projection("key");
+    block.value = projection("value");
+    block.heads = {sizes_.heads, false, Dropout(self + ".dropout", sizes_.dropout)};
+    block.attended = Residual(registry_, attention + ".output", width, sizes_);
+    block.expand =
+        Linear(registry_, name + ".intermediate.dense", width, sizes_.feed_forward, deviation);
+    block.output = Residual(registry_, name + ".output", sizes_.feed_forward, sizes_);
+    return block;
+}
+
+DropoutDraws Bert::draws(std::int64_t count) const {
+    if (!training || sizes_.dropout == 0) return {};
+    return {*random, count};
+}
+
+Tensor Bert::embed(const Tensor& tokens, DropoutDraws draws) const {
+    const ModuleScope opened(embeddings_.module);
+    const auto rows = [](const Embedding& table, std::int64_t count) {
+        const ModuleScope inside(table.module);
+        return narrow(table.weight, 0, 0, count);
+    };
+    const Tensor words = add(embeddings_.words(tokens), rows(embeddings_.segments, 1));
+    const Tensor sum = add(words, rows(embeddings_.positions, tokens.size(1)));
+    const Tensor normalised = embeddings_.norm(reshape(sum, {tokens.numel(), sizes_.width}));
+    return embeddings_.dropout(normalised, draws);
+}
+
+Tensor Bert::attend(const Block& block, const Tensor& x, const TokenRows& of,
+                    DropoutDraws& draws) const {
+    const ModuleScope opened(block.self);
+    return block.heads(block.query(x), block.key(x), block.value(x), of, draws);
+}
+
+Tensor Bert::run(const Block& block, const Tensor& x, const TokenRows& of,
+                 DropoutDraws draws) const {
+    Tensor attended;
+    {
+        const ModuleScope opened(block.attention);
+        attended = block.attended(attend(block, x, of, draws), x, draws);
+    }
+    const Tensor h = gelu_in(block.intermediate, block.expand(attended));
+    return block.output(h, attended, draws);
+}
+
+Tensor Bert::decode(const Tensor& hidden) const {
+    const ModuleScope opened(head_.module);
+    Tensor h;
+    {
+        const ModuleScope transform(head_.transform_module);
+        h = head_.norm(gelu_in(head_.transform_module, head_.transform(hidden)));
+    }
+    const ModuleScope decoder(head_.decoder);
+    return linear(h, embeddings_.words.weight, head_.bias);
+}
+
+TensorList Bert::forward(const TensorList& inputs) {
+    const Tensor& tokens = inputs[0];
+    const TokenRows of{tokens.size(0), tokens.size(1)};
+    if (of.tokens > sizes_.context) {
+        throw Error(ErrorCode::shape, "bert: a window of " + std::to_string(of.tokens) +
+                                          " tokens is longer than the model's " +
+                                          std::to_string(sizes_.context));
+    }
+    const std::int64_t width = of.rows() * sizes_.width;
+    Tensor h;
+    {
+        const ModuleScope opened(bert_);
+        h = embed(tokens, draws(width));
+        const ModuleScope encoder(encoder_);
+        for (const Block& each : blocks_) {
+            const DropoutDraws numbers = draws(each.heads.draws(of) + 2 * width);
+            h = block(each.name, h, [this, &each, of, numbers](const Tensor& x) {
+                return run(each, x, of, numbers);
+            });
+        }
+    }
+    if (inputs.size() > 1) h = index_select(h, 0, rows_at(inputs[1], of.tokens));
+    return {decode(h)};
+}
+
+OnnxValue Bert::Residual::graph(OnnxGraph& graph, const OnnxValue& x,
+                                const OnnxValue& around) const {
+    const ModuleScope opened(module);
+    return norm.graph(graph, graph.node("Add", {dense.graph(graph, x), around}));
+}
+
+OnnxValue Bert::embed(OnnxGraph& graph, const TokenGraph& tokens, const OnnxValue& ids) const {
+    const auto table = [&](const Embedding& of) {
+        return graph.weight(of.module.text() + ".weight", of.weight);
+    };
+    const OnnxValue segment = graph.node("Slice", {table(embeddings_.segments), graph.integers({0}),
+                                                   graph.integers({1}), graph.integers({0})});
+    const OnnxValue words = graph.node("Add", {embeddings_.words.graph(graph, ids), segment});
+    const OnnxValue sum =
+        graph.node("Add", {words, tokens.positions(graph, table(embeddings_.positions))});
+    return embeddings_.norm.graph(graph, tokens.rows(graph, sum));
+}
+
+OnnxValue Bert::run(OnnxGraph& graph, const Block& block, const TokenGraph& tokens,
+                    const OnnxValue& x) const {
+    const ModuleScope opened(block.name);
+    const OnnxValue y = tokens.attend(graph, block.query.graph(graph, x), block.key.graph(graph, x),
+                                      block.value.graph(graph, x));
+    const OnnxValue attended = block.attended.graph(graph, y, x);
+    const OnnxValue h = gelu_graph(graph, block.expand.graph(graph, attended), /*by_tanh=*/false);
+    return block.output.graph(graph, h, attended);
+}
+
+OnnxValues Bert::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
+    const TokenGraph tokens(graph, inputs[0], sizes_.width, sizes_.heads, /*is_causal=*/false);
+    OnnxValue h = embed(graph, tokens, inputs[0]);
+    for (const Block& block : blocks_) h = run(graph, block, tokens, h);
+    h = gelu_graph(graph, head_.transform.graph(graph, h), /*by_tanh=*/false);
+    h = head_.norm.graph(graph, h);
+    const ModuleScope opened(head_.decoder);
+    return {graph.node(
+        "Gemm",
+        {h, graph.weight("bert.embeddings.word_embeddings.weight", embeddings_.words.weight),
+         graph.weight("cls.predictions.bias", head_.bias)},
+        {{"transB", std::int64_t{1}}})};
+}
+
+ModelDescriptor bert_descriptor() {
+    return {.kind = "bert",
+            .title = "BERT",
+            .summary = "Attention over a whole window finds the words that are masked in it.",
+            .inputs = {FieldKind::tokens},
+            .output = ModelOutput::masked_token_scores,
+            .options = transformer_options({.layers = 4, .width = 256, .heads = 4}),
+            .has_blocks = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                const TransformerSizes sizes = transformer_sizes(setup);
+                return std::make_unique<Bert>(
+                    Bert::Sizes{setup.shape.outputs, sizes.layers, sizes.width, sizes.heads,
+                                sizes.feed_forward, sizes.context, sizes.dropout},
+                    setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine

@@ -1,0 +1,169 @@
+#include "models/transformer_lm.h"
+
+#include <cmath>
+
+#include "engine/error.h"
+#include "linalg/linear.h"
+#include "models/transformer_sizes.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+// As GPT-2 is drawn; layers whose results are added to the residual have less, by their number.
+constexpr double deviation = 0.02;
+constexpr double eps = 1e-5;
+
+}  // namespace
+
+TransformerLanguageModel::TransformerLanguageModel(const Sizes& sizes,
+                                                   std::optional<std::int64_t> seed,
+                                                   const Device& device)
+    : Model(seed, device),
+      sizes_(sizes),
+      transformer_("transformer"),
+      lm_head_("lm_head"),
+      drop_("transformer.drop", sizes.dropout) {
+    wte_ = Embedding::normal(registry_, "transformer.wte", sizes.words, sizes.width, deviation,
+                             /*shared=*/true);
+    wpe_ = Embedding::normal(registry_, "transformer.wpe", sizes.context, sizes.width, deviation);
+    for (std::int64_t i = 0; i < sizes.layers; ++i) blocks_.push_back(make_block(i));
+    ln_f_ = LayerNorm(registry_, "transformer.ln_f", sizes.width, eps);
+    registry_.alias("lm_head.weight", "transformer.wte.weight");
+}
+
+TransformerLanguageModel::Block TransformerLanguageModel::make_block(std::int64_t index) {
+    const std::string name = "transformer.h." + std::to_string(index);
+    const std::string attn = name + ".attn", mlp = name + ".mlp";
+    const std::int64_t width = sizes_.width;
+    const double of_residual = deviation / std::sqrt(2 * static_cast<double>(sizes_.layers));
+    Block block;
+    block.name = ModuleName(name);
+    block.attention = ModuleName(attn);
+    block.mlp = ModuleName(mlp);
+    block.activation = ModuleName(mlp + ".act");
+    block.ln_1 = LayerNorm(registry_, name + ".ln_1", width, eps);
+    block.c_attn = Conv1D(registry_, attn + ".c_attn", width, 3 * width, deviation);
+    block.attn_proj = Conv1D(registry_, attn + ".c_proj", width, width, of_residual);
+    block.ln_2 = LayerNorm(registry_, name + ".ln_2", width, eps);
+    block.c_fc = Conv1D(registry_, mlp + ".c_fc", width, sizes_.feed_forward, deviation);
+    block.mlp_proj = Conv1D(registry_, mlp + ".c_proj", sizes_.feed_forward, width, of_residual);
+    block.heads = {sizes_.heads, true, Dropout(attn + ".attn_dropout", sizes_.dropout)};
+    block.attn_drop = Dropout(attn + ".resid_dropout", sizes_.dropout);
+    block.mlp_drop = Dropout(mlp + ".dropout", sizes_.dropout);
+    return block;
+}
+
+DropoutDraws TransformerLanguageModel::draws(std::int64_t count) const {
+    if (!training || sizes_.dropout == 0) return {};
+    return {*random, count};
+}
+
+Tensor TransformerLanguageModel::embed(const Tensor& tokens, DropoutDraws draws) const {
+    const Tensor words = wte_(tokens);
+    Tensor positions;
+    {
+        const ModuleScope opened(wpe_.module);
+        positions = narrow(wpe_.weight, 0, 0, tokens.size(1));
+    }
+    return drop_(reshape(add(words, positions), {tokens.numel(), sizes_.width}), draws);
+}
+
+Tensor TransformerLanguageModel::attend(const Block& block, const Tensor& x, const TokenRows& of,
+                                        DropoutDraws& draws) const {
+    const ModuleScope opened(block.attention);
+    const Tensor all = block.c_attn(x);
+    const auto part = [&](std::int64_t k) {
+        return narrow(all, 1, k * sizes_.width, sizes_.width);
+    };
+    const Tensor y = block.heads(part(0), part(1), part(2), of, draws);
+    return block.attn_drop(block.attn_proj(y), draws);
+}
+
+Tensor TransformerLanguageModel::feed_forward(const Block& block, const Tensor& x,
+                                              DropoutDraws& draws) const {
+    const ModuleScope opened(block.mlp);
+    Tensor h = block.c_fc(x);
+    {
+        const ModuleScope activation(block.activation);
+        h = gelu_tanh(h);
+    }
+    return block.mlp_drop(block.mlp_proj(h), draws);
+}
+
+TensorList TransformerLanguageModel::forward(const TensorList& inputs) {
+    const Tensor& tokens = inputs[0];
+    const TokenRows of{tokens.size(0), tokens.size(1)};
+    if (of.tokens > sizes_.context) {
+        throw Error(ErrorCode::shape, "transformer-lm: a window of " + std::to_string(of.tokens) +
+                                          " tokens is longer than the model's " +
+                                          std::to_string(sizes_.context));
+    }
+    const std::int64_t width = of.rows() * sizes_.width;
+    Tensor h;
+    {
+        const ModuleScope opened(transformer_);
+        h = embed(tokens, draws(width));
+        for (const Block& each : blocks_) {
+            const DropoutDraws numbers = draws(each.heads.draws(of) + 2 * width);
+            h = block(each.name, h, [this, &each, of, numbers](const Tensor& x) {
+                DropoutDraws own = numbers;
+                const Tensor attended = add(attend(each, each.ln_1(x), of, own), x);
+                return add(feed_forward(each, each.ln_2(attended), own), attended);
+            });
+        }
+        h = ln_f_(h);
+    }
+    const ModuleScope opened(lm_head_);
+    return {linear(h, wte_.weight)};
+}
+
+OnnxValue TransformerLanguageModel::graph(OnnxGraph& graph, const Block& block,
+                                          const TokenGraph& tokens, const OnnxValue& x) const {
+    const ModuleScope opened(block.name);
+    const OnnxValues parts =
+        graph.node("Split",
+                   {block.c_attn.graph(graph, block.ln_1.graph(graph, x)),
+                    graph.integers({sizes_.width, sizes_.width, sizes_.width})},
+                   {{"axis", std::int64_t{1}}}, 3);
+    const OnnxValue y = tokens.attend(graph, parts[0], parts[1], parts[2]);
+    const OnnxValue attended = graph.node("Add", {block.attn_proj.graph(graph, y), x});
+    const OnnxValue h = block.c_fc.graph(graph, block.ln_2.graph(graph, attended));
+    const OnnxValue out = block.mlp_proj.graph(graph, gelu_graph(graph, h, /*by_tanh=*/true));
+    return graph.node("Add", {out, attended});
+}
+
+OnnxValues TransformerLanguageModel::export_graph(OnnxGraph& graph,
+                                                  const OnnxValues& inputs) const {
+    const TokenGraph tokens(graph, inputs[0], sizes_.width, sizes_.heads, /*is_causal=*/true);
+    const OnnxValue table = graph.weight("transformer.wpe.weight", wpe_.weight);
+    OnnxValue h = tokens.rows(
+        graph, graph.node("Add", {wte_.graph(graph, inputs[0]), tokens.positions(graph, table)}));
+    for (const Block& block : blocks_) h = this->graph(graph, block, tokens, h);
+    h = ln_f_.graph(graph, h);
+    const ModuleScope opened(lm_head_);
+    return {graph.node("Gemm", {h, graph.weight("transformer.wte.weight", wte_.weight)},
+                       {{"transB", std::int64_t{1}}})};
+}
+
+ModelDescriptor transformer_lm_descriptor() {
+    return {.kind = "transformer-lm",
+            .title = "Transformer language model",
+            .summary = "GPT-2: attention over the tokens of a window predicts the next one.",
+            .inputs = {FieldKind::tokens},
+            .output = ModelOutput::token_scores,
+            .options = transformer_options({.layers = 2, .width = 128, .heads = 4}),
+            .has_blocks = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                const TransformerSizes sizes = transformer_sizes(setup);
+                return std::make_unique<TransformerLanguageModel>(
+                    TransformerLanguageModel::Sizes{setup.shape.outputs, sizes.layers, sizes.width,
+                                                    sizes.heads, sizes.feed_forward, sizes.context,
+                                                    sizes.dropout},
+                    setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine

@@ -1,0 +1,72 @@
+#include "models/transformer_sizes.h"
+
+#include "engine/error.h"
+
+namespace engine {
+
+std::vector<OptionSpec> transformer_options(const TransformerDefaults& defaults) {
+    return {
+        {.name = "layers",
+         .label = "Layers",
+         .default_value = defaults.layers,
+         .help = "Transformer blocks on top of each other.",
+         .lowest = 1,
+         .highest = 256,
+         .prominent = true},
+        {.name = "width",
+         .label = "Width",
+         .default_value = defaults.width,
+         .help = "Numbers that stand for one token throughout the model.",
+         .lowest = 1,
+         .highest = 65536,
+         .prominent = true},
+        {.name = "heads",
+         .label = "Attention heads",
+         .default_value = defaults.heads,
+         .help = "Parts of the width that attend on their own. Must divide the width.",
+         .lowest = 1,
+         .highest = 1024,
+         .prominent = true},
+        {.name = "dropout",
+         .label = "Dropout",
+         .default_value = 0.1,
+         .help = "Share of values that is set to 0 at random in training, against overfitting.",
+         .lowest = 0,
+         .highest = 1,
+         .below_highest = true},
+        {.name = "feed_forward",
+         .label = "Feed-forward width",
+         .default_value = std::int64_t{0},
+         .help = "Width inside the feed-forward layers. 0: four times the width.",
+         .lowest = 0,
+         .highest = 1048576},
+        {.name = "context",
+         .label = "Context",
+         .default_value = std::int64_t{0},
+         .help = "Positions that the model has: the longest window that it can read. 0: as many as "
+                 "a window has tokens (bptt).",
+         .lowest = 0,
+         .highest = 1048576}};
+}
+
+TransformerSizes transformer_sizes(const ModelSetup& setup) {
+    const TypedOptions& given = setup.options;
+    TransformerSizes sizes{given.whole("layers"),  given.whole("width"),
+                           given.whole("heads"),   given.whole("feed_forward"),
+                           given.whole("context"), given.number("dropout")};
+    if (sizes.width % sizes.heads != 0) {
+        throw Error(ErrorCode::settings, msg("model.options.heads: {}: must divide the width, {}",
+                                             sizes.heads, sizes.width));
+    }
+    const std::int64_t window = setup.shape.inputs.front().shape[0];
+    if (sizes.context == 0) sizes.context = window;
+    if (sizes.context < window) {
+        throw Error(ErrorCode::settings,
+                    msg("model.options.context: {}: must be at least the window (bptt), {}",
+                        sizes.context, window));
+    }
+    if (sizes.feed_forward == 0) sizes.feed_forward = 4 * sizes.width;
+    return sizes;
+}
+
+}  // namespace engine

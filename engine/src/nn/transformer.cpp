@@ -1,0 +1,62 @@
+#include "nn/transformer.h"
+
+#include "attention/attention.h"
+#include "linalg/addmm.h"
+#include "norm/layer_norm.h"
+#include "pointwise/dropout.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+/// (rows, width) -> (samples, heads, tokens, width / heads)
+Tensor split_heads(const Tensor& x, const TokenRows& of, std::int64_t heads) {
+    return transpose(reshape(x, {of.samples, of.tokens, heads, x.size(1) / heads}), 1, 2);
+}
+
+}  // namespace
+
+Tensor Dropout::operator()(const Tensor& x, DropoutDraws& draws) const {
+    if (p == 0 || !draws.source()) return x;
+    const ModuleScope opened(module);
+    return dropout(x, p, *draws.source(), draws.take(x.numel()));
+}
+
+LayerNorm::LayerNorm(TensorRegistry& registry, const std::string& name, std::int64_t width,
+                     double eps_)
+    : module(name),
+      weight(registry.constant(name + ".weight", {width}, 1)),
+      bias(registry.constant(name + ".bias", {width}, 0)),
+      eps(eps_) {}
+
+Tensor LayerNorm::operator()(const Tensor& x) const {
+    const ModuleScope opened(module);
+    return layer_norm(x, weight.shape(), weight, bias, eps);
+}
+
+Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+               double deviation)
+    : module(name),
+      weight(registry.normal(name + ".weight", {in, out}, deviation, true)),
+      bias(registry.constant(name + ".bias", {out}, 0, true)) {}
+
+Tensor Conv1D::operator()(const Tensor& x) const {
+    const ModuleScope opened(module);
+    return addmm(bias, x, weight);
+}
+
+Tensor AttentionHeads::operator()(const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const TokenRows& of, DropoutDraws& draws) const {
+    AttentionOptions options{.is_causal = is_causal};
+    if (dropout.p > 0 && draws.source()) {
+        options.dropout_p = dropout.p;
+        options.random = draws.source();
+        options.random_offset = draws.take(this->draws(of));
+    }
+    const Tensor y =
+        scaled_dot_product_attention(split_heads(q, of, heads), split_heads(k, of, heads),
+                                     split_heads(v, of, heads), {}, options);
+    return reshape(transpose(y, 1, 2), {of.rows(), q.size(1)});
+}
+
+}  // namespace engine

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "core/random_source.h"
+#include "nn/layers.h"
+
+// Parts of Transformers. Between layers a batch is (rows, width), one row a token, sample after
+// sample, so that every linear layer is one product of matrices.
+namespace engine {
+
+/// The random numbers of one block: copies draw the same ones, so a block that is computed again
+/// (recompute) drops the same values.
+class DropoutDraws {
+public:
+    /// Nothing is dropped: evaluation, or no dropout.
+    DropoutDraws() = default;
+    /// Takes the next `count` numbers of the step.
+    DropoutDraws(StepRandom& random, std::int64_t count)
+        : source_(random.source()), next_(random.take(count)) {}
+
+    const std::optional<RandomSource>& source() const { return source_; }
+    std::uint64_t take(std::int64_t count) {
+        const std::uint64_t first = next_;
+        next_ += static_cast<std::uint64_t>(count);
+        return first;
+    }
+
+private:
+    std::optional<RandomSource> source_;
+    std::uint64_t next_ = 0;
+};
+
+struct Dropout {
+    ModuleName module;
+    double p = 0;
+    Dropout() = default;
+    Dropout(const std::string& name, double p_) : module(name), p(p_) {}
+    Tensor operator()(const Tensor& x, DropoutDraws& draws) const;
+};
+
+/// Over the last dimension; weight 1 and bias 0 at the start.
+struct LayerNorm {
+    ModuleName module;
+    Tensor weight, bias;
+    double eps = 1e-5;
+    LayerNorm() = default;
+    LayerNorm(TensorRegistry& registry, const std::string& name, std::int64_t width, double eps_);
+    Tensor operator()(const Tensor& x) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
+};
+
+/// y = x weight + bias of rows x (rows, in): GPT-2's linear layer, whose weight is (in, out).
+/// Weight normal, bias 0.
+struct Conv1D {
+    ModuleName module;
+    Tensor weight, bias;
+    Conv1D() = default;
+    Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
+           double deviation);
+    Tensor operator()(const Tensor& x) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
+};
+
+/// How rows belong together.
+struct TokenRows {
+    std::int64_t samples = 0, tokens = 0;
+    std::int64_t rows() const { return samples * tokens; }
+};
+
+struct AttentionHeads {
+    std::int64_t heads = 1;
+    bool is_causal = false;
+    Dropout dropout;  ///< of the weights; `random` numbers by draws()
+
+    /// How many numbers its dropout takes.
+    std::int64_t draws(const TokenRows& of) const {
+        return dropout.p > 0 ? of.rows() * heads * of.tokens : 0;
+    }
+    /// q, k and v (rows, width) -> (rows, width): each sample's tokens attend to each other.
+    Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const TokenRows& of,
+                      DropoutDraws& draws) const;
+};
+
+/// Sizes that a graph learns from its input, and the causal mask, for all layers.
+struct TokenGraph {
+    std::int64_t width = 0, heads = 1;
+    OnnxValue head_shape;  ///< (streams, window, heads, width / heads)
+    OnnxValue mask;        ///< (window, window) f32, added to scores; empty: none
+    OnnxValue window;      ///< (1): its length
+
+    /// tokens (streams, window)
+    TokenGraph(OnnxGraph& graph, const OnnxValue& tokens, std::int64_t width_, std::int64_t heads_,
+               bool is_causal);
+    /// The first `window` rows of a table of positions.
+    OnnxValue positions(OnnxGraph& graph, const OnnxValue& table) const;
+    /// What AttentionHeads computes. Scores are f32 in an fp16 graph too.
+    OnnxValue attend(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
+                     const OnnxValue& v) const;
+    /// (streams, window, width) as (rows, width)
+    OnnxValue rows(OnnxGraph& graph, const OnnxValue& x) const;
+};
+
+/// gelu as ONNX operators; opset 17 has none.
+OnnxValue gelu_graph(OnnxGraph& graph, const OnnxValue& x, bool by_tanh);
+
+}  // namespace engine

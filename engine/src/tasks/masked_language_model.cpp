@@ -1,0 +1,101 @@
+#include <cmath>
+
+#include "index/gather.h"
+#include "loss/cross_entropy.h"
+#include "shape/view.h"
+#include "tasks/task_descriptor.h"
+#include "tasks/word_masking.h"
+
+namespace engine {
+namespace {
+
+constexpr const char* places_name = "masked";
+
+/// Finds the masked tokens of a text's windows. The vocabulary is the text's and one more, [MASK].
+/// Only masked tokens are scored: as many in each window of one length, so the loss is a mean over
+/// a number that the shapes give, and nothing of it is counted on the device.
+class MaskedLanguageModel final : public Task {
+public:
+    explicit MaskedLanguageModel(const TaskSetup& setup)
+        : schemas_(setup),
+          tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
+          target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
+          mask_(setup.data.fields[tokens_].cardinality) {
+        add_masks(schemas_.training, true);
+        add_masks(schemas_.evaluation, false);
+    }
+
+    const Schema& schema(bool training) const override {
+        return training ? schemas_.training : schemas_.evaluation;
+    }
+    ModelShape model_shape() const override {
+        const FieldSpec& tokens = schemas_.evaluation.fields[tokens_];
+        return {{tokens}, tokens.cardinality};
+    }
+
+    TensorList losses(TaskStep& step) override {
+        const Tensor& original = step.batch[target_];
+        const Tensor places = narrow(step.batch[places_], 1, 0, masked_count(original.size(1)));
+        const Tensor logits = step.forward(TensorList{step.batch[tokens_], places}).front();
+        const Tensor wanted = flatten(gather(original, 1, places));
+        const Tensor loss = cross_entropy(logits, wanted);
+        if (!step.training()) step.predicted = logits;
+        add_loss(step, loss, wanted.numel());
+        count_correct(step, 0, logits, wanted);
+        return {loss};
+    }
+
+    std::vector<Metric> metrics() const override { return metric_list(); }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        values[0] = std::exp(sums.loss / sums.weight);
+        values[1] = sums.values[0] / sums.weight;
+    }
+    std::vector<std::string> added_tokens() const override { return {"[MASK]"}; }
+    std::int64_t evaluation_batch() const override { return 16; }
+
+    static const std::vector<Metric>& metric_list() {
+        static const std::vector<Metric> metrics = {
+            {.key = "perplexity", .title = "Perplexity", .higher_is_better = false},
+            {.key = "masked_accuracy", .title = "Masked accuracy", .is_share = true}};
+        return metrics;
+    }
+
+private:
+    void add_masks(Schema& schema, bool training) {
+        places_ = schema.add({.name = places_name,
+                              .kind = FieldKind::other,
+                              .dtype = DType::i64,
+                              .shape = {schema.fields[tokens_].shape[0]},
+                              .windowed = true});
+        FieldSpec& tokens = schema.fields[tokens_];
+        tokens.cardinality = mask_ + 1;
+        tokens.transforms.push_back(
+            std::make_shared<WordMasking>(WordMasking::Fields{target_, places_}, mask_, training));
+    }
+
+    TaskSchemas schemas_;
+    std::size_t tokens_, target_, places_ = 0;
+    std::int64_t mask_;  ///< id of [MASK]
+};
+
+bool fits(const Schema& data, const ModelDescriptor& model) {
+    const FieldSpec* tokens = data.find(FieldKind::tokens);
+    return tokens != nullptr && tokens->windowed && model.takes(FieldKind::tokens) &&
+           model.output == ModelOutput::masked_token_scores &&
+           data.find(FieldKind::label) != nullptr;
+}
+
+}  // namespace
+
+TaskDescriptor masked_language_model_descriptor() {
+    return {.kind = "masked-language-model",
+            .title = "Masked language model",
+            .summary = "Finds words or characters that are masked in a text.",
+            .metrics = MaskedLanguageModel::metric_list(),
+            .fits = fits,
+            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
+                return std::make_unique<MaskedLanguageModel>(setup);
+            }};
+}
+
+}  // namespace engine

@@ -1,0 +1,91 @@
+#include "models/bert.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "autograd/backward.h"
+#include "engine/error.h"
+#include "loss/cross_entropy.h"
+
+// tests/engine/nn/transformer_golden_test.cpp holds names, shapes and a step against transformers'.
+namespace engine {
+namespace {
+
+constexpr std::int64_t samples = 2, window = 4, words = 11;
+
+Bert::Sizes sizes(double dropout = 0) {
+    return {.words = words,
+            .layers = 2,
+            .width = 8,
+            .heads = 2,
+            .feed_forward = 12,
+            .context = 6,
+            .dropout = dropout};
+}
+
+Tensor tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
+    return Tensor::of(ids, {samples, window}, DType::i64);
+}
+Tensor places() { return Tensor::of({0, 3, 1, 2}, {samples, 2}, DType::i64); }
+
+TEST(Bert, ReadsFromBothSides) {
+    Bert model(sizes(), 1, default_device());
+    const auto before = model.forward({tokens()}).front().values();
+    const auto after = model.forward({tokens({1, 2, 3, 9, 5, 0, 7, 10})}).front().values();
+    for (std::int64_t row = 0; row < samples * window; ++row) {
+        const auto at = static_cast<std::size_t>(row * words);
+        EXPECT_EQ(before[at] != after[at], row < window) << "row " << row;
+    }
+}
+
+TEST(Bert, ScoresTheTokensAtGivenPlacesAlone) {
+    Bert model(sizes(), 1, default_device());
+    const auto all = model.forward({tokens()}).front().values();
+    const Tensor some = model.forward({tokens(), places()}).front();
+    EXPECT_EQ(some.shape(), (Shape{samples * 2, words}));
+    const auto found = some.values();
+    const std::vector<std::int64_t> rows{0, 3, window + 1, window + 2};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const std::int64_t row = rows[i / words];
+        EXPECT_NEAR(found[i], all[static_cast<std::size_t>(row * words) + i % words], 1e-6);
+    }
+}
+
+TEST(Bert, EveryParameterTakesPart) {
+    Bert model(sizes(), 1, default_device());
+    const Tensor logits = model.forward({tokens(), places()}).front();
+    backward(cross_entropy(logits, Tensor::of({1, 4, 0, 7}, {4}, DType::i64)));
+    for (const Parameter& parameter : model.parameters())
+        EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
+}
+
+TEST(Bert, TakesNoWindowBeyondItsPositions) {
+    Bert model(sizes(), 1, default_device());
+    EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
+}
+
+TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
+    Bert kept(sizes(0.3), 1, default_device()), again(sizes(0.3), 1, default_device());
+    Bert without(sizes(), 1, default_device());
+    again.recompute_blocks = true;
+    const auto step_of = [](Bert& model) {
+        StepRandom random(1, Tensor::zeros({}, DType::i64));
+        random.begin(0);
+        model.random = &random;
+        backward(cross_entropy(model.forward({tokens(), places()}).front(),
+                               Tensor::of({1, 4, 0, 7}, {4}, DType::i64)));
+        std::vector<std::vector<double>> out;
+        for (const Parameter& parameter : model.parameters())
+            out.push_back(parameter.tensor.grad().values());
+        return out;
+    };
+    const auto drawn = step_of(kept);
+    EXPECT_EQ(step_of(again), drawn) << "to the bit";
+    EXPECT_NE(step_of(without), drawn);
+    kept.training = without.training = false;
+    EXPECT_EQ(kept.forward({tokens()}).front().values(),
+              without.forward({tokens()}).front().values());
+}
+
+}  // namespace
+}  // namespace engine

@@ -1,0 +1,163 @@
+#include "models/transformer_lm.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/backward.h"
+#include "engine/error.h"
+#include "loss/cross_entropy.h"
+#include "models/model_descriptor.h"
+#include "support/expectations.h"
+
+// tests/engine/nn/transformer_golden_test.cpp holds names, shapes and a step against transformers'.
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t streams = 2, window = 4, words = 11;
+
+TransformerLanguageModel::Sizes sizes(double dropout = 0) {
+    return {.words = words,
+            .layers = 2,
+            .width = 8,
+            .heads = 2,
+            .feed_forward = 12,
+            .context = 6,
+            .dropout = dropout};
+}
+
+Tensor tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
+    const auto length = static_cast<std::int64_t>(ids.size()) / streams;
+    return Tensor::of(ids, {streams, length}, DType::i64);
+}
+
+double deviation_of(const Model& model, const std::string& name) {
+    for (const Parameter& parameter : model.parameters()) {
+        if (parameter.name != name) continue;
+        double squares = 0;
+        for (const double value : parameter.tensor.values()) squares += value * value;
+        return std::sqrt(squares / static_cast<double>(parameter.tensor.numel()));
+    }
+    ADD_FAILURE() << name;
+    return 0;
+}
+
+TEST(TransformerLanguageModel, GivesLogitsStreamAfterStream) {
+    TransformerLanguageModel model(sizes(), 1, default_device());
+    const Tensor both = model.forward({tokens()}).front();
+    EXPECT_EQ(both.shape(), (Shape{streams * window, words}));
+    const Tensor first = Tensor::of({1, 2, 3, 4}, {1, window}, DType::i64);
+    const auto alone = model.forward({first}).front().values(), all = both.values();
+    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(alone[i], all[i], 1e-6);
+}
+
+TEST(TransformerLanguageModel, SeesNoTokenThatFollows) {
+    TransformerLanguageModel model(sizes(), 1, default_device());
+    const auto before = model.forward({tokens()}).front().values();
+    const auto after = model.forward({tokens({1, 2, 3, 9, 5, 0, 7, 9})}).front().values();
+    for (std::int64_t row = 0; row < streams * window; ++row) {
+        const auto at = static_cast<std::size_t>(row * words);
+        const bool changed = before[at] != after[at];
+        EXPECT_EQ(changed, row % window == 3) << "row " << row;
+    }
+}
+
+TEST(TransformerLanguageModel, EveryParameterTakesPart) {
+    TransformerLanguageModel model(sizes(), 1, default_device());
+    const Tensor logits = model.forward({tokens()}).front();
+    backward(cross_entropy(logits, Tensor::of({2, 3, 4, 5, 0, 7, 10, 1}, {8}, DType::i64)));
+    for (const Parameter& parameter : model.parameters())
+        EXPECT_TRUE(parameter.tensor.grad().defined()) << parameter.name;
+}
+
+TEST(TransformerLanguageModel, IsDrawnAsGpt2) {
+    auto wide = sizes();
+    wide.width = 64;
+    wide.feed_forward = 256;
+    const TransformerLanguageModel model(wide, 1, default_device());
+    const double residual = 0.02 / std::sqrt(2.0 * 2);
+    EXPECT_NEAR(deviation_of(model, "transformer.h.1.attn.c_attn.weight"), 0.02, 0.001);
+    EXPECT_NEAR(deviation_of(model, "transformer.h.1.attn.c_proj.weight"), residual, 0.0005);
+    EXPECT_NEAR(deviation_of(model, "transformer.h.0.mlp.c_proj.weight"), residual, 0.0005);
+    EXPECT_EQ(deviation_of(model, "transformer.h.0.mlp.c_proj.bias"), 0);
+    EXPECT_EQ(deviation_of(model, "transformer.ln_f.weight"), 1);
+}
+
+TEST(TransformerLanguageModel, HasTheParametersOfGpt2) {
+    ModelConfig config;
+    config.kind = "transformer-lm";
+    config.options = {{"layers", std::int64_t{12}},
+                      {"width", std::int64_t{768}},
+                      {"heads", std::int64_t{12}},
+                      {"context", std::int64_t{1024}}};
+    const FieldSpec input{.name = "tokens",
+                          .kind = FieldKind::tokens,
+                          .dtype = DType::i64,
+                          .shape = {35},
+                          .cardinality = 50'257,
+                          .windowed = true};
+    const auto model = make_model(config, {{input}, 50'257}, std::nullopt, Device{});
+    EXPECT_EQ(model->parameter_count(), 124'439'808);
+}
+
+TEST(TransformerLanguageModel, RefusesSizesThatDoNotFit) {
+    ModelConfig config;
+    config.kind = "transformer-lm";
+    const FieldSpec input{.name = "tokens",
+                          .kind = FieldKind::tokens,
+                          .dtype = DType::i64,
+                          .shape = {35},
+                          .cardinality = words,
+                          .windowed = true};
+    const auto refused = [&](const char* option, std::int64_t value) {
+        config.options = {{option, value}};
+        return message_of(ErrorCode::settings, [&] {
+            (void)make_model(config, {{input}, words}, std::nullopt, Device{});
+        });
+    };
+    EXPECT_THAT(refused("heads", 3), HasSubstr("model.options.heads: 3: must divide the width"));
+    EXPECT_THAT(refused("context", 34), HasSubstr("model.options.context: 34"));
+    TransformerLanguageModel model(sizes(), 1, default_device());
+    EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
+}
+
+/// Loss and gradients of a step; with numbers for dropout.
+std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::size_t batch = 0) {
+    StepRandom random(1, Tensor::zeros({}, DType::i64));
+    random.begin(batch);
+    model.random = &random;
+    const Tensor loss = cross_entropy(model.forward({tokens()}).front(),
+                                      Tensor::of({2, 3, 4, 5, 0, 7, 10, 1}, {8}, DType::i64));
+    backward(loss);
+    std::vector<std::vector<double>> out{loss.values()};
+    for (const Parameter& parameter : model.parameters()) {
+        out.push_back(parameter.tensor.grad().values());
+        Tensor(parameter.tensor).set_grad({});
+    }
+    return out;
+}
+
+TEST(TransformerLanguageModel, DropsInTrainingAlone) {
+    TransformerLanguageModel with(sizes(0.5), 1, default_device());
+    TransformerLanguageModel without(sizes(), 1, default_device());
+    const auto drawn = step_of(with);
+    EXPECT_NE(drawn, step_of(without));
+    EXPECT_EQ(step_of(with), drawn) << "the same numbers again";
+    EXPECT_NE(step_of(with, 1), drawn);
+    with.training = false;
+    EXPECT_EQ(with.forward({tokens()}).front().values(),
+              without.forward({tokens()}).front().values());
+}
+
+TEST(TransformerLanguageModel, RecomputedBlocksDropTheSame) {
+    TransformerLanguageModel kept(sizes(0.3), 1, default_device());
+    TransformerLanguageModel again(sizes(0.3), 1, default_device());
+    again.recompute_blocks = true;
+    EXPECT_EQ(step_of(again), step_of(kept)) << "to the bit";
+}
+
+}  // namespace
+}  // namespace engine
