@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include "amp/autocast.h"
 #include "loss/cross_entropy.h"
@@ -17,6 +20,7 @@ namespace {
 
 using test::cuda;
 using test::small_text_run;
+using test::small_transformer_run;
 using test::TrainerFixture;
 using testing::IsEmpty;
 
@@ -236,6 +240,53 @@ TEST(LanguageModel, IsReplayedWithTheNumbersOfEagerSteps) {
         EXPECT_EQ(saved_state(eager.trainer.model()).at("decoder.weight").values(),
                   saved_state(recorded.trainer.model()).at("decoder.weight").values());
         EXPECT_THAT(recorded.trainer.take_warnings(), IsEmpty());
+    }
+}
+
+// With dropout in attention too, whose masks follow the step's number on the device.
+TEST(LanguageModel, OfATransformerIsReplayedWithTheNumbersOfEagerSteps) {
+    HALFTONE_NEEDS_CUDA();
+    for (const char* precision : {"fp32", "amp-fp16"}) {
+        SCOPED_TRACE(precision);
+        RunConfig config = small_transformer_run(precision);
+        config.dataset.train_limit = 4 * 34;  // six windows of 5 and one of 3
+        config.model.options["dropout"] = 0.25;
+        TrainerFixture eager(config, cuda), recorded(config, cuda);
+        eager.trainer.set_recording(false);
+        std::set<float> losses;
+        for (std::int64_t i = 0; i < 14; ++i) {
+            SCOPED_TRACE(i);
+            const StepRecord expected = eager.step(i % 7).row;
+            const StepRecord row = recorded.step(i % 7).row;
+            EXPECT_EQ(row.loss, expected.loss);
+            EXPECT_EQ(row.grad_norm, expected.grad_norm);
+            losses.insert(row.loss);
+        }
+        EXPECT_EQ(losses.size(), 14U);
+        EXPECT_EQ(recorded.trainer.replayed_steps(), 14 - 3 - 2) << "all full windows";
+        EXPECT_THAT(recorded.trainer.take_warnings(), IsEmpty());
+    }
+}
+
+// D7: a number of the step and its place decide, not the precision.
+TEST(LanguageModel, DropoutOfATransformerIsTheSameInEveryPrecisionAndOtherInEachStep) {
+    std::vector<std::vector<float>> losses;
+    for (const char* precision : {"fp32", "amp-fp16", "amp-bf16"}) {
+        RunConfig config = small_transformer_run(precision);
+        config.model.options["dropout"] = 0.5;
+        config.optimizer.options["lr"] = 0.0;
+        config.optimizer.options["weight_decay"] = 0.0;
+        TrainerFixture fixture(config, default_device());
+        auto& of = losses.emplace_back();
+        for (int i = 0; i < 6; ++i) of.push_back(fixture.step(0).row.loss);
+        EXPECT_EQ(std::set(of.begin(), of.end()).size(), 6U) << "one window, six masks";
+    }
+    // Masks move the loss by much more than roundings do, or the comparison would say nothing.
+    const auto [least, most] = std::minmax_element(losses[0].begin(), losses[0].end());
+    const float moved = *most - *least;
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_NEAR(losses[1][i], losses[0][i], moved / 50);
+        EXPECT_NEAR(losses[2][i], losses[0][i], moved / 10);
     }
 }
 
