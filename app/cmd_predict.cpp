@@ -17,6 +17,7 @@ using nlohmann::ordered_json;
 struct PredictArguments {
     std::string run;
     std::vector<std::string> files;
+    std::string text;
     std::string checkpoint = "last";
     std::string device = "auto";
     std::int64_t top = 3;
@@ -107,10 +108,37 @@ std::map<std::string, std::string> known_cells(const engine::InputForm& form,
     return out;
 }
 
+void print_filled(const std::vector<engine::FilledMask>& filled, bool json) {
+    for (const engine::FilledMask& mask : filled) {
+        ordered_json object = {{"place", mask.place}};
+        std::string line = std::to_string(mask.place) + ":";
+        for (const auto& word : mask.words) {
+            object["words"].push_back({{"word", word.text}, {"probability", word.probability}});
+            char share[16];
+            std::snprintf(share, sizeof share, "%.1f %%", word.probability * 100);
+            line += (line.back() == ':' ? " " : ", ") + word.text + " " + share;
+        }
+        std::cout << (json ? object.dump(-1, ' ', false, ordered_json::error_handler_t::replace)
+                           : line)
+                  << '\n';
+    }
+}
+
 int predict(const PredictArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
+    if (!args.text.empty()) {
+        print_filled(model.fill(args.text, args.top), args.json);
+        return 0;
+    }
+    if (model.fills_masks()) {
+        throw engine::Error(engine::ErrorCode::settings,
+                            "predict: the model of this run fills masks in a text",
+                            "Give it one: --text \"to be or [MASK] to be\".");
+    }
+    if (args.files.empty())
+        throw engine::Error(engine::ErrorCode::settings, "predict: FILE is required");
     const Printer printer(model, args);
     using Kind = engine::InputForm::Kind;
     for (const std::string& file : args.files) {
@@ -138,8 +166,16 @@ void describe_predict(Command command) {
     command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
         .required()
         .not_empty();
-    command.texts("FILE", args->files,
-                  "Pictures (PNG, JPEG), or tables in CSV whose header names the columns");
+    const Option files =
+        command
+            .texts("FILE", args->files,
+                   "Pictures (PNG, JPEG), or tables in CSV whose header names the columns")
+            .optional();
+    command
+        .text("--text", args->text,
+              "In place of files: a text in which a masked language model fills each [MASK]")
+        .not_empty()
+        .excludes(files);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
         .not_empty();
     command.text("--out", args->out,

@@ -6,6 +6,11 @@
 
 namespace app {
 
+Option& Option::optional() {
+    option_->required(false);
+    return *this;
+}
+
 Option& Option::required() {
     option_->required();
     return *this;

@@ -22,6 +22,8 @@ public:
     explicit Option(CLI::Option* option) : option_(option) {}
 
     Option& required();
+    /// May be left out, where it must be given otherwise.
+    Option& optional();
     /// Refuses an empty value: it is most often a variable that was never set.
     Option& not_empty();
     /// A whole number from `least` to `most`.

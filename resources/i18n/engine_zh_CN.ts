@@ -3745,6 +3745,18 @@
         <translation>该运行的模型不接受{}</translation>
     </message>
     <message>
+        <source>the model of this run does not fill masks in a text</source>
+        <translation>这个运行的模型不能填充文本中的掩码</translation>
+    </message>
+    <message>
+        <source>the text has no {} to fill</source>
+        <translation>文本中没有可填充的 {}</translation>
+    </message>
+    <message>
+        <source>the text has {} tokens; the model reads {} at most</source>
+        <translation>文本有 {} 个词元；模型最多读取 {} 个</translation>
+    </message>
+    <message>
         <source>a picture</source>
         <translation>图片</translation>
     </message>

@@ -119,6 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     halftone.add_binary_option(parser)
     root = pathlib.Path(__file__).resolve().parents[3]
+    parser.add_argument("--model", action="append", help="those whose name begins with this (default: all)")
     parser.add_argument("--cifar100", type=pathlib.Path, default=root / "shared" / "data" / "cifar-100-binary")
     options = parser.parse_args()
     torch.manual_seed(3)
@@ -127,6 +128,8 @@ def main():
     good = True
     with torch.no_grad():
         for case in cases(options.cifar100):
+            if options.model and not case.name.startswith(tuple(options.model)):
+                continue
             with tempfile.TemporaryDirectory() as home:
                 good = check(options.halftone, case, pathlib.Path(home)) and good
     print("all within the bound" if good else "beyond the bound")

@@ -26,7 +26,7 @@ import transformer_reference as reference
 
 MODELS = {"transformer-lm": {"layers": 2, "width": 128, "heads": 4, "window": 64},
           "bert": {"layers": 4, "width": 256, "heads": 4, "window": 128}}
-STREAMS, EVALUATED, DROPOUT, DECAY = 16, 16, 0.1, 0.01
+EVALUATED, DROPOUT, DECAY = 16, 0.1, 0.01
 PRECISIONS = ("fp32", "amp-fp16", "amp-bf16")
 
 
@@ -36,7 +36,7 @@ def settings(kind, options, precision, seed):
             "dataset.test_limit": options.test_tokens, "dataset.max_words": options.words, "model.kind": kind,
             "model.options.layers": sizes["layers"], "model.options.width": sizes["width"],
             "model.options.heads": sizes["heads"], "model.options.dropout": DROPOUT, "bptt": sizes["window"],
-            "batch_size": STREAMS, "evaluation_batch": EVALUATED, "epochs": options.epochs, "optimizer.kind": "adamw",
+            "batch_size": options.streams, "evaluation_batch": EVALUATED, "epochs": options.epochs, "optimizer.kind": "adamw",
             "optimizer.lr": options.rate, "optimizer.weight_decay": DECAY, "schedule.kind": "constant", "seed": seed,
             "precision.preset": precision, "threads": options.threads, "checkpoint.best": "false"}
 
@@ -82,7 +82,7 @@ class Peer:
     """A model of transformers that trains as the engine does."""
 
     def __init__(self, kind, options, seed, known):
-        self.kind, self.sizes, self.seed = kind, MODELS[kind], seed
+        self.kind, self.sizes, self.seed, self.streams = kind, MODELS[kind], seed, options.streams
         self.mask = len(known)
         torch.manual_seed(seed)
         self.model = module(kind, len(known) + (kind == "bert"), self.sizes)
@@ -102,7 +102,7 @@ class Peer:
     def train(self, text, epochs):
         self.model.train()
         for epoch in range(epochs):
-            for shown, target, position in windows(text, STREAMS, self.sizes["window"]):
+            for shown, target, position in windows(text, self.streams, self.sizes["window"]):
                 self.optimizer.zero_grad()
                 self.loss(shown, target, position, epoch)[0].backward()
                 self.optimizer.step()
@@ -149,7 +149,8 @@ def main():
     parser.add_argument("--tokens", type=int, default=200_000)
     parser.add_argument("--test-tokens", type=int, default=40_000)
     parser.add_argument("--words", type=int, default=2000, help="most frequent ones; the others are <unk>")
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--streams", type=int, default=16, help="batch size")
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--rate", type=float, default=0.001)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)

@@ -51,6 +51,16 @@ struct GenerateOptions {
     std::int64_t seed = 1;
 };
 
+/// What may stand in place of one [MASK] of a text.
+struct FilledMask {
+    struct Word {
+        std::string text;
+        double probability = 0;
+    };
+    std::int64_t place = 0;   ///< of the mask, in words or characters
+    std::vector<Word> words;  ///< the most probable first
+};
+
 /// A sample that the model got most wrong.
 struct HardSample {
     std::int64_t index = 0;  ///< in its part
@@ -122,6 +132,11 @@ public:
     /// So many pictures, 1 to 64, drawn from random numbers of this seed, as one. Throws
     /// Error(value) unless draws().
     Picture draw(std::int64_t count, std::int64_t seed);
+    /// Whether it fills masks in a text.
+    bool fills_masks() const;
+    /// The `most` most probable words for each [MASK] of a text. Throws Error(value) unless the
+    /// model fills masks, and for a text without one or longer than the model reads.
+    std::vector<FilledMask> fill(const std::string& text, std::int64_t most);
 
     /// Evaluates the validation or the test part, whose data set is opened as the run did.
     /// `progress` is told the share done and stops the evaluation by returning false; the report is

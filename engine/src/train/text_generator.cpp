@@ -4,38 +4,14 @@
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <unordered_map>
 
-#include "data/text_case.h"
 #include "data/text_tokenizer.h"
 #include "engine/error.h"
 #include "train/part_report.h"
+#include "train/prompt_tokens.h"
 
 namespace engine {
 namespace {
-
-/// Token ids of a prompt.
-std::vector<std::int64_t> ids_of(const InputGuide& guide, bool lowercase, std::string prompt) {
-    if (lowercase) lower_case(std::span<char>(prompt.data(), prompt.size()));
-    std::unordered_map<std::string, std::int64_t> ids;
-    for (const std::string& word : guide.vocabulary)
-        ids.emplace(word, static_cast<std::int64_t>(ids.size()));
-    const auto unknown = ids.find(std::string(unknown_token));
-    const auto tokenizer = guide.words ? make_word_tokenizer() : make_character_tokenizer();
-    tokenizer->begin_file("prompt");
-    tokenizer->add(prompt + (guide.words ? " " : ""));  // a word ends where white space begins
-    const std::vector<std::int32_t> numbers = tokenizer->tokens();
-    const std::vector<std::string> names = tokenizer->take_names();
-    std::vector<std::int64_t> out;
-    for (const std::int32_t number : numbers) {
-        const auto found = ids.find(names[static_cast<std::size_t>(number)]);
-        if (found != ids.end())
-            out.push_back(found->second);
-        else if (unknown != ids.end())
-            out.push_back(unknown->second);
-    }
-    return out;
-}
 
 /// Draws one of the tokens by their scores.
 std::int64_t draw(std::vector<double> scores, const GenerateOptions& options,
@@ -130,10 +106,10 @@ void generate_text(Predictor& predictor, const InputGuide& guide, bool lowercase
                    const GenerateOptions& options,
                    const std::function<bool(const std::string&)>& take) {
     check(options);
-    std::vector<std::int64_t> prompt = ids_of(guide, lowercase, options.prompt);
+    std::vector<std::int64_t> prompt = prompt_tokens(guide, lowercase, options.prompt);
     bool at_line_start = prompt.empty();
     // Without a prompt the text begins as after the end of a line.
-    if (prompt.empty()) prompt = ids_of(guide, false, "\n");
+    if (prompt.empty()) prompt = prompt_tokens(guide, false, "\n");
     if (prompt.empty()) prompt = {0};
     std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
     NextToken text(predictor, guide.schema);

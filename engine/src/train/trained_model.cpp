@@ -9,6 +9,7 @@
 #include "engine/checkpoint.h"
 #include "engine/error.h"
 #include "tasks/task_descriptor.h"
+#include "train/mask_filler.h"
 #include "train/part_report.h"
 #include "train/run_pictures.h"
 #include "train/text_generator.h"
@@ -72,6 +73,12 @@ struct TrainedModel::Impl {
                 each.usual = static_cast<double>(input.normalization.mean[column.offset]);
             form.columns.push_back(std::move(each));
         }
+    }
+
+    /// The run read its text in lower case.
+    bool is_lowercase() const {
+        const auto found = saved.config.dataset.options.find("lowercase");
+        return found != saved.config.dataset.options.end() && found->second == OptionValue(true);
     }
 
     std::string input_name() { return predictor.task().model_shape().inputs.front().name; }
@@ -155,11 +162,19 @@ Answer TrainedModel::answer(const std::map<std::string, std::string>& row) {
 void TrainedModel::generate(const GenerateOptions& options,
                             const std::function<bool(const std::string&)>& take) {
     impl_->require(InputForm::Kind::text, "text to continue");
-    const OptionValue* lower = nullptr;
-    const auto found = config().dataset.options.find("lowercase");
-    if (found != config().dataset.options.end()) lower = &found->second;
-    const bool lowercase = lower != nullptr && *lower == OptionValue(true);
-    generate_text(impl_->predictor, impl_->guide, lowercase, options, take);
+    generate_text(impl_->predictor, impl_->guide, impl_->is_lowercase(), options, take);
+}
+
+bool TrainedModel::fills_masks() const {
+    return model_descriptor(impl_->saved.config.model.kind).output ==
+               ModelOutput::masked_token_scores &&
+           !impl_->guide.vocabulary.empty();
+}
+
+std::vector<FilledMask> TrainedModel::fill(const std::string& text, std::int64_t most) {
+    if (!fills_masks())
+        throw Error(ErrorCode::value, msg("the model of this run does not fill masks in a text"));
+    return fill_masks(impl_->predictor, impl_->guide, impl_->is_lowercase(), text, most);
 }
 
 bool TrainedModel::draws() const { return form().kind == InputForm::Kind::random; }

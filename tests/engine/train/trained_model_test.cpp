@@ -222,6 +222,8 @@ TEST_F(TrainedModels, OfATransformerContinueTextByItsLastWindow) {
             model, {.prompt = prompt, .length = length, .temperature = 0, .top_k = 0, .seed = 1});
     };
     ASSERT_EQ(config.bptt, 5);
+    EXPECT_FALSE(model.fills_masks());
+    EXPECT_THROW(model.fill("a [MASK]", 1), Error);
     const std::string text = boldest("a", 30);
     EXPECT_THAT(text, SizeIs(30));
     for (std::size_t i = 5; i < 30; ++i) {
@@ -231,12 +233,45 @@ TEST_F(TrainedModels, OfATransformerContinueTextByItsLastWindow) {
     EXPECT_GT(std::set(text.begin(), text.end()).size(), 1U) << "or nothing was learnt";
 }
 
+TEST_F(TrainedModels, OfMaskedWordsFillThem) {
+    RunConfig config = small_masked_run("fp32");
+    config.dataset.kind = "text-words";
+    config.dataset.path = {(folder_ / "text.txt").string()};
+    {
+        std::ofstream file(folder_ / "text.txt");
+        for (int i = 0; i < 1500; ++i) file << (i % 3 == 0 ? "one two three " : "red blue green ");
+    }
+    config.dataset.train_limit = config.dataset.test_limit = 0;
+    config.dataset.options = {{"test_share", 0.1}};
+    config.model.options["layers"] = std::int64_t{1};
+    config.model.options["width"] = std::int64_t{32};
+    config.optimizer.kind = "adam";
+    config.optimizer.options = {{"lr", 0.003}};
+    config.batch_size = 16;
+    config.epochs = 60;
+    TrainedModel model(train(completed(config)).folder);
+    ASSERT_TRUE(model.fills_masks());
+    const auto filled = model.fill("one [MASK] three red [MASK] green", 2);
+    ASSERT_THAT(filled, SizeIs(2));
+    EXPECT_EQ(filled[0].place, 1);
+    EXPECT_EQ(filled[1].place, 4);
+    ASSERT_THAT(filled[0].words, SizeIs(2));
+    EXPECT_EQ(filled[0].words[0].text, "two");
+    EXPECT_EQ(filled[1].words[0].text, "blue");
+    EXPECT_GE(filled[0].words[0].probability, filled[0].words[1].probability);
+    EXPECT_THROW(model.fill("one two three", 1), Error) << "no mask";
+    EXPECT_THROW(model.fill("[MASK] one two three one two three one two three one two three", 1),
+                 Error)
+        << "13 tokens; it has 12 positions";
+}
+
 TEST_F(TrainedModels, OfMaskedWordsDoNotContinueText) {
     RunConfig config = small_masked_run("fp32");
     config.max_steps = 2;
     TrainedModel model(train(config).folder);
     EXPECT_EQ(model.task(), "masked-language-model");
     EXPECT_EQ(model.form().kind, InputForm::Kind::none);
+    EXPECT_THAT(model.fill("[MASK]he", 3)[0].words, SizeIs(3)) << "characters";
     EXPECT_THROW(model.generate({}, [](const std::string&) { return true; }), Error);
 }
 
