@@ -156,7 +156,8 @@ std::vector<std::string> folder_names(const std::vector<engine::ComparedRuns>& c
 
 /// The runs of one seed take turns on one compute thread.
 SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRuns>& compared,
-                 const CompareArguments& args, const std::shared_ptr<engine::RunStore>& store) {
+                 const CompareArguments& args, const std::shared_ptr<engine::RunStore>& store,
+                 const std::string& group) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
@@ -164,6 +165,7 @@ SeedEnd run_seed(const engine::RunConfig& config, std::vector<engine::ComparedRu
     for (std::size_t i = 0; i < compared.size(); ++i) {
         const std::string& precision = compared[i].precision;
         engine::SessionOptions options;
+        options.group = group;
         if (!args.out.empty()) {
             const std::string seed = "-seed" + std::to_string(config.seed);
             options.folder =
@@ -213,11 +215,12 @@ int compare(const CompareArguments& args) {
     if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
     for (const auto& runs : compared) engine::check_device(with_precision(*config, runs.precision));
     const auto store = open_store();
+    const std::string group = engine::new_run_group();
     SeedEnd end;
     for (std::int64_t i = 0; i < args.seeds && end.whole; ++i) {
         engine::RunConfig own = *config;
         own.seed += i;
-        end.add(run_seed(own, compared, args, store));
+        end.add(run_seed(own, compared, args, store, group));
     }
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/run_listing.h"
+#include "engine/run_query.h"
 #include "engine/run_store.h"
 #include "find_run.h"
 #include "settings.h"
@@ -10,49 +12,123 @@
 namespace app {
 namespace {
 
-int list_runs(bool json) {
+struct RunsArguments {
+    std::vector<std::string> filter;
+    std::string sort;
+    std::int64_t limit = 0;  ///< 0: all
+    bool reverse = false;
+    bool starred = false;
+    bool json = false;
+};
+
+/// One filter, however the shell has split it.
+std::string filter_text(const std::vector<std::string>& arguments) {
+    std::string text;
+    for (const auto& argument : arguments) text += (text.empty() ? "" : " ") + argument;
+    return text;
+}
+
+/// Newest first, or by --sort from the smallest value on; figures that are unknown come last.
+std::vector<engine::RunSummary> chosen_runs(const RunsArguments& args,
+                                            std::vector<engine::RunSummary> all) {
+    const auto fields = engine::run_fields(all);
+    const engine::RunQuery query(filter_text(args.filter), fields);
+    std::erase_if(all, [&](const auto& run) {
+        return !query.matches(run) || (args.starred && !run.starred);
+    });
+    std::vector<engine::RunSummary> out;
+    if (args.sort.empty()) {
+        out = std::move(all);
+        if (args.reverse) std::reverse(out.begin(), out.end());
+    } else {
+        const auto& field = engine::resolve_field(args.sort, fields);
+        for (const std::size_t at : engine::order_by(all, field, args.reverse))
+            out.push_back(std::move(all[at]));
+    }
+    if (args.limit > 0 && std::ssize(out) > args.limit)
+        out.resize(static_cast<std::size_t>(args.limit));
+    return out;
+}
+
+int list_runs(const RunsArguments& args) {
     engine::RunStore store(engine::RunStore::default_root());
-    const auto runs = store.list();
+    auto all = store.list();
     report_warnings(store);
-    if (json) {
+    const bool any = !all.empty();
+    const auto runs = chosen_runs(args, std::move(all));
+    if (args.json) {
         for (const auto& run : runs) std::cout << engine::to_json_line(run) << '\n';
-    } else if (runs.empty()) {
+    } else if (!any) {
         std::cout << "No runs in " << store.root().string() << " yet.\n";
+    } else if (runs.empty()) {
+        std::cout << "No run matches the filter.\n";
     } else {
         std::cout << engine::runs_table(runs);
     }
     return 0;
 }
 
-int show_run(const std::string& name, bool json) {
-    const auto run = find_run(name);
-    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+/// Figures, settings, epochs and warnings of one run.
+void show_run(const engine::ListedRun& run, bool json) {
     if (!json) {
-        std::cout << engine::run_page(*run);
-        return 0;
+        std::cout << engine::run_page(run);
+        return;
     }
-    std::cout << engine::to_json_line(run->summary) << '\n';
-    for (const auto& event : run->events) std::cout << engine::to_json_line(event) << '\n';
+    std::cout << engine::to_json_line(run.summary) << '\n';
+    for (const auto& event : run.events) std::cout << engine::to_json_line(event) << '\n';
+}
+
+/// Several runs side by side.
+void show_runs(const std::vector<engine::RunSummary>& runs, bool json) {
+    if (!json) {
+        std::cout << engine::runs_page(runs);
+        return;
+    }
+    for (const auto& run : runs) std::cout << engine::to_json_line(run) << '\n';
+    std::cout << engine::differences_json(runs) << '\n';
+}
+
+int show(const std::vector<std::string>& names, bool json) {
+    std::vector<engine::RunSummary> runs;
+    for (const auto& name : names) {
+        auto run = find_run(name);
+        if (!run) return engine::exit_code(engine::ErrorCode::settings);
+        if (names.size() == 1) {
+            show_run(*run, json);
+            return 0;
+        }
+        runs.push_back(std::move(run->summary));
+    }
+    show_runs(runs, json);
     return 0;
 }
 
 }  // namespace
 
 void describe_runs(Command command) {
-    auto as_json = std::make_shared<bool>(false);
-    command.flag("--json", *as_json, "One JSON object a line on standard output");
-    command.run([as_json] { return list_runs(*as_json); });
+    auto args = std::make_shared<RunsArguments>();
+    command.optional_texts("FILTER", args->filter,
+                           "Terms that must all hold: a word, FIELD=VALUE (!= < <= > >= ~), "
+                           "tag:NAME, starred; -- before one that begins with a dash, which "
+                           "negates it");
+    command.text("--sort", args->sort, "A setting or result: lr, test_accuracy, started")
+        .not_empty();
+    command.flag("--reverse", args->reverse, "The other way round");
+    command.number("--limit", args->limit, "The first ones only").within(1, 1'000'000);
+    command.flag("--starred", args->starred, "Runs with a star");
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return list_runs(*args); });
 }
 
 void describe_show(Command command) {
-    auto name = std::make_shared<std::string>();
+    auto names = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
-    command.text("RUN", *name, "A run of the history (its number or title), or its folder")
-        .required()
-        .not_empty();
+    command.texts("RUN", *names,
+                  "A run of the history (its number or title), or its folder; several: what "
+                  "differs between them");
     command.flag("--json", *as_json,
                  "The run, then its events, one JSON object a line on standard output");
-    command.run([name, as_json] { return show_run(*name, *as_json); });
+    command.run([names, as_json] { return show(*names, *as_json); });
 }
 
 }  // namespace app

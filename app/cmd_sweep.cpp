@@ -145,6 +145,7 @@ private:
         }
         if (!options.continuation && !args_.out.empty())
             options.folder = free_folder(args_.out, number);
+        options.group = plan_.entries().front().batch;
         return options;
     }
 

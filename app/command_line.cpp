@@ -46,6 +46,11 @@ Option Command::texts(const char* name, std::vector<std::string>& values, const 
     return Option(app_->add_option(name, values, help)->required());
 }
 
+Option Command::optional_texts(const char* name, std::vector<std::string>& values,
+                               const char* help) {
+    return Option(app_->add_option(name, values, help));
+}
+
 Option Command::number(const char* name, std::int64_t& value, const char* help) {
     return Option(app_->add_option(name, value, help));
 }

@@ -46,6 +46,8 @@ public:
     Option text(const char* name, std::optional<std::string>& value, const char* help);
     /// A positional argument that may be given several times, at least once.
     Option texts(const char* name, std::vector<std::string>& values, const char* help);
+    /// The same, or not at all.
+    Option optional_texts(const char* name, std::vector<std::string>& values, const char* help);
     Option number(const char* name, std::int64_t& value, const char* help);
     Option flag(const char* name, bool& value, const char* help);
     /// An option that may be repeated, each time with one value.

@@ -4380,5 +4380,109 @@
         <source>{} pictures: draw 1 to {}</source>
         <translation>{} 幅图像：请取 1 到 {}</translation>
     </message>
+    <message>
+        <source>-: a dash negates the term right behind it</source>
+        <translation>-：减号表示否定紧跟其后的条件</translation>
+    </message>
+    <message>
+        <source>Write -word.</source>
+        <translation>请写成 -词。</translation>
+    </message>
+    <message>
+        <source>{}: the closing quote is missing</source>
+        <translation>{}：缺少右引号</translation>
+    </message>
+    <message>
+        <source>Write &quot;words in quotes&quot;.</source>
+        <translation>请写成 &quot;引号中的词&quot;。</translation>
+    </message>
+    <message>
+        <source>{}: there is nothing to compare with</source>
+        <translation>{}：没有可比较的值</translation>
+    </message>
+    <message>
+        <source>Write a value right behind the operator, in quotes if it has spaces.</source>
+        <translation>请在运算符后紧接着写值，含空格时加引号。</translation>
+    </message>
+    <message>
+        <source>{}: {} is true or false</source>
+        <translation>{}：{} 的值是 true 或 false</translation>
+    </message>
+    <message>
+        <source>Write {}=true or {}=false.</source>
+        <translation>请写成 {}=true 或 {}=false。</translation>
+    </message>
+    <message>
+        <source>{}: {} is a text, which is neither larger nor smaller</source>
+        <translation>{}：{} 是文本，不能比较大小</translation>
+    </message>
+    <message>
+        <source>Use =, != or ~ (contains).</source>
+        <translation>请使用 =、!= 或 ~（包含）。</translation>
+    </message>
+    <message>
+        <source>{}: {} is a number</source>
+        <translation>{}：{} 是数值</translation>
+    </message>
+    <message>
+        <source>Write a number right behind the operator.</source>
+        <translation>请在运算符后紧接着写数值。</translation>
+    </message>
+    <message>
+        <source>{}: a field is missing in front of the operator</source>
+        <translation>{}：运算符前缺少字段</translation>
+    </message>
+    <message>
+        <source>Write FIELD=VALUE, or put the word in quotes.</source>
+        <translation>请写成 字段=值，或给该词加引号。</translation>
+    </message>
+    <message>
+        <source>{}: several settings are called so: {}</source>
+        <translation>{}：有多个设置叫这个名字：{}</translation>
+    </message>
+    <message>
+        <source>Write more of the path.</source>
+        <translation>请写出更完整的路径。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such setting or result</source>
+        <translation>{}：没有这个设置或结果</translation>
+    </message>
+    <message>
+        <source>Use the path of a setting (optimizer.lr) or a result (steps, test_loss); put other words with signs in quotes.</source>
+        <translation>请使用设置的路径（optimizer.lr）或结果（steps、test_loss）；其他带符号的词请加引号。</translation>
+    </message>
+    <message>
+        <source>Did you mean {}?</source>
+        <translation>是否指 {}？</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Starred</source>
+        <translation>星标</translation>
+    </message>
+    <message>
+        <source>Started</source>
+        <translation>开始时间</translation>
+    </message>
+    <message>
+        <source>Diverged at step</source>
+        <translation>发散步</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>速度</translation>
+    </message>
+    <message>
+        <source>Resumed from</source>
+        <translation>恢复自</translation>
+    </message>
+    <message>
+        <source>Test metric</source>
+        <translation>测试指标</translation>
+    </message>
 </context>
 </TS>

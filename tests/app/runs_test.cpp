@@ -94,6 +94,75 @@ TEST_F(Runs, AFolderOutsideTheHistoryIsShownToo) {
     EXPECT_THAT(lines({"runs", "--json"}), IsEmpty()) << "looking enters nothing";
 }
 
+TEST_F(Runs, AreFilteredSortedAndCut) {
+    train(home_, {"--set", "max_steps=3", "--set", "precision.preset=fp32"});
+    train(home_, {"--set", "max_steps=5"});
+    train(home_, {"--set", "max_steps=4"});
+    EXPECT_THAT(lines({"runs", "max_steps>3"}), SizeIs(3));
+    EXPECT_THAT(lines({"runs", "max_steps>3", "max_steps<5"}), SizeIs(2));
+    EXPECT_THAT(lines({"runs", "precision=fp32"})[1], StartsWith("1 "));
+    EXPECT_THAT(lines({"runs", "--", "-precision=fp32"}), SizeIs(3));
+    const auto sorted = lines({"runs", "--sort", "steps", "--reverse", "--limit", "2"});
+    ASSERT_THAT(sorted, SizeIs(3));
+    EXPECT_THAT(sorted[1], StartsWith("2 "));
+    EXPECT_THAT(sorted[2], StartsWith("3 "));
+    EXPECT_THAT(lines({"runs", "lr=7"}), Contains("No run matches the filter."));
+}
+
+TEST_F(Runs, AFilterOrOrderThatIsWrongExitsWith2AndSaysWhatIsMeant) {
+    train(home_, {"--set", "max_steps=3"});
+    EXPECT_THAT(lines({"runs", "test_acuracy>0"}, 2), IsEmpty());
+    EXPECT_THAT(errors_, HasSubstr("test_acuracy: there is no such setting or result"));
+    EXPECT_THAT(errors_, HasSubstr("Did you mean test_accuracy?"));
+    EXPECT_THAT(lines({"runs", "--sort", "patience"}, 2), IsEmpty());
+    EXPECT_THAT(errors_, HasSubstr("schedule.patience"));
+}
+
+TEST_F(Runs, OneGetsANameTagsNotesAndAStar) {
+    train(home_, {"--set", "max_steps=3"});
+    train(home_, {"--set", "max_steps=3"});
+    lines({"label", "1", "--title", "first try", "--tags", "a, b", "--notes", "slow", "--star"});
+    EXPECT_THAT(lines({"runs", "--starred", "--json"}), SizeIs(1));
+    const auto found = lines({"runs", "tag:b", "name=\"first try\"", "--json"});
+    ASSERT_THAT(found, SizeIs(1));
+    const auto run = nlohmann::json::parse(found[0]);
+    EXPECT_EQ(run.at("notes"), "slow");
+    EXPECT_EQ(run.at("starred"), true);
+    lines({"label", "first try", "--no-star", "--notes", ""});
+    EXPECT_THAT(lines({"runs", "--starred", "--json"}), IsEmpty());
+    EXPECT_THAT(lines({"show", "1"}), Contains("tags: a, b")) << "what is not given stays";
+    lines({"label", "1"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("give --title"));
+    lines({"label", "7", "--star"}, 2);
+}
+
+TEST_F(Runs, SeveralAreShownSideBySide) {
+    train(home_, {"--set", "max_steps=3"});
+    train(home_, {"--set", "max_steps=5"});
+    const auto page = lines({"show", "1", "2"});
+    EXPECT_THAT(page, Contains(testing::MatchesRegex("max_steps +3 +5")));
+    EXPECT_THAT(page, Contains(testing::MatchesRegex("steps +3 +5")));
+    const auto objects = lines({"show", "--json", "1", "2"});
+    ASSERT_THAT(objects, SizeIs(3));
+    const auto differences = nlohmann::json::parse(objects[2]);
+    EXPECT_EQ(differences.at("settings").size(), 1u);
+    EXPECT_EQ(differences.at("settings").at("max_steps"), nlohmann::json({"3", "5"}));
+    EXPECT_EQ(differences.at("runs"), nlohmann::json({"1", "2"}));
+}
+
+TEST_F(Runs, OfOneComparisonShareAGroup) {
+    Program program(spirals("compare", {"--set", "max_steps=3"}), {home_.str(), {}});
+    program.finish();
+    train(home_, {"--set", "max_steps=3"});
+    std::vector<std::string> groups;
+    for (const auto& line : lines({"runs", "--json"}))
+        groups.push_back(nlohmann::json::parse(line).at("group"));
+    ASSERT_THAT(groups, SizeIs(3));
+    EXPECT_EQ(groups[0], "") << "a run by itself";
+    EXPECT_EQ(groups[1], groups[2]);
+    EXPECT_FALSE(groups[1].empty());
+}
+
 TEST_F(Runs, AnUnknownOneExitsWith2) {
     EXPECT_THAT(lines({"show", "7"}, 2), IsEmpty());
     EXPECT_THAT(errors_, HasSubstr("7: neither a run of the history nor a run's folder"));

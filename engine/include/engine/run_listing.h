@@ -30,4 +30,9 @@ std::string runs_table(const std::vector<RunSummary>& runs);
 /// its warnings and errors.
 std::string run_page(const ListedRun& run);
 
+/// Several runs side by side for a terminal: the settings in which they differ, and their results.
+std::string runs_page(const std::vector<RunSummary>& runs);
+/// The same as one JSON object, a line without a newline.
+std::string differences_json(const std::vector<RunSummary>& runs);
+
 }  // namespace engine

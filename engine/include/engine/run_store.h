@@ -37,12 +37,17 @@ struct RunSummary {
     std::string title;             ///< that a person gave it; may be empty
     std::string tags;
     std::string notes;
+    bool starred = false;
+    std::string group;  ///< the comparison or sweep that it belongs to; empty: none
 };
 
 /// What a run trains and on what, by its settings or in the words of the program that trains it;
 /// "-" where that does not say.
 std::string model_name(const RunSummary& run);
 std::string dataset_name(const RunSummary& run);
+
+/// An id for the runs of one comparison or sweep, which no other ones have.
+std::string new_run_group();
 
 /// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
 /// SQLite that can be rebuilt from the folders (design.md, D12). Thread-safe.
@@ -65,18 +70,20 @@ public:
     const std::filesystem::path& root() const;
 
     /// Makes the folder of a new run (or uses `folder`, which must be absent or empty), writes its
-    /// settings there and enters it in the index. Throws Error(io).
+    /// settings there and enters it in the index. Runs of one comparison or sweep share a `group`
+    /// (new_run_group()). Throws Error(io).
     struct NewRun {
         std::string run;
         std::filesystem::path folder;
     };
-    NewRun create(const RunConfig& config, const std::filesystem::path& folder = {});
+    NewRun create(const RunConfig& config, const std::filesystem::path& folder = {},
+                  const std::string& group = {});
     /// Opens the folder of a run that has ended, or whose process died, to go on: takes its lock,
     /// and drops what came after `step` from the index, which it enters if it was not there. Throws
     /// Error(state) if a process is training it, and Error(io).
     NewRun reopen(const std::filesystem::path& folder, std::int64_t step);
     /// Makes a new run of a file that export_run_file() wrote (engine/export.h), with its notes,
-    /// tags and title, under the next number: nothing is overwritten, and what fails leaves
+    /// tags, title and star, under the next number: nothing is overwritten, and what fails leaves
     /// nothing. Throws Error(data) for a file that is none, and Error(io).
     NewRun import_run(const std::filesystem::path& file);
     /// Appends an event to the folder of a run that this store made, and to the index. If another
@@ -100,6 +107,7 @@ public:
     void set_notes(const std::string& run, const std::string& notes);
     void set_tags(const std::string& run, const std::string& tags);
     void set_title(const std::string& run, const std::string& title);
+    void set_starred(const std::string& run, bool starred);
     /// Takes a run out of the history. `discard` gets its folder and throws if it cannot dispose of
     /// it; the run then stays. Throws Error(value) for an unknown run, and Error(state) for one
     /// that a process is training.

@@ -41,6 +41,7 @@ struct SessionOptions {
     bool pause_when_disk_full = false;
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.
     std::filesystem::path dump_gradients;
+    std::string group = {};  ///< RunSummary::group of a new run
 };
 
 /// Asks, without opening data, for what the settings need of this machine. Throws Error(device) if

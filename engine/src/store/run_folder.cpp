@@ -147,12 +147,13 @@ void make_given_folder(const fs::path& folder) {
 }
 
 void write_new_run(const fs::path& folder, const std::string& run, const RunConfig& config,
-                   const Moment& made) {
+                   const Moment& made, const std::string& group) {
     write_file(folder / config_file, to_json(config) + "\n");
-    const json line = {{"event", "created"},
-                       {"run", run},
-                       {"time", made.local},
-                       {"microseconds", made.microseconds}};
+    json line = {{"event", "created"},
+                 {"run", run},
+                 {"time", made.local},
+                 {"microseconds", made.microseconds}};
+    if (!group.empty()) line["group"] = group;
     append_to_file(folder / events_file, dump(line) + "\n");
 }
 
@@ -204,7 +205,8 @@ std::string read_text(const fs::path& file) {
 }
 
 void write_notes(const fs::path& folder, const RunNotes& notes) {
-    const json object = {{"notes", notes.notes}, {"tags", notes.tags}, {"title", notes.title}};
+    json object = {{"notes", notes.notes}, {"tags", notes.tags}, {"title", notes.title}};
+    if (notes.starred) object["starred"] = true;
     write_file(folder / notes_file, dump(object) + "\n");
 }
 
@@ -215,7 +217,9 @@ RunNotes read_notes(const fs::path& folder) {
         const auto at = object.find(field);
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
     };
-    return {text("notes"), text("tags"), text("title")};
+    const auto starred = object.find("starred");
+    return {text("notes"), text("tags"), text("title"),
+            starred != object.end() && *starred == json(true)};
 }
 
 namespace {
@@ -261,6 +265,8 @@ StoredEvents read_events(const fs::path& folder) {
         const auto microseconds = object.value("microseconds", json());
         if (!time.is_string() || !microseconds.is_number_integer()) continue;
         if (object.value("run", json()).is_string()) out.run = object.at("run").get<std::string>();
+        const auto group = object.value("group", json());
+        if (group.is_string()) out.group = group.get<std::string>();
         out.made = {microseconds.get<std::int64_t>(), time.get<std::string>()};
     }
     return out;

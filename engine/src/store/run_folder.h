@@ -52,6 +52,7 @@ struct RunNotes {
     std::string notes;
     std::string tags;
     std::string title;
+    bool starred = false;
 };
 
 /// The highest number that was ever given to a run; 0: none was. It is kept in the root's lock
@@ -70,7 +71,7 @@ void make_given_folder(const std::filesystem::path& folder);
 
 /// Writes config.json and the first line of events.jsonl. Throws Error(io).
 void write_new_run(const std::filesystem::path& folder, const std::string& run,
-                   const RunConfig& config, const Moment& made);
+                   const RunConfig& config, const Moment& made, const std::string& group);
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
 /// Removes a numbered folder that a killed process left before it had settings: nobody holds it,
@@ -88,6 +89,7 @@ RunNotes read_notes(const std::filesystem::path& folder);
 struct StoredEvents {
     std::string run;  ///< the id that the run was made under; empty if that line is lost
     Moment made;
+    std::string group;  ///< RunSummary::group
     std::vector<Event> events;
 };
 /// What a run that was resumed at `step` takes back: events of later steps, and its end.

@@ -42,11 +42,13 @@ CREATE TABLE IF NOT EXISTS divergences (run TEXT PRIMARY KEY, step INTEGER NOT N
 CREATE TABLE IF NOT EXISTS parents (run TEXT PRIMARY KEY, parent TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS metrics (run TEXT PRIMARY KEY, json TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS origins (run TEXT PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS stars (run TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS run_groups (run TEXT PRIMARY KEY, id TEXT NOT NULL);
 )";
 /// With what belongs to a run, before the table of the runs themselves.
-constexpr const char* tables_of_a_run[] = {"origins", "parents", "metrics", "divergences",
-                                           "titles",  "tags",    "notes",   "epochs",
-                                           "events",  "settings"};
+constexpr const char* tables_of_a_run[] = {"run_groups", "stars",       "origins", "parents",
+                                           "metrics",    "divergences", "titles",  "tags",
+                                           "notes",      "epochs",      "events",  "settings"};
 
 /// Tables and indexes with the statements that made them.
 std::set<std::string> schema_of(Database& database) {
@@ -66,13 +68,15 @@ std::set<std::string> expected_schema() {
 }
 
 constexpr char select_runs[] =
-    "SELECT id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
+    "SELECT runs.id, folder, started, state, steps, skipped, test_loss, test_accuracy, wall_s, "
     "samples_per_s, peak_bytes, settings.json, notes.text, tags.text, titles.text, "
-    "COALESCE(divergences.step, 0), metrics.json, parents.parent, origins.json FROM runs "
-    "LEFT JOIN settings ON settings.run = id LEFT JOIN notes ON notes.run = id "
-    "LEFT JOIN tags ON tags.run = id LEFT JOIN titles ON titles.run = id "
-    "LEFT JOIN divergences ON divergences.run = id LEFT JOIN metrics ON metrics.run = id "
-    "LEFT JOIN parents ON parents.run = id LEFT JOIN origins ON origins.run = id ";
+    "COALESCE(divergences.step, 0), metrics.json, parents.parent, origins.json, "
+    "stars.run IS NOT NULL, run_groups.id FROM runs "
+    "LEFT JOIN settings ON settings.run = runs.id LEFT JOIN notes ON notes.run = runs.id "
+    "LEFT JOIN tags ON tags.run = runs.id LEFT JOIN titles ON titles.run = runs.id "
+    "LEFT JOIN divergences ON divergences.run = runs.id LEFT JOIN metrics ON metrics.run = runs.id "
+    "LEFT JOIN parents ON parents.run = runs.id LEFT JOIN origins ON origins.run = runs.id "
+    "LEFT JOIN stars ON stars.run = runs.id LEFT JOIN run_groups ON run_groups.run = runs.id ";
 
 /// The metrics of a run and their values on the test part, as JSON.
 std::string metrics_of(const RunSummary& run) {
@@ -128,6 +132,8 @@ RunSummary read_summary(const Statement& row) {
     if (const std::string metrics = row.text(16); !metrics.empty()) parse_metrics_of(run, metrics);
     if (const std::string origin = row.text(18); !origin.empty())
         run.origin = parse_origin_of(origin);
+    run.starred = row.integer(19) != 0;
+    run.group = row.text(20);
     return run;
 }
 
@@ -247,6 +253,11 @@ void RunIndex::update(const RunSummary& run) {
             .bind(run.run, run.parent)
             .run();
     }
+    if (!run.group.empty()) {
+        Statement(database_, "INSERT OR REPLACE INTO run_groups VALUES (?, ?)")
+            .bind(run.run, run.group)
+            .run();
+    }
     if (run.origin) {
         Statement(database_, "INSERT OR REPLACE INTO origins VALUES (?, ?)")
             .bind(run.run, origin_json(*run.origin)
@@ -278,16 +289,24 @@ void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
         .run();
 }
 
-void RunIndex::set_notes(const std::string& run, const std::string& notes) {
-    Statement(database_, "INSERT OR REPLACE INTO notes VALUES (?, ?)").bind(run, notes).run();
-}
-
-void RunIndex::set_tags(const std::string& run, const std::string& tags) {
-    Statement(database_, "INSERT OR REPLACE INTO tags VALUES (?, ?)").bind(run, tags).run();
-}
-
-void RunIndex::set_title(const std::string& run, const std::string& title) {
-    Statement(database_, "INSERT OR REPLACE INTO titles VALUES (?, ?)").bind(run, title).run();
+/// What people wrote takes a row only where they wrote something.
+void RunIndex::set_notes(const std::string& run, const RunNotes& notes) {
+    const auto set = [&](const std::string& table, const std::string& text) {
+        const std::string sql = "INSERT OR REPLACE INTO " + table + " VALUES (?, ?)";
+        const std::string none = "DELETE FROM " + table + " WHERE run = ?";
+        if (text.empty()) {
+            Statement(database_, none.c_str()).bind(run).run();
+        } else {
+            Statement(database_, sql.c_str()).bind(run, text).run();
+        }
+    };
+    set("notes", notes.notes);
+    set("tags", notes.tags);
+    set("titles", notes.title);
+    Statement(database_, notes.starred ? "INSERT OR REPLACE INTO stars VALUES (?)"
+                                       : "DELETE FROM stars WHERE run = ?")
+        .bind(run)
+        .run();
 }
 
 void RunIndex::remove(const std::string& run) {
@@ -305,7 +324,7 @@ std::vector<RunSummary> RunIndex::list() {
 }
 
 std::optional<RunSummary> RunIndex::find(const std::string& run) {
-    static const std::string sql = std::string(select_runs) + "WHERE id = ?";
+    static const std::string sql = std::string(select_runs) + "WHERE runs.id = ?";
     Statement statement(database_, sql.c_str());
     if (!statement.bind(run).step()) return std::nullopt;
     return read_summary(statement);
@@ -372,9 +391,7 @@ std::string RunIndex::enter_folder(const fs::path& folder) {
     RunSummary& run = stored.summary;
     take_id(run);
     put(run, stored.made, numbered(stored.events));
-    if (!run.notes.empty()) set_notes(run.run, run.notes);
-    if (!run.tags.empty()) set_tags(run.run, run.tags);
-    if (!run.title.empty()) set_title(run.run, run.title);
+    set_notes(run.run, {run.notes, run.tags, run.title, run.starred});
     return run.run;
 }
 

@@ -43,9 +43,7 @@ public:
     /// Drops all runs and enters the ones found in these folders.
     void rebuild(const std::vector<std::filesystem::path>& folders);
 
-    void set_notes(const std::string& run, const std::string& notes);
-    void set_tags(const std::string& run, const std::string& tags);
-    void set_title(const std::string& run, const std::string& title);
+    void set_notes(const std::string& run, const RunNotes& notes);
     void remove(const std::string& run);
 
     std::vector<RunSummary> list();

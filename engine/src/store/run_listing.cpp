@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/catalog.h"
+#include "engine/run_fields.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 #include "store/event_json.h"
@@ -17,53 +18,25 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json setting(const ordered_json& config, const std::string& path) {
-    std::string pointer = "/" + path;  // options of a model lie two levels down
-    std::replace(pointer.begin(), pointer.end(), '.', '/');
-    const ordered_json::json_pointer at(pointer);
-    return config.contains(at) ? config.at(at) : ordered_json();
-}
-
 /// "diverged at step 23" where the step is known.
 std::string state_text(const RunSummary& run) {
     const bool where = run.state == "diverged" && run.diverged_at != 0;
     return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
 }
 
-/// Paths of what differs from the defaults; of options, from those of the chosen kinds.
-std::vector<std::string> changed_fields(const RunConfig& config) {
-    RunConfig same_kinds;
-    same_kinds.dataset.kind = config.dataset.kind;
-    same_kinds.model.kind = config.model.kind;
-    same_kinds.optimizer.kind = config.optimizer.kind;
-    same_kinds.schedule.kind = config.schedule.kind;
-    auto paths = differing_fields(config, same_kinds);
-    const RunConfig defaults;
-    const auto add = [&](const char* path, const std::string& kind, const std::string& usual) {
-        if (kind != usual) paths.emplace_back(path);
-    };
-    add("dataset.kind", config.dataset.kind, defaults.dataset.kind);
-    add("model.kind", config.model.kind, defaults.model.kind);
-    add("optimizer.kind", config.optimizer.kind, defaults.optimizer.kind);
-    add("schedule.kind", config.schedule.kind, defaults.schedule.kind);
-    std::sort(paths.begin(), paths.end());
-    return paths;
-}
-
-std::string changed_settings(const RunConfig& config) {
-    const ordered_json settings = to_ordered_json(config);
+std::string settings_table(const RunSummary& run) {
     std::string out;
-    for (const auto& path : changed_fields(config))
-        out += "  " + path + " = " + setting(settings, path).dump() + '\n';
+    for (const RunDifference& row : changed_settings(run))
+        out += "  " + row.field + " = " + setting_text(run.config, row.field) + '\n';
     return out.empty() ? "  none\n" : out;
 }
 
 /// Of a run of another program: those that it gives, and those that both programs have.
-std::string settings_of_origin(const RunOrigin& origin, const RunConfig& config) {
+std::string settings_of_origin(const RunOrigin& origin, const RunSummary& run) {
     std::string out;
     if (!origin.optimizer.empty()) out += "  optimizer = " + origin.optimizer + '\n';
     for (const auto& [name, value] : origin.settings) out += "  " + name + " = " + value + '\n';
-    return out + changed_settings(config);
+    return out + settings_table(run);
 }
 
 std::string epochs_table(const std::vector<Event>& events, const std::vector<Metric>& metrics) {
@@ -130,6 +103,7 @@ std::string figures(const RunSummary& run) {
     lines.push_back({"peak memory", memory_text(run)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
     std::string out = aligned(lines, 2);
+    if (run.starred) out += "starred\n";
     if (!run.title.empty()) out += "title: " + run.title + '\n';
     if (!run.tags.empty()) out += "tags: " + run.tags + '\n';
     if (!run.notes.empty()) out += "notes: " + run.notes + '\n';
@@ -162,6 +136,8 @@ std::string to_json_line(const RunSummary& run) {
                            {"title", run.title},
                            {"tags", run.tags},
                            {"notes", run.notes},
+                           {"starred", run.starred},
+                           {"group", run.group},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
     for (const Metric& metric : run.metrics)
@@ -203,18 +179,62 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
                          std::to_string(run.skipped), number_text("%.4f", run.test.loss),
                          primary_text(run, key.empty()), number_text("%.4g", run.wall_s)});
     }
-    if (std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.title.empty(); })) {
-        lines.front().push_back("title");
-        for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(runs[i].title);
-    }
+    const auto add = [&](const char* head, auto text) {
+        if (std::ranges::all_of(runs, [&](const auto& run) { return text(run).empty(); })) return;
+        lines.front().push_back(head);
+        for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(text(runs[i]));
+    };
+    add("starred", [](const RunSummary& run) { return std::string(run.starred ? "*" : ""); });
+    add("title", [](const RunSummary& run) { return run.title; });
+    add("tags", [](const RunSummary& run) { return run.tags; });
     return aligned(lines, 6);
+}
+
+namespace {
+
+/// Fields down, runs across.
+std::string side_by_side(const std::vector<RunSummary>& runs,
+                         const std::vector<RunDifference>& rows) {
+    std::vector<Cells> lines = {{""}};
+    for (const RunSummary& run : runs)
+        lines.front().push_back(run.title.empty() ? run.run : run.title);
+    for (const RunDifference& row : rows) {
+        Cells& cells = lines.emplace_back(Cells{row.field});
+        for (const auto& value : row.values) cells.push_back(value.empty() ? "-" : value);
+    }
+    return aligned(lines, 1);
+}
+
+ordered_json rows_json(const std::vector<RunDifference>& rows) {
+    ordered_json out = ordered_json::object();
+    for (const RunDifference& row : rows) out[row.field] = row.values;
+    return out;
+}
+
+}  // namespace
+
+std::string runs_page(const std::vector<RunSummary>& runs) {
+    const auto settings = differing_settings(runs);
+    return "Settings that differ\n" +
+           (settings.empty() ? std::string("  none\n") : side_by_side(runs, settings)) +
+           "\nResults\n" + side_by_side(runs, results_of(runs));
+}
+
+std::string differences_json(const std::vector<RunSummary>& runs) {
+    ordered_json ids = ordered_json::array();
+    for (const RunSummary& run : runs) ids.push_back(run.run);
+    const ordered_json object = {{"event", "differences"},
+                                 {"runs", ids},
+                                 {"settings", rows_json(differing_settings(runs))},
+                                 {"results", rows_json(results_of(runs))}};
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string run_page(const ListedRun& listed) {
     const RunSummary& run = listed.summary;
     std::string out = "Run " + run.run + "\n\n" + figures(run);
-    out += run.origin ? "\nSettings\n" + settings_of_origin(*run.origin, run.config)
-                      : "\nSettings that differ from the defaults\n" + changed_settings(run.config);
+    out += run.origin ? "\nSettings\n" + settings_of_origin(*run.origin, run)
+                      : "\nSettings that differ from the defaults\n" + settings_table(run);
     out += "\nEpochs\n" + epochs_table(listed.events, run.metrics);
     const std::string wrong = problems(listed.events);
     if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;

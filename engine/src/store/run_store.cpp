@@ -6,8 +6,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <iomanip>
 #include <limits>
 #include <map>
+#include <random>
+#include <sstream>
 #include <thread>
 #include <type_traits>
 
@@ -152,13 +155,13 @@ struct RunStore::Impl {
         }
         return std::nullopt;
     }
-    NewRun create(const RunConfig& config, const fs::path& given) {
+    NewRun create(const RunConfig& config, const fs::path& given, const std::string& group) {
         const std::lock_guard lock(index_mutex);
         return index.exclusively([&](const FileLock& root_lock) {
             const NewRun made =
                 given.empty() ? make_numbered(root_lock) : make_given(given, root_lock);
             try {
-                enter(made, config);
+                enter(made, config, group);
             } catch (...) {
                 remove_new_run(made.folder);
                 throw;
@@ -247,16 +250,17 @@ struct RunStore::Impl {
         }
     }
 
-    void enter(const NewRun& made, const RunConfig& config) {
+    void enter(const NewRun& made, const RunConfig& config, const std::string& group) {
         FileLock run_lock = FileLock::take(made.folder / lock_file);
         const Moment now = Moment::now();
-        write_new_run(made.folder, made.run, config, now);
+        write_new_run(made.folder, made.run, config, now, group);
         RunSummary run;
         run.run = made.run;
         run.folder = made.folder;
         run.started = now.local;
         run.state = running_state;
         run.config = config;
+        run.group = group;
         const std::lock_guard lock(runs_mutex);
         runs.insert_or_assign(made.run, OpenRun(std::move(run_lock), std::move(run), now));
     }
@@ -300,6 +304,18 @@ struct RunStore::Impl {
         return std::move(*found);
     }
 
+    /// change(RunNotes&) changes what people wrote beside a run.
+    template <typename F>
+    void change_notes(const std::string& run, F&& change) {
+        ask([&](RunIndex& opened) {
+            const RunSummary found = need(opened, run);
+            RunNotes notes{found.notes, found.tags, found.title, found.starred};
+            change(notes);
+            write_notes(found.folder, notes);
+            opened.set_notes(run, notes);
+        });
+    }
+
     /// A run that says it is running may have lost its process; one that runs has newer figures.
     static void look_at_running(RunIndex& opened, RunSummary& run) {
         if (run.state != running_state) return;
@@ -310,6 +326,14 @@ struct RunStore::Impl {
 
 RunStore::RunStore(fs::path root) : impl_(std::make_unique<Impl>(fs::absolute(root))) {}
 RunStore::~RunStore() = default;
+
+std::string new_run_group() {
+    std::random_device source;
+    std::ostringstream id;
+    id << std::hex << std::setfill('0');
+    for (int i = 0; i < 2; ++i) id << std::setw(8) << source();
+    return id.str();
+}
 
 std::shared_ptr<RunStore> RunStore::open(const fs::path& root) {
     try {
@@ -339,8 +363,9 @@ fs::path RunStore::default_root() {
 
 const fs::path& RunStore::root() const { return impl_->root; }
 
-RunStore::NewRun RunStore::create(const RunConfig& config, const fs::path& folder) {
-    return impl_->create(config, folder);
+RunStore::NewRun RunStore::create(const RunConfig& config, const fs::path& folder,
+                                  const std::string& group) {
+    return impl_->create(config, folder, group);
 }
 
 RunStore::NewRun RunStore::reopen(const fs::path& folder, std::int64_t step) {
@@ -399,27 +424,19 @@ std::vector<Event> RunStore::events(const std::string& run) const {
 }
 
 void RunStore::set_notes(const std::string& run, const std::string& notes) {
-    impl_->ask([&](RunIndex& index) {
-        const RunSummary found = Impl::need(index, run);
-        write_notes(found.folder, {notes, found.tags, found.title});
-        index.set_notes(run, notes);
-    });
+    impl_->change_notes(run, [&](RunNotes& kept) { kept.notes = notes; });
 }
 
 void RunStore::set_tags(const std::string& run, const std::string& tags) {
-    impl_->ask([&](RunIndex& index) {
-        const RunSummary found = Impl::need(index, run);
-        write_notes(found.folder, {found.notes, tags, found.title});
-        index.set_tags(run, tags);
-    });
+    impl_->change_notes(run, [&](RunNotes& kept) { kept.tags = tags; });
 }
 
 void RunStore::set_title(const std::string& run, const std::string& title) {
-    impl_->ask([&](RunIndex& index) {
-        const RunSummary found = Impl::need(index, run);
-        write_notes(found.folder, {found.notes, found.tags, title});
-        index.set_title(run, title);
-    });
+    impl_->change_notes(run, [&](RunNotes& kept) { kept.title = title; });
+}
+
+void RunStore::set_starred(const std::string& run, bool starred) {
+    impl_->change_notes(run, [&](RunNotes& kept) { kept.starred = starred; });
 }
 
 void RunStore::remove(const std::string& run, const Discard& discard) {

@@ -103,6 +103,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder) {
     run.folder = folder;
     run.started = out.made.local;
     run.state = running_state;
+    run.group = stored.group;
     run.config = parse_run_config(read_text(folder / config_file)).config;
     for (const auto& event : out.events) apply(run, event);
     if (run.state == running_state) {
@@ -113,6 +114,7 @@ StoredRun read_stored_run(const std::filesystem::path& folder) {
     run.notes = notes.notes;
     run.tags = notes.tags;
     run.title = notes.title;
+    run.starred = notes.starred;
     return out;
 }
 

@@ -37,7 +37,7 @@ void RunLoop::open_run() {
 }
 
 void RunLoop::begin_run() {
-    const auto made = store_.create(config_, options_.folder);
+    const auto made = store_.create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
     writer_.emplace(StepRecordWriter::create(folder_, metric_column_count(trainer_->task())));
@@ -64,8 +64,9 @@ void RunLoop::go_on(const Continuation& from) {
     }
     const std::int64_t step = trainer_->steps();
     const std::size_t columns = metric_column_count(trainer_->task());
-    const RunStore::NewRun made = from.in_place ? store_.reopen(from.run_folder, step)
-                                                : store_.create(config_, options_.folder);
+    const RunStore::NewRun made = from.in_place
+                                      ? store_.reopen(from.run_folder, step)
+                                      : store_.create(config_, options_.folder, options_.group);
     run_ = made.run;
     folder_ = made.folder;
     std::string parent;

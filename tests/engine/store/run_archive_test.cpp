@@ -73,6 +73,9 @@ TEST_F(RunArchive, IsImportedAsANewRunWithAllThatThePersonWrote) {
     EXPECT_EQ(second.title, "first try");
     EXPECT_EQ(second.tags, "a, b");
     EXPECT_EQ(second.notes, "line\nline");
+    EXPECT_TRUE(second.starred);
+    EXPECT_EQ(second.group, first.group);
+    EXPECT_FALSE(second.group.empty());
     EXPECT_EQ(second.state, "done");
     EXPECT_EQ(second.config, first.config);
     EXPECT_EQ(second.started, first.started);

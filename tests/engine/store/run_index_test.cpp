@@ -111,7 +111,9 @@ TEST(RunIndex, DamageToTheSchemaIsMendedAtTheStart) {
 TEST(RunIndex, AnIndexOfAnEarlierProgramGetsTheTablesThatItLacks) {
     const test_support::TempFolder folder;
     make_history(folder.path());
-    change_index(folder.path(), "DROP TABLE titles; DROP TABLE divergences; DROP TABLE metrics");
+    change_index(folder.path(),
+                 "DROP TABLE titles; DROP TABLE divergences; DROP TABLE metrics; "
+                 "DROP TABLE stars; DROP TABLE run_groups");
     RunStore store(folder.path());
     EXPECT_THAT(store.list(), SizeIs(3));
     EXPECT_EQ(store.find("2")->test.loss, 0.5);
@@ -120,6 +122,8 @@ TEST(RunIndex, AnIndexOfAnEarlierProgramGetsTheTablesThatItLacks) {
     EXPECT_EQ(store.find("2")->metrics, classification_metrics());
     store.set_title("2", "the second");
     EXPECT_EQ(store.find("2")->title, "the second");
+    store.set_starred("2", true);
+    EXPECT_TRUE(store.find("2")->starred);
     EXPECT_THAT(store.take_warnings(), IsEmpty()) << "it was not damaged";
 }
 

@@ -215,6 +215,48 @@ TEST(RunStore, ATitleSurvivesARebuildAndChangesOfNotes) {
     EXPECT_EQ(store.find(run.run)->notes, "a note");
 }
 
+TEST(RunStore, AStarSurvivesARebuildAndChangesOfNotesAndCanBeTakenBack) {
+    test_support::TempFolder dir;
+    RunStore store(dir.path());
+    const auto starred = store.create({});
+    const auto plain = store.create({});
+    for (const auto& run : {starred, plain}) store.append(done_of(run.run));
+    store.set_starred(starred.run, true);
+    store.set_notes(starred.run, "a note");
+    for (int i = 0; i < 2; ++i) {
+        EXPECT_TRUE(store.find(starred.run)->starred);
+        EXPECT_EQ(store.find(starred.run)->notes, "a note");
+        EXPECT_FALSE(store.find(plain.run)->starred);
+        store.rebuild();
+    }
+    store.set_starred(starred.run, false);
+    EXPECT_FALSE(store.find(starred.run)->starred);
+    store.rebuild();
+    EXPECT_FALSE(store.find(starred.run)->starred);
+    EXPECT_THROW(store.set_starred("7", true), Error);
+}
+
+TEST(RunStore, TheGroupOfARunSurvivesARebuildAndAResume) {
+    test_support::TempFolder dir;
+    const std::string group = new_run_group();
+    EXPECT_NE(group, new_run_group());
+    RunStore::NewRun run;
+    {
+        RunStore store(dir.path());
+        run = store.create({}, {}, group);
+        store.append(done_of(run.run));
+        const auto single = store.create({});
+        EXPECT_EQ(store.find(run.run)->group, group);
+        EXPECT_EQ(store.find(single.run)->group, "");
+        store.rebuild();
+        EXPECT_EQ(store.find(run.run)->group, group);
+    }
+    RunStore store(dir.path());
+    store.reopen(run.folder, 0);
+    store.append(done_of(run.run));
+    EXPECT_EQ(store.find(run.run)->group, group);
+}
+
 TEST(RunStore, ARemovedRunIsGoneFromTheHistoryForGood) {
     test_support::TempFolder dir;
     RunStore store(dir.path());

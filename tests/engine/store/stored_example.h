@@ -15,7 +15,7 @@ namespace engine {
 inline RunStore::NewRun stored_example(RunStore& store, std::int64_t steps = 3) {
     RunConfig config;
     config.seed = 7;
-    const auto run = store.create(completed(config));
+    const auto run = store.create(completed(config), {}, "a-group");
     RunStarted started{};
     started.run = run.run;
     started.config = completed(config);
@@ -44,6 +44,7 @@ inline RunStore::NewRun stored_example(RunStore& store, std::int64_t steps = 3) 
     store.set_title(run.run, "first try");
     store.set_tags(run.run, "a, b");
     store.set_notes(run.run, "line\nline");
+    store.set_starred(run.run, true);
     return run;
 }
 

@@ -1,0 +1,53 @@
+#include <iostream>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/run_store.h"
+#include "find_run.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+struct LabelArguments {
+    std::string run;
+    std::optional<std::string> title;
+    std::optional<std::string> tags;
+    std::optional<std::string> notes;
+    bool star = false;
+    bool no_star = false;
+};
+
+/// What is not given stays as it is; an empty text takes it away.
+int label(const LabelArguments& args) {
+    const auto found = find_run(args.run);
+    if (!found) return engine::exit_code(engine::ErrorCode::settings);
+    if (!args.title && !args.tags && !args.notes && !args.star && !args.no_star) {
+        std::cerr << "halftone: label: give --title, --tags, --notes, --star or --no-star\n";
+        return engine::exit_code(engine::ErrorCode::settings);
+    }
+    engine::RunStore store(engine::RunStore::default_root());
+    const std::string run = store.enter(found->summary.folder).run;
+    if (args.title) store.set_title(run, *args.title);
+    if (args.tags) store.set_tags(run, *args.tags);
+    if (args.notes) store.set_notes(run, *args.notes);
+    if (args.star || args.no_star) store.set_starred(run, args.star);
+    return 0;
+}
+
+}  // namespace
+
+void describe_label(Command command) {
+    auto args = std::make_shared<LabelArguments>();
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    command.text("--title", args->title, "Its name; empty: none");
+    command.text("--tags", args->tags, "Tags with commas between them");
+    command.text("--notes", args->notes, "A text");
+    const Option star = command.flag("--star", args->star, "Gives it a star");
+    command.flag("--no-star", args->no_star, "Takes the star away").excludes(star);
+    command.run([args] { return label(*args); });
+}
+
+}  // namespace app

@@ -1,0 +1,382 @@
+#include "engine/run_fields.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <compare>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/catalog.h"
+#include "store/config_fields.h"
+#include "store/text_table.h"
+
+namespace engine {
+namespace {
+
+using Kind = RunField::Kind;
+
+constexpr std::string_view metric_prefix = "test_";
+
+RunValue figure(double value) { return std::isnan(value) ? RunValue{} : RunValue(value); }
+
+RunValue text(const std::string& value) { return value.empty() ? RunValue{} : RunValue(value); }
+
+/// A number where the whole text is one.
+RunValue number_or_text(const std::string& value) {
+    std::int64_t number = 0;
+    const char* end = value.data() + value.size();
+    const auto [stopped, error] = std::from_chars(value.data(), end, number);
+    return error == std::errc() && stopped == end ? RunValue(number) : text(value);
+}
+
+/// A program that does not tell how much memory it takes writes 0.
+RunValue memory(const RunSummary& run) {
+    return run.peak_bytes == 0 ? RunValue{} : RunValue(run.peak_bytes);
+}
+
+/// Of the primary metric; the loss where the task has none.
+RunValue primary(const RunSummary& run) {
+    return figure(run.metrics.empty() ? run.test.loss : run.test.of(run.metrics.front().key));
+}
+
+struct Result {
+    const char* name;
+    const char* label;
+    Kind kind;
+    RunValue (*get)(const RunSummary&);
+};
+
+/// What a run has beside its settings and metrics.
+constexpr Result results[] = {
+    {"run", "Run", Kind::mixed, [](const RunSummary& run) { return number_or_text(run.run); }},
+    {"title", "Name", Kind::text, [](const RunSummary& run) { return text(run.title); }},
+    {"tags", "Tags", Kind::text, [](const RunSummary& run) { return text(run.tags); }},
+    {"notes", "Notes", Kind::text, [](const RunSummary& run) { return text(run.notes); }},
+    {"starred", "Starred", Kind::flag, [](const RunSummary& run) { return RunValue(run.starred); }},
+    {"state", "State", Kind::text, [](const RunSummary& run) { return text(run.state); }},
+    {"started", "Started", Kind::date, [](const RunSummary& run) { return text(run.started); }},
+    {"steps", "Steps", Kind::number, [](const RunSummary& run) { return RunValue(run.steps); }},
+    {"skipped", "Skipped steps", Kind::number,
+     [](const RunSummary& run) { return RunValue(run.skipped); }},
+    {"diverged_at", "Diverged at step", Kind::number,
+     [](const RunSummary& run) {
+         return run.diverged_at == 0 ? RunValue{} : RunValue(run.diverged_at);
+     }},
+    {"wall_s", "Training time", Kind::number,
+     [](const RunSummary& run) { return figure(run.wall_s); }},
+    {"samples_per_s", "Speed", Kind::number,
+     [](const RunSummary& run) { return figure(run.samples_per_s); }},
+    {"peak_bytes", "Peak memory", Kind::number, memory},
+    {"parent", "Resumed from", Kind::mixed,
+     [](const RunSummary& run) { return number_or_text(run.parent); }},
+    {"test_metric", "Test metric", Kind::number, primary},
+    {"test_loss", "Test loss", Kind::number,
+     [](const RunSummary& run) { return figure(run.test.loss); }},
+};
+
+RunValue as_value(bool value) { return value; }
+RunValue as_value(std::int64_t value) { return value; }
+RunValue as_value(double value) { return value; }
+RunValue as_value(const std::string& value) { return text(value); }
+template <SettingWord E>
+RunValue as_value(E value) {
+    return word_of(value);
+}
+template <typename T>
+RunValue as_value(const std::optional<T>& value) {
+    return value ? as_value(*value) : RunValue{};
+}
+RunValue as_value(const std::vector<std::string>& values) {
+    std::string out;
+    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
+    return text(out);
+}
+RunValue as_value(const std::vector<std::int64_t>& values) {
+    std::vector<std::string> texts;
+    for (const auto value : values) texts.push_back(std::to_string(value));
+    return as_value(texts);
+}
+RunValue as_value(const OptionValue& value) {
+    return std::visit([](const auto& v) { return as_value(v); }, value);
+}
+
+std::span<const OptionSpec> options_of(std::string_view group, const std::string& kind) {
+    for (const auto& [name, specs] : options_by_kind(group)) {
+        if (name == kind) return specs;
+    }
+    return {};
+}
+
+const std::string& chosen_kind(const RunConfig& config, std::string_view group) {
+    if (group == "dataset.") return config.dataset.kind;
+    if (group == "optimizer.") return config.optimizer.kind;
+    if (group == "schedule.") return config.schedule.kind;
+    return config.model.kind;
+}
+
+/// The option's value; its default where the settings leave it out.
+RunValue option_value(const RunConfig& config, std::string_view group, const Options& given,
+                      std::string_view name) {
+    const OptionSpec* spec = find_option(options_of(group, chosen_kind(config, group)), name);
+    if (spec == nullptr) return {};
+    const auto found = given.find(std::string(name));
+    const OptionValue& value = found == given.end() ? spec->default_value : found->second;
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const bool real = std::holds_alternative<double>(spec->default_value);
+    return whole != nullptr && real ? RunValue(static_cast<double>(*whole)) : as_value(value);
+}
+
+RunValue setting(const RunConfig& config, std::string_view path) {
+    RunValue out;
+    for_each_setting(config, [&](std::string_view at, const auto& member) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
+            const std::string_view group = at;
+            const std::size_t dot = is_option_group(group) ? 0 : 1;
+            if (path.size() <= group.size() + dot || !path.starts_with(group)) return;
+            if (dot == 1 && path[group.size()] != '.') return;
+            const RunValue found =
+                option_value(config, group, member, path.substr(group.size() + dot));
+            if (is_known(found)) out = found;
+        } else if (at == path) {
+            out = as_value(member);
+        }
+    });
+    return out;
+}
+
+/// The five settings that a preset stands for.
+RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
+    const auto known = precisions();
+    const bool has_preset = std::any_of(
+        known.begin(), known.end(), [&](const auto& info) { return info.preset == given.preset; });
+    if (!has_preset) return {};
+    const ResolvedPrecision precision = resolve(given);
+    if (name == "weights") return as_value(precision.weights);
+    if (name == "autocast") return as_value(precision.autocast);
+    if (name == "batch_norm") return as_value(precision.batch_norm);
+    if (name == "master_weights") return as_value(precision.master_weights);
+    return as_value(precision.scaler);
+}
+
+RunValue setting_of(const RunSummary& run, const std::string& path) {
+    const auto [section, name] = split_path(path);
+    if (section == "precision" && name != "preset")
+        return precision_setting(run.config.precision, name);
+    if (run.origin && section != "precision" && section != "scaler") {
+        if (path == "model.kind") return text(run.origin->model);
+        if (path == "dataset.kind") return text(run.origin->dataset);
+        if (path == "optimizer.kind") return text(run.origin->optimizer);
+        return {};
+    }
+    return setting(run.config, path);
+}
+
+Kind kind_of(bool) { return Kind::flag; }
+Kind kind_of(std::int64_t) { return Kind::number; }
+Kind kind_of(double) { return Kind::number; }
+template <typename T>
+Kind kind_of(const T&) {
+    return Kind::text;
+}
+Kind kind_of(const std::optional<bool>&) { return Kind::flag; }
+
+/// Of an option that several kinds have: mixed where their types differ.
+Kind kind_of_option(std::string_view group, std::string_view name) {
+    std::optional<Kind> out;
+    for (const auto& [kind, specs] : options_by_kind(group)) {
+        const OptionSpec* spec = find_option(specs, name);
+        if (spec == nullptr) continue;
+        const Kind own =
+            std::visit([](const auto& value) { return kind_of(value); }, spec->default_value);
+        if (out && *out != own) return Kind::mixed;
+        out = own;
+    }
+    return out.value_or(Kind::text);
+}
+
+std::string label_of(const std::string& path) {
+    const FieldInfo* info = find_field(path);
+    return info == nullptr ? path : info->label;
+}
+
+void add_settings(std::vector<RunField>& fields) {
+    for_each_setting(RunConfig{}, [&](std::string_view at, const auto& member) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
+            for (const std::string& name : option_names(at)) {
+                const std::string path = std::string(at) + (is_option_group(at) ? "" : ".") + name;
+                fields.push_back({path, label_of(path), kind_of_option(at, name), true});
+            }
+        } else {
+            const std::string path(at);
+            fields.push_back({path, label_of(path), kind_of(member), true});
+        }
+    });
+}
+
+void add_metric(std::vector<RunField>& fields, const Metric& metric) {
+    const std::string name = std::string(metric_prefix) + metric.key;
+    if (find_run_field(fields, name) == nullptr)
+        fields.push_back({name, metric.title, Kind::number, false});
+}
+
+/// Figures with six digits.
+std::string rounded(const RunValue& value) {
+    const auto* real = std::get_if<double>(&value);
+    return real == nullptr ? to_string(value) : number_text("%.6g", *real);
+}
+
+/// What is compared in the order of a column: numbers, then texts.
+std::strong_ordering compare(const RunValue& a, const RunValue& b) {
+    const auto number = [](const RunValue& value) -> std::optional<double> {
+        if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
+        if (const auto* whole = std::get_if<std::int64_t>(&value))
+            return static_cast<double>(*whole);
+        if (const auto* real = std::get_if<double>(&value)) return *real;
+        return std::nullopt;
+    };
+    const auto left = number(a), right = number(b);
+    if (left && right) return std::strong_order(*left, *right);
+    if (left || right) return left ? std::strong_ordering::less : std::strong_ordering::greater;
+    return std::get<std::string>(a) <=> std::get<std::string>(b);
+}
+
+/// Paths of what differs from the defaults; of options, from those of the chosen kinds.
+std::vector<std::string> changed_fields(const RunConfig& config) {
+    RunConfig same_kinds;
+    same_kinds.dataset.kind = config.dataset.kind;
+    same_kinds.model.kind = config.model.kind;
+    same_kinds.optimizer.kind = config.optimizer.kind;
+    same_kinds.schedule.kind = config.schedule.kind;
+    auto paths = differing_fields(config, same_kinds);
+    const RunConfig defaults;
+    const auto add = [&](const char* path, const std::string& kind, const std::string& usual) {
+        if (kind != usual) paths.emplace_back(path);
+    };
+    add("dataset.kind", config.dataset.kind, defaults.dataset.kind);
+    add("model.kind", config.model.kind, defaults.model.kind);
+    add("optimizer.kind", config.optimizer.kind, defaults.optimizer.kind);
+    add("schedule.kind", config.schedule.kind, defaults.schedule.kind);
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// As the settings have it; of another program only what both programs have.
+std::string text_of(const RunSummary& run, const std::string& path) {
+    if (run.origin) return to_string(setting_of(run, path));
+    const std::string text = setting_text(run.config, path);
+    // Words without quotes.
+    const auto value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    return value.is_string() ? value.get<std::string>() : text;
+}
+
+/// What another program does not tell differs from nothing.
+bool differs(const RunDifference& row, std::span<const RunSummary> runs) {
+    std::set<std::string> values;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!runs[i].origin || !row.values[i].empty()) values.insert(row.values[i]);
+    }
+    return values.size() > 1;
+}
+
+}  // namespace
+
+std::vector<RunField> run_fields(std::span<const RunSummary> runs) {
+    std::vector<RunField> fields;
+    for (const Result& result : results)
+        fields.push_back({result.name, result.label, result.kind, false});
+    for (const TaskInfo& task : tasks()) {
+        for (const Metric& metric : task.metrics) add_metric(fields, metric);
+    }
+    for (const RunSummary& run : runs) {
+        for (const Metric& metric : run.metrics) add_metric(fields, metric);
+    }
+    add_settings(fields);
+    return fields;
+}
+
+const RunField* find_run_field(std::span<const RunField> fields, std::string_view name) {
+    const auto found = std::ranges::find(fields, name, &RunField::name);
+    return found == fields.end() ? nullptr : &*found;
+}
+
+RunValue value_of(const RunSummary& run, const RunField& field) {
+    if (field.is_setting) return setting_of(run, field.name);
+    const auto found = std::ranges::find(results, std::string_view(field.name),
+                                         [](const Result& r) { return std::string_view(r.name); });
+    if (found != std::end(results)) return found->get(run);
+    return figure(run.test.of(field.name.substr(metric_prefix.size())));
+}
+
+std::string to_string(const RunValue& value) {
+    struct Text {
+        std::string operator()(std::monostate) const { return {}; }
+        std::string operator()(const std::string& text) const { return text; }
+        std::string operator()(bool flag) const { return shown(flag); }
+        std::string operator()(std::int64_t whole) const { return shown(whole); }
+        std::string operator()(double real) const { return shown(real); }
+    };
+    return std::visit(Text{}, value);
+}
+
+std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunField& field,
+                                  bool descending) {
+    std::vector<RunValue> keys;
+    std::vector<std::size_t> order;
+    for (const RunSummary& run : runs) {
+        order.push_back(keys.size());
+        keys.push_back(value_of(run, field));
+    }
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        const bool left = is_known(keys[a]), right = is_known(keys[b]);
+        if (!left || !right) return left && !right;
+        return descending ? compare(keys[b], keys[a]) < 0 : compare(keys[a], keys[b]) < 0;
+    });
+    return order;
+}
+
+std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs) {
+    std::set<std::string> paths;
+    for (const RunSummary& run : runs) {
+        for (auto& path : differing_fields(runs.front().config, run.config))
+            paths.insert(std::move(path));
+    }
+    std::vector<RunDifference> out;
+    const auto add = [&](const std::string& path) {
+        RunDifference row{path, {}};
+        for (const RunSummary& run : runs) row.values.push_back(text_of(run, path));
+        if (differs(row, runs)) out.push_back(std::move(row));
+        paths.erase(path);
+    };
+    for (const RunField& field : run_fields()) {
+        if (paths.contains(field.name)) add(field.name);
+    }
+    for (const std::string& path : std::set(paths)) add(path);  // of options of unknown kinds
+    return out;
+}
+
+std::vector<RunDifference> changed_settings(const RunSummary& run) {
+    std::vector<RunDifference> out;
+    for (const std::string& path : changed_fields(run.config)) {
+        const std::string value = text_of(run, path);
+        if (!value.empty()) out.push_back({path, {value}});
+    }
+    return out;
+}
+
+std::vector<RunDifference> results_of(std::span<const RunSummary> runs) {
+    std::vector<RunDifference> out;
+    for (const RunField& field : run_fields(runs)) {
+        const bool words = field.kind == Kind::text && field.name != "state";
+        const bool again =
+            field.name == "run" || field.name == "starred" || field.name == "test_metric";
+        if (field.is_setting || words || again) continue;
+        RunDifference row{field.name, {}};
+        for (const RunSummary& run : runs) row.values.push_back(rounded(value_of(run, field)));
+        if (std::ranges::any_of(row.values, [](const auto& value) { return !value.empty(); }))
+            out.push_back(std::move(row));
+    }
+    return out;
+}
+
+}  // namespace engine
