@@ -437,6 +437,10 @@
             <source>Try it</source>
             <translation>试用</translation>
         </message>
+        <message>
+            <source>Runs</source>
+            <translation>运行</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -779,10 +783,6 @@
             <translation>Halftone 无法打开此文件：%1。</translation>
         </message>
         <message>
-            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, or the folder of a run.</source>
-            <translation>请打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件，或运行的文件夹。</translation>
-        </message>
-        <message>
             <source>A run is in progress.</source>
             <translation>有运行正在进行。</translation>
         </message>
@@ -801,6 +801,10 @@
         <message>
             <source>It opens here as soon as a program begins to write one.</source>
             <translation>一旦有程序开始写入，就会在这里打开。</translation>
+        </message>
+        <message>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, or a run that was exported (.halftone).</source>
+            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹，或导出的运行（.halftone）。</translation>
         </message>
     </context>
     <context>
@@ -1436,30 +1440,6 @@ above</source>
     <context>
         <name>ui::RunListModel</name>
         <message>
-            <source>running</source>
-            <translation>运行中</translation>
-        </message>
-        <message>
-            <source>stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <source>failed</source>
-            <translation>失败</translation>
-        </message>
-        <message>
-            <source>diverged</source>
-            <translation>发散</translation>
-        </message>
-        <message>
-            <source>interrupted</source>
-            <translation>中断</translation>
-        </message>
-        <message>
-            <source>done</source>
-            <translation>完成</translation>
-        </message>
-        <message>
             <source>%1 skipped</source>
             <translation>跳过 %1 步</translation>
         </message>
@@ -1582,6 +1562,18 @@ started %7</source>
         <message>
             <source>Not valid: %1</source>
             <translation>无效的设置：%1</translation>
+        </message>
+        <message>
+            <source>find…</source>
+            <translation>寻找…</translation>
+        </message>
+        <message>
+            <source>Find the learning rate</source>
+            <translation>寻找学习率</translation>
+        </message>
+        <message>
+            <source>Shows the loss while the rate rises, and suggests a rate.</source>
+            <translation>显示学习率上升时的损失，并给出建议值。</translation>
         </message>
     </context>
     <context>
@@ -2051,6 +2043,22 @@ started %7</source>
             <source>Less or more smoothing</source>
             <translation>减弱或加强平滑</translation>
         </message>
+        <message>
+            <source>Under Runs: / or Ctrl+F</source>
+            <translation>“运行”页：/ 或 Ctrl+F</translation>
+        </message>
+        <message>
+            <source>Go to the filter; ↓ goes on to the table</source>
+            <translation>转到筛选框；按 ↓ 转到表格</translation>
+        </message>
+        <message>
+            <source>Under Runs: Enter, S, F2, Delete</source>
+            <translation>“运行”页：Enter、S、F2、Delete</translation>
+        </message>
+        <message>
+            <source>Open, star, rename or delete the runs</source>
+            <translation>打开、加星标、重命名或删除运行</translation>
+        </message>
     </context>
     <context>
         <name>ui::HelpWindow</name>
@@ -2181,6 +2189,22 @@ started %7</source>
         <message>
             <source>Web page (*.html);;PDF (*.pdf)</source>
             <translation>网页 (*.html);;PDF (*.pdf)</translation>
+        </message>
+        <message>
+            <source>Checkpoint</source>
+            <translation>检查点</translation>
+        </message>
+        <message>
+            <source>Last (step %1)</source>
+            <translation>最后（第 %1 步）</translation>
+        </message>
+        <message>
+            <source>Best (step %1)</source>
+            <translation>最佳（第 %1 步）</translation>
+        </message>
+        <message>
+            <source>Step %1</source>
+            <translation>第 %1 步</translation>
         </message>
     </context>
     <context>
@@ -2500,8 +2524,40 @@ started %7</source>
             <translation>%1 次运行</translation>
         </message>
         <message>
-            <source>Give a field two values or more, or several seeds.</source>
-            <translation>请为字段给出两个以上取值，或选择多个种子。</translation>
+            <source>A text file with a JSON object of settings a line, such as {&quot;optimizer.lr&quot;: 0.1}: one point each, or one with each combination of the fields.</source>
+            <translation>文本文件，每行一个设置的 JSON 对象，例如 {&quot;optimizer.lr&quot;: 0.1}：每行一个点；若字段有取值，则与字段的每种组合各成一个点。</translation>
+        </message>
+        <message>
+            <source>without it</source>
+            <translation>不用列表</translation>
+        </message>
+        <message>
+            <source>Without the list</source>
+            <translation>不使用列表</translation>
+        </message>
+        <message>
+            <source>A list…</source>
+            <translation>列表…</translation>
+        </message>
+        <message>
+            <source>Open a list of settings</source>
+            <translation>打开设置列表</translation>
+        </message>
+        <message>
+            <source>Lists (*.jsonl *.json *.txt);;All files (*)</source>
+            <translation>列表 (*.jsonl *.json *.txt);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>%1 cannot be read as a list.</source>
+            <translation>无法将 %1 读作列表。</translation>
+        </message>
+        <message>
+            <source>Choose a text file of at most 1 MiB.</source>
+            <translation>请选择不超过 1 MiB 的文本文件。</translation>
+        </message>
+        <message>
+            <source>Give a field two values or more, a list, or several seeds.</source>
+            <translation>请给字段两个或更多取值、一个列表，或多个种子。</translation>
         </message>
     </context>
     <context>
@@ -3068,4 +3124,300 @@ started %7</source>
             <translation>第 %1 步，第 %2 张，共 %3 张</translation>
         </message>
     </context>
+<context>
+    <name>RunActions</name>
+    <message>
+        <source>Another program trains this run.</source>
+        <translation>该运行由其他程序训练。</translation>
+    </message>
+    <message>
+        <source>This run is being trained.</source>
+        <translation>该运行正在训练。</translation>
+    </message>
+    <message>
+        <source>This run has ended as planned.</source>
+        <translation>该运行已按计划结束。</translation>
+    </message>
+</context>
+<context>
+    <name>RunText</name>
+    <message>
+        <source>running</source>
+        <translation>运行中</translation>
+    </message>
+    <message>
+        <source>done</source>
+        <translation>完成</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
+    <message>
+        <source>diverged</source>
+        <translation>发散</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>失败</translation>
+    </message>
+    <message>
+        <source>interrupted</source>
+        <translation>中断</translation>
+    </message>
+    <message>
+        <source>Test %1</source>
+        <translation>测试%1</translation>
+    </message>
+    <message>
+        <source>Data set</source>
+        <translation>数据集</translation>
+    </message>
+</context>
+<context>
+    <name>ui::RunTableModel</name>
+    <message>
+        <source>%1, starred</source>
+        <translation>%1，已加星标</translation>
+    </message>
+    <message>
+        <source>%1 runs</source>
+        <translation>%1 个运行</translation>
+    </message>
+    <message>
+        <source>%1 runs: %2</source>
+        <translation>%1 个运行：%2</translation>
+    </message>
+    <message>
+        <source>Run</source>
+        <translation>运行</translation>
+    </message>
+</context>
+<context>
+    <name>ui::DifferenceModel</name>
+    <message>
+        <source>Settings that differ from the defaults</source>
+        <translation>与默认值不同的设置</translation>
+    </message>
+    <message>
+        <source>Settings that differ</source>
+        <translation>不同的设置</translation>
+    </message>
+    <message>
+        <source>Results</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>无</translation>
+    </message>
+</context>
+<context>
+    <name>ui::RunDetails</name>
+    <message>
+        <source>Name</source>
+        <translation>名称</translation>
+    </message>
+    <message>
+        <source>Tags</source>
+        <translation>标签</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>备注</translation>
+    </message>
+    <message>
+        <source>with commas between them</source>
+        <translation>以逗号分隔</translation>
+    </message>
+    <message>
+        <source>Figures and settings</source>
+        <translation>指标与设置</translation>
+    </message>
+    <message>
+        <source>Select a run to name it and to see its settings; several to see what differs between them.</source>
+        <translation>选择一个运行可为其命名并查看设置；选择多个可查看它们的差异。</translation>
+    </message>
+    <message>
+        <source>The first %1 of %2 selected runs</source>
+        <translation>所选 %2 个运行中的前 %1 个</translation>
+    </message>
+    <message>
+        <source>%1 runs</source>
+        <translation>%1 个运行</translation>
+    </message>
+    <message>
+        <source>Run %1</source>
+        <translation>运行 %1</translation>
+    </message>
+</context>
+<context>
+    <name>ui::RunTable</name>
+    <message>
+        <source>Runs</source>
+        <translation>运行</translation>
+    </message>
+    <message>
+        <source>Test metrics</source>
+        <translation>测试指标</translation>
+    </message>
+    <message>
+        <source>Training settings</source>
+        <translation>训练设置</translation>
+    </message>
+    <message>
+        <source>Usual columns</source>
+        <translation>恢复默认列</translation>
+    </message>
+</context>
+<context>
+    <name>ui::RunsPage</name>
+    <message>
+        <source>Filter, such as lr&gt;0.01 tag:sweep</source>
+        <translation>筛选，例如 lr&gt;0.01 tag:sweep</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>筛选</translation>
+    </message>
+    <message>
+        <source>Words, and FIELD=VALUE with != &lt; &lt;= &gt; &gt;= or ~ (contains) too; a dash in front negates. Fields are settings, such as lr or model, and results, such as steps, state, started or test_loss; tag:NAME and starred. Ctrl+F or / comes here.</source>
+        <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段可以是设置（如 lr、model）和结果（如 steps、state、started、test_loss），还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
+    </message>
+    <message>
+        <source>Group comparisons</source>
+        <translation>按对比分组</translation>
+    </message>
+    <message>
+        <source>Runs of one comparison or sweep stand below a line of their own.</source>
+        <translation>同一次对比或参数扫描的运行归在一行之下。</translation>
+    </message>
+    <message>
+        <source>Columns…</source>
+        <translation>列…</translation>
+    </message>
+    <message>
+        <source>Select a run first.</source>
+        <translation>请先选择运行。</translation>
+    </message>
+    <message>
+        <source>Select one run.</source>
+        <translation>请选择一个运行。</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Shows the run on the page Training.</source>
+        <translation>在“训练”页显示该运行。</translation>
+    </message>
+    <message>
+        <source>Overlay</source>
+        <translation>叠加</translation>
+    </message>
+    <message>
+        <source>Lays the selected runs over one another.</source>
+        <translation>将所选运行的曲线叠加显示。</translation>
+    </message>
+    <message>
+        <source>Select two runs or more.</source>
+        <translation>请选择两个或更多运行。</translation>
+    </message>
+    <message>
+        <source>Run again with changes</source>
+        <translation>修改后重新运行</translation>
+    </message>
+    <message>
+        <source>Puts the settings of the run into the panel on the left.</source>
+        <translation>将该运行的设置载入左侧面板。</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Goes on from the last checkpoint.</source>
+        <translation>从最后一个检查点继续。</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>导出…</translation>
+    </message>
+    <message>
+        <source>One run in any form; the steps of several as CSV.</source>
+        <translation>单个运行可用任意格式；多个运行的步记录导出为 CSV。</translation>
+    </message>
+    <message>
+        <source>Report…</source>
+        <translation>报告…</translation>
+    </message>
+    <message>
+        <source>Settings, curves and verdict as a web page or PDF.</source>
+        <translation>将设置、曲线和结论写成网页或 PDF。</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>删除…</translation>
+    </message>
+    <message>
+        <source>Moves the runs to the trash.</source>
+        <translation>将运行移到回收站。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Every run is kept and listed here.</source>
+        <translation>每次运行都会保留并列在这里。</translation>
+    </message>
+    <message>
+        <source>No run matches the filter.</source>
+        <translation>没有符合筛选条件的运行。</translation>
+    </message>
+    <message>
+        <source>%1 runs</source>
+        <translation>%1 个运行</translation>
+    </message>
+    <message>
+        <source>%1 of %2 runs</source>
+        <translation>%1 / %2 个运行</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Star on or off</source>
+        <translation>添加或去除星标</translation>
+    </message>
+    <message>
+        <source>Run %1 is being trained. Stop it before you delete it.</source>
+        <translation>运行 %1 正在训练，请先停止再删除。</translation>
+    </message>
+    <message>
+        <source>Delete run %1?</source>
+        <translation>删除运行 %1？</translation>
+    </message>
+    <message>
+        <source>Delete %1 runs?</source>
+        <translation>删除 %1 个运行？</translation>
+    </message>
+    <message>
+        <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>
+        <translation>设置、事件和所有步的记录会移到回收站；没有回收站时将永久删除。</translation>
+    </message>
+</context>
+<context>
+    <name>ui::RunHistory</name>
+    <message>
+        <source>Imported as run %1.</source>
+        <translation>已导入为运行 %1。</translation>
+    </message>
+</context>
 </TS>

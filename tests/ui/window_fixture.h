@@ -8,6 +8,7 @@
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
+#include "commands/run_history.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
@@ -45,7 +46,9 @@ struct WindowFixture : testing::Test {
     PaintScheduler scheduler;
     View view{&feed, &link, &scheduler};
     QueueRunner queue{&feed, &commands};
-    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler, &queue};
+    RunHistory history{&feed, &commands};
+    Context context{&theme, &language,  &feed,  &settings, &commands,
+                    &link,  &scheduler, &queue, &history};
     std::unique_ptr<MainWindow> window;
 };
 

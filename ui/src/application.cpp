@@ -10,6 +10,7 @@
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
+#include "commands/run_history.h"
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -81,20 +82,22 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
     feed_ = std::make_unique<EventFeed>();
     commands_ = std::make_unique<Commands>(feed_.get(), settings_.get());
     queue_ = std::make_unique<QueueRunner>(feed_.get(), commands_.get());
+    history_ = std::make_unique<RunHistory>(feed_.get(), commands_.get());
     join();
 }
 
 Application::~Application() {
     window_.reset();
     view_.reset();
+    history_.reset();
     queue_.reset();
     feed_.reset();  // stops the sessions
     QThreadPool::globalInstance()->waitForDone();
 }
 
 void Application::join() {
-    context_ = {theme_.get(),    language_.get(), feed_.get(),      settings_.get(),
-                commands_.get(), link_.get(),     scheduler_.get(), queue_.get()};
+    context_ = {theme_.get(), language_.get(),  feed_.get(),  settings_.get(), commands_.get(),
+                link_.get(),  scheduler_.get(), queue_.get(), history_.get()};
     view_ = std::make_unique<View>(feed_.get(), link_.get(), scheduler_.get());
     connect(feed_.get(), &EventFeed::stateChanged, this, &Application::updateSaving);
     connect(feed_.get(), &EventFeed::eventArrived, commands_.get(),

@@ -57,6 +57,7 @@ private:
     std::unique_ptr<PlotLink> link_;
     std::unique_ptr<PaintScheduler> scheduler_;
     std::unique_ptr<QueueRunner> queue_;
+    std::unique_ptr<RunHistory> history_;
     std::unique_ptr<View> view_;
     std::unique_ptr<MainWindow> window_;
     TurnLog turns_;

@@ -156,7 +156,8 @@ TEST_F(HistoryTest, ARunThatIsTrainedCannotBeDeleted) {
     list->selectionModel()->select(row(0), QItemSelectionModel::ClearAndSelect);
     QTest::keyClick(list, Qt::Key_Delete);
     list->findChild<QMessageBox*>()->findChild<QAbstractButton*>(u"deleteRuns"_s)->click();
-    EXPECT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible());
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return window->findChild<QFrame*>(u"message"_s)->isVisible(); }));
     EXPECT_TRUE(feed.store()->find("2").has_value());
     stop();
 }

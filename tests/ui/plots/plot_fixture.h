@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "commands/commands.h"
+#include "commands/run_history.h"
 #include "engine/compute_thread.h"
 #include "engine/session.h"
 #include "feed/event_feed.h"
@@ -53,6 +54,7 @@ struct PlotWindowTest : testing::Test {
         config.scaler.preset = "classroom";
         config.scaler.growth_interval = 5;
         config.max_steps = steps;
+        config.checkpoint.every_steps = checkpointEvery;
         engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
         session.post(engine::Command::start);
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
@@ -67,6 +69,7 @@ struct PlotWindowTest : testing::Test {
         return window->findChild<QDockWidget*>(panel)->findChild<LinePlot*>();
     }
 
+    std::int64_t checkpointEvery = 0;  ///< steps, of the runs that train() makes; 0: at the end
     QTemporaryDir folder;
     std::shared_ptr<engine::RunStore> store =
         std::make_shared<engine::RunStore>(folder.path().toStdString() + "/runs");
@@ -77,7 +80,9 @@ struct PlotWindowTest : testing::Test {
     Commands commands{&feed, &settings};
     PlotLink link;
     PaintScheduler scheduler;
-    Context context{&theme, &language, &feed, &settings, &commands, &link, &scheduler};
+    RunHistory history{&feed, &commands};
+    Context context{&theme, &language,  &feed,   &settings, &commands,
+                    &link,  &scheduler, nullptr, &history};
     std::unique_ptr<MainWindow> window;
 };
 

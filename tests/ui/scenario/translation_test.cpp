@@ -11,6 +11,7 @@
 #include "engine/catalog.h"
 #include "engine/export.h"
 #include "engine/machine.h"
+#include "engine/run_fields.h"
 
 namespace ui {
 namespace {
@@ -86,6 +87,7 @@ TEST(Translation, CoversTheEnginesCatalogs) {
         for (const auto& choice : i.choices)
             texts.insert(texts.end(), {choice.title, choice.summary});
     }
+    for (const auto& i : engine::run_fields()) texts.push_back(i.label);
     for (const auto& i : engine::ops()) texts.push_back(i.why);
     for (const auto& i : engine::export_formats()) texts.insert(texts.end(), {i.title, i.summary});
     ASSERT_FALSE(texts.empty());

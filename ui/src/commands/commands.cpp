@@ -1,5 +1,7 @@
 #include "commands/commands.h"
 
+#include <QFileInfo>
+
 #include "commands/demonstration.h"
 #include "engine/dataset_preview.h"
 #include "engine/resume.h"
@@ -68,11 +70,13 @@ void Commands::tellButtons() {
     emit buttonsChanged();
 }
 
-bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep) {
+bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
+                      const std::string& group) {
     asked_ = Asked::nothing;
     bool opened = false;
     try {
-        feed_->open(configs);
+        const bool compares = group.empty() && configs.size() > 1;
+        feed_->open(configs, compares ? engine::new_run_group() : group);
         feed_->post(oneStep ? Command::step : Command::start);
         opened = true;
         emit started();
@@ -91,7 +95,9 @@ void Commands::start() {
     if (buttons().start.enabled) launch({settings_->config()}, false);
 }
 
-bool Commands::train(const engine::RunConfig& config) { return launch({config}, false); }
+bool Commands::train(const engine::RunConfig& config, const std::string& group) {
+    return launch({config}, false, group);
+}
 
 void Commands::togglePause() {
     const ButtonStates now = buttons();
@@ -157,6 +163,8 @@ void Commands::demonstrate() {
 }
 
 void Commands::openPath(const QString& path) {
+    if (QFileInfo(path).suffix().compare(u"halftone"_s, Qt::CaseInsensitive) == 0)
+        return emit runFileOpened(path);
     try {
         const std::string kind = engine::recognise_path(path.toStdString());
         if (kind == "settings") {
@@ -170,12 +178,18 @@ void Commands::openPath(const QString& path) {
             emit failed({tr("Halftone cannot open this file: %1.").arg(path),
                          tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table "
                             "in CSV, a "
-                            "text, a settings file in JSON, or the folder of a run."),
+                            "text, a settings file in JSON, the folder of a run, or a run that was "
+                            "exported (.halftone)."),
                          engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {
         report(error);
     }
+}
+
+void Commands::editSettings(const engine::RunConfig& config) {
+    settings_->load(config);
+    emit settingsWanted();
 }
 
 /// Enters a folder outside the history too: the run of another program is most often there.

@@ -30,8 +30,9 @@ public:
 
     void compare();
     void start();
-    /// Starts one run of these settings; false, with the reason reported, if it cannot be started.
-    bool train(const engine::RunConfig& config);
+    /// Starts one run of these settings, of a sweep where there is a `group`; false, with the
+    /// reason reported, if it cannot be started.
+    bool train(const engine::RunConfig& config, const std::string& group = {});
     void togglePause();
     void step();
     void stop();
@@ -46,10 +47,15 @@ public:
     bool resume(const engine::RunSummary& run);
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
-    /// Opens a dropped or named path: data, settings or a run's folder.
+    /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
     void openPath(const QString& path);
     /// Follows the run that another program writes in this folder, as soon as there is one.
     void watchFolder(const QString& folder);
+
+    /// Shows the page of this name (pages/registry.cpp).
+    void showPage(const QString& name) { emit pageWanted(name); }
+    /// Puts these settings into the panel, ready to be changed.
+    void editSettings(const engine::RunConfig& config);
 
     ButtonStates buttons() const;
     void report(const Problem& problem) { emit failed(problem); }
@@ -59,8 +65,13 @@ signals:
     void resumeOffered(const engine::RunSummary& run);
     void buttonsChanged();
     void failed(const ui::Problem& problem);
+    /// A file that holds a whole run was opened.
+    void runFileOpened(const QString& file);
     /// A run's folder was opened.
     void runOpened(const QString& folder);
+    void pageWanted(const QString& name);
+    /// The settings panel is to have the focus.
+    void settingsWanted();
     /// An experiment was started.
     void started();
 
@@ -69,7 +80,9 @@ private:
     QString refusal(const engine::SettingError& error) const;
     void openRun(const QString& folder);
     void lookForRun();
-    bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep);
+    /// Several runs are a comparison.
+    bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
+                const std::string& group = {});
     void stateChanged();
     void tellButtons();
 

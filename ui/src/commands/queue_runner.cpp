@@ -21,6 +21,9 @@ bool isOver(RunState state) {
     return state == RunState::idle || state == RunState::done || state == RunState::failed;
 }
 
+/// A sweep into a folder of its own has the folder behind its id.
+std::string sweepOf(const std::string& batch) { return batch.substr(0, batch.find(' ')); }
+
 QueueState stateOf(DoneReason reason) {
     if (reason == DoneReason::stopped) return QueueState::waiting;
     const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
@@ -110,8 +113,9 @@ void QueueRunner::next() {
         // It ended, and its process died at once after that.
         return finish(before->state == "done" ? QueueState::done : QueueState::failed, before->run);
     }
+    const engine::QueueEntry& entry = taken_->queued().entry;
     const bool begun =
-        before ? commands_->resume(*before) : commands_->train(taken_->queued().entry.config);
+        before ? commands_->resume(*before) : commands_->train(entry.config, sweepOf(entry.batch));
     if (!begun) {
         taken_.reset();
         return turnOff();

@@ -95,10 +95,11 @@ void EventFeed::replaceExperiment(const std::function<void()>& make) {
     timer_.start();
 }
 
-void EventFeed::open(const std::vector<engine::RunConfig>& configs) {
+void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::string& group) {
     replaceExperiment([&] {
         engine::SessionOptions options;
         options.pause_when_disk_full = true;  // somebody is there to make room and go on
+        options.group = group;
         for (const auto& config : configs) openSession(config, options);
     });
 }

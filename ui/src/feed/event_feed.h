@@ -40,9 +40,10 @@ public:
     /// The plots of the frame are painted; also harmless when none has begun.
     void finishFrame();
 
-    /// Ends the current experiment and makes one session for each of the settings; nothing starts
-    /// yet. Throws engine::Error (settings, io); the old experiment is then gone all the same.
-    void open(const std::vector<engine::RunConfig>& configs);
+    /// Ends the current experiment and makes one session for each of the settings, with this
+    /// RunSummary::group; nothing starts yet. Throws engine::Error (settings, io); the old
+    /// experiment is then gone all the same.
+    void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {});
     /// Ends the current experiment and makes a session that goes on with this run; nothing starts
     /// yet. Throws engine::Error.
     void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);

@@ -86,6 +86,8 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {u"[ ]"_s, tr("Less or more smoothing")},
             {tr("On a plot: + − 0"), tr("Zoom in, zoom out, reset zoom")},
             {u"Ctrl+1, Ctrl+2 …"_s, tr("Show the first, second … page")},
+            {tr("Under Runs: / or Ctrl+F"), tr("Go to the filter; ↓ goes on to the table")},
+            {tr("Under Runs: Enter, S, F2, Delete"), tr("Open, star, rename or delete the runs")},
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
             {u"F1"_s, tr("Help, on the focused setting if there is one")}};
 }

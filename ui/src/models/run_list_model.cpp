@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "text/event_text.h"
 #include "text/format.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"
+#include "text/run_text.h"
 
 namespace ui {
 
@@ -40,14 +40,7 @@ QString RunListModel::name(const engine::RunSummary& run) const {
 }
 
 QString RunListModel::state(const engine::RunSummary& run) const {
-    if (run.state == "running") return tr("running");
-    if (run.state == "stopped") return tr("stopped");
-    if (run.state == "diverged") {
-        return run.diverged_at > 0 ? divergedText(run.diverged_at) : tr("diverged");
-    }
-    if (run.state == "failed") return tr("failed");
-    if (run.state == "interrupted") return tr("interrupted");
-    return {};
+    return run.state == "done" ? QString() : stateText(run);
 }
 
 QString RunListModel::detail(const engine::RunSummary& run) const {
@@ -59,9 +52,8 @@ QString RunListModel::detail(const engine::RunSummary& run) const {
 }
 
 QString RunListModel::everything(const engine::RunSummary& run) const {
-    const QString how = state(run);
     return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
-        .arg(QString::fromStdString(run.run), how.isEmpty() ? tr("done") : how,
+        .arg(QString::fromStdString(run.run), stateText(run),
              QString::fromStdString(engine::dataset_name(run)),
              QString::fromStdString(engine::model_name(run)), count(run.steps), count(run.skipped),
              QString::fromStdString(run.started).replace(u'T', u' '));

@@ -67,7 +67,11 @@ void PageStack::open(int index) {
 
 void PageStack::restore() {
     if (row_ == nullptr) return;
-    const QString name = QSettings().value(u"window/page"_s).toString();
+    showPage(QSettings().value(u"window/page"_s).toString());
+}
+
+void PageStack::showPage(const QString& name) {
+    if (row_ == nullptr) return;
     for (int i = 0; i < row_->count(); ++i) {
         if (entries_[static_cast<std::size_t>(i)].name == name && row_->isTabEnabled(i))
             row_->setCurrentIndex(i);

@@ -20,6 +20,8 @@ public:
     QTabBar* row() const { return row_; }
     /// Shows the page of the last start, unless that needs a run and none is on screen.
     void restore();
+    /// Shows the page of this name if it can be used.
+    void showPage(const QString& name);
 
 signals:
     /// Another page is shown. `first`: that with the plots.

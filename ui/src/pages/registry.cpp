@@ -10,6 +10,7 @@ using namespace Qt::StringLiterals;
     /* name, title, function that the page's own file defines, whether it needs a run */ \
     PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)    \
     PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage, false)             \
+    PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, false)                \
     PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, true)             \
     /* end of the list */
 

@@ -1,50 +1,24 @@
 // What can be done with the selected runs of the history.
 #include <QDesktopServices>
-#include <QDir>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QUrl>
-#include <filesystem>
 
 #include "commands/commands.h"
-#include "engine/error.h"
+#include "commands/run_history.h"
 #include "feed/event_feed.h"
 #include "models/run_list_model.h"
 #include "models/settings_model.h"
 #include "panels/csv_export.h"
 #include "panels/history_panel.h"
+#include "panels/run_actions.h"
 #include "panels/run_export.h"
 #include "text/format.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-/// Into the trash where the desktop has one, else away.
-void discard(const std::filesystem::path& folder) {
-    // Without this folder Qt puts the trash into the current one.
-    QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
-    if (QFile::moveToTrash(QString::fromStdString(folder.string()))) return;
-    std::error_code error;
-    std::filesystem::remove_all(folder, error);
-    if (!error) return;
-    throw engine::Error(engine::ErrorCode::io,
-                        engine::msg("{}: cannot be deleted: {}", folder.string(), error.message()),
-                        engine::msg("Check that you may write to this folder."));
-}
-
-/// It has ended before its last step, or its process died.
-bool canResume(const engine::RunSummary& run) {
-    if (run.origin) return false;
-    return run.state == "stopped" || run.state == "interrupted" || run.state == "failed" ||
-           run.state == "diverged";
-}
-
-}  // namespace
 
 void HistoryPanel::fillMenu(QMenu* menu) {
     const auto runs = chosen();
@@ -59,7 +33,8 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     add(one && isShown(first.run) ? tr("Hide on plots") : tr("Show on plots"), one,
         [this, first] { toggle(first); });
     menu->addSeparator();
-    add(tr("Resume"), one && canResume(first), [this, first] { context_.commands->resume(first); });
+    add(tr("Resume"), one && whyNotResumed(first).isEmpty(),
+        [this, first] { context_.commands->resume(first); });
     // Those of another program are no settings of ours.
     add(tr("Load settings"), one && !first.origin,
         [this, first] { context_.settings->load(first.config); });
@@ -75,15 +50,6 @@ void HistoryPanel::fillMenu(QMenu* menu) {
     menu->addSeparator();
     add(tr("Rename…"), one, [this, first] { edit(model_->index(model_->rowOf(first.run))); });
     add(tr("Delete…"), !runs.empty(), [this] { askToDelete(); });
-}
-
-void HistoryPanel::rename(const QString& run, const QString& title) {
-    try {
-        context_.feed->store()->set_title(run.toStdString(), title.toStdString());
-    } catch (const engine::Error& error) {
-        context_.commands->report(error);
-    }
-    reload();
 }
 
 void HistoryPanel::askToDelete() {
@@ -105,15 +71,12 @@ void HistoryPanel::askToDelete() {
 }
 
 void HistoryPanel::remove(const std::vector<engine::RunSummary>& runs) {
+    std::vector<std::string> ids;
     for (const auto& run : runs) {
-        try {
-            context_.feed->store()->remove(run.run, discard);
-            if (isShown(run.run)) toggle(run);
-        } catch (const engine::Error& error) {
-            context_.commands->report(error);
-        }
+        if (isShown(run.run) && run.state != "running") toggle(run);
+        ids.push_back(run.run);
     }
-    reload();
+    context_.history->remove(ids);
 }
 
 }  // namespace ui

@@ -5,17 +5,14 @@
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <algorithm>
-#include <variant>
 
 #include "commands/commands.h"
-#include "feed/background.h"
+#include "commands/run_history.h"
 #include "feed/event_feed.h"
 #include "models/run_list_model.h"
 #include "panels/csv_export.h"
 #include "panels/run_delegate.h"
 #include "plots/plot_link.h"
-#include "text/event_text.h"
-#include "text/language.h"
 #include "theme/theme.h"
 #include "view/selection.h"
 #include "widgets/panel.h"
@@ -25,22 +22,6 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-/// The runs and what was mended to list them, or why they cannot be listed.
-struct Runs {
-    std::vector<engine::RunSummary> runs;
-    std::vector<engine::Message> warnings;
-};
-using Listed = std::variant<Runs, engine::Error>;
-
-Listed list(engine::RunStore& store) {
-    try {
-        auto runs = store.list();
-        return Runs{std::move(runs), store.take_warnings()};
-    } catch (const engine::Error& error) {
-        return error;
-    }
-}
 
 /// Ids of the experiment's runs that have begun.
 std::vector<std::string> liveRuns(const EventFeed& feed) {
@@ -66,7 +47,7 @@ HistoryPanel::HistoryPanel(const Context& context, QWidget* parent)
     setMinimumHeight(60);
     setAccessibleName(tr("Run history"));
     join();
-    reload();
+    if (context_.history->isRead()) fill();
 }
 
 void HistoryPanel::join() {
@@ -79,27 +60,18 @@ void HistoryPanel::join() {
             &HistoryPanel::selectRunOf);
     connect(this, &QListView::clicked, this, &HistoryPanel::selectRunOf);
     connect(context_.link, &PlotLink::selectedChanged, this, &HistoryPanel::followSelectedRun);
-    connect(model_, &RunListModel::renameWanted, this, &HistoryPanel::rename);
+    connect(model_, &RunListModel::renameWanted, this,
+            [this](const QString& run, const QString& title) {
+                context_.history->setTitle(run.toStdString(), title);
+            });
     connect(this, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         auto* menu = new QMenu(this);
         menu->setAttribute(Qt::WA_DeleteOnClose);
         fillMenu(menu);
         menu->popup(viewport()->mapToGlobal(at));
     });
-    connect(context_.feed, &EventFeed::stateChanged, this, [this](engine::RunState state) {
-        // Short epochs go from training to evaluating and back many times a second.
-        const bool trains =
-            state == engine::RunState::training || state == engine::RunState::evaluating;
-        if (!(trains && trained_)) reload();
-        trained_ = trains;
-    });
-    connect(context_.feed, &EventFeed::storeChanged, this, &HistoryPanel::reload);
-    connect(context_.feed, &EventFeed::followedEnded, this, &HistoryPanel::reload);
+    connect(context_.history, &RunHistory::changed, this, &HistoryPanel::fill);
     connect(context_.feed, &EventFeed::tracksChanged, this, &HistoryPanel::tracksChanged);
-    connect(context_.feed, &EventFeed::eventArrived, this,
-            [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
-                if (std::holds_alternative<engine::RunDone>(event)) reload();
-            });
     connect(context_.commands, &Commands::started, this, [this] {
         chooseLive_ = true;
         chooseLive();
@@ -116,37 +88,14 @@ void HistoryPanel::furnish(ui::Panel* panel) {
     });
 }
 
-void HistoryPanel::reload() {
-    if (!context_.feed->store()) return;
-    if (reloading_) {
-        again_ = true;
-        return;
-    }
-    reloading_ = true;
-    inBackground(
-        this, [store = context_.feed->store()] { return list(*store); },
-        [this](Listed listed) {
-            reloading_ = false;
-            if (const auto* error = std::get_if<engine::Error>(&listed)) {
-                context_.commands->report(*error);
-            } else {
-                auto& [runs, warnings] = std::get<Runs>(listed);
-                fill(std::move(runs));
-                QStringList texts;
-                for (const auto& warning : warnings) texts << sentence(engineText(warning));
-                if (!texts.isEmpty())
-                    context_.commands->report({joined(texts), {}, engine::ErrorCode::io, true});
-            }
-            if (std::exchange(again_, false)) reload();
-        });
-}
+void HistoryPanel::reload() { context_.history->reload(); }
 
-void HistoryPanel::fill(std::vector<engine::RunSummary> runs) {
+void HistoryPanel::fill() {
     filling_ = true;
     std::vector<std::string> kept;
     for (const auto& run : chosen()) kept.push_back(run.run);
     const int scrolled = verticalScrollBar()->value();
-    model_->setRuns(std::move(runs));
+    model_->setRuns(*context_.history->runs());
     for (const auto& run : kept) {
         const int row = model_->rowOf(run);
         if (row >= 0) selectionModel()->select(model_->index(row), QItemSelectionModel::Select);
@@ -286,7 +235,7 @@ void HistoryPanel::keyPressEvent(QKeyEvent* event) {
 }
 
 void HistoryPanel::openFolder(const QString& folder) {
-    if (reloading_ || !context_.feed->store()) {
+    if (context_.history->isReading() || !context_.feed->store()) {
         wanted_ = folder;  // until the list is there
         return;
     }

@@ -30,7 +30,7 @@ protected:
 
 private:
     void join();
-    void fill(std::vector<engine::RunSummary> runs);
+    void fill();
     void offerToResume();
     std::vector<engine::RunSummary> chosen() const;
     void showChosen();
@@ -43,15 +43,11 @@ private:
     bool isShown(const std::string& run) const;
     void toggle(const engine::RunSummary& run);
     void fillMenu(QMenu* menu);
-    void rename(const QString& run, const QString& title);
     void askToDelete();
     void remove(const std::vector<engine::RunSummary>& runs);
 
     Context context_;
     RunListModel* model_;
-    bool reloading_ = false;
-    bool trained_ = false;  ///< when the state last changed
-    bool again_ = false;
     bool offered_ = false;  ///< to resume an interrupted run, once a start
     QString wanted_;        ///< a folder to open once the runs are listed
     QString looked_;        ///< the folder that the list was read anew for

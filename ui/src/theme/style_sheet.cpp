@@ -35,6 +35,7 @@ QPushButton:hover { background: @hover; }
 QPushButton:pressed { background: @pressed; }
 QPushButton:focus { border: 2px solid @accent; padding: 3px 9px; }
 QPushButton:disabled { color: @faint; background: @panel; }
+QPushButton::menu-indicator { image: none; }
 QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 600; }
 QPushButton#primary:hover { background: @accentHover; }
 QPushButton#primary:focus { border: 2px solid @focusRing; padding: 3px 9px; }
@@ -111,8 +112,12 @@ QTextBrowser, QWidget#helpWindow QListView { background: @panel; border: 1px sol
 QTextBrowser:focus, QWidget#helpWindow QListView:focus { border: 2px solid @accent; margin: 0; }
 QWidget#helpWindow QListView::item { border: 1px solid transparent; padding: 2px 5px; }
 QWidget#helpWindow QListView::item:selected { background: @selected; color: @text; }
+QListView#completions { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
+QListView#completions:focus { border: 1px solid @line; border-radius: 0; }
+QHeaderView { background: @panel; }
 QHeaderView::section { background: @panel; color: @dim; border: none; border-bottom: 1px solid @line;
     padding: 3px 6px; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 1px; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 1px; }
 QScrollBar::handle { background: @thumb; border-radius: 4px; min-height: 24px; min-width: 24px; }

@@ -8,6 +8,7 @@ class Language;
 class PaintScheduler;
 class PlotLink;
 class QueueRunner;
+class RunHistory;
 class SettingsModel;
 class Theme;
 
@@ -21,6 +22,7 @@ struct Context {
     PlotLink* link = nullptr;
     PaintScheduler* scheduler = nullptr;
     QueueRunner* queue = nullptr;
+    RunHistory* history = nullptr;
 };
 
 }  // namespace ui

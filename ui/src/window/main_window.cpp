@@ -46,6 +46,8 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
     connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
+    connect(context_.commands, &Commands::pageWanted, pages_, &PageStack::showPage);
+    connect(context_.commands, &Commands::settingsWanted, this, &MainWindow::focusSettings);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();
     docks_->restore();
@@ -153,6 +155,15 @@ void MainWindow::show(const Problem& problem) {
     } else {
         message_->show(problem);
     }
+}
+
+void MainWindow::focusSettings() {
+    for (auto* panel : panels_.left) {
+        if (panel->findChild<SettingsPanel*>() == nullptr) continue;
+        panel->show();
+        panel->raise();
+    }
+    panels_.bodies<SettingsPanel>().front()->focusField(u"optimizer.lr"_s);
 }
 
 void MainWindow::offerToResume(const engine::RunSummary& run) {

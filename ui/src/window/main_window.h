@@ -57,6 +57,7 @@ private:
     QWidget* withPageRow(QWidget* bar);
     void restorePlace();
     bool running() const;
+    void focusSettings();
     void offerToResume(const engine::RunSummary& run);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();

@@ -1,0 +1,252 @@
+#include "commands/run_history.h"
+
+#include <QDir>
+#include <QFile>
+#include <QStandardPaths>
+#include <algorithm>
+#include <variant>
+
+#include "commands/commands.h"
+#include "engine/error.h"
+#include "feed/background.h"
+#include "feed/event_feed.h"
+#include "text/event_text.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int figuresEvery = 250;  // ms
+constexpr int lookEvery = 4;       // turns of it: for runs of other programs
+
+/// The runs and what was mended to list them, or why they cannot be listed.
+struct Runs {
+    RunList runs;
+    std::vector<engine::Message> warnings;
+};
+using Listed = std::variant<Runs, engine::Error>;
+
+Listed list(engine::RunStore& store) {
+    try {
+        auto runs = std::make_shared<const std::vector<engine::RunSummary>>(store.list());
+        return Runs{std::move(runs), store.take_warnings()};
+    } catch (const engine::Error& error) {
+        return error;
+    }
+}
+
+/// The list with the figures that these runs have now; null if they cannot be read now.
+RunList withFigures(const engine::RunStore& store, const RunList& before,
+                    const std::set<std::string>& running) {
+    try {
+        auto runs = std::make_shared<std::vector<engine::RunSummary>>(*before);
+        for (auto& run : *runs) {
+            if (!running.contains(run.run)) continue;
+            if (auto found = store.find(run.run)) run = std::move(*found);
+        }
+        return runs;
+    } catch (const engine::Error&) {
+        return {};
+    }
+}
+
+std::filesystem::file_time_type timeOf(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    return std::filesystem::last_write_time(folder, ignored);
+}
+
+}  // namespace
+
+RunHistory::RunHistory(EventFeed* feed, Commands* commands, QObject* parent)
+    : QObject(parent), feed_(feed), commands_(commands) {
+    timer_.setInterval(figuresEvery);
+    connect(&timer_, &QTimer::timeout, this, &RunHistory::look);
+    join();
+    reload();
+}
+
+void RunHistory::join() {
+    connect(feed_, &EventFeed::stateChanged, this, [this](engine::RunState state) {
+        // Short epochs go from training to evaluating and back many times a second.
+        const bool trains =
+            state == engine::RunState::training || state == engine::RunState::evaluating;
+        if (!(trains && trained_)) reload();
+        trained_ = trains;
+    });
+    connect(commands_, &Commands::runFileOpened, this, &RunHistory::importFile);
+    connect(feed_, &EventFeed::storeChanged, this, &RunHistory::reload);
+    connect(feed_, &EventFeed::followedEnded, this, &RunHistory::reload);
+    connect(feed_, &EventFeed::eventArrived, this,
+            [this](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
+                if (std::holds_alternative<engine::RunDone>(event)) reload();
+            });
+}
+
+const engine::RunSummary* RunHistory::find(const std::string& run) const {
+    const auto at = std::ranges::find(*runs_, run, &engine::RunSummary::run);
+    return at == runs_->end() ? nullptr : &*at;
+}
+
+void RunHistory::reload() {
+    if (!feed_->store()) return;
+    if (reading_) {
+        again_ = true;
+        return;
+    }
+    reading_ = true;
+    folderTime_ = timeOf(feed_->store()->root());
+    inBackground(
+        this, [store = feed_->store()] { return list(*store); },
+        [this](Listed listed) {
+            reading_ = false;
+            if (const auto* error = std::get_if<engine::Error>(&listed)) {
+                commands_->report(*error);
+            } else {
+                auto& [runs, warnings] = std::get<Runs>(listed);
+                runs_ = std::move(runs);
+                read_ = true;
+                emit changed();
+                QStringList texts;
+                for (const auto& warning : warnings) texts << sentence(engineText(warning));
+                if (!texts.isEmpty())
+                    commands_->report({joined(texts), {}, engine::ErrorCode::io, true});
+            }
+            if (std::exchange(again_, false)) reload();
+        });
+}
+
+void RunHistory::setWatched(bool watched) {
+    if (watched)
+        timer_.start();
+    else
+        timer_.stop();
+}
+
+void RunHistory::look() {
+    if (!feed_->store() || reading_) return;
+    if (++turns_ % lookEvery == 0 && timeOf(feed_->store()->root()) != folderTime_) return reload();
+    std::set<std::string> running;
+    for (const auto& run : *runs_) {
+        if (run.state == "running") running.insert(run.run);
+    }
+    if (!running.empty() && !readingFigures_) readFigures(running);
+}
+
+void RunHistory::readFigures(const std::set<std::string>& running) {
+    readingFigures_ = true;
+    inBackground(
+        this,
+        [store = feed_->store(), before = runs_, running] {
+            return std::pair(before, withFigures(*store, before, running));
+        },
+        [this](std::pair<RunList, RunList> lists) {
+            readingFigures_ = false;
+            const auto& [before, now] = lists;
+            if (!now || before != runs_) return;  // it was read anew, or edited, meanwhile
+            runs_ = now;
+            emit figuresChanged();
+        });
+}
+
+template <typename F>
+void RunHistory::edit(const std::vector<std::string>& runs, F&& change) {
+    if (!feed_->store()) return;
+    auto list = std::make_shared<std::vector<engine::RunSummary>>(*runs_);
+    try {
+        for (const auto& run : runs) {
+            change(*feed_->store(), run);
+            auto found = feed_->store()->find(run);
+            const auto at = std::ranges::find(*list, run, &engine::RunSummary::run);
+            if (found && at != list->end()) *at = std::move(*found);
+        }
+    } catch (const engine::Error& error) {
+        commands_->report(error);
+    }
+    runs_ = std::move(list);
+    if (reading_) again_ = true;  // it may have read the runs before they were changed
+    emit changed();
+}
+
+void RunHistory::setTitle(const std::string& run, const QString& title) {
+    edit({run}, [&](engine::RunStore& store, const std::string& each) {
+        store.set_title(each, title.toStdString());
+    });
+}
+
+void RunHistory::setTags(const std::string& run, const QString& tags) {
+    edit({run}, [&](engine::RunStore& store, const std::string& each) {
+        store.set_tags(each, tags.toStdString());
+    });
+}
+
+void RunHistory::setNotes(const std::string& run, const QString& notes) {
+    edit({run}, [&](engine::RunStore& store, const std::string& each) {
+        store.set_notes(each, notes.toStdString());
+    });
+}
+
+void RunHistory::setStarred(const std::vector<std::string>& runs, bool starred) {
+    edit(runs, [&](engine::RunStore& store, const std::string& each) {
+        store.set_starred(each, starred);
+    });
+}
+
+void RunHistory::remove(const std::vector<std::string>& runs) {
+    if (!feed_->store()) return;
+    inBackground(
+        this,
+        [store = feed_->store(), runs] {
+            std::vector<engine::Error> errors;
+            for (const auto& run : runs) {
+                try {
+                    store->remove(run, discardRun);
+                } catch (const engine::Error& error) {
+                    errors.push_back(error);
+                }
+            }
+            return errors;
+        },
+        [this](const std::vector<engine::Error>& errors) {
+            for (const auto& error : errors) commands_->report(error);
+            reload();
+        });
+}
+
+void RunHistory::importFile(const QString& file) {
+    if (!feed_->store()) return;
+    using Imported = std::variant<std::string, engine::Error>;
+    inBackground(
+        this,
+        [store = feed_->store(), file]() -> Imported {
+            try {
+                return store->import_run(file.toStdString()).run;
+            } catch (const engine::Error& error) {
+                return error;
+            }
+        },
+        [this](const Imported& imported) {
+            if (const auto* error = std::get_if<engine::Error>(&imported))
+                return commands_->report(*error);
+            const QString run = QString::fromStdString(std::get<std::string>(imported));
+            commands_->report(
+                {tr("Imported as run %1.").arg(run), {}, engine::ErrorCode::io, true});
+            reload();
+        });
+}
+
+void discardRun(const std::filesystem::path& folder) {
+    // Without this folder Qt puts the trash into the current one.
+    QDir().mkpath(QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation));
+    if (QFile::moveToTrash(QString::fromStdString(folder.string()))) return;
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+    if (!error) return;
+    throw engine::Error(engine::ErrorCode::io,
+                        engine::msg("{}: cannot be deleted: {}", folder.string(), error.message()),
+                        engine::msg("Check that you may write to this folder."));
+}
+
+}  // namespace ui

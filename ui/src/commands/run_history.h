@@ -1,0 +1,82 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/run_store.h"
+
+namespace ui {
+
+class Commands;
+class EventFeed;
+
+/// Shared by the lists that show it; never null, never changed.
+using RunList = std::shared_ptr<const std::vector<engine::RunSummary>>;
+
+/// The runs of the store, newest first, for every list of the window. Read off the GUI thread when
+/// something changed; what cannot be read is reported. While a list is watched, the figures of runs
+/// that train are read anew four times a second, and runs that other programs make are found.
+/// GUI thread.
+class RunHistory final : public QObject {
+    Q_OBJECT
+public:
+    RunHistory(EventFeed* feed, Commands* commands, QObject* parent = nullptr);
+
+    const RunList& runs() const { return runs_; }
+    /// Null if the list has no such run.
+    const engine::RunSummary* find(const std::string& run) const;
+    void reload();
+    bool isReading() const { return reading_; }
+    /// The list has been read at least once.
+    bool isRead() const { return read_; }
+    /// A list with the figures of running runs is on screen, or none is any more.
+    void setWatched(bool watched);
+
+    /// Each reports what goes wrong, and shows the change at once.
+    void setTitle(const std::string& run, const QString& title);
+    void setTags(const std::string& run, const QString& tags);
+    void setNotes(const std::string& run, const QString& notes);
+    void setStarred(const std::vector<std::string>& runs, bool starred);
+    /// Moves the folders to the system's trash, off the GUI thread. Runs that are being trained
+    /// stay, which is reported.
+    void remove(const std::vector<std::string>& runs);
+    /// Brings an exported run into the store, off the GUI thread, and says under which number.
+    void importFile(const QString& file);
+
+signals:
+    /// Other runs, or other texts of them.
+    void changed();
+    /// The figures of runs that train; the list has the same runs as before.
+    void figuresChanged();
+
+private:
+    void join();
+    /// Calls change(store, run) for each, and brings them up to date.
+    template <typename F>
+    void edit(const std::vector<std::string>& runs, F&& change);
+    void look();
+    void readFigures(const std::set<std::string>& running);
+
+    EventFeed* feed_;
+    Commands* commands_;
+    RunList runs_ = std::make_shared<const std::vector<engine::RunSummary>>();
+    QTimer timer_;
+    int turns_ = 0;
+    std::filesystem::file_time_type folderTime_{};  ///< of the root, when it was last read
+    bool reading_ = false;
+    bool read_ = false;
+    bool again_ = false;
+    bool readingFigures_ = false;
+    bool trained_ = false;  ///< when the state last changed
+};
+
+/// Moves a run's folder into the trash where the desktop has one; deletes it otherwise. Any thread.
+/// Throws Error(io).
+void discardRun(const std::filesystem::path& folder);
+
+}  // namespace ui

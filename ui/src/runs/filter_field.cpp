@@ -1,0 +1,82 @@
+#include "runs/filter_field.h"
+
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QKeyEvent>
+#include <QStringListModel>
+
+#include "theme/tokens.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+FilterField::FilterField(QWidget* parent)
+    : QLineEdit(parent), completer_(new QCompleter(this)), names_(new QStringListModel(this)) {
+    completer_->setModel(names_);
+    completer_->setWidget(this);
+    completer_->setFilterMode(Qt::MatchContains);
+    completer_->popup()->setObjectName(u"completions"_s);
+    completer_->setCaseSensitivity(Qt::CaseInsensitive);
+    connect(completer_, qOverload<const QString&>(&QCompleter::activated), this,
+            &FilterField::insert);
+    connect(this, &QLineEdit::textEdited, this, &FilterField::complete);
+}
+
+void FilterField::setNames(const QStringList& names) {
+    if (names != names_->stringList()) names_->setStringList(names);
+}
+
+int FilterField::termStart() const {
+    const QString before = text().left(cursorPosition());
+    bool quoted = false;
+    int start = 0;
+    for (int i = 0; i < before.size(); ++i) {
+        if (before.at(i) == u'"') quoted = !quoted;
+        if (before.at(i).isSpace() && !quoted) start = i + 1;
+    }
+    return start < before.size() && before.at(start) == u'-' ? start + 1 : start;
+}
+
+void FilterField::complete() {
+    const int start = termStart();
+    const QString word = text().mid(start, cursorPosition() - start);
+    const bool named = word.contains(u'=') || word.contains(u'<') || word.contains(u'>') ||
+                       word.contains(u'~') || word.contains(u':') || word.contains(u'"');
+    completer_->setCompletionPrefix(word);
+    const bool whole = completer_->completionCount() == 1 &&
+                       completer_->currentCompletion().compare(word, Qt::CaseInsensitive) == 0;
+    if (word.isEmpty() || named || whole || completer_->completionCount() == 0) {
+        completer_->popup()->hide();
+        return;
+    }
+    QRect place = cursorRect().translated(0, size::grid);
+    place.setWidth(completer_->popup()->sizeHintForColumn(0) + 32);
+    completer_->complete(place);
+}
+
+void FilterField::insert(const QString& name) {
+    const int start = termStart();
+    setSelection(start, cursorPosition() - start);
+    QLineEdit::insert(name);
+}
+
+void FilterField::keyPressEvent(QKeyEvent* event) {
+    const bool popup = completer_->popup()->isVisible();
+    if (popup && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter ||
+                  event->key() == Qt::Key_Escape || event->key() == Qt::Key_Tab)) {
+        event->ignore();  // the completer's
+        return;
+    }
+    const bool leaves = event->key() == Qt::Key_Down || event->key() == Qt::Key_Return ||
+                        event->key() == Qt::Key_Enter;
+    if (leaves) {
+        emit left();
+    } else if (event->key() == Qt::Key_Escape && !text().isEmpty()) {
+        clear();
+    } else {
+        QLineEdit::keyPressEvent(event);
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,110 @@
+#include "runs/run_table_delegate.h"
+
+#include <QApplication>
+#include <QPainter>
+#include <QTreeView>
+
+#include "models/run_table_model.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int starWidth = 22;
+constexpr int dotWidth = 14;
+constexpr int dotSize = 10;
+constexpr int currentWidth = 2;  ///< of the mark of the row that the keyboard is on
+constexpr int rowPadding = 5;
+constexpr int cellPadding = 6;  // as in the head
+
+bool isPlain(const QModelIndex& index) {
+    return index.column() != 0 || index.data(RunTableModel::GroupRole).toBool();
+}
+
+}  // namespace
+
+QRect RunTableDelegate::star(const QRect& cell) {
+    return {cell.topLeft(), QSize(starWidth, cell.height())};
+}
+
+QSize RunTableDelegate::sizeHint(const QStyleOptionViewItem& option,
+                                 const QModelIndex& index) const {
+    const QSize size = QStyledItemDelegate::sizeHint(option, index);
+    const int extra = isPlain(index) ? size::gap : starWidth + dotWidth + size::gap;
+    return {size.width() + extra, QFontMetrics(Theme::bold()).height() + 2 * rowPadding};
+}
+
+void RunTableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                             const QModelIndex& index) const {
+    const Tokens& t = theme_->tokens();
+    const QRect cell = option.rect;
+    const bool selected = (option.state & QStyle::State_Selected) != 0;
+    painter->save();
+    painter->setClipRect(cell);
+    // Over the style's own row, which has a gradient.
+    painter->fillRect(cell, selected ? blend(t.panel, t.accent, 0.16) : t.panel);
+    painter->setPen(t.grid);
+    painter->drawLine(cell.bottomLeft(), cell.bottomRight());
+    // The view draws the text of a group, over all columns.
+    if (!index.data(RunTableModel::GroupRole).toBool()) {
+        if (index.column() == 0)
+            paintRun(painter, cell, index);
+        else
+            paintText(painter, cell, index);
+    }
+    const auto* view = qobject_cast<const QTreeView*>(option.widget);
+    const bool current = view != nullptr && index.column() == 0 && view->hasFocus() &&
+                         view->currentIndex().siblingAtColumn(0) == index;
+    if (current) painter->fillRect(cell.left(), cell.top(), currentWidth, cell.height(), t.accent);
+    painter->restore();
+}
+
+void RunTableDelegate::paintText(QPainter* painter, const QRect& cell,
+                                 const QModelIndex& index) const {
+    const Tokens& t = theme_->tokens();
+    const auto* model = static_cast<const RunTableModel*>(index.model());
+    const bool broken =
+        index.data(RunTableModel::BrokenRole).toBool() && model->fieldOf(index.column()) == "state";
+    const QFont font = QApplication::font();
+    painter->setFont(font);
+    painter->setPen(broken ? t.bad : t.text);
+    const QRect words = cell.adjusted(cellPadding, 0, -cellPadding, 0);
+    const auto alignment =
+        index.data(Qt::TextAlignmentRole).value<Qt::Alignment>() | Qt::AlignVCenter;
+    painter->drawText(words, static_cast<int>(alignment),
+                      QFontMetrics(font).elidedText(index.data(Qt::DisplayRole).toString(),
+                                                    Qt::ElideRight, words.width()));
+}
+
+void RunTableDelegate::paintRun(QPainter* painter, const QRect& cell,
+                                const QModelIndex& index) const {
+    const Tokens& t = theme_->tokens();
+    const auto middle = [&](int height) { return cell.top() + (cell.height() - height) / 2; };
+    const qreal ratio = painter->device()->devicePixelRatioF();
+    const bool starred = index.data(RunTableModel::StarRole).toBool();
+    painter->drawPixmap(
+        cell.left() + (starWidth - size::icon) / 2, middle(size::icon),
+        iconPixmap(starred ? u"star-filled"_s : u"star"_s,
+                   starred ? t.caution : blend(t.panel, t.dim, 0.65), size::icon, ratio));
+    const auto preset = index.data(RunTableModel::PrecisionRole).toString().toStdString();
+    painter->drawPixmap(cell.left() + starWidth, middle(dotSize),
+                        iconPixmap(u"dot"_s, theme_->precision(preset), dotSize, ratio));
+    const QRect words = cell.adjusted(starWidth + dotWidth, 0, -cellPadding, 0);
+    painter->setFont(Theme::bold());
+    painter->setPen(t.text);
+    painter->drawText(
+        words, Qt::AlignVCenter,
+        QFontMetrics(Theme::bold())
+            .elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, words.width()));
+}
+
+void RunTableDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,
+                                            const QModelIndex&) const {
+    editor->setGeometry(option.rect.adjusted(starWidth + dotWidth - size::grid, 0, 0, 0));
+}
+
+}  // namespace ui

@@ -1,0 +1,102 @@
+#include "text/run_text.h"
+
+#include <QCoreApplication>
+
+#include "text/event_text.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "text/metric_text.h"
+#include "text/precision_title.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+using Kind = engine::RunField::Kind;
+
+struct RunText {
+    Q_DECLARE_TR_FUNCTIONS(RunText)
+};
+
+constexpr qsizetype dateLength = 16;  // "2026-11-23 10:20"
+
+QString flagText(bool value) { return engineText(std::string(value ? "On" : "Off")); }
+
+QString metricText(const engine::RunSummary& run, const std::string& key) {
+    for (const auto& metric : run.metrics) {
+        if (metric.key == key) return metricValue(metric, run.test.of(key));
+    }
+    return metricValue(metricOf(key), run.test.of(key));
+}
+
+/// Results that have a form of their own; nothing for all others.
+QString resultText(const engine::RunSummary& run, const std::string& name) {
+    if (name == "state") return stateText(run);
+    if (name == "started")
+        return QString::fromStdString(run.started).replace(u'T', u' ').left(dateLength);
+    if (name == "wall_s") return duration(run.wall_s);
+    if (name == "peak_bytes") return run.peak_bytes == 0 ? unmeasured() : bytes(run.peak_bytes);
+    if (name == "samples_per_s")
+        return measured(run.samples_per_s, [](double value) { return significant(value); });
+    if (name == "test_metric") {
+        const engine::Metric metric = primaryMetric(run.metrics);
+        return metricValue(metric, valueOf(run.test, metric));
+    }
+    if (name == "test_loss")
+        return measured(run.test.loss, [](double value) { return significant(value); });
+    if (name.starts_with("test_")) return metricText(run, name.substr(5));
+    return {};
+}
+
+QString valueText(const engine::RunValue& value) {
+    if (!engine::is_known(value)) return unmeasured();
+    if (const auto* flag = std::get_if<bool>(&value)) return flagText(*flag);
+    return QString::fromStdString(engine::to_string(value)).simplified();
+}
+
+}  // namespace
+
+QString stateText(const engine::RunSummary& run) {
+    if (run.state == "running") return RunText::tr("running");
+    if (run.state == "done") return RunText::tr("done");
+    if (run.state == "stopped") return RunText::tr("stopped");
+    if (run.state == "diverged")
+        return run.diverged_at > 0 ? divergedText(run.diverged_at) : RunText::tr("diverged");
+    if (run.state == "failed") return RunText::tr("failed");
+    if (run.state == "interrupted") return RunText::tr("interrupted");
+    return QString::fromStdString(run.state);
+}
+
+QString fieldLabel(const engine::RunField& field) {
+    const bool metric =
+        field.name.starts_with("test_") && field.name != "test_metric" && field.name != "test_loss";
+    if (metric)
+        return spaced(RunText::tr("Test %1").arg(metricInline({.key = {}, .title = field.label})));
+    if (field.name == "dataset.kind") return RunText::tr("Data set");
+    return engineText(field.label);
+}
+
+QString fieldText(const engine::RunSummary& run, const engine::RunField& field) {
+    if (!field.is_setting) {
+        const QString text = resultText(run, field.name);
+        if (!text.isEmpty()) return text;
+        if (field.name == "steps") return count(run.steps);
+        if (field.name == "skipped") return count(run.skipped);
+    }
+    if (field.name == "precision.preset") return precisionTitle(run.config.precision.preset);
+    return valueText(engine::value_of(run, field));
+}
+
+QString shortName(const std::string& path) {
+    const QString name = QString::fromStdString(path);
+    const QString last = name.section(u'.', -1);
+    return last == u"kind"_s || last == u"preset"_s ? name.section(u'.', 0, 0) : last;
+}
+
+bool isFigure(const engine::RunField& field) {
+    return field.kind == Kind::number || field.name == "parent";
+}
+
+}  // namespace ui

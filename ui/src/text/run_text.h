@@ -1,0 +1,21 @@
+#pragma once
+
+#include <QString>
+#include <string>
+
+#include "engine/run_fields.h"
+
+namespace ui {
+
+/// "running", "diverged at step 23", "done".
+QString stateText(const engine::RunSummary& run);
+/// "Learning rate", "Test accuracy": the head of a field's column.
+QString fieldLabel(const engine::RunField& field);
+/// The value of a field as the window writes it; "–" if it is unknown.
+QString fieldText(const engine::RunSummary& run, const engine::RunField& field);
+/// "lr" of "optimizer.lr", "precision" of "precision.preset".
+QString shortName(const std::string& path);
+/// Figures stand on the right.
+bool isFigure(const engine::RunField& field);
+
+}  // namespace ui
