@@ -44,6 +44,19 @@ TEST_F(RateFinderTest, DrawsTheCurveAndTakesASuggestedRateOver) {
     EXPECT_TRUE(feed.store()->list().empty()) << "it is no run";
 }
 
+TEST_F(RateFinderTest, OpensFromBesideTheLearningRateToo) {
+    delete finder;
+    auto* beside = window->findChild<QToolButton*>(u"findRateHere"_s);
+    ASSERT_NE(beside, nullptr);
+    EXPECT_TRUE(beside->isVisible());
+    beside->click();
+    finder = window->findChild<RateFinder*>();
+    ASSERT_NE(finder, nullptr);
+    finder->close();
+    settings.set(u"optimizer.lr"_s, u"fast"_s);
+    EXPECT_FALSE(beside->isEnabled()) << "with settings that cannot be trained";
+}
+
 TEST_F(RateFinderTest, ClosingEndsTheTest) {
     ASSERT_NE(finder, nullptr);
     finder->close();

@@ -1,6 +1,7 @@
 // What Export run… and Import run… do.
 #include "panels/run_export.h"
 
+#include <QInputDialog>
 #include <QSignalSpy>
 
 #include "engine/export.h"
@@ -45,6 +46,42 @@ TEST_F(RunExportTest, WritesTheChosenFileAndImportsItAgain) {
     EXPECT_EQ(came, u"Imported as run 2."_s);
     EXPECT_TRUE(done);
     EXPECT_TRUE(store->find("2").has_value());
+}
+
+TEST_F(RunExportTest, WritesTheWeightsOfTheCheckpointThatIsChosen) {
+    checkpointEvery = 10;
+    show({"fp32"});
+    const engine::RunSummary run = *store->find("1");
+    const QString first = folder.path() + u"/first.safetensors"_s;
+    const QString last = folder.path() + u"/last.safetensors"_s;
+    const auto exportAt = [&](const QString& file, const QString& checkpoint) {
+        QStringList offered;
+        QTimer answer;
+        QObject::connect(&answer, &QTimer::timeout, window.get(), [&] {
+            auto* dialog = window->findChild<QInputDialog*>();
+            if (dialog == nullptr || !dialog->isVisible()) return;
+            offered = dialog->comboBoxItems();
+            dialog->setTextValue(checkpoint);
+            answer.stop();
+            dialog->accept();
+        });
+        answer.start(10);
+        report([&] {
+            EXPECT_TRUE(answerFileDialog(file, [&] { exportRun(window.get(), &commands, run); }));
+        });
+        EXPECT_TRUE(offered.contains(checkpoint)) << offered.join(u"; "_s).toStdString();
+    };
+    exportAt(first, u"Step 10"_s);
+    exportAt(last, u"Last (step 30)"_s);
+    const auto bytes = [](const QString& name) {
+        QFile file(name);
+        EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+        return file.readAll();
+    };
+    QFile saved(
+        QString::fromStdString((run.folder / "checkpoint-10/weights.safetensors").string()));
+    EXPECT_TRUE(saved.exists());
+    EXPECT_NE(bytes(first), bytes(last));
 }
 
 }  // namespace

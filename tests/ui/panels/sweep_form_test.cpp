@@ -6,6 +6,8 @@
 #include <QSpinBox>
 #include <QTabBar>
 #include <QTableView>
+#include <QToolButton>
+#include <fstream>
 
 #include "pages/page_stack.h"
 #include "window_fixture.h"
@@ -74,6 +76,30 @@ TEST_F(SweepFormTest, TheSweepIsAddedToTheQueueTrainedAndShownAsATable) {
         },
         30'000));
     EXPECT_TRUE(QTest::qWaitFor([&] { return !queue.isOn(); }, 30'000));
+}
+
+TEST_F(SweepFormTest, TakesPointsFromAListFile) {
+    const std::string file = folder.filePath(u"points.jsonl"_s).toStdString();
+    std::ofstream(file) << R"({"optimizer.lr": 0.1}
+{"model": {"options": {"hidden": [8]}}, "batch_size": 16}
+{"optimizer.lr": 0.3})";
+    form->openList(QString::fromStdString(file));
+    EXPECT_EQ(answer->text(), u"3 runs"_s);
+    EXPECT_EQ(form->findChild<QToolButton*>(u"sweepList"_s)->text(), u"points.jsonl"_s);
+    edits[2]->setText(u"seed"_s);
+    edits[3]->setText(u"1, 2"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->text() == u"6 runs"_s; }));
+    std::ofstream(file) << R"({"optimizer.lr": -1})";
+    form->openList(QString::fromStdString(file));
+    EXPECT_TRUE(answer->text().contains(u"optimizer.lr"_s));
+    EXPECT_FALSE(button(u"Add to the queue"_s)->isEnabled());
+}
+
+TEST_F(SweepFormTest, AListThatCannotBeReadIsRefusedInASentence) {
+    form->openList(folder.filePath(u"absent.jsonl"_s));
+    EXPECT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible());
+    form->openList(u"/dev/zero"_s);
+    EXPECT_TRUE(form->request().list.empty());
 }
 
 TEST_F(SweepFormTest, TheSettingsOnTheLeftAreAddedAsOneRun) {

@@ -3,13 +3,16 @@
 #include <QCoreApplication>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QInputDialog>
 #include <QPointer>
 #include <optional>
 
 #include "commands/commands.h"
+#include "engine/checkpoint.h"
 #include "engine/export.h"
 #include "feed/background.h"
 #include "pdf/report_file.h"
+#include "text/format.h"
 #include "text/language.h"
 
 namespace ui {
@@ -28,6 +31,10 @@ public:
     static QString half(const QString& title) { return tr("%1, FP16").arg(title); }
     static QString runs() { return tr("Whole runs (*.halftone)"); }
     static QString done(const QString& file) { return tr("Exported to %1.").arg(file); }
+    static QString which() { return tr("Checkpoint"); }
+    static QString last(std::int64_t step) { return tr("Last (step %1)").arg(count(step)); }
+    static QString best(std::int64_t step) { return tr("Best (step %1)").arg(count(step)); }
+    static QString atStep(std::int64_t step) { return tr("Step %1").arg(count(step)); }
     static QString came(const QString& run) { return tr("Imported as run %1.").arg(run); }
 };
 
@@ -54,7 +61,32 @@ std::vector<Form> forms() {
 struct Answer {
     Form form;
     QString file;
+    std::string checkpoint;
 };
+
+/// Which checkpoint the weights are read from; asked where there are several. Nothing if the user
+/// cancels.
+std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSummary& run) {
+    const auto found = engine::list_checkpoints(run.folder);
+    if (found.size() < 2) return "last";
+    const auto best = std::find_if(found.rbegin(), found.rend(),
+                                   [](const engine::CheckpointInfo& each) { return each.best; });
+    QStringList texts;
+    std::vector<std::string> names;
+    const auto add = [&](const QString& text, const std::string& name) {
+        texts << text;
+        names.push_back(name);
+    };
+    add(RunExport::last(found.back().step), "last");
+    if (best != found.rend()) add(RunExport::best(best->step), "best");
+    for (auto each = found.rbegin() + 1; each != found.rend(); ++each)
+        add(RunExport::atStep(each->step), std::to_string(each->step));
+    bool chosen = false;
+    const QString text = QInputDialog::getItem(parent, RunExport::exportTitle(), RunExport::which(),
+                                               texts, 0, false, &chosen);
+    if (!chosen) return std::nullopt;
+    return names[static_cast<std::size_t>(std::max<qsizetype>(texts.indexOf(text), 0))];
+}
 
 std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     const std::vector<Form> all = forms();
@@ -72,8 +104,11 @@ std::optional<Answer> ask(QWidget* parent, const engine::RunSummary& run) {
     });
     if (dialog.exec() != QDialog::Accepted) return std::nullopt;
     const auto chosen = filters.indexOf(dialog.selectedNameFilter());
-    return Answer{all[static_cast<std::size_t>(std::max<qsizetype>(chosen, 0))],
-                  dialog.selectedFiles().value(0)};
+    const Form form = all[static_cast<std::size_t>(std::max<qsizetype>(chosen, 0))];
+    std::optional<std::string> checkpoint = "last";
+    if (form.info->of_checkpoint) checkpoint = askCheckpoint(parent, run);
+    if (!checkpoint) return std::nullopt;
+    return Answer{form, dialog.selectedFiles().value(0), *checkpoint};
 }
 
 /// What a task on another thread came to.
@@ -110,7 +145,7 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     if (!answer || answer->file.isEmpty()) return;
     const auto work = [folder = summary.folder, answer = *answer] {
         engine::export_run(folder, answer.form.info->format, answer.file.toStdString(),
-                           {.checkpoint = "last", .half = answer.form.half});
+                           {.checkpoint = answer.checkpoint, .half = answer.form.half});
         return RunExport::done(answer.file);
     };
     run(parent, commands, work, {});

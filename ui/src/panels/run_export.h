@@ -13,7 +13,8 @@ namespace ui {
 
 class Commands;
 
-/// Asks for a form and a file, and writes the run to it off the GUI thread. What goes wrong, and
+/// Asks for a form, a file and, where the form holds weights and the run has several checkpoints,
+/// for one of them; then writes the run to it off the GUI thread. What goes wrong, and
 /// that it is done, is reported through `commands`. Does nothing if the user cancels.
 void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& run);
 

@@ -4,11 +4,13 @@
 #include <QLabel>
 #include <QScrollBar>
 
+#include "commands/commands.h"
 #include "engine/catalog.h"
 #include "feed/event_feed.h"
 #include "help/help_page.h"
 #include "panels/data_preview.h"
 #include "panels/precision_section.h"
+#include "panels/rate_finder.h"
 #include "panels/settings_row.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -107,8 +109,9 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     return rows;
 }
 
-void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields) {
-    section->addWidget(new SettingsRow(context_.settings, label, std::move(fields), this));
+void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields,
+                        QWidget* beside) {
+    section->addWidget(new SettingsRow(context_.settings, label, std::move(fields), beside, this));
 }
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
@@ -178,11 +181,26 @@ void SettingsPanel::addScaler() {
 void SettingsPanel::addTraining() {
     auto* rows = section(tr("Training"));
     row(rows, label(u"optimizer.kind"_s), {edit(u"optimizer.kind"_s)});
-    row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)});
+    row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)}, makeRateFinder());
     row(rows, label(u"batch_size"_s, tr("Batch · epochs")),
         {edit(u"batch_size"_s, false), edit(u"epochs"_s, false)});
     device_ = edit(u"device"_s);
     row(rows, label(u"seed"_s, tr("Seed · device")), {edit(u"seed"_s), device_});
+}
+
+QToolButton* SettingsPanel::makeRateFinder() {
+    findRate_ = makeLink(tr("find…"), this);
+    findRate_->setObjectName(u"findRateHere"_s);
+    findRate_->setAccessibleName(tr("Find the learning rate"));
+    findRate_->setToolTip(tr("Shows the loss while the rate rises, and suggests a rate."));
+    connect(findRate_, &QToolButton::clicked, this,
+            [this] { (new RateFinder(context_, window()))->open(); });
+    const auto refresh = [this] {
+        findRate_->setEnabled(context_.commands->buttons().start.enabled);
+    };
+    connect(context_.commands, &Commands::buttonsChanged, findRate_, refresh);
+    refresh();
+    return findRate_;
 }
 
 void SettingsPanel::addMore() {

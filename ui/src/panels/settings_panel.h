@@ -29,7 +29,8 @@ protected:
 
 private:
     QVBoxLayout* section(const QString& title, QWidget* beside = nullptr);
-    void row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields);
+    void row(QVBoxLayout* section, QWidget* label, std::vector<SettingsField*> fields,
+             QWidget* beside = nullptr);
     SettingsField* edit(const QString& path, bool withUnit = true);
     QWidget* label(const QString& path, const QString& text = {});
     void addData();
@@ -47,6 +48,7 @@ private:
     void refreshPresets();
     void listDevices(const std::vector<DeviceCheck::Device>& devices);
     void lock();
+    QToolButton* makeRateFinder();
     QString modelSummary() const;
 
     Context context_;
@@ -56,6 +58,7 @@ private:
     SettingsField* initScale_ = nullptr;
     SettingsField* single_ = nullptr;
     SettingsField* device_ = nullptr;
+    QToolButton* findRate_ = nullptr;
     QToolButton* open_ = nullptr;
     QWidget* more_ = nullptr;  ///< all other settings
     QLabel* modelNote_ = nullptr;

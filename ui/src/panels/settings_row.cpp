@@ -11,7 +11,7 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<SettingsField*> fields,
-                         QWidget* parent)
+                         QWidget* beside, QWidget* parent)
     : QWidget(parent), model_(model), fields_(std::move(fields)) {
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
@@ -21,6 +21,7 @@ SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<Setti
     label->setFixedWidth(size::labelColumn);
     line->addWidget(label);
     for (auto* field : fields_) line->addWidget(field, 1);
+    if (beside != nullptr) line->addWidget(beside);
     rows->addLayout(line);
     error_ = makeLabel({}, "bad", this);
     error_->setObjectName(u"fieldError"_s);

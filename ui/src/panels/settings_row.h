@@ -13,8 +13,9 @@ namespace ui {
 class SettingsRow final : public QWidget {
     Q_OBJECT
 public:
+    /// `beside`, which may be null, stands right of the fields.
     SettingsRow(SettingsModel* model, QWidget* label, std::vector<SettingsField*> fields,
-                QWidget* parent = nullptr);
+                QWidget* beside = nullptr, QWidget* parent = nullptr);
 
 private:
     void refresh();

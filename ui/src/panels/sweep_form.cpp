@@ -1,10 +1,14 @@
 #include "panels/sweep_form.h"
 
+#include <QAbstractItemView>
 #include <QCompleter>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
 
+#include "commands/commands.h"
 #include "commands/queue_runner.h"
 #include "engine/catalog.h"
 #include "models/settings_model.h"
@@ -21,6 +25,7 @@ namespace {
 
 constexpr int pathWidth = 190;
 constexpr int mostSeeds = 100;
+constexpr qint64 largestList = 1 << 20;
 constexpr std::int64_t mostRuns = 500;  // more are a matter for the command line
 constexpr int answerAfter = 150;        // ms
 constexpr std::size_t mostErrors = 4;   // lines
@@ -50,6 +55,7 @@ SweepForm::SweepForm(const Context& context, QWidget* parent)
     rows_->setSpacing(size::grid);
     column->addLayout(rows_);
     addFoot(column);
+    showList({});
     addAxis();
     addAxis();
     axes_.front().path->setText(u"optimizer.lr"_s);
@@ -66,6 +72,17 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     auto* more = makeLink(tr("Another field"), this);
     connect(more, &QToolButton::clicked, this, &SweepForm::addAxis);
     row->addWidget(more);
+    listLink_ = makeLink({}, this);
+    listLink_->setObjectName(u"sweepList"_s);
+    listLink_->setToolTip(tr(
+        "A text file with a JSON object of settings a line, such as {\"optimizer.lr\": 0.1}: one "
+        "point each, or one with each combination of the fields."));
+    connect(listLink_, &QToolButton::clicked, this, &SweepForm::chooseList);
+    row->addWidget(listLink_);
+    dropList_ = makeLink(tr("without it"), this);
+    dropList_->setAccessibleName(tr("Without the list"));
+    connect(dropList_, &QToolButton::clicked, this, &SweepForm::dropList);
+    row->addWidget(dropList_);
     row->addStretch();
     row->addWidget(makeLabel(tr("Seeds"), "dim", this));
     seeds_->setRange(1, mostSeeds);
@@ -88,6 +105,7 @@ void SweepForm::addAxis() {
     Axis axis{new QLineEdit(this), new QLineEdit(this)};
     auto* completer = new QCompleter(fieldPaths(), axis.path);
     completer->setFilterMode(Qt::MatchContains);
+    completer->popup()->setObjectName(u"completions"_s);
     completer->setCaseSensitivity(Qt::CaseInsensitive);
     axis.path->setCompleter(completer);
     axis.path->setFixedWidth(pathWidth);
@@ -105,11 +123,43 @@ void SweepForm::addAxis() {
     axes_.push_back(axis);
 }
 
+void SweepForm::showList(const QString& name) {
+    listLink_->setText(name.isEmpty() ? tr("A list…") : name);
+    dropList_->setVisible(!name.isEmpty());
+}
+
+void SweepForm::chooseList() {
+    const QString file = QFileDialog::getOpenFileName(
+        this, tr("Open a list of settings"), {}, tr("Lists (*.jsonl *.json *.txt);;All files (*)"));
+    if (!file.isEmpty()) openList(file);
+}
+
+void SweepForm::openList(const QString& name) {
+    QFile file(name);
+    // A device or a pipe could hang the window, or never end.
+    const bool small = QFileInfo(name).isFile() && QFileInfo(name).size() <= largestList;
+    if (!small || !file.open(QIODevice::ReadOnly)) {
+        return context_.commands->report(
+            {tr("%1 cannot be read as a list.").arg(QFileInfo(name).fileName()),
+             tr("Choose a text file of at most 1 MiB."), engine::ErrorCode::data, true});
+    }
+    list_ = file.read(largestList).toStdString();
+    showList(QFileInfo(name).fileName());
+    refresh();
+}
+
+void SweepForm::dropList() {
+    list_.clear();
+    showList({});
+    refresh();
+}
+
 engine::SweepRequest SweepForm::request() const {
     engine::SweepRequest request;
     request.json = context_.settings->toJson().toStdString();
     request.seeds = seeds_->value();
     request.most_runs = mostRuns;
+    request.list = list_;
     for (const Axis& axis : axes_) {
         const QString path = axis.path->text().trimmed(), values = axis.values->text().trimmed();
         if (!path.isEmpty() && !values.isEmpty())
@@ -135,7 +185,7 @@ void SweepForm::refresh() {
     } else if (runs > 1) {
         answer_->setText(tr("%1 runs").arg(count(runs)));
     } else {
-        answer_->setText(tr("Give a field two values or more, or several seeds."));
+        answer_->setText(tr("Give a field two values or more, a list, or several seeds."));
     }
 }
 

@@ -12,6 +12,7 @@ class QLineEdit;
 class QPushButton;
 class QSpinBox;
 class QTimer;
+class QToolButton;
 
 namespace ui {
 
@@ -22,6 +23,9 @@ class SweepForm final : public QFrame {
 public:
     explicit SweepForm(const Context& context, QWidget* parent = nullptr);
 
+    /// Takes the points of a file, a JSON object of settings a line; with fields that have values,
+    /// each of them with each combination.
+    void openList(const QString& file);
     /// What the fields ask for.
     engine::SweepRequest request() const;
 
@@ -35,6 +39,9 @@ private:
     void addFoot(QVBoxLayout* column);
     void refresh();
     void addToQueue();
+    void chooseList();
+    void showList(const QString& name);
+    void dropList();
 
     Context context_;
     QVBoxLayout* rows_;
@@ -43,6 +50,9 @@ private:
     QLabel* answer_;
     QPushButton* add_;
     QTimer* later_;  ///< typing is not answered at each letter
+    QToolButton* listLink_ = nullptr;
+    QToolButton* dropList_ = nullptr;
+    std::string list_;  ///< the file's text; empty: none
     engine::SweepPlan plan_;
 };
 
