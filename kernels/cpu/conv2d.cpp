@@ -17,8 +17,10 @@ std::int64_t output_size(const Conv2dShape& s) { return s.n * s.k * s.oh() * s.o
 std::int64_t weight_size(const Conv2dShape& s) { return s.k * (s.c / s.groups) * s.r * s.s; }
 
 /// f32 shapes for which our tiles are faster than oneDNN: few channels, which fill no blocks of
-/// its, and weight gradients of large images. Measured on Zen 4.
+/// its, and weight gradients of large images. Measured on Zen 4. Not with groups, of which a tile
+/// computes one: a depthwise convolution would use one column of it.
 bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
+    if (s.groups > 1) return false;
     if (direction == ConvDirection::forward) return s.c <= 8 && s.k <= 16;
     if (direction == ConvDirection::data_gradient) return s.c >= 2 && s.c <= 8;
     return s.c >= 3 && s.c <= 64 && s.oh() * s.ow() >= 256;
@@ -28,6 +30,7 @@ bool tiles_beat_f32(ConvDirection direction, const Conv2dShape& s) {
 /// it is in the cache, where the way through oneDNN's f32 converts whole tensors. That way wins for
 /// small images with many channels.
 bool tiles_beat_conversion(ConvDirection direction, const Conv2dShape& s) {
+    if (s.groups > 1) return false;
     if (direction == ConvDirection::forward) return s.c <= 128 || s.r * s.s == 1;
     const std::int64_t pixels = s.oh() * s.ow();
     if (direction == ConvDirection::weight_gradient)

@@ -89,8 +89,92 @@
         <translation>ResNet-18</translation>
     </message>
     <message>
-        <source>Eighteen layers with shortcuts and batch norm, with the stem for 32 x 32 images.</source>
-        <translation>带残差连接和批归一化的十八层网络，输入端适配 32 x 32 图片。</translation>
+        <source>Eighteen layers with shortcuts and batch norm.</source>
+        <translation>带残差连接和批归一化的十八层网络。</translation>
+    </message>
+    <message>
+        <source>ResNet-34</source>
+        <translation>ResNet-34</translation>
+    </message>
+    <message>
+        <source>Thirty-four layers with shortcuts and batch norm.</source>
+        <translation>带残差连接和批归一化的三十四层网络。</translation>
+    </message>
+    <message>
+        <source>ResNet-50</source>
+        <translation>ResNet-50</translation>
+    </message>
+    <message>
+        <source>Fifty layers in bottleneck blocks: the network that mixed-precision training is usually measured on.</source>
+        <translation>由瓶颈块组成的五十层网络：混合精度训练的测评通常以它为准。</translation>
+    </message>
+    <message>
+        <source>ResNet-101</source>
+        <translation>ResNet-101</translation>
+    </message>
+    <message>
+        <source>A hundred and one layers in bottleneck blocks.</source>
+        <translation>由瓶颈块组成的一百零一层网络。</translation>
+    </message>
+    <message>
+        <source>ResNet-152</source>
+        <translation>ResNet-152</translation>
+    </message>
+    <message>
+        <source>A hundred and fifty-two layers in bottleneck blocks.</source>
+        <translation>由瓶颈块组成的一百五十二层网络。</translation>
+    </message>
+    <message>
+        <source>ResNeXt-50 32x4d</source>
+        <translation>ResNeXt-50 32x4d</translation>
+    </message>
+    <message>
+        <source>ResNet-50 with wider 3 x 3 convolutions that are split into 32 groups.</source>
+        <translation>把 ResNet-50 的 3 x 3 卷积加宽并分成 32 组。</translation>
+    </message>
+    <message>
+        <source>ResNeXt-101 32x4d</source>
+        <translation>ResNeXt-101 32x4d</translation>
+    </message>
+    <message>
+        <source>ResNet-101 with wider 3 x 3 convolutions that are split into 32 groups.</source>
+        <translation>把 ResNet-101 的 3 x 3 卷积加宽并分成 32 组。</translation>
+    </message>
+    <message>
+        <source>MobileNetV2</source>
+        <translation>MobileNetV2</translation>
+    </message>
+    <message>
+        <source>Small and light on arithmetic: its depthwise convolutions gain least from mixed precision.</source>
+        <translation>参数少、计算量小的网络：其中的逐通道卷积从混合精度中获益最少。</translation>
+    </message>
+    <message>
+        <source>Stem</source>
+        <translation>输入端</translation>
+    </message>
+    <message>
+        <source>First layers of the network. The ImageNet stem reduces large pictures at once, the CIFAR stem keeps small ones whole. Automatic: ImageNet from 128 x 128 pixels.</source>
+        <translation>网络最前面的几层。ImageNet 输入端一开始就缩小大图片，CIFAR 输入端保持小图片的尺寸。自动：从 128 x 128 像素起采用 ImageNet。</translation>
+    </message>
+    <message>
+        <source>CIFAR</source>
+        <translation>CIFAR</translation>
+    </message>
+    <message>
+        <source>ImageNet</source>
+        <translation>ImageNet</translation>
+    </message>
+    <message>
+        <source>Zero-init last norm</source>
+        <translation>末尾归一化置零</translation>
+    </message>
+    <message>
+        <source>Starts the last batch norm of each block with weight 0, so that each block starts as the identity. Helps with large batches.</source>
+        <translation>让每个块最后一个批归一化的权重从 0 开始，使每个块起初等于恒等映射。有助于大批量训练。</translation>
+    </message>
+    <message>
+        <source>Share of the last layer's inputs that is set to 0 at random in training, against overfitting.</source>
+        <translation>训练中把最后一层的输入随机置 0 的比例，用来防止过拟合。</translation>
     </message>
     <message>
         <source>FP32</source>
@@ -1641,7 +1725,7 @@
         <translation>无法在 {} 上分配内存：{}。</translation>
     </message>
     <message>
-        <source>The GPU&apos;s library finds no memory ({}); in use: {}.</source>
+        <source>The GPU's library finds no memory ({}); in use: {}.</source>
         <translation>GPU 库找不到可用内存（{}）；已使用：{}。</translation>
     </message>
     <message>

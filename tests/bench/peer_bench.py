@@ -19,13 +19,18 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# name: settings of Halftone, PyTorch's model, batch, steps in a block
+# name: settings of Halftone, batch, steps in a block
 WORKLOADS = {
     "mlp": ({"dataset.kind": "spirals", "model.kind": "mlp", "model.options.hidden": "[64,64]"}, 32, 2000),
     "lenet": ({"dataset.kind": "glyphs", "model.kind": "lenet"}, 128, 60),
     "resnet18": ({"dataset.kind": "cifar100", "model.kind": "resnet18"}, 64, 4),
 }
-CONFIGURATIONS = (("mlp", "fp32"), ("lenet", "fp32"), ("lenet", "amp-bf16"), ("resnet18", "fp32"), ("resnet18", "amp-bf16"))
+# The other convolutional networks of the catalog, on pictures of 32 x 32 with the CIFAR stem.
+CONVNETS = ("resnet34", "resnet50", "resnet101", "resnet152", "resnext50", "resnext101", "mobilenetv2")
+WORKLOADS |= {kind: ({"dataset.kind": "cifar100", "model.kind": kind, "model.options.stem": "cifar"}, 16, 1)
+              for kind in CONVNETS}
+CONFIGURATIONS = (("mlp", "fp32"), ("lenet", "fp32"), ("lenet", "amp-bf16"), ("resnet18", "fp32"), ("resnet18", "amp-bf16"),
+                  *((kind, precision) for kind in CONVNETS for precision in ("fp32", "amp-bf16")))
 PEERS = (("eager", 1), ("eager", 2), ("compile", 1), ("compile", 2))
 
 
@@ -38,11 +43,15 @@ def make_step(workload, precision, mode):
 
     torch.manual_seed(1)
     batch = WORKLOADS[workload][1]
-    model, x, classes = {
-        "mlp": lambda: (peer_models.Mlp([2, 64, 64, 2]), torch.randn(batch, 2), 2),
-        "lenet": lambda: (peer_models.LeNet(1, 28, 20), torch.randn(batch, 1, 28, 28), 20),
-        "resnet18": lambda: (peer_models.ResNet18(100), torch.randn(batch, 3, 32, 32), 100),
-    }[workload]()
+    if workload in CONVNETS:
+        import convnets
+        model, x, classes = convnets.module(workload, 100, "cifar"), torch.randn(batch, 3, 32, 32), 100
+    else:
+        model, x, classes = {
+            "mlp": lambda: (peer_models.Mlp([2, 64, 64, 2]), torch.randn(batch, 2), 2),
+            "lenet": lambda: (peer_models.LeNet(1, 28, 20), torch.randn(batch, 1, 28, 28), 20),
+            "resnet18": lambda: (peer_models.ResNet18(100), torch.randn(batch, 3, 32, 32), 100),
+        }[workload]()
     y = torch.randint(0, classes, (batch,))
     if x.dim() == 4:
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
@@ -68,7 +77,7 @@ def worker(workload, precision, mode, threads):
     import torch
     torch.set_num_threads(int(threads))
     step = make_step(workload, precision, mode)
-    for _ in range(3 if workload == "resnet18" else 50):
+    for _ in range(3 if workload == "resnet18" else 1 if workload in CONVNETS else 50):
         step()
     print("ready", flush=True)
     for line in sys.stdin:
@@ -103,7 +112,7 @@ class Ours:
     def __init__(self, binary, workload, precision, threads):
         settings, batch, _ = WORKLOADS[workload]
         fields = {**settings, "precision.preset": precision, "batch_size": batch, "device": "cpu", "threads": threads}
-        if workload == "resnet18":
+        if settings["dataset.kind"] == "cifar100":
             fields["dataset.path"] = str(ROOT.parent / "shared" / "data" / "cifar100-15k")
         self.command = [binary, "bench", "--blocks", "1", "--json"]
         for field, value in fields.items():

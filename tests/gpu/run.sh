@@ -185,7 +185,7 @@ part_steps() {
     needs_pytorch || return
     local precision failed=0 jobs=()
     for precision in fp32 amp-fp16 amp-bf16; do
-        "$python" tests/peer/resnet18_steps.py --halftone "$program" --device cuda --data "$data/cifar100-15k" \
+        "$python" tests/peer/convnet_steps.py --model resnet18 --halftone "$program" --device cuda --data "$data/cifar100-15k" \
             --steps "${HALFTONE_STEPS:-20}" --batch "${HALFTONE_STEPS_BATCH:-64}" --precision $precision \
             > "$results/steps-$precision.txt" 2>&1 &
         jobs+=($!)

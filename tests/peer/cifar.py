@@ -37,9 +37,9 @@ def write_order(path, chosen):
     pathlib.Path(path).write_text("".join(" ".join(map(str, batch)) + "\n" for batch in chosen))
 
 
-def train_settings(folder, precision, batch_size):
+def train_settings(folder, precision, batch_size, model="resnet18"):
     """--set arguments that both scripts share: plain pixels, no augmentation, a scale that does not overflow."""
     settings = {"dataset.kind": "cifar100", "dataset.path": str(folder), "dataset.normalize": "false",
-                "dataset.augment": "false", "model.kind": "resnet18", "precision.preset": precision,
+                "dataset.augment": "false", "model.kind": model, "precision.preset": precision,
                 "batch_size": batch_size, "scaler.init_scale": 1024, "schedule.kind": "constant", "device": "cpu"}
     return [word for field, value in settings.items() for word in ("--set", f"{field}={value}")]

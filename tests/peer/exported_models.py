@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Models that `halftone train` trained and `halftone export` wrote, in PyTorch and in onnxruntime: the safetensors file must
 load with strict=True, and PyTorch's forward pass with those weights and onnxruntime's of the ONNX file must agree with
-the network in f64 within the bound of onnx_models.py. ResNet-18 is torchvision's, with the stem for 32 x 32 images, where
-torchvision is installed. The tied and untied language models have every cell.
+the network in f64 within the bound of onnx_models.py. The convolutional networks are torchvision's, with the stem for 32 x 32
+images; their safetensors file holds the names and shapes of torchvision's state_dict, no more and no fewer. `eval` and `predict`
+must work on their runs. The tied and untied language models have every cell.
 """
 
 import argparse
@@ -16,17 +17,14 @@ import tempfile
 import onnx
 import safetensors.torch
 import torch
+import torchvision
 
 import halftone
-from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, bert, distance, gpt2, lenet, resnet18, rnn_lm, runtime
-from peer_models import LeNet, ResNet18
+import convnets
+from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, bert, convnet, distance, gpt2, lenet, rnn_lm, runtime
+from peer_models import LeNet
 from task_reference import RnnLm
 from transformer_reference import bert_module, gpt2_module
-
-try:
-    import torchvision
-except ImportError:
-    torchvision = None
 
 
 @dataclasses.dataclass
@@ -36,16 +34,17 @@ class Trained:
     model: callable  # of the weights' shapes
     forward: callable
     inputs: callable  # of the number of words
+    tried: bool = False  # on a picture by `eval` and `predict`
 
 
-def resnet(weights):
-    classes = len(weights["fc.bias"])
-    if torchvision is None:
-        return ResNet18(classes)
-    model = torchvision.models.resnet18(num_classes=classes)
-    model.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)
-    model.maxpool = torch.nn.Identity()
-    return model
+def pictures(kind, cifar):
+    def module(weights):
+        last = "classifier.1.bias" if kind == "mobilenetv2" else "fc.bias"
+        return convnets.module(kind, len(weights[last]), "cifar")
+
+    return Trained(kind, ["dataset.kind=cifar100", f"dataset.path={cifar}", "dataset.train_limit=16", "dataset.test_limit=8",
+                          f"model.kind={kind}", "batch_size=4", "max_steps=2", "threads=1"],
+                   module, lambda p, x, a: convnet(kind)(p, x, a, "cifar"), lambda _: [torch.randn(3, 3, 32, 32)], True)
 
 
 def language(cell, tied):
@@ -76,9 +75,7 @@ def cases(cifar):
     out = [Trained("lenet", ["dataset.kind=glyphs", "dataset.train_limit=512", "dataset.test_limit=64", "max_steps=20"],
                    lambda w: LeNet(1, 28, len(w["fc3.bias"])), lenet, lambda _: [torch.randn(6, 1, 28, 28)])]
     if cifar.exists():
-        out.append(Trained("resnet18", ["dataset.kind=cifar100", f"dataset.path={cifar}", "dataset.train_limit=64",
-                                        "dataset.test_limit=8", "model.kind=resnet18", "batch_size=8", "max_steps=4"],
-                           resnet, resnet18, lambda _: [torch.randn(3, 3, 32, 32)]))
+        out += [pictures(kind, cifar) for kind in convnets.KINDS]
     out += [transformer(kind) for kind in ("transformer-lm", "bert")]
     return out + [language(cell, tied) for cell in CELLS for tied in (False, True)]
 
@@ -91,18 +88,29 @@ def pytorch(model, inputs):
     return model(inputs[0].t(), inputs[1:])[0]
 
 
+def try_run(run, home):
+    """The trained run over the test part, and on one picture."""
+    png = home / "picture.png"
+    torchvision.utils.save_image(torch.rand(3, 32, 32), png)
+    run("eval", f"{home}/run", "--json")
+    answer = run("predict", f"{home}/run", str(png), "--json")
+    assert answer.strip(), "predict said nothing"
+
+
 def check(binary, case, home):
     environment = dict(os.environ, XDG_DATA_HOME=str(home))
 
     def run(*arguments):
-        subprocess.run([binary, *arguments], env=environment, check=True, capture_output=True)
+        return subprocess.run([binary, *arguments], env=environment, check=True, capture_output=True, text=True).stdout
 
     run("train", "--out", str(home / "run"), *(word for s in [*case.settings, "precision.preset=fp32"] for word in ("--set", s)))
     run("export", f"{home}/run", "--to", "safetensors", "-o", f"{home}/weights.safetensors")
     run("export", f"{home}/run", "--to", "onnx", "-o", f"{home}/model.onnx")
     weights = safetensors.torch.load_file(home / "weights.safetensors")
     model = case.model(weights)
-    model.load_state_dict(weights, strict=True)
+    model.load_state_dict(weights, strict=True)  # the same names and shapes on both sides
+    if case.tried:
+        try_run(run, home)
     onnx.checker.check_model(str(home / "model.onnx"), full_check=True)
     inputs = case.inputs(words_of(weights))
     state = {name: t.double() if t.is_floating_point() else t for name, t in weights.items()}
@@ -123,7 +131,7 @@ def main():
     parser.add_argument("--cifar100", type=pathlib.Path, default=root / "shared" / "data" / "cifar-100-binary")
     options = parser.parse_args()
     torch.manual_seed(3)
-    print(f"torchvision: {torchvision.__version__ if torchvision else 'none'}")
+    print(f"torchvision: {torchvision.__version__}")
     print("| model | bound | PyTorch with our weights | onnxruntime |\n" + "| --- " * 4 + "|")
     good = True
     with torch.no_grad():

@@ -28,7 +28,8 @@ import safetensors.torch
 import torch
 from torch.nn import functional as F
 
-from peer_models import LeNet, Mlp, ResNet18
+import convnets
+from peer_models import LeNet, Mlp
 from task_reference import RnnLm
 from transformer_reference import bert_module, gpt2_module
 
@@ -61,9 +62,12 @@ def linear(p, name, x, a):
     return a.store(F.linear(x, p[f"{name}.weight"], p[f"{name}.bias"]), x.shape[1])
 
 
-def conv(p, name, x, a, **options):
+def conv(p, name, x, a, stride=1, padding=None):
+    """Groups follow from the shapes; padding keeps the size if it is not given."""
     weight = p[f"{name}.weight"]
-    return a.store(F.conv2d(x, weight, p.get(f"{name}.bias"), **options), weight[0].numel())
+    padding = weight.shape[-1] // 2 if padding is None else padding
+    groups = x.shape[1] // weight.shape[1]
+    return a.store(F.conv2d(x, weight, p.get(f"{name}.bias"), stride, padding, 1, groups), weight[0].numel())
 
 
 def norm(p, name, x, a, eps=1e-5):
@@ -82,25 +86,56 @@ def mlp(p, inputs, a):
 def lenet(p, inputs, a):
     x = inputs[0]
     for name in ("conv1", "conv2"):
-        x = F.max_pool2d(F.relu(conv(p, name, x, a)), 2)
+        x = F.max_pool2d(F.relu(conv(p, name, x, a, padding=0)), 2)
     x = x.flatten(1)
     for name in ("fc1", "fc2"):
         x = F.relu(linear(p, name, x, a))
     return [linear(p, "fc3", x, a)]
 
 
-def resnet18(p, inputs, a, eps=1e-5):
-    x = F.relu(norm(p, "bn1", conv(p, "conv1", inputs[0], a, padding=1), a, eps))
+def resnet(p, inputs, a, stem, eps=1e-5):
+    def norm_of(x, name):
+        return norm(p, name, x, a, eps)
+
+    def block(x, name, stride):
+        last, around, y = 3 if f"{name}.conv3.weight" in p else 2, x, x
+        if f"{name}.downsample.0.weight" in p:
+            around = norm_of(conv(p, f"{name}.downsample.0", x, a, stride=stride), f"{name}.downsample.1")
+        for i in range(1, last + 1):
+            y = norm_of(conv(p, f"{name}.conv{i}", y, a, stride=stride if i == last - 1 else 1), f"{name}.bn{i}")
+            y = F.relu(y) if i < last else y
+        return F.relu(a.store(y + around, 1))
+
+    x = F.relu(norm_of(conv(p, "conv1", inputs[0], a, stride=2 if stem == "imagenet" else 1), "bn1"))
+    x = F.max_pool2d(x, 3, 2, 1) if stem == "imagenet" else x
     for stage in range(1, 5):
-        for i in range(2):
-            name, stride = f"layer{stage}.{i}", 2 if stage > 1 and i == 0 else 1
-            around = x
-            if f"{name}.downsample.0.weight" in p:
-                around = norm(p, f"{name}.downsample.1", conv(p, f"{name}.downsample.0", x, a, stride=stride), a, eps)
-            x = F.relu(norm(p, f"{name}.bn1", conv(p, f"{name}.conv1", x, a, stride=stride, padding=1), a, eps))
-            x = norm(p, f"{name}.bn2", conv(p, f"{name}.conv2", x, a, padding=1), a, eps)
-            x = F.relu(a.store(x + around, 1))
+        i = 0
+        while f"layer{stage}.{i}.conv1.weight" in p:
+            x = block(x, f"layer{stage}.{i}", 2 if stage > 1 and i == 0 else 1)
+            i += 1
     return [linear(p, "fc", a.store(x.mean((2, 3)), x.shape[2] * x.shape[3]), a)]
+
+
+def mobilenetv2(p, inputs, a, stem, eps=1e-5):
+    def layer(x, name, norm_name, stride=1):
+        return norm(p, norm_name, conv(p, name, x, a, stride=stride), a, eps)
+
+    halving = {2, 4, 7, 14} - ({2} if stem == "cifar" else set())
+    x = F.relu6(layer(inputs[0], "features.0.0", "features.0.1", 2 if stem == "imagenet" else 1))
+    for block in range(1, 18):
+        name, y, layers = f"features.{block}.conv", x, 2 if block > 1 else 1
+        for i in range(layers):
+            stride = 2 if i == layers - 1 and block in halving else 1
+            y = F.relu6(layer(y, f"{name}.{i}.0", f"{name}.{i}.1", stride))
+        y = layer(y, f"{name}.{layers}", f"{name}.{layers + 1}")
+        x = y if block in {1, 2, 4, 7, 11, 14, 17} else a.store(x + y, 1)
+    x = F.relu6(layer(x, "features.18.0", "features.18.1"))
+    return [linear(p, "classifier.1", a.store(x.mean((2, 3)), x.shape[2] * x.shape[3]), a)]
+
+
+def convnet(kind):
+    """f(weights, inputs, arithmetic, stem, epsilon of its batch norms)"""
+    return mobilenetv2 if kind == "mobilenetv2" else resnet
 
 
 def cell_step(cell, gx, gh, h, c, a, order):
@@ -251,23 +286,28 @@ def transformer_case(kind):
                                                 for n, t in p.items()}, x, a))
 
 
+def convnet_case(kind, stem, side):
+    model = convnets.module(kind, 10, stem)
+    with torch.no_grad():
+        for name, b in model.named_buffers():
+            if b.is_floating_point():
+                b.copy_(torch.rand(b.shape) + 0.5 if name.endswith("var") else torch.randn(b.shape) * 0.1)
+    return Case(f"{kind} {stem}", model, {"kind": kind, "options": {"stem": stem}}, f"image 3 {side} {side}", 10,
+                lambda p, x, a: convnet(kind)(p, x, a, stem), [torch.randn(3, 3, side, side)],
+                lambda p, x, a: convnet(kind)(p, x, a, stem, 0.03))
+
+
 def cases():
     def without_last_bias(forward, last):
         return lambda p, x, a: forward({**p, f"{last}.bias": p[f"{last}.bias"] * 0}, x, a)
 
-    resnet = ResNet18(10)
-    with torch.no_grad():
-        for name, b in resnet.named_buffers():
-            if b.is_floating_point():
-                b.copy_(torch.rand(b.shape) + 0.5 if name.endswith("var") else torch.randn(b.shape) * 0.1)
     out = [Case("mlp features", Mlp([7, 64, 32, 3]), {"kind": "mlp", "options": {"hidden": [64, 32]}}, "features 7", 3, mlp,
                 [torch.randn(5, 7)], without_last_bias(mlp, "fc3")),
            Case("mlp image", Mlp([147, 20, 4]), {"kind": "mlp", "options": {"hidden": [20]}}, "image 3 7 7", 4, mlp,
                 [torch.randn(5, 3, 7, 7)], without_last_bias(mlp, "fc2")),
            Case("lenet", LeNet(1, 28, 10), {"kind": "lenet"}, "image 1 28 28", 10, lenet, [torch.randn(5, 1, 28, 28)],
-                without_last_bias(lenet, "fc3")),
-           Case("resnet18", resnet, {"kind": "resnet18"}, "image 3 32 32", 10, resnet18, [torch.randn(3, 3, 32, 32)],
-                lambda p, x, a: resnet18(p, x, a, 0.03))]
+                without_last_bias(lenet, "fc3"))]
+    out += [convnet_case("resnet18", "cifar", 32), *(convnet_case(kind, "imagenet", 36) for kind in convnets.KINDS)]
     out += [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
     return out + [transformer_case(kind) for kind in ("transformer-lm", "bert")]
 
@@ -279,8 +319,10 @@ def in_type(tensor, half):
     return (tensor.half() if half else tensor).double()
 
 
-def is_norm(name):
-    return ".running_" in name or "bn" in name or "downsample.1" in name
+def norms_of(model):
+    """Names of the tensors of its batch norms, which stay f32."""
+    found = [name for name, m in model.named_modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    return {name for name in model.state_dict() if name.rpartition(".")[0] in found}
 
 
 def distance(got, wanted):
@@ -324,7 +366,8 @@ def check_names(path, model):
 def compare(program, case, half, folder):
     ours = engine_run(program, case, half, folder)
     check_names(folder / "model.onnx", case.model)
-    state = {name: t.double() if is_norm(name) else in_type(t, half) for name, t in case.model.state_dict().items()}
+    norms = norms_of(case.model)
+    state = {name: t.double() if name in norms else in_type(t, half) for name, t in case.model.state_dict().items()}
     inputs = [in_type(t, half) for t in case.inputs]
     exact = case.forward(state, inputs, Arithmetic())
     runs = [case.forward(state, inputs, Arithmetic(torch.Generator().manual_seed(i), half)) for i in range(RUNS)]

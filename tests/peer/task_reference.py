@@ -1,7 +1,7 @@
 """The recurrent language model and the regression network with every rounding of mixed precision written out, and the
 bound that follows from them.
 
-As in resnet18_reference.py every op computes in f32 or f64 by PyTorch, adds a perturbation as large as another order of
+As in rounded_layers.py every op computes in f32 or f64 by PyTorch, adds a perturbation as large as another order of
 its sums would make, and rounds its result to the low type where one is stored. A recurrent layer follows the CUDA column:
 input, states, weights and biases go to the low type; each product with its bias is rounded once, and so is each state;
 gates are f32. PyTorch's 16-bit cells on a CPU also round the sums and the gates (its bf16 LSTM is oneDNN's), so they are
@@ -26,8 +26,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-import resnet18_reference
-from resnet18_reference import Linear, Rounded, U32
+import rounded_layers
+from rounded_layers import Linear, Rounded, U32
 
 FACTOR = 4.0
 LOSS_SCALE = 65536.0
@@ -36,7 +36,7 @@ FUNCTION_UNITS = 4.0
 GATES = {"rnn-tanh": 1, "rnn-relu": 1, "lstm": 4, "gru": 3}
 
 
-class Arithmetic(resnet18_reference.Arithmetic):
+class Arithmetic(rounded_layers.Arithmetic):
     """The same in place: the logits of a large vocabulary are 200 MB."""
 
     def store(self, t, terms, low=True):

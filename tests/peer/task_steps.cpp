@@ -1,14 +1,15 @@
 // task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]: one training step for each
 // pair of files, each from the file's own weights and state, for language_model_steps.py,
-// transformer_steps.py and regression_steps.py.
+// transformer_steps.py, regression_steps.py and convnet_steps.py.
 //
 // SETTINGS: those of a run, as `halftone train` reads them; the loss scale is scaler.init_scale.
 // IN: "tokens" and "target" i64 (streams, window), with "masked" of the same shape for masked
 // tokens, and "words" i64, how many the text has (without it: those of "decoder.bias"); or
-// "features" (rows, F) and "target" (rows, 1) f32; "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every
-// other tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64, "grad.NAME" f32
-// (unscaled), "state.0", "state.1" f32 as the next step would read them, and as i64 "found_inf",
-// "resets" (streams whose state was zeroed) and "changed" (weights that the step changed).
+// "features" (rows, F) and "target" (rows, 1) f32; or "image" (N, C, H, W) f32 and "label" (N) i64;
+// "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every other
+// tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64, "grad.NAME" f32 (unscaled),
+// "state.0", "state.1" f32 as the next step would read them, and as i64 "found_inf", "resets"
+// (streams whose state was zeroed) and "changed" (weights that the step changed).
 
 #include <fstream>
 #include <iostream>
@@ -82,12 +83,27 @@ Input table_input(const Tensor& features, const Tensor& target, TensorMap rest) 
     return in;
 }
 
+Input picture_input(const Tensor& image, const Tensor& label, TensorMap rest) {
+    Input in;
+    const std::int64_t classes = rest.contains("fc.bias") ? rest.at("fc.bias").numel()
+                                                          : rest.at("classifier.1.bias").numel();
+    const std::vector<std::string> names(static_cast<std::size_t>(classes), "class");
+    in.schema = classified_images({image.size(1), image.size(2), image.size(3)}, {}, names);
+    in.batch = {{in_layout(image, Layout::channels_last), label}, image.size(0), image.size(0)};
+    in.weights = std::move(rest);
+    return in;
+}
+
 Input read_input(const char* path) {
     TensorMap tensors = load_tensors(path);
+    const Tensor image = take(tensors, "image"), label = take(tensors, "label");
+    if (image.defined() && label.defined()) return picture_input(image, label, std::move(tensors));
     const Tensor tokens = take(tensors, "tokens"), features = take(tensors, "features");
     const Tensor target = take(tensors, "target");
     if (!target.defined() || tokens.defined() == features.defined())
-        throw Error(ErrorCode::data, std::string(path) + ": needs target, and tokens or features");
+        throw Error(
+            ErrorCode::data,
+            std::string(path) + ": needs target, and tokens or features, or image and label");
     return tokens.defined() ? text_input(tokens, target, std::move(tensors))
                             : table_input(features, target, std::move(tensors));
 }
@@ -95,6 +111,7 @@ Input read_input(const char* path) {
 std::int64_t changed(const TensorMap& before, const TensorMap& after) {
     std::int64_t count = 0;
     for (const auto& [name, tensor] : before) {
+        if (tensor.dtype() != DType::f32) continue;  // a batch norm's counter
         const auto* a = tensor.data_as<float>();
         const auto* b = after.at(name).data_as<float>();
         for (std::int64_t i = 0; i < tensor.numel(); ++i) count += a[i] != b[i] ? 1 : 0;

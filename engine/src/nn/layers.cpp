@@ -96,10 +96,10 @@ Tensor Embedding::operator()(const Tensor& index) const {
 
 Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
                std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
-               Init init)
-    : module(name), stride(stride_), padding(padding_) {
-    const Shape shape{out, in, kernel, kernel};
-    const double bound = 1.0 / std::sqrt(static_cast<double>(in * kernel * kernel));
+               Init init, std::int64_t groups_)
+    : module(name), stride(stride_), padding(padding_), groups(groups_) {
+    const Shape shape{out, in / groups, kernel, kernel};
+    const double bound = 1.0 / std::sqrt(static_cast<double>(in / groups * kernel * kernel));
     weight =
         init == Init::uniform_fan_in
             ? registry.uniform(name + ".weight", shape, bound, true)
@@ -111,7 +111,10 @@ Conv2d::Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t i
 Tensor Conv2d::operator()(const Tensor& x) const {
     const ModuleScope opened(module);
     return conv2d(x, weight, bias,
-                  {.stride = {stride, stride}, .padding = {padding, padding}, .dilation = {1, 1}});
+                  {.stride = {stride, stride},
+                   .padding = {padding, padding},
+                   .dilation = {1, 1},
+                   .groups = groups});
 }
 
 BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,

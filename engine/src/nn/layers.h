@@ -76,16 +76,16 @@ struct Embedding {
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& index) const;
 };
 
-/// Square kernel; weight (out, in, k, k).
+/// Square kernel; weight (out, in / groups, k, k).
 struct Conv2d {
     enum class Init { uniform_fan_in, kaiming_normal_fan_out };
     ModuleName module;
     Tensor weight, bias;
-    std::int64_t stride = 1, padding = 0;
+    std::int64_t stride = 1, padding = 0, groups = 1;
     Conv2d() = default;
     Conv2d(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
            std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
-           Init init);
+           Init init, std::int64_t groups_ = 1);
     Tensor operator()(const Tensor& x) const;
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };

@@ -26,7 +26,8 @@ OnnxValue Conv2d::graph(OnnxGraph& graph, const OnnxValue& x) const {
     return graph.node("Conv", inputs,
                       {{"kernel_shape", Sizes{weight.size(2), weight.size(3)}},
                        {"strides", Sizes{stride, stride}},
-                       {"pads", Sizes(4, padding)}});
+                       {"pads", Sizes(4, padding)},
+                       {"group", groups}});
 }
 
 OnnxValue BatchNorm2d::graph(OnnxGraph& graph, const OnnxValue& x) const {

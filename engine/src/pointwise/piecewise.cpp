@@ -1,6 +1,7 @@
 #include "pointwise/piecewise.h"
 
 #include "amp/autocast.h"
+#include "core/cast.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "core/wide.h"
@@ -132,7 +133,42 @@ Tensor hardtanh(const Tensor& x, double min_val, double max_val) {
     return bounded(hardtanh_info, x, min_val, max_val);
 }
 
-Tensor relu6(const Tensor& x) { return bounded(relu6_info, x, 0, 6); }
+namespace {
+
+const OpInfo relu6_backward_info{"relu6_backward", CastPolicy::none, "relu6_backward(dy, y)", 2,
+                                 no_entry};
+
+/// dy where 0 < y < 6, else 0; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
+Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
+    Tensor dx;
+    {
+        const GradMode off(false);
+        const NoAutocast inside(y.device().kind);
+        const Tensor zero = scalar_like(y, 0);
+        dx = where(at_most(y, 0), zero, where(at_least(y, 6), zero, to(dy, y.dtype())));
+    }
+    return record(
+        relu6_backward_info, {dy}, dx, {save(y.detach())},
+        [](const Tensor& ddx, const Saved& saved) { return relu6_backward(ddx, saved[0]); });
+}
+
+}  // namespace
+
+/// Every type holds 0 and 6, so that nothing is rounded, and y tells where x was clipped: a network
+/// that saves y for its next layer saves nothing more.
+Tensor relu6(const Tensor& x0) {
+    const auto [x] = autocast(relu6_info, x0);
+    check_floating(relu6_info, x);
+    Tensor y;
+    {
+        const GradMode off(false);
+        const NoAutocast inside(x.device().kind);
+        y = minimum(maximum(x.detach(), scalar_like(x, 0)), scalar_like(x, 6));
+    }
+    return record(relu6_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
+        return relu6_backward(dy, saved[0]);
+    });
+}
 
 Tensor hardsigmoid(const Tensor& x) {
     return pointwise(hardsigmoid_info, x, hard_sigmoid, [](const Tensor& w) {

@@ -61,12 +61,34 @@ public:
 
     bool has(const std::string& kind) const { return metadata_.contains(kind + ".count"); }
     std::vector<std::string> precisions() const { return words(metadata_.at("precisions")); }
+    /// Those in which this model's step was made.
+    std::vector<std::string> precisions(const std::string& kind) const {
+        return words(metadata_.at(kind + ".precisions"));
+    }
+    /// The settings of the model that its step was made with.
+    ModelConfig model(const std::string& kind) const {
+        ModelConfig config;
+        config.kind = kind;
+        for (const std::string& option : words(metadata_.at(kind + ".options"))) {
+            const std::size_t at = option.find('=');
+            const std::string name = option.substr(0, at), value = option.substr(at + 1);
+            if (name == "dropout")
+                config.options[name] = std::stod(value);
+            else
+                config.options[name] = value;
+        }
+        return config;
+    }
     /// "name size size ..." of each parameter, in PyTorch's order.
     std::vector<std::string> parameters(const std::string& kind) const {
         return lines(metadata_.at(kind + ".parameters"));
     }
     std::vector<std::string> buffers(const std::string& kind) const {
         return lines(metadata_.at(kind + ".buffers"));
+    }
+    /// Names of the parameters whose gradients have figures.
+    std::vector<std::string> compared(const std::string& kind) const {
+        return lines(metadata_.at(kind + ".compared"));
     }
     std::int64_t parameter_count(const std::string& kind) const {
         return std::stoll(metadata_.at(kind + ".count"));

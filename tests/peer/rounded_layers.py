@@ -1,4 +1,4 @@
-"""ResNet-18 with the roundings of the CUDA column written out: every op computes in f32 or f64 by PyTorch, adds a chosen
+"""Layers with the roundings of the CUDA column written out: every op computes in f32 or f64 by PyTorch, adds a chosen
 perturbation, and rounds its result to the low type where mixed precision stores one.
 
 Without a low type and in f64 it is the exact network; with one it is what f16 or bf16 training computes when products
@@ -14,12 +14,42 @@ from torch.nn import functional as F
 U32 = 2.0**-24
 
 
+class Branches:
+    """Which way an activation or a max pool goes decides about whole elements of the gradients, and perturbed runs seldom differ
+    in it where sums are in f32. So the exact run keeps what these ops read, a perturbed run measures how far that moves, and
+    two runs more decide as if it had moved by `reach` times as much, up and down."""
+
+    def __init__(self, reach):
+        self.reach, self.inputs, self.moved, self.sign, self.at = reach, [], [], 0, 0
+
+    def begin(self, sign=0):
+        """Of the next run; sign 1 or -1 for the runs that decide otherwise."""
+        self.sign, self.at = sign, 0
+        return self
+
+    def visit(self, x):
+        """How far x of this op may be from where it is."""
+        i, self.at = self.at, self.at + 1
+        if i == len(self.inputs):
+            self.inputs.append(x.detach().clone())
+            return 0.0
+        if i == len(self.moved):
+            self.moved.append(self.reach * float((x.detach() - self.inputs[i]).square().mean().sqrt()))
+            return 0.0
+        return self.sign * self.moved[i]
+
+
 class Arithmetic:
     """low: torch.float16, torch.bfloat16 or None. noise: a generator of perturbations, or None."""
 
-    def __init__(self, low=None, noise=None):
+    def __init__(self, low=None, noise=None, branches=None):
         self.low = low
         self.noise = noise
+        self.branches = branches
+
+    def activate(self, x, top=math.inf):
+        """relu, or with a top relu6."""
+        return Activation.apply(x, top, self.branches.visit(x) if self.branches else 0.0)
 
     def round(self, t):
         return t if self.low is None else t.to(self.low).to(t.dtype)
@@ -33,22 +63,38 @@ class Arithmetic:
         return self.round(t) if low else t
 
 
+class Activation(torch.autograd.Function):
+    """x between 0 and top; open to the gradient where it lies further than `shift` inside."""
+
+    @staticmethod
+    def forward(ctx, x, top, shift):
+        ctx.save_for_backward((x > shift) & (x < top - shift))
+        return x.clamp(0, top)
+
+    @staticmethod
+    def backward(ctx, g):
+        return torch.where(ctx.saved_tensors[0], g, 0), None, None
+
+
 class Conv(torch.autograd.Function):
+    """Groups follow from the shapes."""
+
     @staticmethod
     def forward(ctx, x, weight, stride, padding, arithmetic):
         low = arithmetic.round(weight)
+        groups = x.shape[1] // weight.shape[1]
         ctx.save_for_backward(x, low)
-        ctx.rest = stride, padding, arithmetic
-        return arithmetic.store(F.conv2d(x, low, None, stride, padding), low[0].numel())
+        ctx.rest = stride, padding, groups, arithmetic
+        return arithmetic.store(F.conv2d(x, low, None, stride, padding, 1, groups), low[0].numel())
 
     @staticmethod
     def backward(ctx, g):
         x, weight = ctx.saved_tensors
-        stride, padding, arithmetic = ctx.rest
+        stride, padding, groups, arithmetic = ctx.rest
         wanted = ctx.needs_input_grad
         gx, gw, _ = torch.ops.aten.convolution_backward(
-            g, x, weight, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], 1, [wanted[0], True, False])
-        gx = arithmetic.store(gx, weight[:, 0].numel()) if wanted[0] else None
+            g, x, weight, None, [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups, [wanted[0], True, False])
+        gx = arithmetic.store(gx, weight[:, 0].numel() // groups) if wanted[0] else None
         return gx, arithmetic.store(gw, g[:, 0].numel()), None, None, None
 
 
@@ -86,6 +132,22 @@ class BatchNorm(torch.autograd.Function):
         return a.store(gx, 8), a.store(gw, terms, low=False), a.store(gb, terms, low=False), None
 
 
+class BatchNormAdd(torch.autograd.Function):
+    """BatchNorm and the shortcut's sum, rounded once, as one pass over memory does it."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias, shortcut, arithmetic):
+        y, mean, invstd = torch.native_batch_norm(x, weight, bias, None, None, True, 0.1, 1e-5)
+        ctx.save_for_backward(x, weight, mean, invstd)
+        ctx.arithmetic = arithmetic
+        return arithmetic.store(y + shortcut, 4)
+
+    @staticmethod
+    def backward(ctx, g):
+        gx, gw, gb, _ = BatchNorm.backward(ctx, g)
+        return gx, gw, gb, g, None
+
+
 class Add(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, y, arithmetic):
@@ -121,6 +183,25 @@ class Pool(torch.autograd.Function):
         return ctx.arithmetic.store((g / area)[:, :, None, None].expand(ctx.shape).contiguous(), 1), None
 
 
+class MaxPool(torch.autograd.Function):
+    """3x3 windows of stride 2: up to four of them send a gradient to one pixel, added before the one rounding."""
+
+    @staticmethod
+    def forward(ctx, x, arithmetic):
+        shift = arithmetic.branches.visit(x) if arithmetic.branches else 0.0
+        moved = x + shift * (torch.rand(x.shape, generator=torch.Generator().manual_seed(1), dtype=x.dtype) * 2 - 1) if shift else x
+        _, index = F.max_pool2d(moved, 3, 2, 1, return_indices=True)
+        ctx.save_for_backward(x, index)
+        ctx.arithmetic = arithmetic
+        return x.flatten(2).gather(2, index.flatten(2)).view(index.shape)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, index = ctx.saved_tensors
+        gx = torch.ops.aten.max_pool2d_with_indices_backward(g, x, [3, 3], [2, 2], [1, 1], [1, 1], False, index)
+        return ctx.arithmetic.store(gx, 4), None
+
+
 class Rounded(torch.autograd.Function):
     """A cast to the low type and back: rounds the value going in and the gradient coming out."""
 
@@ -132,35 +213,3 @@ class Rounded(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         return ctx.arithmetic.store(g, 1), None
-
-
-def _bn(x, p, name, a):
-    return BatchNorm.apply(x, p[f"{name}.weight"], p[f"{name}.bias"], a)
-
-
-def _block(x, p, name, stride, a):
-    main, shortcut = Fork.apply(x, a)
-    y = F.relu(_bn(Conv.apply(main, p[f"{name}.conv1.weight"], stride, 1, a), p, f"{name}.bn1", a))
-    y = _bn(Conv.apply(y, p[f"{name}.conv2.weight"], 1, 1, a), p, f"{name}.bn2", a)
-    if f"{name}.downsample.0.weight" in p:
-        shortcut = _bn(Conv.apply(shortcut, p[f"{name}.downsample.0.weight"], stride, 0, a), p,
-                       f"{name}.downsample.1", a)
-    return F.relu(Add.apply(y, shortcut, a))
-
-
-def step(parameters, images, labels, arithmetic, dtype, loss_scale=1.0):
-    """(loss, {name: gradient}, rms of the logits) of one batch, in training mode; gradients unscaled."""
-    a = arithmetic
-    p = {name: t.to(dtype).requires_grad_(True) for name, t in parameters.items()}
-    x = a.round(images.to(dtype))
-    if dtype == torch.float32:
-        x = x.contiguous(memory_format=torch.channels_last)
-    x = F.relu(_bn(Conv.apply(x, p["conv1.weight"], 1, 1, a), p, "bn1", a))
-    for stage in range(1, 5):
-        for block in range(2):
-            x = _block(x, p, f"layer{stage}.{block}", 2 if stage > 1 and block == 0 else 1, a)
-    logits = Linear.apply(Pool.apply(x, a), p["fc.weight"], p["fc.bias"], a)
-    loss = F.cross_entropy(Rounded.apply(logits, a), labels)
-    (loss * loss_scale).backward()
-    gradients = {name: t.grad / loss_scale for name, t in p.items()}
-    return float(loss.detach()), gradients, float(logits.detach().square().mean().sqrt())

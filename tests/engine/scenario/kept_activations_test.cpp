@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "amp/autocast.h"
+#include "core/memory.h"
+#include "models/convnet_support.h"
+
+// What a forward pass in training keeps for the backward pass: 16 bits of mixed precision against
+// fp32.
+namespace engine::test {
+namespace {
+
+struct Network {
+    const char* kind;
+    const char* stem;
+    std::int64_t side;
+};
+
+/// Bytes in the book of activations after the forward pass of four pictures.
+std::int64_t kept_bytes(const Network& network, std::optional<DType> low) {
+    Options options{{"stem", std::string(network.stem)}};
+    if (std::string(network.kind) == "mobilenetv2") options["dropout"] = 0.0;
+    const Shape picture{3, network.side, network.side};
+    const auto model = convnet(network.kind, options, picture, 10, 1);
+    const Tensor images = made_pictures({4, 3, network.side, network.side});
+    const auto books = std::make_shared<MemoryBooks>();
+    const BooksScope scope(books);
+    const AutocastRegion region(Device::Kind::cpu, low.has_value(), low);
+    const auto entered = region.enter();
+    const Tensor logits = model->forward({images}).front();
+    EXPECT_TRUE(logits.requires_grad());
+    return books->bytes(MemoryUse::activations);
+}
+
+class KeptActivations : public testing::TestWithParam<Network> {};
+
+TEST_P(KeptActivations, OfConvolutionalNetworksIn16BitsTakeAtMost55PerCentOfFp32s) {
+    const auto wide = static_cast<double>(kept_bytes(GetParam(), {}));
+    for (const DType low : {DType::f16, DType::bf16}) {
+        const double share = static_cast<double>(kept_bytes(GetParam(), low)) / wide;
+        RecordProperty(std::string(name(low)), std::to_string(share));
+        EXPECT_LE(share, 0.55) << name(low) << " of " << wide;
+        EXPECT_GE(share, 0.5) << "16 bits are half of 32";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Networks, KeptActivations,
+    testing::Values(Network{"resnet18", "cifar", 32}, Network{"resnet34", "imagenet", 64},
+                    Network{"resnet50", "imagenet", 64}, Network{"resnext50", "imagenet", 64},
+                    Network{"mobilenetv2", "imagenet", 64}, Network{"mobilenetv2", "cifar", 32}),
+    [](const auto& of) { return std::string(of.param.kind) + "_" + of.param.stem; });
+
+}  // namespace
+}  // namespace engine::test
