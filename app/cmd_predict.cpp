@@ -143,7 +143,7 @@ int predict(const PredictArguments& args) {
     using Kind = engine::InputForm::Kind;
     for (const std::string& file : args.files) {
         if (model.form().kind == Kind::picture) {
-            printer.print(file, model.answer(engine::load_picture(file)));
+            printer.print(file, model.answer(engine::load_picture(file, model.form().alpha)));
         } else if (model.form().kind == Kind::row) {
             for (const engine::InputRow& row : engine::read_input_rows(file)) {
                 printer.print(file + " line " + std::to_string(row.line),

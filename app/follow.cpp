@@ -59,6 +59,12 @@ public:
     std::string run() const override { return session_.run(); }
     std::vector<engine::Event> drain() override { return session_.drain(); }
     void stop() override { session_.post(engine::Command::stop); }
+    std::string waiting() const override {
+        const engine::ReadingShare read = session_.reading();
+        if (read.total == 0 || read.done == read.total) return RunSource::waiting();
+        return "reading the data, " + std::to_string(read.done) + " of " +
+               std::to_string(read.total) + " files";
+    }
 
 private:
     engine::Session& session_;

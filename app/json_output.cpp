@@ -86,6 +86,29 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
         .dump();
 }
 
+std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found) {
+    json trials = json::array(), warnings = json::array();
+    for (const auto& trial : found.trials)
+        trials.push_back({{"batch_size", trial.batch_size},
+                          {"predicted_bytes", trial.predicted_bytes},
+                          {"peak_bytes", trial.peak_bytes},
+                          {"step_ms", trial.step_ms},
+                          {"fits", trial.fits}});
+    for (const auto& warning : found.warnings) warnings.push_back(warning.str());
+    return json{{"event", "largest_batch"},
+                {"precision", config.precision.preset},
+                {"batch_size", found.batch_size},
+                {"peak_bytes", found.peak_bytes},
+                {"too_large", found.too_large},
+                {"predicted", found.predicted},
+                {"memory", found.memory},
+                {"samples", found.samples},
+                {"fixed_bytes", found.fixed_bytes},
+                {"trials", trials},
+                {"warnings", warnings}}
+        .dump();
+}
+
 std::string to_json(const engine::FoundRate& found) {
     json points = json::array(), warnings = json::array();
     for (const auto& point : found.points)

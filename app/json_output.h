@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/batch_finder.h"
 #include "engine/bench.h"
 #include "engine/learning_rate_finder.h"
 #include "engine/machine.h"
@@ -13,6 +14,8 @@ namespace app {
 
 /// One line: the result of `bench` with these settings.
 std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result);
+/// One line: what `bench --find-batch` found for these settings.
+std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found);
 /// One line: what `find-lr` found.
 std::string to_json(const engine::FoundRate& found);
 /// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.

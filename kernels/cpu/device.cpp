@@ -38,17 +38,6 @@ std::int64_t physical_memory() {
 }
 
 /// What the system can hand out without swapping; all there is if it does not say.
-std::size_t available_memory() {
-    std::ifstream file("/proc/meminfo");
-    constexpr std::string_view field = "MemAvailable:";
-    for (std::string text; std::getline(file, text);) {
-        if (!text.starts_with(field)) continue;
-        return static_cast<std::size_t>(std::strtoull(text.c_str() + field.size(), nullptr, 10))
-               << 10;
-    }
-    return static_cast<std::size_t>(physical_memory());
-}
-
 #ifdef __x86_64__
 bool bit(unsigned value, int index) { return (value >> index & 1u) != 0; }
 
@@ -97,12 +86,23 @@ CpuInfo info() {
     return result;
 }
 
+std::int64_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    constexpr std::string_view field = "MemAvailable:";
+    for (std::string text; std::getline(file, text);) {
+        if (!text.starts_with(field)) continue;
+        return std::strtoll(text.c_str() + field.size(), nullptr, 10) << 10;
+    }
+    return physical_memory();
+}
+
 void* allocate(std::size_t bytes) {
     static const auto limit = static_cast<std::size_t>(physical_memory());
     // Linux promises memory that it does not have; what cannot fit is refused here, where the
     // caller can still act on it. The system is asked only where that costs little beside the
     // block.
-    if (bytes > limit || (bytes >= large_block && bytes > available_memory())) {
+    if (bytes > limit ||
+        (bytes >= large_block && bytes > static_cast<std::size_t>(available_memory()))) {
         throw OutOfMemory(bytes);
     }
     const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : line;

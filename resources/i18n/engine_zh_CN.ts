@@ -41,6 +41,62 @@
         <translation>70,000 张服饰图片，28 x 28 灰度。</translation>
     </message>
     <message>
+        <source>Image folder</source>
+        <translation>图片文件夹</translation>
+    </message>
+    <message>
+        <source>Your own pictures: a folder for each class.</source>
+        <translation>您自己的图片：每个类别一个文件夹。</translation>
+    </message>
+    <message>
+        <source>A folder with a folder of JPEG or PNG pictures for each class, or with train and val or test folders of such folders.</source>
+        <translation>每个类别一个子文件夹（内含 JPEG 或 PNG 图片）的文件夹，或包含 train 与 val 或 test（其中再按类别分子文件夹）的文件夹。</translation>
+    </message>
+    <message>
+        <source>Image size</source>
+        <translation>图像尺寸</translation>
+    </message>
+    <message>
+        <source>Width and height of the images that the model gets. Without augmentation the shorter side is scaled to 8/7 of it, and the middle is taken.</source>
+        <translation>模型输入图像的宽和高。不做增强时，短边缩放到该尺寸的 8/7，再取正中部分。</translation>
+    </message>
+    <message>
+        <source>Fraction of the pictures of each class held out as the test set, drawn by the seed, where the folder has no test part of its own.</source>
+        <translation>文件夹没有单独的测试部分时，每个类别按种子随机留作测试集的图片比例。</translation>
+    </message>
+    <message>
+        <source>Unreadable pictures</source>
+        <translation>无法读取的图片</translation>
+    </message>
+    <message>
+        <source>What to do about pictures that are damaged or too large.</source>
+        <translation>遇到损坏或过大的图片时如何处理。</translation>
+    </message>
+    <message>
+        <source>Skip</source>
+        <translation>跳过</translation>
+    </message>
+    <message>
+        <source>Every picture is decoded once when the data set is opened, and those that cannot be read are left out with a warning.</source>
+        <translation>打开数据集时把每张图片解码一次，无法读取的图片会被略过并给出警告。</translation>
+    </message>
+    <message>
+        <source>Cutout</source>
+        <translation>随机遮挡（Cutout）</translation>
+    </message>
+    <message>
+        <source>Side of a square that is blanked at a random place of each training image; it may reach over the edge. 0: off.</source>
+        <translation>在每张训练图像的随机位置抹去的正方形的边长，可超出图像边缘。0：关闭。</translation>
+    </message>
+    <message>
+        <source>Color jitter</source>
+        <translation>颜色抖动</translation>
+    </message>
+    <message>
+        <source>Brightness, contrast and saturation of each training image are multiplied by random factors between 1 - this value and 1 + this value. 0: off.</source>
+        <translation>每张训练图像的亮度、对比度和饱和度分别乘以 1 减此值到 1 加此值之间的随机系数。0：关闭。</translation>
+    </message>
+    <message>
         <source>CIFAR-10</source>
         <translation>CIFAR-10</translation>
     </message>
@@ -843,6 +899,94 @@
     <message>
         <source>{}: no path is given</source>
         <translation>{}：没有给出路径</translation>
+    </message>
+    <message>
+        <source>{}: a file, not a folder of pictures</source>
+        <translation>{}：这是文件，不是图片文件夹</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to a folder with a folder of pictures for each class.</source>
+        <translation>请将 dataset.path 设为每个类别各有一个图片子文件夹的文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: no folder for any class</source>
+        <translation>{}：没有任何类别的子文件夹</translation>
+    </message>
+    <message>
+        <source>{}: a single class, {}</source>
+        <translation>{}：只有一个类别 {}</translation>
+    </message>
+    <message>
+        <source>Put the pictures of each class into a folder of its own; two classes are the least.</source>
+        <translation>请把每个类别的图片放入各自的文件夹；至少需要两个类别。</translation>
+    </message>
+    <message>
+        <source>{}: a class without pictures</source>
+        <translation>{}：该类别没有图片</translation>
+    </message>
+    <message>
+        <source>Put JPEG or PNG pictures there, or remove the folder.</source>
+        <translation>请放入 JPEG 或 PNG 图片，或删除该文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: the training part has no class {}</source>
+        <translation>{}：训练部分没有类别 {}</translation>
+    </message>
+    <message>
+        <source>Its folders must have the names of the training folders.</source>
+        <translation>其子文件夹必须与训练部分的子文件夹同名。</translation>
+    </message>
+    <message>
+        <source>{}: folders within folders without end</source>
+        <translation>{}：文件夹无止境地嵌套</translation>
+    </message>
+    <message>
+        <source>A link leads back to a folder above it.</source>
+        <translation>有链接指回了上层文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: one folder, not {}</source>
+        <translation>{}：只能指定一个文件夹，而不是 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: {} files are left out, since only JPEG and PNG pictures in the folders of the classes are read: {}</source>
+        <translation>{}：略过了 {} 个文件，因为只读取类别文件夹中的 JPEG 和 PNG 图片：{}</translation>
+    </message>
+    <message>
+        <source>{}: {} of {} pictures cannot be read: {}</source>
+        <translation>{}：{} 张图片无法读取（共 {} 张）：{}</translation>
+    </message>
+    <message>
+        <source>Remove them, or set dataset.unreadable to skip.</source>
+        <translation>请删除它们，或将 dataset.unreadable 设为 skip。</translation>
+    </message>
+    <message>
+        <source>Remove it, or set dataset.unreadable to skip, and go on from the last checkpoint.</source>
+        <translation>请删除该图片，或将 dataset.unreadable 设为 skip，然后从最近的检查点继续。</translation>
+    </message>
+    <message>
+        <source>{}: {} of {} pictures cannot be read and are left out: {}</source>
+        <translation>{}：{} 张图片无法读取，已略过（共 {} 张）：{}</translation>
+    </message>
+    <message>
+        <source>{}: no picture of the class {} can be read</source>
+        <translation>{}：类别 {} 没有任何可读取的图片</translation>
+    </message>
+    <message>
+        <source>{}: a damaged JPEG picture: {}</source>
+        <translation>{}：JPEG 图片已损坏：{}</translation>
+    </message>
+    <message>
+        <source>Not even a batch of 1 fits into {} MB.</source>
+        <translation>{} MB 内连大小为 1 的批次也放不下。</translation>
+    </message>
+    <message>
+        <source>Give it more memory, or take a smaller model.</source>
+        <translation>请给予更多内存，或换用较小的模型。</translation>
+    </message>
+    <message>
+        <source>dataset.order: {}: the file says which samples form a batch, so there is no size to find</source>
+        <translation>dataset.order：{}：该文件已规定每个批次由哪些样本组成，因此没有批次大小可查找</translation>
     </message>
     <message>
         <source>Set dataset.path to the folder with {}.</source>
@@ -3879,10 +4023,6 @@
     <message>
         <source>{}: neither a PNG nor a JPEG picture</source>
         <translation>{}：既不是 PNG 也不是 JPEG 图片</translation>
-    </message>
-    <message>
-        <source>{}: a damaged JPEG picture, or one that is not RGB or grey: {}</source>
-        <translation>{}：JPEG 图片已损坏，或不是 RGB 或灰度：{}</translation>
     </message>
     <message>
         <source>Run</source>

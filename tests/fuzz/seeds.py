@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle and FOLDER/run_file. With the program as a second argument it
-trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and safetensors."""
+FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture and FOLDER/run_file. With the program as a second
+argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and
+safetensors."""
 
+import base64
 import json
 import os
 import pathlib
@@ -28,6 +30,13 @@ def torch_seeds(folder, golden):
                         (folder / "pickle" / file.stem).write_bytes(archive.read(name))
         except zipfile.BadZipFile:
             pass
+
+
+def picture_seeds(folder, golden):
+    """A small picture of every kind."""
+    (folder / "picture").mkdir(parents=True, exist_ok=True)
+    for each in json.loads((golden / "picture_kinds.json").read_text()):
+        (folder / "picture" / each["name"]).write_bytes(base64.b64decode(each["file"]))
 
 
 def run_seeds(folder):
@@ -74,6 +83,7 @@ def main():
         (folder / kind).mkdir(parents=True, exist_ok=True)
     torch_seeds(folder, golden)
     run_seeds(folder)
+    picture_seeds(folder, golden)
     if len(sys.argv) > 2:
         trained_seeds(folder, sys.argv[2])
     count = 0

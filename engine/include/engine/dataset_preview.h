@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -63,9 +65,16 @@ struct DatasetPreview {
     std::shared_ptr<const Schema> schema;  ///< of its samples, for parameter_count()
 };
 
-/// Opens the data set and reads it; may take seconds, so call it off the GUI thread.
-/// Throws Error(data) as training would.
-DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails);
+/// What a preview is told while it is made. Both may be empty.
+struct PreviewProgress {
+    std::function<void(std::int64_t done, std::int64_t total)> read{};  ///< files, on its thread
+    std::stop_token stop{};
+};
+
+/// Opens the data set and reads it; may take seconds, so call it off the GUI thread. An empty one
+/// after a stop. Throws Error(data) as training would.
+DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails,
+                               const PreviewProgress& progress = {});
 
 /// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file,
 /// "run" for a run's folder, or "" if it is none of them. Looks at content, not only at names.

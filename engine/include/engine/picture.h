@@ -13,19 +13,42 @@ struct Picture {
     std::vector<std::uint8_t> rgb;  ///< height * width * 3
 };
 
-/// Reads a PNG or JPEG file, by its content: palettes, grey, alpha (over white) and 16 bits become
-/// 8-bit RGB. Throws Error(data) for a file that is missing, damaged, of another kind, or larger
+/// What becomes of transparency.
+enum class Alpha {
+    over_white,  ///< the picture lies on white paper
+    dropped,     ///< the colours as stored, as PIL's convert("RGB") and so torchvision's loader
+};
+
+/// Reads a PNG or JPEG file, by its content, upright (EXIF orientation). Palettes, grey, CMYK and
+/// 16 bits (of which the higher 8 are kept) become 8-bit RGB, without colour management, as by PIL.
+/// Throws Error(data) for a file that is missing, damaged, cut short, of another kind, or larger
 /// than 100 million pixels.
-Picture load_picture(const std::filesystem::path& file);
+Picture load_picture(const std::filesystem::path& file, Alpha alpha = Alpha::over_white);
+
+/// A rectangle of a picture.
+struct PictureBox {
+    int left = 0, top = 0, width = 0, height = 0;
+};
 
 /// Writes a PNG file. Throws Error(io).
 void save_picture(const std::filesystem::path& file, const Picture& picture);
 
 /// The picture at another size. Each pixel is a mean of those that it covers, weighted as a
-/// bilinear filter as wide as the step between pixels does (what PIL's resize does with BILINEAR).
+/// bilinear filter as wide as the step between pixels does: PIL's resize with BILINEAR, with its
+/// fixed-point weights. Rounded to 8 bits after the rows and again after the columns.
 Picture resized(const Picture& picture, int width, int height);
+
+/// The pixels in the box, which lies within the picture.
+Picture cropped(const Picture& picture, const PictureBox& box);
+
+/// resized(cropped(picture, box), width, height) in one pass.
+Picture resized(const Picture& picture, const PictureBox& box, int width, int height);
 
 /// The picture's middle at this size: scaled until it covers the whole of it, then cropped.
 Picture fitted(const Picture& picture, int width, int height);
+
+/// Scaled until its shorter side is `short_side`, then the square of `size` in its middle:
+/// torchvision's Resize(short_side) and CenterCrop(size). size <= short_side.
+Picture centre_square(const Picture& picture, int short_side, int size);
 
 }  // namespace engine

@@ -48,6 +48,12 @@ struct SessionOptions {
 /// it lacks the device, or the device the precision.
 void check_device(const RunConfig& config);
 
+/// How far the reading of a data set is; a total of 0: nothing is known.
+struct ReadingShare {
+    std::int64_t done = 0;
+    std::int64_t total = 0;  ///< files
+};
+
 /// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
 /// may post, one thread drains. The destructor stops the run after its step in flight and waits for
 /// that.
@@ -71,6 +77,8 @@ public:
     /// The run's id; empty until the run has started.
     std::string run() const;
     const RunConfig& config() const;
+    /// While it prepares.
+    ReadingShare reading() const;
     /// Blocks until the state is done or failed, or seconds have passed; true if it ended.
     bool wait(double seconds);
 

@@ -28,9 +28,16 @@ struct InputForm {
     };
     Kind kind = Kind::none;
     int width = 0, height = 0, channels = 0;  ///< of a picture
-    std::vector<Column> columns;              ///< of a row
-    bool words = false;                       ///< text is continued by words, else by characters
+    /// Of a picture: what its shorter side is scaled to before its middle is taken; 0: it is scaled
+    /// until it covers the input.
+    int short_side = 0;
+    Alpha alpha = Alpha::over_white;  ///< of a picture file
+    std::vector<Column> columns;      ///< of a row
+    bool words = false;               ///< text is continued by words, else by characters
 };
+
+/// The picture at the size of the model's input, as the pictures of its test part were.
+Picture fit_to(const InputForm& form, const Picture& picture);
 
 /// What a model says of one input.
 struct Answer {
@@ -117,8 +124,9 @@ public:
     const std::string& target() const;  ///< name of the predicted number
     const InputForm& form() const;
 
-    /// The picture is fitted to the model's size. Throws Error(value) unless the model takes one.
-    Answer answer(const Picture& picture);
+    /// The picture is fitted to the model's input by fit_to(); one that is `framed` already, as a
+    /// drawing is, is only scaled to its size. Throws Error(value) unless the model takes one.
+    Answer answer(const Picture& picture, bool framed = false);
     /// Cells by column; a missing number takes its usual value. Throws Error(value) for a cell that
     /// does not fit its column.
     Answer answer(const std::map<std::string, std::string>& row);

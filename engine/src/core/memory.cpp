@@ -14,6 +14,12 @@ thread_local std::shared_ptr<MemoryBooks> current_books;
 thread_local MemoryUse current_use = MemoryUse::activations;
 thread_local std::shared_ptr<MemoryPool> current_pool;
 
+/// Of the device, within the limit of the books, which may be null.
+void* allocated(std::size_t capacity, const MemoryBooks* books, const Device& device) {
+    if (books != nullptr && !books->has_room(capacity)) throw kernels::OutOfMemory(capacity);
+    return memory_cache(device).allocate(capacity);
+}
+
 }  // namespace
 
 const char* name(MemoryUse use) {
@@ -95,7 +101,7 @@ void MemoryPool::book(std::int64_t bytes) noexcept {
 void* MemoryPool::take(std::size_t capacity) {
     const std::lock_guard lock(mutex_);
     auto& free = free_[capacity];
-    if (free.empty()) return memory_cache(device_).allocate(capacity);
+    if (free.empty()) return allocated(capacity, books_.get(), device_);
     void* data = free.back();
     free.pop_back();
     book(-static_cast<std::int64_t>(capacity));
@@ -121,7 +127,7 @@ Block::Block(std::size_t bytes, const Device& device)
       pool_(current_pool && current_pool->device() == device ? current_pool : nullptr),
       books_(current_books) {
     try {
-        data_ = pool_ ? pool_->take(capacity_) : memory_cache(device_).allocate(capacity_);
+        data_ = pool_ ? pool_->take(capacity_) : allocated(capacity_, books_.get(), device_);
     } catch (const kernels::OutOfMemory& error) {
         throw Error(ErrorCode::memory, out_of_memory(error.bytes, books_.get(), device_),
                     msg("Try a smaller batch."));

@@ -30,11 +30,18 @@ public:
     }
     std::int64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
     std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
+    /// What the run may take in all; blocks beyond it are refused as out of memory. 0: no limit but
+    /// the device's.
+    void set_limit(std::int64_t bytes) noexcept { limit_ = bytes; }
+    bool has_room(std::size_t bytes) const noexcept {
+        return limit_ == 0 || total() + static_cast<std::int64_t>(bytes) <= limit_;
+    }
 
 private:
     std::array<std::atomic<std::int64_t>, memory_uses> bytes_{};
     std::atomic<std::int64_t> total_{0};
     std::atomic<std::int64_t> peak_{0};
+    std::atomic<std::int64_t> limit_{0};
 };
 
 /// "weights 12 MiB, masters 3 MiB, ...", of the pages that hold something; "other runs" is what

@@ -16,10 +16,10 @@ using kernels::PhiloxKey;
 /// What random numbers are for. Streams of one seed never overlap. The values are stored with runs
 /// and checkpoints (a resumed run goes on with the same numbers): add at the end, never renumber.
 enum class StreamId : std::uint32_t {
-    init = 0,     ///< initial weights; substream: index of the parameter
-    shuffle = 1,  ///< order of samples; substream: epoch
-    augment = 2,  ///< crop and flip; substream: epoch
-    dropout = 3,  ///< masks; substream: the layer
+    init = 0,          ///< initial weights; substream: index of the parameter
+    shuffle = 1,       ///< order of samples; substream: epoch
+    augment = 2,       ///< crop and flip; substream: epoch
+    dropout = 3,       ///< masks; substream: the layer
     points_train = 4,  ///< of generated points in the plane
     points_test = 5,
     glyphs_train = 6,  ///< substream: index of the sample
@@ -27,7 +27,10 @@ enum class StreamId : std::uint32_t {
     bench = 8,         ///< random data for `bench`
     split = 9,         ///< which rows of a table are test and validation rows
     generated_text = 10,
-    task = 11,  ///< random fields that a task adds; substream: epoch
+    task = 11,          ///< random fields that a task adds; substream: epoch
+    picture_crop = 16,  ///< of pictures that are decoded for each sample; substream: epoch
+    color_jitter = 17,  ///< substream: epoch
+    cutout = 18,        ///< substream: epoch
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on

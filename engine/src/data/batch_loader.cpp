@@ -9,17 +9,18 @@ namespace {
 constexpr std::size_t batches_ahead = 4;
 constexpr std::size_t largest_in_caller = 16384;  // bytes
 
-bool worth_a_thread(const Collator& collator, const LoaderOptions& options) {
-    return !options.indices_only &&
-           (!options.sampler.order.empty() || collator.batch_bytes() > largest_in_caller);
+bool worth_a_thread(const Collator& collator, bool decodes, const LoaderOptions& options) {
+    return !options.indices_only && (decodes || !options.sampler.order.empty() ||
+                                     collator.batch_bytes() > largest_in_caller);
 }
 
 }  // namespace
 
 BatchLoader::BatchLoader(DataPart part, Schema schema, const LoaderOptions& options)
-    : collator_(std::move(part), std::move(schema), options),
+    : decodes_(part.data && part.data->decodes()),
+      collator_(std::move(part), std::move(schema), options),
       epochs_(options.epochs),
-      threaded_(worth_a_thread(collator_, options)),
+      threaded_(worth_a_thread(collator_, decodes_, options)),
       ring_(threaded_ ? batches_ahead : 0) {
     start();
 }

@@ -12,9 +12,9 @@
 
 namespace engine {
 
-/// Batches in the order of Collator, made ahead of time on a thread of its own. Batches of at
-/// most 16 KiB are made in the caller's thread when asked for: that costs less than handing them
-/// over.
+/// Batches in the order of Collator, made ahead of time on a thread of its own, which shares the
+/// decoding of pictures with others. Batches of at most 16 KiB that decode nothing are made in the
+/// caller's thread when asked for: that costs less than handing them over.
 ///
 /// One thread calls; the data set may be shared with other loaders.
 class BatchLoader {
@@ -49,6 +49,7 @@ private:
     void stop();
     void fill_ring();
 
+    const bool decodes_;
     Collator collator_;
     const std::int64_t epochs_;
     const bool threaded_;

@@ -8,6 +8,7 @@
 
 #include "data/cifar.h"
 #include "data/dataset_descriptor.h"
+#include "data/image_options.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -201,6 +202,7 @@ DatasetDescriptor cifar10_descriptor() {
             "cifar-10-binary.tar.gz.",
         .unit = "images",
         .augments = true,
+        .options = image_options(3),
         .schema = [](const DatasetConfig&) { return cifar_schema(cifar10_format()); },
         .open = open_kind};
 }
@@ -215,6 +217,7 @@ DatasetDescriptor cifar100_descriptor() {
                 "or cifar-100-binary.tar.gz.",
             .unit = "images",
             .augments = true,
+            .options = image_options(3),
             .schema = [](const DatasetConfig&) { return cifar_schema(cifar100_format()); },
             .open = open_kind};
 }

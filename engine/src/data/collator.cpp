@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/parallel.h"
+
 namespace engine {
 namespace {
 
@@ -26,7 +28,6 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
       schema_(std::move(schema)),
       options_(options),
       sampler_(make_sampler(part_, options.sampler)),
-      places_(schema_.fields.size()),
       strides_(schema_.fields.size()),
       packed_(schema_.fields.size()) {
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
@@ -34,6 +35,13 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
         if (!schema_.fields[f].transforms.empty()) transformed_.push_back(f);
         any_ragged_ = any_ragged_ || schema_.fields[f].ragged != Ragged::no;
     }
+    // Ragged rows are laid out one after the other.
+    if (part_.data->decodes() && !any_ragged_ && !options.indices_only)
+        pool_ =
+            std::make_unique<WorkerPool>(options.threads > 0 ? static_cast<int>(options.threads)
+                                                             : kernels::cpu::hardware_threads());
+    places_.assign(pool_ ? static_cast<std::size_t>(pool_->threads()) : 1,
+                   std::vector<SampleFields::Place>(schema_.fields.size()));
 }
 
 std::size_t Collator::batch_bytes() const {
@@ -71,36 +79,50 @@ void Collator::lay_out(Batch& out, const BatchPlan& plan) {
         field.bytes.resize(static_cast<std::size_t>(field.shape.numel()) * size_of(spec.dtype));
         strides_[f] = static_cast<std::size_t>(shape.numel()) * size_of(spec.dtype);
         packed_[f] = 0;
-        places_[f] = {.bytes = strides_[f],
-                      .row_bytes = spec.ragged == Ragged::no
-                                       ? 0
-                                       : strides_[f] / static_cast<std::size_t>(shape[0])};
+        const std::size_t row_bytes =
+            spec.ragged == Ragged::no ? 0 : strides_[f] / static_cast<std::size_t>(shape[0]);
+        for (auto& places : places_) places[f] = {.bytes = strides_[f], .row_bytes = row_bytes};
     }
 }
 
-void Collator::begin_sample(Batch& out, std::size_t row) {
-    for (std::size_t f = 0; f < places_.size(); ++f) {
+void Collator::begin_sample(Batch& out, std::size_t row,
+                            std::vector<SampleFields::Place>& places) const {
+    for (std::size_t f = 0; f < places.size(); ++f) {
         const bool packed = schema_.fields[f].ragged == Ragged::packed;
-        places_[f].data = out.fields[f].bytes.data() + (packed ? packed_[f] : row * strides_[f]);
-        places_[f].rows = 0;
+        places[f].data = out.fields[f].bytes.data() + (packed ? packed_[f] : row * strides_[f]);
+        places[f].rows = 0;
+    }
+}
+
+void Collator::read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
+                           std::vector<SampleFields::Place>& places) const {
+    begin_sample(out, row, places);
+    const SampleFields sample(places);
+    const SamplePlace place{
+        options_.sampler.seed, epoch,
+        static_cast<std::uint64_t>(plan.position) + row * static_cast<std::uint64_t>(plan.window)};
+    if (schema_.augmented)
+        part_.data->read_augmented(out.indices[row], sample, place);
+    else
+        part_.data->read(out.indices[row], sample);
+    // Sample by sample, so that it is still in the first-level cache.
+    for (const std::size_t f : transformed_) {
+        for (const auto& transform : schema_.fields[f].transforms)
+            transform->apply(sample, f, place);
     }
 }
 
 void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch) {
-    const SampleFields sample(places_);
+    if (pool_) {
+        pool_->run(out.indices.size(), [&](std::size_t row, std::size_t worker) {
+            read_sample(out, plan, epoch, row, places_[worker]);
+        });
+        return;
+    }
     for (std::size_t row = 0; row < out.indices.size(); ++row) {
-        begin_sample(out, row);
-        part_.data->read(out.indices[row], sample);
-        // Sample by sample, so that it is still in the first-level cache.
-        const SamplePlace place{options_.sampler.seed, epoch,
-                                static_cast<std::uint64_t>(plan.position) +
-                                    row * static_cast<std::uint64_t>(plan.window)};
-        for (const std::size_t f : transformed_) {
-            for (const auto& transform : schema_.fields[f].transforms)
-                transform->apply(sample, f, place);
-        }
+        read_sample(out, plan, epoch, row, places_.front());
         if (!any_ragged_) continue;
-        for (std::size_t f = 0; f < places_.size(); ++f) finish_ragged(out, f, row);
+        for (std::size_t f = 0; f < schema_.fields.size(); ++f) finish_ragged(out, f, row);
     }
     if (any_ragged_) clear_rest(out);
 }
@@ -109,7 +131,7 @@ void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoc
 void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
     const FieldSpec& spec = schema_.fields[field];
     if (spec.ragged == Ragged::no) return;
-    const SampleFields::Place& place = places_[field];
+    const SampleFields::Place& place = places_.front()[field];
     const auto used = static_cast<std::size_t>(place.rows) * place.row_bytes;
     if (spec.ragged == Ragged::masked) {
         std::memset(place.data + used, 0, place.bytes - used);
@@ -127,7 +149,7 @@ void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
 
 /// Zeros behind the rows of packed fields, whose buffers hold an earlier batch.
 void Collator::clear_rest(Batch& out) {
-    for (std::size_t f = 0; f < places_.size(); ++f) {
+    for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
         if (schema_.fields[f].ragged != Ragged::packed) continue;
         auto& bytes = out.fields[f].bytes;
         std::memset(bytes.data() + packed_[f], 0, bytes.size() - packed_[f]);

@@ -6,6 +6,7 @@
 
 #include "data/batch.h"
 #include "data/sampler.h"
+#include "data/worker_pool.h"
 
 namespace engine {
 
@@ -13,6 +14,7 @@ struct LoaderOptions {
     SamplerOptions sampler{};
     std::int64_t epochs = 0;    ///< passes over the data; 0: without end
     bool indices_only = false;  ///< leave the fields out: the device has the data
+    std::int64_t threads = 0;   ///< that read samples, of a data set that decodes; 0: all cores
 };
 
 /// Makes any batch of any epoch: what is in it depends on the data set, the schema, the options,
@@ -35,7 +37,9 @@ public:
 private:
     void lay_out(Batch& out, const BatchPlan& plan);
     void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
-    void begin_sample(Batch& out, std::size_t row);
+    void read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
+                     std::vector<SampleFields::Place>& places) const;
+    void begin_sample(Batch& out, std::size_t row, std::vector<SampleFields::Place>& places) const;
     void finish_ragged(Batch& out, std::size_t field, std::size_t row);
     void clear_rest(Batch& out);
 
@@ -43,10 +47,11 @@ private:
     Schema schema_;
     LoaderOptions options_;
     std::unique_ptr<Sampler> sampler_;
-    std::vector<SampleFields::Place> places_;  // of the sample that is being read
-    std::vector<std::size_t> strides_;         // bytes from one sample to the next, by field
-    std::vector<std::size_t> packed_;          // bytes used so far of each packed field
-    std::vector<std::size_t> transformed_;     // fields with transforms
+    std::unique_ptr<WorkerPool> pool_;                      // of a data set that decodes
+    std::vector<std::vector<SampleFields::Place>> places_;  // of the sample that each thread reads
+    std::vector<std::size_t> strides_;      // bytes from one sample to the next, by field
+    std::vector<std::size_t> packed_;       // bytes used so far of each packed field
+    std::vector<std::size_t> transformed_;  // fields with transforms
     bool any_ragged_ = false;
 };
 

@@ -15,7 +15,7 @@ struct DatasetPreview;
 struct InputGuide;
 
 /// Samples in memory, or made on demand. Immutable: every member may be called from any thread at
-/// any time, and the files that it came from are not needed again.
+/// any time. The files that it came from are not needed again, unless it decodes.
 class Dataset {
 public:
     virtual ~Dataset() = default;
@@ -27,6 +27,15 @@ public:
     /// Writes sample `index` in [0, size()) to `out`; a field whose span is empty is not wanted. Of
     /// a stream: the window that begins at token `index`, as long as the spans. Throws Error(data).
     virtual void read(std::int64_t index, const SampleFields& out) const = 0;
+    /// The sample at a place of a training run, where the data set itself changes it at random: a
+    /// crop of a picture needs more than the sample's fields. Depends on index and place alone.
+    virtual void read_augmented(std::int64_t index, const SampleFields& out,
+                                const SamplePlace& place) const {
+        (void)place;
+        read(index, out);
+    }
+    /// Each read decodes a file, about a millisecond of work: several threads pay.
+    virtual bool decodes() const { return false; }
     /// What a preview shows of it beside counts and pictures: columns, a passage.
     virtual void describe(DatasetPreview& preview) const { (void)preview; }
     /// What it takes, beside the schema, to make inputs like its samples.
@@ -71,7 +80,7 @@ DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
 void split_validation(DataParts& parts, double share, std::int64_t seed);
 
 /// The schema with the transforms that the settings ask for: normalisation of images, features and
-/// values, and in training crop and flip.
+/// values, and in training crop and flip, colour jitter and cutout.
 Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool training);
 
 }  // namespace engine

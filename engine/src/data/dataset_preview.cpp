@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/byte_reader.h"
 #include "data/dataset_descriptor.h"
+#include "data/reading_progress.h"
 
 namespace engine {
 namespace {
@@ -55,8 +57,15 @@ void add_classes(DatasetPreview& preview, const DataPart& train) {
 
 }  // namespace
 
-DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails) {
-    const DataParts parts = open_dataset(dataset, seed);
+DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, int thumbnails,
+                               const PreviewProgress& progress) {
+    DataParts parts;
+    try {
+        const ReadingProgressScope scope(progress.read);
+        parts = open_dataset(dataset, seed, progress.stop);
+    } catch (const ReadingStopped&) {
+        return {};
+    }
     DatasetPreview preview;
     preview.unit = dataset_descriptor(dataset.kind).unit;
     preview.warnings = parts.warnings;
@@ -68,8 +77,12 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
     add_classes(preview, parts.train);
     if (parts.train.data->schema().fields.front().kind != FieldKind::image) return preview;
     const auto count = std::min<std::int64_t>(thumbnails, parts.train.size());
-    for (std::int64_t i = 0; i < count; ++i)
-        preview.thumbnails.push_back(thumbnail(*parts.train.data, parts.train.sample(i)));
+    // The pictures of a folder stand class by class.
+    const bool spread = parts.train.data->decodes();
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t shown = spread ? i * parts.train.size() / count : i;
+        preview.thumbnails.push_back(thumbnail(*parts.train.data, parts.train.sample(shown)));
+    }
     return preview;
 }
 

@@ -8,6 +8,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "data/glyph_strokes.h"
+#include "data/image_options.h"
 
 namespace engine {
 namespace {
@@ -219,6 +220,7 @@ DatasetDescriptor glyphs_descriptor() {
         .title = "Glyphs",
         .summary = "Drawn digits and letters with noise, made from the seed; nothing to download.",
         .unit = "images",
+        .options = image_options(1),
         .schema = [](const DatasetConfig&) { return glyph_schema(); },
         .open =
             [](const DatasetConfig& config, std::int64_t seed, const std::stop_token&) {

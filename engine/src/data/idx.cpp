@@ -7,6 +7,7 @@
 
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
+#include "data/image_options.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -212,6 +213,7 @@ DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::strin
                 ".gz).",
             .unit = "images",
             .augments = augments,
+            .options = image_options(1),
             .schema = idx_schema,
             .open = open_kind};
 }

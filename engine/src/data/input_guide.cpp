@@ -19,6 +19,7 @@ constexpr FieldKind kinds[] = {FieldKind::image,   FieldKind::features, FieldKin
 constexpr DType dtypes[] = {DType::f32, DType::i64, DType::boolean};
 constexpr Ragged raggeds[] = {Ragged::no, Ragged::masked, Ragged::packed};
 constexpr const char* ragged_names[] = {"no", "masked", "packed"};
+constexpr int largest_side = 1 << 14;
 constexpr std::int64_t largest_sample = std::int64_t{1} << 31;
 
 ordered_json to_object(const FieldSpec& field) {
@@ -94,6 +95,10 @@ InputGuide guide_of(const json& object) {
     }
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
+    guide.short_side = object.value("short_side", 0);
+    if (guide.short_side < 0 || guide.short_side > largest_side)
+        throw std::invalid_argument("short_side");
+    if (object.value("drops_alpha", false)) guide.alpha = Alpha::dropped;
     return guide;
 }
 
@@ -111,6 +116,8 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
         object["vocabulary"] = guide.vocabulary;
         object["words"] = guide.words;
     }
+    if (guide.short_side > 0) object["short_side"] = guide.short_side;
+    if (guide.alpha == Alpha::dropped) object["drops_alpha"] = true;
     write_file(run_folder / guide_file,
                object.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/schema.h"
+#include "engine/picture.h"
 
 namespace engine {
 
@@ -24,6 +25,10 @@ struct InputGuide {
     std::vector<GuideColumn> columns{};     ///< of a table
     std::vector<std::string> vocabulary{};  ///< of a text, by token id
     bool words = false;                     ///< its tokens are words, else characters
+    /// Of a picture: its shorter side is scaled to so many pixels before the middle is taken; 0: it
+    /// is scaled until it covers the input.
+    int short_side = 0;
+    Alpha alpha = Alpha::over_white;  ///< of a picture
 };
 
 void write_input_guide(const std::filesystem::path& run_folder, const InputGuide& guide);

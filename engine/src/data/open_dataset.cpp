@@ -11,7 +11,10 @@
 
 #include "core/philox.h"
 #include "data/byte_reader.h"
+#include "data/color_jitter.h"
+#include "data/cutout.h"
 #include "data/dataset_descriptor.h"
+#include "data/image_options.h"
 #include "data/image_transforms.h"
 #include "engine/error.h"
 
@@ -20,8 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names, sizes and times of what a path holds: two equal fingerprints mean the same files.
-void add_fingerprint(std::ostream& out, const fs::path& path) {
+constexpr int folders_deep = 2;  // train/CLASS
+
+/// Names, sizes and times of what a path holds, and of folders so deep within it: two equal
+/// fingerprints mean the same files.
+void add_fingerprint(std::ostream& out, const fs::path& path, int deep) {
     // A path that cannot be looked at fails with a sentence when it is opened.
     std::error_code ignored;
     const auto add = [&](const fs::path& file) {
@@ -33,6 +39,11 @@ void add_fingerprint(std::ostream& out, const fs::path& path) {
     for (const auto& entry : fs::directory_iterator(path, ignored)) files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     for (const auto& file : files) add(file);
+    // The time of a folder moves when something in it comes or goes.
+    if (deep == 0) return;
+    for (const auto& file : files) {
+        if (fs::is_directory(file, ignored)) add_fingerprint(out, file, deep - 1);
+    }
 }
 
 std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
@@ -40,7 +51,7 @@ std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
     key.precision(std::numeric_limits<double>::max_digits10);
     key << config.kind << ' ' << config.train_limit << ' ' << config.test_limit << ' '
         << config.validation_share << '\n';
-    for (const auto& path : config.path) add_fingerprint(key, path);
+    for (const auto& path : config.path) add_fingerprint(key, path, folders_deep);
     for (const auto& [name, value] : config.options) key << name << '=' << to_string(value) << '\n';
     // Files are the same for every seed, unless rows are split off by it.
     const bool splits = config.validation_share > 0 || dataset_descriptor(config.kind).files_decide;
@@ -146,15 +157,22 @@ DataParts open_dataset(const DatasetConfig& config, std::int64_t seed,
 
 Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool training) {
     Schema out = schema;
+    const ImageChanges changes = training ? image_changes(config) : ImageChanges{};
     for (FieldSpec& field : out.fields) {
         const bool image = field.kind == FieldKind::image;
-        if (image && training && config.augment)
+        const bool augment = image && training && config.augment;
+        out.augmented = out.augmented || (augment && field.own_crop);
+        if (augment && !field.own_crop)
             field.transforms.push_back(std::make_shared<CropAndFlip>(field.shape));
+        if (image && changes.color_jitter > 0)
+            field.transforms.push_back(std::make_shared<ColorJitter>(changes.color_jitter));
         // What is to be predicted is always learnt in units of its deviation.
         const bool wanted = config.normalize || field.kind == FieldKind::value;
         if (wanted && !field.normalization.empty())
             field.transforms.push_back(std::make_shared<Normalize>(
                 field.normalization, image ? field.shape[2] : std::int64_t{1}));
+        if (image && changes.cutout > 0)
+            field.transforms.push_back(std::make_shared<Cutout>(field.shape, changes.cutout));
     }
     return out;
 }

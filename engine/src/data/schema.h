@@ -67,7 +67,8 @@ struct FieldSpec {
     Shape shape = {};              ///< of one sample
     std::int64_t cardinality = 0;  ///< i64: values lie in [0, cardinality); 0: any
     Ragged ragged = Ragged::no;
-    bool windowed = false;                ///< shape[0] is the length of the run's windows (bptt)
+    bool windowed = false;  ///< shape[0] is the length of the run's windows (bptt)
+    bool own_crop = false;  ///< of an image: Dataset::read_augmented() crops and flips it
     Normalization normalization = {};     ///< empty: none
     std::vector<std::string> names = {};  ///< of the classes, features or targets; may be empty
     std::vector<std::shared_ptr<const SampleTransform>> transforms = {};  ///< applied in order
@@ -81,6 +82,7 @@ struct FieldSpec {
 /// transforms fill.
 struct Schema {
     std::vector<FieldSpec> fields;
+    bool augmented = false;  ///< samples come from Dataset::read_augmented()
 
     /// Adds a field, and behind a ragged one its mask or offsets. Returns its index. Throws as
     /// check_ragged() does.

@@ -13,17 +13,19 @@ constexpr std::uintmax_t most_bytes = std::uintmax_t{512} << 20;
 
 std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
     std::error_code error;
-    const bool regular = std::filesystem::is_regular_file(file, error);
-    const std::uintmax_t size = regular ? std::filesystem::file_size(file, error) : 0;
-    std::ifstream stream(file, std::ios::binary);
-    if (!regular || error || !stream)
+    const auto refuse = [&] {
         throw Error(ErrorCode::data, msg("{}: the file cannot be read", file.string()));
+    };
+    // Opening a FIFO would wait for its writer.
+    if (!std::filesystem::is_regular_file(file, error)) refuse();
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    std::ifstream stream(file, std::ios::binary);
+    if (error || !stream) refuse();
     if (size > most_bytes)
         throw Error(ErrorCode::data, msg("{}: too large for a picture", file.string()));
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
     stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-    if (static_cast<std::uintmax_t>(stream.gcount()) != size)
-        throw Error(ErrorCode::data, msg("{}: the file cannot be read", file.string()));
+    if (static_cast<std::uintmax_t>(stream.gcount()) != size) refuse();
     return bytes;
 }
 
@@ -35,11 +37,14 @@ void check_picture_size(std::int64_t width, std::int64_t height, const std::stri
                                      width, height, most_pixels / 1'000'000));
 }
 
-Picture load_picture(const std::filesystem::path& file) {
-    const std::vector<std::uint8_t> bytes = bytes_of(file);
-    if (is_png(bytes)) return read_png(bytes, file.string());
-    if (is_jpeg(bytes)) return read_jpeg(bytes, file.string());
-    throw Error(ErrorCode::data, msg("{}: neither a PNG nor a JPEG picture", file.string()));
+Picture read_picture(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha) {
+    if (is_png(bytes)) return read_png(bytes, name, alpha);
+    if (is_jpeg(bytes)) return read_jpeg(bytes, name);
+    throw Error(ErrorCode::data, msg("{}: neither a PNG nor a JPEG picture", name));
+}
+
+Picture load_picture(const std::filesystem::path& file, Alpha alpha) {
+    return read_picture(bytes_of(file), file.string(), alpha);
 }
 
 }  // namespace engine

@@ -15,9 +15,14 @@ inline constexpr std::int64_t most_pixels = 100'000'000;
 bool is_png(std::span<const std::uint8_t> bytes);
 bool is_jpeg(std::span<const std::uint8_t> bytes);
 
-/// Throw Error(data) naming the file.
-Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name);
+/// The picture in these bytes, by their first ones. Throws Error(data) naming the file.
+Picture read_picture(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
+Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha);
 Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// Whether the file begins with the header of a picture that is read, and ends where a picture
+/// ends. Reads little of it. False does not mean that it cannot be read: decode it.
+bool has_whole_picture(const std::filesystem::path& file);
 
 /// Throws Error(data) for a picture that is larger than most_pixels, or empty.
 void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name);

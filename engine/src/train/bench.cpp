@@ -9,6 +9,7 @@
 #include "kernels/cuda_device.h"
 #include "kernels/parallel.h"
 #include "train/bench_batch.h"
+#include "train/fixed_feed.h"
 #include "train/run_needs.h"
 #include "train/trainer.h"
 
@@ -24,21 +25,6 @@ Schema schema_of(const RunConfig& config) {
     return read ? open_dataset(config.dataset, config.seed).train.data->schema()
                 : kind.schema(config.dataset);
 }
-
-/// One batch that lies on the device, again and again.
-class FixedFeed final : public BatchFeed {
-public:
-    FixedFeed(const Device& device, const Schema& schema, const Batch& batch)
-        : ring_(make_ring_feed(device, schema)) {
-        const DeviceScope scope(device);
-        batch_ = ring_->upload(batch);
-    }
-    DeviceBatch upload(const Batch&) override { return batch_; }
-
-private:
-    std::unique_ptr<BatchFeed> ring_;
-    DeviceBatch batch_;
-};
 
 double milliseconds(Clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();

@@ -35,7 +35,8 @@ LoaderOptions evaluation_options(const RunConfig& config, const Task& task, cons
                         .seed = config.seed,
                         .shuffle = false,
                         .window = config.bptt},
-            .epochs = 1};
+            .epochs = 1,
+            .threads = config.threads};
 }
 
 LoaderOptions RunEvaluation::options_of(const Part& part) const {

@@ -37,7 +37,8 @@ LoaderOptions RunLoop::training_options() const {
     return {.sampler = {.batch_size = config_.batch_size,
                         .seed = config_.seed,
                         .order = config_.dataset.order,
-                        .window = config_.bptt}};
+                        .window = config_.bptt},
+            .threads = config_.threads};
 }
 
 /// A task of several phases needs its batches until the last one.

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "data/byte_reader.h"
+#include "data/reading_progress.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "train/run_loop.h"
@@ -36,6 +37,7 @@ struct Session::Impl final : Turn {
     std::atomic<bool> has_commands{false};
     std::stop_source stop_reading;  ///< a stop is obeyed while the data are read, which takes long
     std::atomic<RunState> state{RunState::idle};
+    std::atomic<std::int64_t> files_read{0}, files_to_read{0};
 
     // Compute thread only (and the destructor, once no turn can run).
     RunLoop loop;
@@ -119,6 +121,10 @@ struct Session::Impl final : Turn {
     void go() { enter(prepared ? RunState::training : RunState::preparing); }
 
     void prepare() {
+        const ReadingProgressScope progress([this](std::int64_t done, std::int64_t total) {
+            files_to_read = total;
+            files_read = done;
+        });
         loop.prepare(stop_reading.get_token());
         prepared = true;
         {
@@ -315,6 +321,8 @@ std::string Session::run() const {
 }
 
 const RunConfig& Session::config() const { return impl_->config; }
+
+ReadingShare Session::reading() const { return {impl_->files_read, impl_->files_to_read}; }
 
 bool Session::wait(double seconds) {
     std::unique_lock lock(impl_->mutex);

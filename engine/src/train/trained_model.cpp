@@ -21,6 +21,12 @@ std::int64_t Answer::best() const {
     return std::ranges::max_element(probabilities) - probabilities.begin();
 }
 
+Picture fit_to(const InputForm& form, const Picture& picture) {
+    const bool square = form.width == form.height && form.short_side >= form.width;
+    return square && form.short_side > 0 ? centre_square(picture, form.short_side, form.width)
+                                         : fitted(picture, form.width, form.height);
+}
+
 struct TrainedModel::Impl {
     SavedRun saved;
     InputGuide guide;
@@ -50,6 +56,8 @@ struct TrainedModel::Impl {
             form.channels = static_cast<int>(input.shape[0]);
             form.height = static_cast<int>(input.shape[1]);
             form.width = static_cast<int>(input.shape[2]);
+            form.short_side = guide.short_side;
+            form.alpha = guide.alpha;
         } else if (input.kind == FieldKind::features) {
             form.kind = InputForm::Kind::row;
             describe_columns(input);
@@ -133,10 +141,10 @@ const std::vector<std::string>& TrainedModel::classes() const {
     return label == nullptr || impl_->task != "classification" ? none : label->names;
 }
 
-Answer TrainedModel::answer(const Picture& picture) {
+Answer TrainedModel::answer(const Picture& picture, bool framed) {
     impl_->require(InputForm::Kind::picture, "a picture");
     const InputForm& form = impl_->form;
-    const Picture fit = fitted(picture, form.width, form.height);
+    const Picture fit = framed ? fitted(picture, form.width, form.height) : fit_to(form, picture);
     const auto sample = std::make_shared<MadeSample>(impl_->guide.schema);
     std::vector<float>& pixels = sample->f32(impl_->input_name());  // H, W, C
     for (std::size_t i = 0; i < fit.rgb.size() / 3; ++i) {

@@ -20,6 +20,8 @@ struct CpuInfo {
 
 namespace cpu {
 CpuInfo info();
+/// Bytes that the machine can give without swapping, as the system estimates it.
+std::int64_t available_memory();
 /// 64-byte aligned; throws OutOfMemory.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;

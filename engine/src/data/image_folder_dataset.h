@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/image_folder_files.h"
+#include "engine/picture.h"
+
+namespace engine {
+
+/// The user's own pictures, decoded each time that one is read: the files must stay where they are.
+/// read() scales a picture's shorter side to 8/7 of the image size (256 for 224) and takes the
+/// square in its middle; read_augmented() takes a random box, scales it to the image size and
+/// mirrors half of the pictures. Normalised by ImageNet's statistics, as torchvision's models are.
+class ImageFolderDataset final : public Dataset {
+public:
+    ImageFolderDataset(std::vector<PictureFile> files, std::vector<std::string> classes,
+                       std::int64_t size);
+
+    std::int64_t size() const override { return std::ssize(files_); }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+    void read_augmented(std::int64_t index, const SampleFields& out,
+                        const SamplePlace& place) const override;
+    bool decodes() const override { return true; }
+    void guide(InputGuide& guide) const override;
+
+private:
+    Picture load(std::int64_t index) const;
+    void write_label(std::int64_t index, const SampleFields& out) const;
+
+    std::vector<PictureFile> files_;
+    Schema schema_;
+    int size_;
+};
+
+/// Lists and looks at the pictures. Throws Error(data), and ReadingStopped.
+DataParts open_image_folder(const DatasetConfig& config, std::int64_t seed,
+                            const std::stop_token& stop);
+
+}  // namespace engine

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace engine {
+
+/// A picture file, and the class whose folder it lies in.
+struct PictureFile {
+    std::filesystem::path path;
+    std::int64_t label = 0;
+};
+
+/// Files of a folder with a folder a class. Classes and files are in the order of their names.
+struct ImageFolder {
+    std::vector<std::string> classes;
+    std::vector<PictureFile> train, validation, test;
+    bool has_test = false;                         ///< it has a folder for it
+    std::map<std::string, std::int64_t> left_out;  ///< files that are no PNG or JPEG, by extension
+};
+
+/// Lists a folder whose folders are the classes, or that has a folder `train` of classes beside
+/// `test` or `val` (with both, `val` is the validation part). Goes into the folders of a class;
+/// hidden files are passed over. Throws Error(data) for a folder without two classes, a class
+/// without pictures, and a class that `train` does not have; ReadingStopped.
+ImageFolder list_image_folder(const std::filesystem::path& folder, const std::stop_token& stop);
+
+/// Whether the folder looks like one, by the names of its first files.
+bool looks_like_image_folder(const std::filesystem::path& folder);
+
+/// The first pictures of the classes in turn, in their old order; 0: all.
+void limit_in_turn(std::vector<PictureFile>& files, std::int64_t limit);
+
+/// Moves round(share * n) of the n pictures of each class, drawn by the seed, to the returned list.
+std::vector<PictureFile> split_test(std::vector<PictureFile>& files, double share,
+                                    std::int64_t seed);
+
+}  // namespace engine

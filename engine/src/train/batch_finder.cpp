@@ -1,0 +1,184 @@
+#include "engine/batch_finder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/memory.h"
+#include "core/resolve_device.h"
+#include "data/dataset_descriptor.h"
+#include "engine/error.h"
+#include "kernels/device.h"
+#include "train/batch_trial.h"
+#include "train/run_needs.h"
+
+namespace engine {
+namespace {
+
+constexpr std::int64_t first_tried = 4;
+constexpr std::int64_t most_tried = std::int64_t{1} << 20;
+constexpr std::int64_t farthest = 8;     // times the largest that fitted: predictions stay near
+constexpr std::int64_t resolution = 32;  // of a batch size
+
+/// What a run may take of the device now. Of the machine's memory a tenth stays for the rest of the
+/// program and of the machine.
+std::int64_t free_memory(const Device& device) {
+    const std::int64_t rest = static_cast<std::int64_t>(memory_limit(device)) -
+                              static_cast<std::int64_t>(memory_in_use(device));
+    if (device.kind != Device::Kind::cpu) return rest;
+    return std::min(rest, kernels::cpu::available_memory() / 10 * 9);
+}
+
+/// Peak memory by batch size, through the trials that fitted: what grows is proportional to the
+/// batch by one trial, and linear through the two largest.
+class Prediction {
+public:
+    void add(const TriedBatch& tried) {
+        before_ = last_;
+        last_ = Point{static_cast<double>(tried.trial.batch_size),
+                      static_cast<double>(tried.trial.peak_bytes)};
+        fixed_ = static_cast<double>(tried.fixed_bytes);
+    }
+    bool known() const { return last_.has_value(); }
+    double bytes(double batch) const { return last_->bytes + (batch - last_->batch) * slope(); }
+    /// Largest batch within the limit.
+    std::int64_t largest(std::int64_t limit) const {
+        const double more = (static_cast<double>(limit) - last_->bytes) / slope();
+        return static_cast<std::int64_t>(
+            std::clamp(last_->batch + std::floor(more), 0.0, static_cast<double>(most_tried)));
+    }
+
+private:
+    struct Point {
+        double batch, bytes;
+    };
+    double slope() const {
+        const double alone = (last_->bytes - fixed_) / last_->batch;
+        if (!before_ || before_->batch == last_->batch) return std::max(alone, 1.0);
+        const double both = (last_->bytes - before_->bytes) / (last_->batch - before_->batch);
+        // Sizes of blocks are rounded up in steps, which may hide what a few more samples take.
+        return both > 0 ? both : std::max(alone, 1.0);
+    }
+    std::optional<Point> before_, last_;
+    double fixed_ = 0;
+};
+
+class Search {
+public:
+    Search(const RunConfig& config, const FindBatchOptions& options)
+        : config_(config), options_(options), device_(resolve_device(config.device)) {
+        check_precision_is_there(config, device_);
+        open_data();
+        found_.memory = options.memory > 0 ? options.memory : free_memory(device_);
+        above_ = (found_.samples > 0 ? std::min(found_.samples, most_tried) : most_tried) + 1;
+    }
+
+    FoundBatch run() {
+        while (above_ - found_.batch_size >
+               std::max<std::int64_t>(1, found_.batch_size / resolution)) {
+            const std::int64_t next = next_batch();
+            if (options_.before && !options_.before(next)) return found_;
+            take(next);
+        }
+        if (found_.batch_size == 0) refuse();
+        return found_;
+    }
+
+private:
+    void open_data() {
+        const DatasetDescriptor& kind = dataset_descriptor(config_.dataset.kind);
+        if (!kind.needs.empty() && config_.dataset.path.empty()) {
+            schema_ = kind.schema(config_.dataset);
+            return;
+        }
+        const DataParts data = open_dataset(config_.dataset, config_.seed);
+        schema_ = data.train.data->schema();
+        found_.samples = data.train.size();
+        // Each row of a batch of a text reads a stream of its own, at least one window long.
+        if (data.train.data->is_stream())
+            found_.samples = std::max<std::int64_t>(found_.samples / (config_.bptt + 1), 1);
+    }
+
+    std::int64_t next_batch() const {
+        const std::int64_t low = found_.batch_size, high = above_;
+        if (low == 0) return high > first_tried ? first_tried : std::max<std::int64_t>(high / 2, 1);
+        const std::int64_t guess = prediction_.largest(found_.memory);
+        const std::int64_t least = low + std::max<std::int64_t>(1, low / resolution);
+        if (guess >= high)
+            return tried_too_large_ ? (low + high) / 2 : std::min(high - 1, farthest * low);
+        return std::clamp(guess, std::min(least, high - 1), std::min(high - 1, farthest * low));
+    }
+
+    void take(std::int64_t batch) {
+        const double expected =
+            prediction_.known() ? prediction_.bytes(static_cast<double>(batch)) : 0;
+        TriedBatch tried = try_batch(config_, device_, schema_, batch, found_.memory);
+        tried.trial.predicted_bytes = std::llround(expected);
+        found_.trials.push_back(tried.trial);
+        if (tried.trial.fits) {
+            prediction_.add(tried);
+            if (found_.predicted == 0) found_.predicted = prediction_.largest(found_.memory);
+            found_.batch_size = batch;
+            found_.peak_bytes = tried.trial.peak_bytes;
+            found_.fixed_bytes = tried.fixed_bytes;
+            found_.warnings = std::move(tried.warnings);
+        } else {
+            above_ = batch;
+            tried_too_large_ = true;
+            found_.too_large = batch;
+        }
+        if (options_.after) options_.after(tried.trial);
+    }
+
+    [[noreturn]] void refuse() const {
+        throw Error(ErrorCode::memory,
+                    msg("Not even a batch of 1 fits into {} MB.", found_.memory / 1'000'000),
+                    msg("Give it more memory, or take a smaller model."));
+    }
+
+    const RunConfig& config_;
+    const FindBatchOptions& options_;
+    const Device device_;
+    Schema schema_;
+    Prediction prediction_;
+    std::int64_t above_ = 0;  // smallest that is not to be tried
+    bool tried_too_large_ = false;
+    FoundBatch found_;
+};
+
+}  // namespace
+
+FoundBatch find_largest_batch(const RunConfig& config, const FindBatchOptions& options) {
+    if (!config.dataset.order.empty()) {
+        throw Error(ErrorCode::settings,
+                    msg("dataset.order: {}: the file says which samples form a batch, so there is "
+                        "no size to find",
+                        config.dataset.order));
+    }
+    return Search(config, options).run();
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || !std::isfinite(number) || number <= 0) return 0;
+    std::string unit(rest, end);
+    std::erase(unit, ' ');
+    constexpr std::pair<std::string_view, double> units[] = {
+        {"", 1},         {"B", 1},        {"KB", 1e3},     {"MB", 1e6},    {"GB", 1e9},
+        {"TB", 1e12},    {"K", 1e3},      {"M", 1e6},      {"G", 1e9},     {"T", 1e12},
+        {"KIB", 0x1p10}, {"MIB", 0x1p20}, {"GIB", 0x1p30}, {"TIB", 0x1p40}};
+    std::ranges::transform(unit, unit.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    for (const auto& [name, factor] : units) {
+        const double bytes = number * factor;
+        if (unit == name) return bytes >= 1 && bytes < 0x1p62 ? std::llround(bytes) : 0;
+    }
+    return 0;
+}
+
+}  // namespace engine

@@ -1,0 +1,77 @@
+#include "train/batch_trial.h"
+
+#include <chrono>
+#include <new>
+
+#include "core/memory.h"
+#include "engine/error.h"
+#include "train/bench_batch.h"
+#include "train/fixed_feed.h"
+#include "train/run_needs.h"
+#include "train/trainer.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// On a GPU the step is captured after three, and its graph has memory of its own.
+int steps_of(const Device& device) { return device.kind == Device::Kind::cpu ? 2 : 6; }
+
+/// What does not grow with the batch. Between two steps all of it is there.
+std::int64_t fixed_bytes(const MemoryBooks& books) {
+    std::int64_t bytes = 0;
+    for (const MemoryUse use : {MemoryUse::weights, MemoryUse::masters, MemoryUse::gradients,
+                                MemoryUse::optimizer, MemoryUse::cast_cache})
+        bytes += books.bytes(use);
+    return bytes;
+}
+
+void train(Trainer& trainer, const RunConfig& config, const Device& device, TriedBatch& out) {
+    const Schema& schema = trainer.task().schema(true);
+    check_batch_fits(config, schema, device);
+    const BooksScope books(trainer.books());
+    const std::vector<Batch> batches(static_cast<std::size_t>(config.accumulate),
+                                     random_batch(schema, config.batch_size, config.seed));
+    FixedFeed feed(device, schema, batches.front());
+    for (int i = 0; i < steps_of(device); ++i) {
+        const auto start = Clock::now();
+        trainer.step(batches, feed);
+        const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
+        out.trial.step_ms = taken.count();
+        out.fixed_bytes = fixed_bytes(*trainer.books());
+    }
+}
+
+/// Memory of the former trial would otherwise stand in the way of blocks of other sizes.
+struct CacheRelease {
+    CacheRelease() { release_cached_memory(); }
+    ~CacheRelease() { release_cached_memory(); }
+    CacheRelease(const CacheRelease&) = delete;
+    CacheRelease& operator=(const CacheRelease&) = delete;
+};
+
+}  // namespace
+
+TriedBatch try_batch(RunConfig config, const Device& device, const Schema& data,
+                     std::int64_t batch_size, std::int64_t limit) {
+    const CacheRelease release;
+    config.batch_size = batch_size;
+    TriedBatch out;
+    out.trial.batch_size = batch_size;
+    Trainer trainer(config, device, data, 0);
+    trainer.books()->set_limit(limit);
+    try {
+        train(trainer, config, device, out);
+        out.trial.fits = trainer.books()->peak() <= limit;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::memory) throw;
+    } catch (const std::bad_alloc&) {
+    }
+    if (!out.trial.fits) out.trial.step_ms = 0;
+    out.trial.peak_bytes = trainer.books()->peak();
+    out.warnings = trainer.take_warnings();
+    return out;
+}
+
+}  // namespace engine

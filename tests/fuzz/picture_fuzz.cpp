@@ -1,0 +1,30 @@
+// Any bytes as a PNG or JPEG picture, then scaled as a sample of image-folder is.
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/error.h"
+#include "picture/readers.h"
+
+namespace {
+
+/// Larger pictures are valid and slow.
+constexpr std::int64_t most_scaled = 4'000'000;
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace engine;
+    for (const Alpha alpha : {Alpha::over_white, Alpha::dropped}) {
+        try {
+            const Picture picture = read_picture({data, size}, "fuzz", alpha);
+            if (std::int64_t{picture.width} * picture.height > most_scaled) continue;
+            centre_square(picture, 32, 28);
+            const PictureBox box{picture.width / 3, picture.height / 3,
+                                 picture.width - picture.width / 3,
+                                 picture.height - picture.height / 3};
+            resized(picture, box, 28, 28);
+        } catch (const Error&) {
+        }
+    }
+    return 0;
+}
