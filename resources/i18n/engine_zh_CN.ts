@@ -57,6 +57,10 @@
         <translation>图像尺寸</translation>
     </message>
     <message>
+        <source>pixels</source>
+        <translation>像素</translation>
+    </message>
+    <message>
         <source>Width and height of the images that the model gets. Without augmentation the shorter side is scaled to 8/7 of it, and the middle is taken.</source>
         <translation>模型输入图像的宽和高。不做增强时，短边缩放到该尺寸的 8/7，再取正中部分。</translation>
     </message>

@@ -659,6 +659,73 @@
         </message>
     </context>
     <context>
+        <name>ui::BatchFinder</name>
+        <message>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <source>Find the largest batch</source>
+            <translation>查找最大批次</translation>
+        </message>
+        <message>
+            <source>Trains a fresh model for a few steps with one batch size after another. Nothing of it is kept.</source>
+            <translation>用全新的模型依次以不同批次大小训练几步，不保留任何结果。</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>各次尝试</translation>
+        </message>
+        <message>
+            <source>Memory limit</source>
+            <translation>内存上限</translation>
+        </message>
+        <message>
+            <source>all that is free, or a size such as 2 GB</source>
+            <translation>全部可用内存，或如 2 GB</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>%1 is no size: use one such as 500 MB, 2 GB or 1.5 GiB.</source>
+            <translation>%1 不是有效大小：请用如 500 MB、2 GB 或 1.5 GiB 的写法。</translation>
+        </message>
+        <message>
+            <source>Preparing</source>
+            <translation>正在准备</translation>
+        </message>
+        <message>
+            <source>does not fit</source>
+            <translation>放不下</translation>
+        </message>
+        <message>
+            <source>%1 predicted</source>
+            <translation>预测 %1</translation>
+        </message>
+        <message>
+            <source>Trying a batch of %1</source>
+            <translation>正在尝试批次 %1</translation>
+        </message>
+        <message>
+            <source>Largest batch: %1, with %2 of %3.</source>
+            <translation>最大批次：%1，占用 %2（上限 %3）。</translation>
+        </message>
+        <message>
+            <source>A batch of %1 does not fit.</source>
+            <translation>批次 %1 放不下。</translation>
+        </message>
+        <message>
+            <source>The training part has no more samples.</source>
+            <translation>训练部分没有更多样本。</translation>
+        </message>
+        <message>
+            <source>Use %1</source>
+            <translation>采用 %1</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::BitStrip</name>
         <message>
             <source>%1: 1 sign bit, %2 exponent bits, %3 fraction bits</source>
@@ -864,6 +931,10 @@
         <message>
             <source>%1 validation</source>
             <translation>验证 %1</translation>
+        </message>
+        <message>
+            <source>Reading %1 of %2 files…</source>
+            <translation>正在读取 %1 / %2 个文件…</translation>
         </message>
     </context>
     <context>
@@ -1575,6 +1646,18 @@ started %7</source>
             <source>Shows the loss while the rate rises, and suggests a rate.</source>
             <translation>显示学习率上升时的损失，并给出建议值。</translation>
         </message>
+        <message>
+            <source>max…</source>
+            <translation>最大…</translation>
+        </message>
+        <message>
+            <source>Find the largest batch</source>
+            <translation>查找最大批次</translation>
+        </message>
+        <message>
+            <source>Find the largest batch that fits into memory.</source>
+            <translation>查找内存放得下的最大批次。</translation>
+        </message>
     </context>
     <context>
         <name>ui::StatusLine</name>
@@ -1716,6 +1799,10 @@ started %7</source>
         <message>
             <source>not measured at this step</source>
             <translation>这一步没有测量</translation>
+        </message>
+        <message>
+            <source>%1 of %2 files read</source>
+            <translation>已读取 %1 / %2 个文件</translation>
         </message>
     </context>
     <context>

@@ -44,7 +44,7 @@ struct FoundBatch {
 /// The largest batch size whose training steps stay within the limit. The memory split of a small
 /// batch predicts it (what belongs to weights stays, the rest grows with the batch); real steps of
 /// a fresh model verify it, one trial after another, until the next larger size tried is at most a
-/// 32nd above. A trial ends as soon as it would exceed the limit, and nothing of it is kept: no run
+/// 16th above. A trial ends as soon as it would exceed the limit, and nothing of it is kept: no run
 /// that trains meanwhile is changed. A micro-batch of `accumulate` counts as a batch.
 ///
 /// The settings must have passed validate(). Throws Error(settings) where an order file gives the

@@ -11,9 +11,13 @@
 namespace engine {
 namespace {
 
+/// Deflate packs at most 1032 bytes into one.
+constexpr std::size_t most_growth = 1032;
+
 /// The file, and what comes of it. The library leaves by a jump: it knows no exceptions.
 struct PngFile {
     std::span<const std::uint8_t> bytes;  ///< not read yet
+    std::size_t size = bytes.size();
     std::string why{};
     std::uint32_t width = 0, height = 0;
     bool too_large = false;
@@ -73,6 +77,9 @@ bool decode(png_structp png, png_infop info, PngFile& file, Alpha alpha) {
     file.height = png_get_image_height(png, info);
     file.too_large = std::int64_t{file.width} * file.height > most_pixels;
     if (file.too_large) return false;
+    // Before memory is taken for pixels that cannot come.
+    if (png_get_rowbytes(png, info) * file.height / most_growth > file.size)
+        png_error(png, "too few bytes for so many pixels");
     ask_for_rgb(png, info, alpha);
     make_rows(png, info, file);
     png_read_image(png, file.rows.data());

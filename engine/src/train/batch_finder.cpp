@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t first_tried = 4;
 constexpr std::int64_t most_tried = std::int64_t{1} << 20;
 constexpr std::int64_t farthest = 8;     // times the largest that fitted: predictions stay near
-constexpr std::int64_t resolution = 32;  // of a batch size
+constexpr std::int64_t resolution = 16;  // of a batch size
 
 /// What a run may take of the device now. Of the machine's memory a tenth stays for the rest of the
 /// program and of the machine.
@@ -106,8 +106,7 @@ private:
         if (low == 0) return high > first_tried ? first_tried : std::max<std::int64_t>(high / 2, 1);
         const std::int64_t guess = prediction_.largest(found_.memory);
         const std::int64_t least = low + std::max<std::int64_t>(1, low / resolution);
-        if (guess >= high)
-            return tried_too_large_ ? (low + high) / 2 : std::min(high - 1, farthest * low);
+        if (tried_too_large_ && 2 * guess > low + high) return (low + high) / 2;
         return std::clamp(guess, std::min(least, high - 1), std::min(high - 1, farthest * low));
     }
 

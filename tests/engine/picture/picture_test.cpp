@@ -7,6 +7,7 @@
 #include <cstdio>
 // jpeglib.h needs FILE.
 #include <jpeglib.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -119,6 +120,25 @@ TEST(Picture, ThatClaimsMorePixelsThanAreReadIsRefusedBeforeTheyAreAllocated) {
     bytes.write("\x7F\xFF\xFF\xFF\x7F\xFF\xFF\xFF", 8);
     bytes.close();
     EXPECT_THROW(load_picture(file), Error);
+}
+
+TEST(Picture, ThatIsTooSmallAFileForItsPixelsIsRefused) {
+    const test_support::TempFolder folder;
+    auto png = test::png_of(test::make_picture(20, 10));
+    const std::array<std::uint8_t, 8> size{0, 0, 0x20, 0, 0, 0, 0x20, 0};  // 8192 x 8192
+    std::copy(size.begin(), size.end(), png.begin() + 16);
+    const auto sum = crc32(0, png.data() + 12, 17);
+    for (std::size_t i = 0; i < 4; ++i)
+        png[29 + i] = static_cast<std::uint8_t>(sum >> (24 - 8 * i));
+    try {
+        load_picture(folder.write("few.png", png));
+        ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), ::testing::HasSubstr("too few bytes"));
+    }
+    // One colour packs as well as anything can.
+    const Picture plain{3000, 3000, std::vector<std::uint8_t>(27'000'000, 7)};
+    EXPECT_EQ(load_picture(folder.write("plain.png", test::png_of(plain))).rgb, plain.rgb);
 }
 
 json golden(const char* name) {

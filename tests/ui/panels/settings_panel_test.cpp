@@ -1,6 +1,7 @@
 // The settings in the window: their editors, what is refused, and what is remembered.
 #include <QAction>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
 #include <QMenu>
 #include <QThreadPool>
@@ -107,6 +108,38 @@ TEST_F(SettingsWindowTest, CountTheParametersForTheFileThatIsChosen) {
     EXPECT_EQ(note(), u"51 parameters · 0.204 KB"_s);  // 3 * 10 + 10 + 10 + 1
     settings.set(u"dataset.path"_s, folder.filePath(u"none.csv"_s));
     EXPECT_EQ(note(), QString());
+}
+
+TEST_F(SettingsWindowTest, ShowPicturesAndClassesOfAFolder) {
+    for (int i = 0; i < 20; ++i) {
+        const QString name = i % 2 == 0 ? u"ants"_s : u"<bees>"_s;
+        QDir().mkpath(folder.filePath(u"pictures/"_s + name));
+        QImage image(40, 30, QImage::Format_RGB888);
+        image.fill(QColor::fromHsv(i * 15, 200, 200));
+        ASSERT_TRUE(image.save(folder.filePath(u"pictures/%1/%2.png"_s.arg(name).arg(i))));
+    }
+    settings.set(u"dataset.kind"_s, u"image-folder"_s);
+    EXPECT_TRUE(offered(u"dataset.image_size"_s));
+    EXPECT_TRUE(offered(u"dataset.augment"_s));
+    settings.set(u"dataset.path"_s, folder.filePath(u"pictures"_s));
+    const auto counts = [this] {
+        for (const auto* label : window->findChildren<QLabel*>()) {
+            if (label->text().contains(u"16 train"_s)) return label->text();
+        }
+        return QString();
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !counts().isEmpty(); }, 20'000));
+    EXPECT_TRUE(counts().contains(u"4 test"_s));
+    EXPECT_TRUE(counts().contains(u"2 classes (&lt;bees&gt; 8, ants 8)"_s))
+        << counts().toStdString();
+    for (const auto* label : window->findChildren<QLabel*>()) {
+        if (label->accessibleName() != u"Samples of the data set"_s) continue;
+        EXPECT_FALSE(label->isHidden());
+        EXPECT_FALSE(label->pixmap().isNull());
+        EXPECT_TRUE(label->accessibleDescription().contains(u"ants"_s));
+    }
+    settings.set(u"dataset.path"_s, folder.filePath(u"none"_s));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return counts().isEmpty(); }, 20'000));
 }
 
 TEST_F(SettingsWindowTest, PutAnErrorUnderItsField) {

@@ -55,6 +55,14 @@ EventFeed::EventFeed(QObject* parent) : QObject(parent) {
 
 EventFeed::~EventFeed() = default;
 
+engine::ReadingShare EventFeed::reading() const {
+    for (const auto& session : sessions_) {
+        const engine::ReadingShare share = session->reading();
+        if (session->state() == RunState::preparing && share.total > 0) return share;
+    }
+    return {};
+}
+
 void EventFeed::setStore(std::shared_ptr<engine::RunStore> store) {
     store_ = std::move(store);
     emit storeChanged();

@@ -68,6 +68,8 @@ public:
     /// The experiment as a whole: the liveliest state of its runs.
     engine::RunState state() const { return state_; }
     bool live() const { return !sessions_.empty(); }
+    /// How far a session that prepares has read its data.
+    engine::ReadingShare reading() const;
     /// Seconds since a row was last published.
     double sinceLastRow() const;
 

@@ -6,6 +6,8 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
+#include <atomic>
+
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "feed/background.h"
@@ -25,15 +27,18 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int pictureCount = 8;
+constexpr int progressEvery = 200;      // ms
+constexpr std::size_t mostClasses = 6;  // that are named
 
 struct Answer {
     engine::DatasetPreview preview;
     engine::Message problem;
 };
 
-Answer look(const engine::DatasetConfig& dataset, std::int64_t seed) {
+Answer look(const engine::DatasetConfig& dataset, std::int64_t seed,
+            const engine::PreviewProgress& progress) {
     try {
-        return {engine::preview_dataset(dataset, seed, pictureCount), {}};
+        return {engine::preview_dataset(dataset, seed, pictureCount, progress), {}};
     } catch (const engine::Error& error) {
         return {{}, error.message()};
     } catch (const std::exception& error) {
@@ -51,7 +56,12 @@ QPixmap strip(const std::vector<engine::DatasetPreview::Thumbnail>& thumbnails, 
     int x = 0;
     for (const auto& t : thumbnails) {
         const QImage image(t.rgb.data(), t.width, t.height, t.width * 3, QImage::Format_RGB888);
-        painter.drawImage(QRect(x, 0, cell, cell), image);
+        // Large pictures are averaged, small ones stay pixels.
+        painter.drawImage(QRect(x, 0, cell, cell),
+                          t.width > cell
+                              ? image.scaled(QSize(cell, cell) * scale, Qt::IgnoreAspectRatio,
+                                             Qt::SmoothTransformation)
+                              : image);
         x += step;
     }
     return pixmap;
@@ -66,8 +76,15 @@ bool predictsNumber(const engine::DatasetPreview& preview) {
 
 }  // namespace
 
+struct DataPreview::Look {
+    std::stop_source stop;
+    std::atomic<std::int64_t> read{0}, total{0};
+};
+
 DataPreview::DataPreview(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context) {
+    : QWidget(parent), context_(context), timer_(new QTimer(this)) {
+    timer_->setInterval(progressEvery);
+    connect(timer_, &QTimer::timeout, this, &DataPreview::tellProgress);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2, 0, 2);
     column->setSpacing(size::grid);
@@ -107,20 +124,54 @@ void DataPreview::ask() {
     const QString key = context_.settings->dataKey();
     if (key == asked_) return;
     asked_ = key;
+    if (look_) look_->stop.request_stop();
+    timer_->stop();
     const auto* info = engine::find_dataset(config.dataset.kind);
     if (info != nullptr && !info->needs.empty() && config.dataset.path.empty()) {
         showProblem(engineText(info->needs));
         return;
     }
     counts_->setText(tr("Reading…"));
+    look_ = std::make_shared<Look>();
+    timer_->start();
     inBackground(
-        this, [dataset = config.dataset, seed = config.seed] { return look(dataset, seed); },
+        this,
+        [dataset = config.dataset, seed = config.seed, shared = look_] {
+            const auto note = [&shared = *shared](std::int64_t done, std::int64_t total) {
+                shared.total = total;
+                shared.read = done;
+            };
+            return look(dataset, seed, {note, shared->stop.get_token()});
+        },
         [this, key](const Answer& answer) {
             if (key != asked_) return;  // the settings have moved on
+            timer_->stop();
             if (!answer.problem.empty()) return showProblem(engineText(answer.problem));
             show(answer.preview);
             context_.settings->setData(key, answer.preview);
         });
+}
+
+DataPreview::~DataPreview() {
+    if (look_) look_->stop.request_stop();
+}
+
+/// Of a folder of pictures, whose files are looked at one by one.
+void DataPreview::tellProgress() {
+    const std::int64_t total = look_->total;
+    if (total > 0)
+        counts_->setText(tr("Reading %1 of %2 files…").arg(count(look_->read), count(total)));
+}
+
+/// With the names of a few classes and their training samples.
+QString DataPreview::classes(const engine::DatasetPreview& preview) {
+    QString text = tr("%1 classes").arg(count(preview.classes));
+    if (preview.class_names.size() > mostClasses) return text;
+    QStringList names;
+    for (std::size_t i = 0; i < preview.class_names.size(); ++i)
+        names << QString::fromStdString(preview.class_names[i]).toHtmlEscaped() + u' ' +
+                     count(preview.train_counts[i]);
+    return text + u" ("_s + names.join(u", "_s) + u')';
 }
 
 QString DataPreview::counts(const engine::DatasetPreview& preview) {
@@ -134,7 +185,7 @@ QString DataPreview::counts(const engine::DatasetPreview& preview) {
         parts << (preview.text->words ? tr("%1 different words") : tr("%1 different characters"))
                      .arg(count(preview.text->vocabulary));
     else if (preview.classes > 0 && !predictsNumber(preview))
-        parts << tr("%1 classes").arg(count(preview.classes));
+        parts << classes(preview);
     return parts.join(u" · "_s);
 }
 
@@ -142,6 +193,12 @@ void DataPreview::show(const engine::DatasetPreview& preview) {
     pictures_->setVisible(!preview.thumbnails.empty());
     if (!preview.thumbnails.empty()) {
         pictures_->setPixmap(strip(preview.thumbnails, devicePixelRatioF()));
+        QStringList names;
+        for (const auto& shown : preview.thumbnails)
+            names << QString::fromStdString(
+                preview.class_names.at(static_cast<std::size_t>(shown.label)));
+        pictures_->setToolTip(names.join(u" · "_s).toHtmlEscaped());
+        pictures_->setAccessibleDescription(names.join(u", "_s));
     }
     sketch_->show(preview);
     QString text = counts(preview);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <QLabel>
+#include <QTimer>
 #include <QWidget>
+#include <memory>
 
 #include "engine/dataset_preview.h"
 #include "view/context.h"
@@ -16,12 +18,16 @@ class DataPreview final : public QWidget {
     Q_OBJECT
 public:
     explicit DataPreview(const Context& context, QWidget* parent = nullptr);
+    ~DataPreview() override;
     /// Asks for the file or folder of the data set.
     void choosePath();
 
 private:
+    struct Look;  ///< what the reading thread and the preview share
     void ask();
+    void tellProgress();
     /// "1,000 train · 200 test rows · 3 classes"
+    static QString classes(const engine::DatasetPreview& preview);
     static QString counts(const engine::DatasetPreview& preview);
     void show(const engine::DatasetPreview& preview);
     void showProblem(const QString& text);
@@ -31,6 +37,8 @@ private:
     DataSketch* sketch_;
     QLabel* counts_;
     QString asked_;  ///< settings that the preview was asked for
+    std::shared_ptr<Look> look_;
+    QTimer* timer_;
 };
 
 }  // namespace ui

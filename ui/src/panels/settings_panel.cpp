@@ -8,6 +8,7 @@
 #include "engine/catalog.h"
 #include "feed/event_feed.h"
 #include "help/help_page.h"
+#include "panels/batch_finder.h"
 #include "panels/data_preview.h"
 #include "panels/precision_section.h"
 #include "panels/rate_finder.h"
@@ -182,8 +183,14 @@ void SettingsPanel::addTraining() {
     auto* rows = section(tr("Training"));
     row(rows, label(u"optimizer.kind"_s), {edit(u"optimizer.kind"_s)});
     row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)}, makeRateFinder());
+    largest_ = makeLink(tr("max…"), this);
+    largest_->setObjectName(u"findBatch"_s);
+    largest_->setAccessibleName(tr("Find the largest batch"));
+    largest_->setToolTip(tr("Find the largest batch that fits into memory."));
+    connect(largest_, &QToolButton::clicked, this,
+            [this] { (new BatchFinder(context_, window()))->open(); });
     row(rows, label(u"batch_size"_s, tr("Batch · epochs")),
-        {edit(u"batch_size"_s, false), edit(u"epochs"_s, false)});
+        {edit(u"batch_size"_s, false), edit(u"epochs"_s, false)}, largest_);
     device_ = edit(u"device"_s);
     row(rows, label(u"seed"_s, tr("Seed · device")), {edit(u"seed"_s), device_});
 }
@@ -258,6 +265,7 @@ QString SettingsPanel::modelSummary() const {
 
 void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
+    enableSearch();
     refreshModels();
     refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
@@ -267,10 +275,20 @@ void SettingsPanel::refresh() {
     refreshFindings();
 }
 
-void SettingsPanel::lock() {
+bool SettingsPanel::running() const {
     const auto state = context_.feed->state();
-    const bool running = context_.feed->live() && state != engine::RunState::idle &&
-                         state != engine::RunState::done && state != engine::RunState::failed;
+    return context_.feed->live() && state != engine::RunState::idle &&
+           state != engine::RunState::done && state != engine::RunState::failed;
+}
+
+/// A run that trains meanwhile would be measured along, and slowed down.
+void SettingsPanel::enableSearch() {
+    largest_->setEnabled(!running() && context_.settings->errors().empty());
+}
+
+void SettingsPanel::lock() {
+    const bool running = this->running();
+    enableSearch();
     const QPixmap lock = iconPixmap(u"lock"_s, context_.theme->tokens().dim, 10, 2);
     for (auto* each : locks_) {
         each->setPixmap(lock);

@@ -47,6 +47,8 @@ private:
     void refreshModels();
     void refreshPresets();
     void listDevices(const std::vector<DeviceCheck::Device>& devices);
+    bool running() const;
+    void enableSearch();
     void lock();
     QToolButton* makeRateFinder();
     QString modelSummary() const;
@@ -60,7 +62,8 @@ private:
     SettingsField* device_ = nullptr;
     QToolButton* findRate_ = nullptr;
     QToolButton* open_ = nullptr;
-    QWidget* more_ = nullptr;  ///< all other settings
+    QToolButton* largest_ = nullptr;  ///< finds the largest batch
+    QWidget* more_ = nullptr;         ///< all other settings
     QLabel* modelNote_ = nullptr;
     QLabel* classroom_ = nullptr;
     QLabel* findings_ = nullptr;

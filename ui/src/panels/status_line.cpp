@@ -107,6 +107,11 @@ QString StatusLine::phase() const {
     const TrackList tracks = context_.feed->statusTracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
+    if (state == RunState::preparing) {
+        const auto read = context_.feed->reading();
+        if (read.total > read.done)
+            text += u' ' + tr("%1 of %2 files read").arg(count(read.done), count(read.total));
+    }
     const bool failed = state == RunState::failed;
     if (failed && track && track->done() && track->done()->diverged_at > 0) {
         return doneText(*track->done(), track->config());
@@ -164,6 +169,7 @@ void StatusLine::refresh() {
 
 void StatusLine::refreshMachine() {
     if (!isVisible() || window()->isMinimized()) return;
+    if (state() == RunState::preparing) phase_->setText(phase());
     const double cpu = cpuSeconds();
     const double seconds = static_cast<double>(wall_.restart()) * 1e-3;
     if (seconds > 0) load_->setText(tr("CPU %1 %").arg(qRound((cpu - cpuBefore_) / seconds * 100)));

@@ -23,9 +23,9 @@ constexpr int seenSize = 84;
 
 using Loaded = std::variant<engine::Picture, engine::Error>;
 
-Loaded load(const std::string& file, int width, int height) {
+Loaded load(const std::string& file, const engine::InputForm& form) {
     try {
-        return engine::fitted(engine::load_picture(file), width, height);
+        return engine::fit_to(form, engine::load_picture(file, form.alpha));
     } catch (const engine::Error& error) {
         return error;
     } catch (const std::exception& error) {
@@ -135,10 +135,7 @@ void PictureAsk::chooseFile() {
 
 void PictureAsk::openFile(const QString& file) {
     inBackground(
-        this,
-        [path = file.toStdString(), width = form_.width, height = form_.height] {
-            return load(path, width, height);
-        },
+        this, [path = file.toStdString(), form = form_] { return load(path, form); },
         [this](const Loaded& loaded) {
             const auto* error = std::get_if<engine::Error>(&loaded);
             problem_->setVisible(error != nullptr);
@@ -163,7 +160,7 @@ void PictureAsk::ask() {
 void PictureAsk::askOne(RunColumn* column, const engine::Picture& picture, bool first) {
     const auto work = [this, column, picture, first, form = form_](
                           engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
-        const engine::Answer answer = model.answer(picture);
+        const engine::Answer answer = model.answer(picture, /*framed=*/true);
         engine::Picture seen;
         if (first) seen = engine::fitted(picture, form.width, form.height);
         ticket.tell([this, column, answer, seen] {
