@@ -20,8 +20,10 @@ SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<Setti
     line->setSpacing(size::grid + 2);
     label->setFixedWidth(size::labelColumn);
     line->addWidget(label);
-    for (auto* field : fields_) line->addWidget(field, 1);
-    if (beside != nullptr) line->addWidget(beside);
+    for (auto* field : fields_) {
+        line->addWidget(field, 1);
+        if (beside != nullptr && field == fields_.front()) line->addWidget(beside);
+    }
     rows->addLayout(line);
     error_ = makeLabel({}, "bad", this);
     error_->setObjectName(u"fieldError"_s);

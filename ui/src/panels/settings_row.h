@@ -13,7 +13,7 @@ namespace ui {
 class SettingsRow final : public QWidget {
     Q_OBJECT
 public:
-    /// `beside`, which may be null, stands right of the fields.
+    /// `beside`, which may be null, stands right of the first field.
     SettingsRow(SettingsModel* model, QWidget* label, std::vector<SettingsField*> fields,
                 QWidget* beside = nullptr, QWidget* parent = nullptr);
 
