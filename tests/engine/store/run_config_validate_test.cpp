@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     UnknownKinds, RefusedSetting,
     testing::Values(RefusedCase{"dataset.kind=cifar", "dataset.kind"},
-                    RefusedCase{"dataset.kind=image-folder", "dataset.kind"},
+                    RefusedCase{"dataset.kind=image-folder", "dataset.path"},
                     RefusedCase{"model.kind=lenet5", "model.kind"},
                     RefusedCase{"model.kind=transformer-lm", "model.kind"},
                     RefusedCase{"precision.preset=fp64", "precision.preset"},
