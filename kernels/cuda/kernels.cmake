@@ -7,6 +7,7 @@ set(cuda_kernels
   batch_norm_forward.cu
   carry_state.cu
   cast.cu
+  coalesce_rows.cu
   conv2d_direct.cu
   copy_strided.cu
   cross_entropy.cu
@@ -16,6 +17,7 @@ set(cuda_kernels
   elementwise_scale.cu
   elementwise_select.cu
   elementwise_unary.cu
+  embedding_bag.cu
   gemm_finish.cu
   index_reduce.cu
   index_select.cu
@@ -35,6 +37,7 @@ set(cuda_kernels
   refusal.cu
   scaler.cu
   scan.cu
+  scores.cu
   softmax.cu
   sort.cu
   step_figures.cu

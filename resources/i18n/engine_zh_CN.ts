@@ -2453,6 +2453,158 @@
         <translation>每个权重的步长随其梯度平方和下降：适合稀疏特征。</translation>
     </message>
     <message>
+        <source>DLRM</source>
+        <translation>DLRM</translation>
+    </message>
+    <message>
+        <source>Recommendation model: embedding tables for ids, small networks for numbers, and the products of all pairs.</source>
+        <translation>推荐模型：编号查嵌入表，数值经小网络，再取所有向量两两的点积。</translation>
+    </message>
+    <message>
+        <source>Bottom layers</source>
+        <translation>底部层</translation>
+    </message>
+    <message>
+        <source>Sizes of the hidden layers that the numbers go through, first to last. One more layer has the embedding's width.</source>
+        <translation>数值特征所经隐藏层的大小，从前到后；其后还有一层，宽度与嵌入相同。</translation>
+    </message>
+    <message>
+        <source>Top layers</source>
+        <translation>顶部层</translation>
+    </message>
+    <message>
+        <source>Sizes of the hidden layers behind the interaction, first to last.</source>
+        <translation>交互之后各隐藏层的大小，从前到后。</translation>
+    </message>
+    <message>
+        <source>Embedding width</source>
+        <translation>嵌入宽度</translation>
+    </message>
+    <message>
+        <source>Numbers that stand for each id of a table.</source>
+        <translation>表中每个编号的向量所含数的个数。</translation>
+    </message>
+    <message>
+        <source>dlrm: needs numbers and ids of tables</source>
+        <translation>dlrm：需要数值特征和嵌入表的编号</translation>
+    </message>
+    <message>
+        <source>AUC</source>
+        <translation>AUC</translation>
+    </message>
+    <message>
+        <source>Click prediction</source>
+        <translation>点击率预测</translation>
+    </message>
+    <message>
+        <source>Predicts how likely a click is from numbers and ids.</source>
+        <translation>由数值特征和编号预测点击的可能性。</translation>
+    </message>
+    <message>
+        <source>Tables</source>
+        <translation>表数</translation>
+    </message>
+    <message>
+        <source>Ids in a sample of generated clicks, each of a table of its own.</source>
+        <translation>生成的每个点击样本中编号的个数，每个编号属于各自的表。</translation>
+    </message>
+    <message>
+        <source>Rows of a table</source>
+        <translation>每表行数</translation>
+    </message>
+    <message>
+        <source>Different ids of each table of generated clicks; low ones are more frequent.</source>
+        <translation>生成的点击中每个表不同编号的个数；小编号更常出现。</translation>
+    </message>
+    <message>
+        <source>Generated clicks</source>
+        <translation>生成的点击</translation>
+    </message>
+    <message>
+        <source>Numbers, ids and clicks that a known rule decides, made from the seed.</source>
+        <translation>由种子生成的数值、编号和点击，点击由已知规则决定。</translation>
+    </message>
+    <message>
+        <source>Rows of each embedding table: Criteo's categories are taken modulo this number.</source>
+        <translation>每个嵌入表的行数：Criteo 的类别值对此数取模。</translation>
+    </message>
+    <message>
+        <source>Share of the rows, the last in time, that are held out as the test part.</source>
+        <translation>留作测试集的行的比例，取时间上最后的行。</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to a file in Criteo's format.</source>
+        <translation>请将 dataset.path 设为 Criteo 格式的文件。</translation>
+    </message>
+    <message>
+        <source>{}: more than the {} rows that fit into memory</source>
+        <translation>{}：超过内存可容纳的 {} 行</translation>
+    </message>
+    <message>
+        <source>Use part of the file.</source>
+        <translation>请使用文件的一部分。</translation>
+    </message>
+    <message>
+        <source>{}: fewer than two rows</source>
+        <translation>{}：不足两行</translation>
+    </message>
+    <message>
+        <source>Criteo clicks</source>
+        <translation>Criteo 点击</translation>
+    </message>
+    <message>
+        <source>Clicks on advertisements: 13 numbers and 26 categories a row.</source>
+        <translation>广告点击：每行 13 个数值和 26 个类别。</translation>
+    </message>
+    <message>
+        <source>A file of Criteo's click logs (train.txt, day_0), plain, .gz or .xz; several as a list.</source>
+        <translation>Criteo 点击日志文件（train.txt、day_0），可为普通文件、.gz 或 .xz；多个文件用列表给出。</translation>
+    </message>
+    <message>
+        <source>{}: line {} has more than {} bytes</source>
+        <translation>{}：第 {} 行超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>{}: line {} has more than {} fields between tabs</source>
+        <translation>{}：第 {} 行以制表符分隔的字段超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: line {} has {} fields between tabs, not {}</source>
+        <translation>{}：第 {} 行以制表符分隔的字段有 {} 个，应为 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: line {}, field {}: {} is not 0 or 1</source>
+        <translation>{}：第 {} 行第 {} 个字段：{} 不是 0 或 1</translation>
+    </message>
+    <message>
+        <source>{}: line {}, field {}: {} is not a whole number</source>
+        <translation>{}：第 {} 行第 {} 个字段：{} 不是整数</translation>
+    </message>
+    <message>
+        <source>{}: line {}, field {}: {} is not up to 8 hexadecimal digits</source>
+        <translation>{}：第 {} 行第 {} 个字段：{} 不是至多 8 位的十六进制数</translation>
+    </message>
+    <message>
+        <source>Sparse Adam</source>
+        <translation>稀疏 Adam</translation>
+    </message>
+    <message>
+        <source>Adam that updates only the rows of embedding tables that a batch names; Adam for the other weights.</source>
+        <translation>只更新批中用到的嵌入表行的 Adam；其余权重用普通 Adam。</translation>
+    </message>
+    <message>
+        <source>use false: LARC goes by norms of whole tensors</source>
+        <translation>请设为 false：LARC 依据整个张量的范数</translation>
+    </message>
+    <message>
+        <source>{}: {} is not an id of a table of {} rows</source>
+        <translation>{}：{} 不是 {} 行的表中的编号</translation>
+    </message>
+    <message>
+        <source>Not on the list: it adds rows of its table in f32, so an fp32 table gives fp32.</source>
+        <translation>不在名单上：它以 f32 累加表中的行，因此 fp32 的表得到 fp32。</translation>
+    </message>
+    <message>
         <source>O2 FP16</source>
         <translation>O2 FP16</translation>
     </message>

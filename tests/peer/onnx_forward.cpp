@@ -2,7 +2,8 @@
 // forward pass of a model in evaluation mode, and the model as ONNX, for onnx_models.py.
 //
 // SETTINGS: those of a run; model.kind, model.options and model.init_from count. FIELD: the input,
-// "image 3 32 32", "features 7" or "tokens 12"; OUTPUTS: classes or words. TYPE: fp32 or fp16, of
+// "image 3 32 32", "features 7" or "tokens 12", or two, "features 13, ids 4 100" (tables and their
+// rows); OUTPUTS: classes or words. TYPE: fp32 or fp16, of
 // weights, inputs and outputs (batch norm stays fp32). IN: "0", "1", ... the input and the carried
 // state; OUT: "0", "1", ... the output and the next state, as f32.
 
@@ -33,12 +34,24 @@ FieldSpec read_field(const std::string& text, std::int64_t words) {
                  : field.name == "features" ? FieldKind::features
                                             : FieldKind::tokens;
     for (std::int64_t size = 0; in >> size;) field.shape.push_back(size);
-    if (field.kind == FieldKind::tokens) {
+    if (field.name == "ids") {
+        field.kind = FieldKind::indices;
+        field.dtype = DType::i64;
+        field.cardinality = field.shape[1];
+        field.shape = {field.shape[0]};
+    } else if (field.kind == FieldKind::tokens) {
         field.dtype = DType::i64;
         field.cardinality = words;
         field.windowed = true;
     }
     return field;
+}
+
+std::vector<FieldSpec> read_fields(const std::string& text, std::int64_t words) {
+    std::vector<FieldSpec> fields;
+    std::istringstream in(text);
+    for (std::string one; std::getline(in, one, ',');) fields.push_back(read_field(one, words));
+    return fields;
 }
 
 TensorList read_inputs(const char* path, DType dtype) {
@@ -54,7 +67,7 @@ TensorList read_inputs(const char* path, DType dtype) {
 void run(char** argv) {
     const RunConfig config = read_settings(argv[1]);
     const std::int64_t outputs = std::stoll(argv[3]);
-    const ModelShape shape{{read_field(argv[2], outputs)}, outputs};
+    const ModelShape shape{read_fields(argv[2], outputs), outputs};
     const DType dtype = std::string(argv[4]) == "fp16" ? DType::f16 : DType::f32;
     const auto model = make_model(config.model, shape, 1, Device{});
     load_weights(*model, config.model.init_from);

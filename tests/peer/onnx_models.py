@@ -29,7 +29,7 @@ import torch
 from torch.nn import functional as F
 
 import convnets
-from peer_models import LeNet, Mlp
+from peer_models import Dlrm, LeNet, Mlp
 from task_reference import RnnLm
 from transformer_reference import bert_module, gpt2_module
 
@@ -234,6 +234,23 @@ def bert(heads, p, inputs, a, by_tanh=False):
     return [a.store(h @ words.t() + p["cls.predictions.bias"], h.shape[1])]
 
 
+def dlrm(p, inputs, a, diagonal=-1):
+    def layers(x, name):
+        numbers = sorted(int(n.split(".")[1]) for n in p if n.startswith(name) and n.endswith("weight"))
+        for number in numbers:
+            x = linear(p, f"{name}.{number}", x, a)
+            x = F.relu(x) if name == "bot_l" or number != numbers[-1] else x
+        return x
+
+    x = layers(inputs[0], "bot_l")
+    vectors = torch.stack([x, *(p[f"emb_l.{t}.weight"][inputs[1][:, t]] for t in range(inputs[1].shape[1]))], 1)
+    products = a.store(vectors @ vectors.transpose(1, 2), vectors.shape[2])
+    i, j = torch.tril_indices(vectors.shape[1], vectors.shape[1], -1)
+    if diagonal != -1:  # pairs in another order
+        i, j = j.flip(0), i.flip(0)
+    return [layers(torch.cat([x, products[:, i, j]], 1), "top_l")]
+
+
 @dataclasses.dataclass
 class Case:
     name: str
@@ -244,9 +261,12 @@ class Case:
     forward: callable
     inputs: list
     wrong: callable  # another network, which the bound must refuse
+    stateless: bool = False  # further inputs are no carried state
 
     def rows(self, count):
         """The first rows (streams) of the inputs."""
+        if self.stateless:
+            return [x[:count] for x in self.inputs]
         return [self.inputs[0][:count], *(s[:, :count].contiguous() for s in self.inputs[1:])]
 
 
@@ -308,6 +328,10 @@ def cases():
            Case("lenet", LeNet(1, 28, 10), {"kind": "lenet"}, "image 1 28 28", 10, lenet, [torch.randn(5, 1, 28, 28)],
                 without_last_bias(lenet, "fc3"))]
     out += [convnet_case("resnet18", "cifar", 32), *(convnet_case(kind, "imagenet", 36) for kind in convnets.KINDS)]
+    clicks = Dlrm(13, 4, 100, 8, [24], [16])
+    out.append(Case("dlrm", clicks, {"kind": "dlrm", "options": {"bottom": [24], "top": [16], "embedding": 8}},
+                    "features 13, ids 4 100", 1, dlrm, [torch.randn(5, 13), torch.randint(100, (5, 4))],
+                    lambda p, x, a: dlrm(p, x, a, 0), stateless=True))
     out += [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
     return out + [transformer_case(kind) for kind in ("transformer-lm", "bert")]
 

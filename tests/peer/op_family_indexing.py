@@ -131,6 +131,58 @@ def embedding(x, a):
 op("embedding", "indexing", "none", embedding_case, embedding)
 
 
+def embedding_bag_case(rng):
+    rows, width, bags = rng.pick((1, 2, 5, 9)), rng.pick((1, 3, 6)), rng.pick((1, 2, 4))
+    attrs = {"mode": rng.pick(("sum", "mean"))}
+    if rng.chance(0.4):
+        attrs["padding_idx"] = int(rng.numpy.integers(-rows, rows))
+    if rng.chance(0.3):
+        index = places(rng, rows, bags, rng.pick((1, 1, 3)))
+        names, arguments = ["0", "1"], [i32_sometimes(rng, index), values_of(rng, rows, width)]
+    else:
+        n = rng.pick((1, 4, 9))
+        index = places(rng, rows, n)
+        offsets = sorted(int(o) for o in rng.numpy.integers(0, n + 1, bags - 1))
+        if rng.chance(0.4):
+            attrs["include_last_offset"] = True
+            offsets.append(n)
+        names = ["0", "1", "2"]
+        arguments = [index, values_of(rng, rows, width), torch.tensor([0, *offsets], dtype=torch.int64)]
+    wanted = [1]
+    if attrs["mode"] == "sum" and rng.chance(0.4):
+        wanted.append(len(arguments))
+        names.append("3")
+        arguments.append(values_of(rng, *index.shape))
+    return draft(arguments, attrs, wanted, names)
+
+
+def embedding_bag(x, a):
+    """PyTorch has no second derivative of it: rows of the table added up by their bags, written out."""
+    index, weight, factors = x["0"].long(), x["1"], x["3"]
+    bags = index.shape[0] if index.dim() == 2 else len(x["2"]) - int(a.get("include_last_offset", False))
+    if index.dim() == 2:
+        bag = torch.arange(bags).repeat_interleave(index.shape[1])
+    else:
+        bag = torch.bucketize(torch.arange(len(index)), x["2"][:bags].long(), right=True) - 1
+    rows = weight[index.flatten()]
+    if factors is not None:
+        rows = rows * factors.flatten()[:, None]
+    padding = a.get("padding_idx")
+    taken = torch.ones(index.numel(), dtype=torch.bool)
+    if padding is not None:
+        taken = index.flatten() != padding % len(weight)
+    sums = torch.zeros(bags, weight.shape[1], dtype=weight.dtype).index_add(0, bag[taken], rows[taken])
+    if a["mode"] == "mean":
+        sums = sums / torch.bincount(bag[taken], minlength=bags).clamp(min=1)[:, None]
+    theirs = torch.nn.functional.embedding_bag(
+        index, weight, None if x["2"] is None else x["2"].long(), mode=a["mode"], per_sample_weights=factors,
+        include_last_offset=a.get("include_last_offset", False), padding_idx=padding)
+    return agreed(sums, theirs)
+
+
+op("embedding_bag", "indexing", "none", embedding_bag_case, embedding_bag)
+
+
 def distinct(rng, shape, dim, bound):
     """Indices that differ along `dim`: of several at one place PyTorch promises no order."""
     rows = rng.numpy.permuted(rng.numpy.permuted(

@@ -8,7 +8,7 @@ NAME.DTYPE.STATE.K   momentum_buffer, exp_avg, exp_avg_sq, max_exp_avg_sq, sum
 NAME.DTYPE.first.K   weights after the first update
 sparse.w, sparse.i.T, sparse.v.T   a table of (6, 3) with the places and values of its sparse gradients
 sparse.DTYPE.w, sparse.DTYPE.STATE   the same under SparseAdam
-sparse.NAME.DTYPE.w, sparse.NAME.DTYPE.momentum_buffer   and under the SGD variants of the metadata's `sparse`
+sparse.NAME.DTYPE.w, sparse.NAME.DTYPE.STATE   and under the variants of SGD and Adagrad of the metadata's `sparse`
 scaled.NAME.w.K, scaled.NAME.scales   the f32 run under a GradScaler, an inf in the gradients of some updates
 late.NAME.DTYPE.w.K, late.NAME.DTYPE.STATE.K   under a GradScaler, tensor 1 without a gradient in some updates, the first
                  among them; its first gradient comes in a skipped one. STATE as above, or step: the updates applied to it
@@ -51,6 +51,9 @@ SPARSE = (
     {"name": "sgd_momentum", "kind": "sgd", "lr": 2**-4, "momentum": 0.9},
     {"name": "sgd_dampening", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "dampening": 0.3},
     {"name": "sgd_nesterov", "kind": "sgd", "lr": 2**-4, "momentum": 0.9, "nesterov": True},
+    {"name": "adagrad", "kind": "adagrad", "lr": 2**-4},
+    {"name": "adagrad_other", "kind": "adagrad", "lr": 2**-4, "lr_decay": 0.1, "initial_accumulator_value": 0.5,
+     "eps": 1e-3},
 )
 LATE = {"absent": [0, 1, 2, 9, 10], "spoiled": [3, 6]}
 STATES = ("momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "sum")

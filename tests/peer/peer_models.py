@@ -80,3 +80,41 @@ class ResNet18(nn.Module):
         x = F.relu(self.bn1(self.conv1(x)))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
+
+
+class Dlrm(nn.Module):
+    """The recommendation model with dot products under the names of its reference implementation (facebookresearch/dlrm):
+    `emb_l`, `bot_l` and `top_l`, whose last module is the sigmoid. forward gives the logit before it."""
+
+    def __init__(self, numbers, tables, rows, width, bottom, top):
+        super().__init__()
+        self.emb_l = nn.ModuleList(nn.EmbeddingBag(rows, width, mode="sum", sparse=True) for _ in range(tables))
+        self.bot_l = self.network([numbers, *bottom, width], sigmoid_last=False)
+        self.top_l = self.network([width + (tables + 1) * tables // 2, *top, 1], sigmoid_last=True)
+        with torch.no_grad():
+            for table in self.emb_l:
+                table.weight.uniform_(-rows**-0.5, rows**-0.5)
+
+    @staticmethod
+    def network(sizes, sigmoid_last):
+        layers = nn.Sequential()
+        for i, (inputs, outputs) in enumerate(zip(sizes, sizes[1:])):
+            layer = nn.Linear(inputs, outputs)
+            nn.init.normal_(layer.weight, 0.0, (2 / (inputs + outputs))**0.5)
+            nn.init.normal_(layer.bias, 0.0, (1 / outputs)**0.5)
+            layers.append(layer)
+            layers.append(nn.Sigmoid() if sigmoid_last and i == len(sizes) - 2 else nn.ReLU())
+        return layers
+
+    def interact(self, x, vectors):
+        joined = torch.cat([x, *vectors], 1).view(len(x), -1, x.shape[1])
+        products = torch.bmm(joined, joined.transpose(1, 2))
+        count = products.shape[1]
+        i, j = zip(*((i, j) for i in range(count) for j in range(i)))
+        return torch.cat([x, products[:, list(i), list(j)]], 1)
+
+    def forward(self, dense, ids):
+        """ids (rows, tables): bags of one."""
+        offsets = torch.arange(len(ids), device=ids.device)
+        vectors = [table(ids[:, t], offsets) for t, table in enumerate(self.emb_l)]
+        return self.top_l[:-1](self.interact(self.bot_l(dense), vectors))

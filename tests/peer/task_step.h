@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/layout.h"
+#include "index/sparse.h"
 #include "models/model.h"
 #include "tasks/task_descriptor.h"
 #include "train/run_context.h"
@@ -104,8 +105,8 @@ private:
         const double factor = scale.defined() ? 1 / scale.item() : 1;
         TensorMap out;
         for (const Parameter& parameter : model_->parameters()) {
-            const Tensor grad = parameter.tensor.grad();
-            if (!grad.defined()) continue;
+            if (!parameter.tensor.grad().defined()) continue;
+            const Tensor grad = to_dense(parameter.tensor.grad());
             std::vector<double> values = grad.values();
             for (double& value : values) value *= factor;
             out["grad." + parameter.name] = Tensor::of(values, grad.shape(), DType::f32, Device{});

@@ -1,15 +1,17 @@
 // task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]: one training step for each
 // pair of files, each from the file's own weights and state, for language_model_steps.py,
-// transformer_steps.py, regression_steps.py and convnet_steps.py.
+// transformer_steps.py, regression_steps.py, convnet_steps.py, drawing_steps.py and dlrm_steps.py.
 //
 // SETTINGS: those of a run, as `halftone train` reads them; the loss scale is scaler.init_scale.
 // IN: "tokens" and "target" i64 (streams, window), with "masked" of the same shape for masked
 // tokens, and "words" i64, how many the text has (without it: those of "decoder.bias"); or
-// "features" (rows, F) and "target" (rows, 1) f32; or "image" (N, C, H, W) f32 and "label" (N) i64;
-// "state.0" (h) and "state.1" (c) where there is a state, which is zeros without them; every other
-// tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64, "grad.NAME" f32 (unscaled),
-// "state.0", "state.1" f32 as the next step would read them, and as i64 "found_inf", "resets"
-// (streams whose state was zeroed) and "changed" (weights that the step changed).
+// "features" (rows, F) and "target" (rows, 1) f32; or "image" (N, C, H, W) f32 and "label" (N) i64,
+// with "latent" (N, L) f32 for an adversarial pair; or "dense" (rows, F) f32, "ids" (rows, T) and
+// "label" (rows) i64; "state.0" (h) and "state.1" (c) where there is a state, which is zeros
+// without them; every other tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64,
+// "grad.NAME" f32 (unscaled), "state.0", "state.1" f32 as the next step would read them, and as i64
+// "found_inf", "resets" (streams whose state was zeroed) and "changed" (weights that the step
+// changed).
 
 #include <fstream>
 #include <iostream>
@@ -83,21 +85,57 @@ Input table_input(const Tensor& features, const Tensor& target, TensorMap rest) 
     return in;
 }
 
-Input picture_input(const Tensor& image, const Tensor& label, TensorMap rest) {
+/// Classes as the last layer of a classifier has them; 1 for models that draw.
+std::int64_t classes_of(const TensorMap& weights) {
+    for (const char* name : {"fc.bias", "classifier.1.bias"}) {
+        const auto found = weights.find(name);
+        if (found != weights.end()) return found->second.numel();
+    }
+    return 1;
+}
+
+/// `latent`: undefined without an adversarial pair, whose task adds that field behind the label.
+Input picture_input(const Tensor& image, const Tensor& label, const Tensor& latent,
+                    TensorMap rest) {
     Input in;
-    const std::int64_t classes = rest.contains("fc.bias") ? rest.at("fc.bias").numel()
-                                                          : rest.at("classifier.1.bias").numel();
-    const std::vector<std::string> names(static_cast<std::size_t>(classes), "class");
+    const std::vector<std::string> names(static_cast<std::size_t>(classes_of(rest)), "class");
     in.schema = classified_images({image.size(1), image.size(2), image.size(3)}, {}, names);
     in.batch = {{in_layout(image, Layout::channels_last), label}, image.size(0), image.size(0)};
+    if (latent.defined()) in.batch.fields.push_back(latent);
+    in.weights = std::move(rest);
+    return in;
+}
+
+Input click_input(const Tensor& dense, const Tensor& ids, const Tensor& label, TensorMap rest) {
+    Input in;
+    in.schema.add({.name = "dense", .kind = FieldKind::features, .shape = {dense.size(1)}});
+    in.schema.add({.name = "ids",
+                   .kind = FieldKind::indices,
+                   .dtype = DType::i64,
+                   .shape = {ids.size(1)},
+                   .cardinality = rest.at("emb_l.0.weight").size(0)});
+    in.schema.add(
+        {.name = "label", .kind = FieldKind::label, .dtype = DType::i64, .cardinality = 2});
+    in.batch = {{dense, ids, label}, dense.size(0), dense.size(0)};
     in.weights = std::move(rest);
     return in;
 }
 
 Input read_input(const char* path) {
     TensorMap tensors = load_tensors(path);
-    const Tensor image = take(tensors, "image"), label = take(tensors, "label");
-    if (image.defined() && label.defined()) return picture_input(image, label, std::move(tensors));
+    if (const Tensor dense = take(tensors, "dense"); dense.defined()) {
+        const Tensor ids = take(tensors, "ids"), label = take(tensors, "label");
+        if (!ids.defined() || !label.defined())
+            throw Error(ErrorCode::data, std::string(path) + ": dense needs ids and label");
+        return click_input(dense, ids, label, std::move(tensors));
+    }
+    const Tensor image = take(tensors, "image");
+    if (image.defined()) {
+        const Tensor label = take(tensors, "label"), latent = take(tensors, "latent");
+        if (!label.defined())
+            throw Error(ErrorCode::data, std::string(path) + ": image needs label");
+        return picture_input(image, label, latent, std::move(tensors));
+    }
     const Tensor tokens = take(tensors, "tokens"), features = take(tensors, "features");
     const Tensor target = take(tensors, "target");
     if (!target.defined() || tokens.defined() == features.defined())

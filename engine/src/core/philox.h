@@ -27,10 +27,13 @@ enum class StreamId : std::uint32_t {
     bench = 8,         ///< random data for `bench`
     split = 9,         ///< which rows of a table are test and validation rows
     generated_text = 10,
-    task = 11,          ///< random fields that a task adds; substream: epoch
-    picture_crop = 16,  ///< of pictures that are decoded for each sample; substream: epoch
-    color_jitter = 17,  ///< substream: epoch
-    cutout = 18,        ///< substream: epoch
+    task = 11,            ///< random fields that a task adds; substream: epoch
+    picture_crop = 16,    ///< of pictures that are decoded for each sample; substream: epoch
+    color_jitter = 17,    ///< substream: epoch
+    cutout = 18,          ///< substream: epoch
+    clicks_train = 20,    ///< substream: index of the sample
+    clicks_test = 21,     ///< substream: index of the sample
+    clicks_teacher = 22,  ///< what decides generated clicks; substream: the table
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on

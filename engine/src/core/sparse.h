@@ -6,9 +6,9 @@ namespace engine {
 
 /// What a sparse tensor holds (index/sparse.h).
 struct SparseParts {
-    Tensor indices;          ///< (d, n) i64, row-major
+    Tensor indices;          ///< (d, n) i64, row-major; -1: no place, its values are 0
     Tensor values;           ///< (n, sizes of the dimensions from d on), row-major
-    bool coalesced = false;  ///< each place once, in row-major order
+    bool coalesced = false;  ///< each place once at most, in row-major order
 };
 
 /// Throws Error(state) if x is dense.

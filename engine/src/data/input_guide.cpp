@@ -20,6 +20,9 @@ constexpr DType dtypes[] = {DType::f32, DType::i64, DType::boolean};
 constexpr Ragged raggeds[] = {Ragged::no, Ragged::masked, Ragged::packed};
 constexpr const char* ragged_names[] = {"no", "masked", "packed"};
 constexpr int largest_side = 1 << 14;
+constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decimal,
+                                   GuideColumn::Id::criteo};
+constexpr const char* id_names[] = {"no", "decimal", "criteo"};
 constexpr std::int64_t largest_sample = std::int64_t{1} << 31;
 
 ordered_json to_object(const FieldSpec& field) {
@@ -85,13 +88,22 @@ FieldSpec field_of(const json& object) {
     return field;
 }
 
+GuideColumn::Id id_of(const std::string& name) {
+    for (const GuideColumn::Id each : ids) {
+        if (name == id_names[static_cast<int>(each)]) return each;
+    }
+    throw std::invalid_argument("unknown name");
+}
+
 InputGuide guide_of(const json& object) {
     InputGuide guide;
     for (const json& field : object.at("fields")) guide.schema.fields.push_back(field_of(field));
     for (const json& column : object.value("columns", json::array())) {
         guide.columns.push_back({column.at("name").get<std::string>(),
                                  column.value("categories", std::vector<std::string>()),
-                                 column.at("offset").get<std::size_t>()});
+                                 column.at("offset").get<std::size_t>(),
+                                 id_of(column.value("id", std::string(id_names[0]))),
+                                 column.value("counted", false)});
     }
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
@@ -110,6 +122,8 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
     for (const GuideColumn& column : guide.columns) {
         ordered_json each = {{"name", column.name}, {"offset", column.offset}};
         if (!column.categories.empty()) each["categories"] = column.categories;
+        if (column.id != GuideColumn::Id::none) each["id"] = id_names[static_cast<int>(column.id)];
+        if (column.counted) each["counted"] = true;
         object["columns"].push_back(std::move(each));
     }
     if (!guide.vocabulary.empty()) {

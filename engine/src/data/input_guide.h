@@ -11,9 +11,14 @@ namespace engine {
 
 /// A column of a table that a person fills in.
 struct GuideColumn {
+    /// How its cells name a row of an embedding table, if they do.
+    enum class Id { none, decimal, criteo };
+
     std::string name;
     std::vector<std::string> categories{};  ///< empty: a number
-    std::size_t offset = 0;                 ///< of its first feature
+    std::size_t offset = 0;                 ///< of its first feature, or its place among the ids
+    Id id = Id::none;
+    bool counted = false;  ///< a count, whose feature is log(1 + count)
 
     std::size_t width() const { return categories.empty() ? 1 : categories.size(); }
 };

@@ -1,15 +1,14 @@
 #include "index/sparse.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "core/cast.h"
 #include "core/layout.h"
 #include "core/tape.h"
-#include "core/transfer.h"
 #include "engine/error.h"
 #include "index/index_walk.h"
+#include "kernels/sort.h"
+#include "kernels/sparse_rows.h"
 #include "pointwise/binary.h"
+#include "pointwise/compare.h"
 #include "shape/view.h"
 
 namespace engine {
@@ -48,7 +47,7 @@ struct Split {
     }
 };
 
-/// The places as one row-major number each.
+/// The places as one row-major number each; below 0 where there is none.
 Tensor flat_places(const Tensor& indices, const Shape& places) {
     const std::int64_t n = indices.size(1);
     const Strides strides = contiguous_strides(places);
@@ -57,34 +56,20 @@ Tensor flat_places(const Tensor& indices, const Shape& places) {
         const Tensor row = reshape(narrow(indices, 0, k, 1), {n});
         const Tensor step =
             Tensor::full({}, static_cast<double>(strides[k]), DType::i64, indices.device());
-        const Tensor part = mul(row, step);
+        const Tensor part = strides[k] == 1 ? row : mul(row, step);
         flat = flat.defined() ? add(flat, part) : part;
     }
     return row_major(flat);
 }
 
-std::vector<std::int64_t> on_host(const Tensor& x) {
-    std::vector<std::int64_t> out(static_cast<std::size_t>(x.numel()));
-    const Tensor host = x.copy_to(Device{});
-    std::copy_n(host.data_as<const std::int64_t>(), out.size(), out.begin());
-    return out;
-}
-
-Tensor on_device(const std::vector<std::int64_t>& values, const Shape& shape,
-                 const Device& device) {
-    const Tensor host = Tensor::empty(shape, DType::i64, Device{});
-    std::copy(values.begin(), values.end(), host.data_as<std::int64_t>());
-    return host.copy_to(device);
-}
-
-/// Indices (d, n) of places given as numbers.
-Tensor indices_of(const std::vector<std::int64_t>& flat, const Shape& places,
-                  const Device& device) {
-    const Strides strides = contiguous_strides(places);
-    std::vector<std::int64_t> out;
-    for (int k = 0; k < places.rank(); ++k)
-        for (const std::int64_t place : flat) out.push_back(place / strides[k] % places[k]);
-    return on_device(out, {places.rank(), static_cast<std::int64_t>(flat.size())}, device);
+/// Those numbers, -1 where there is none.
+Tensor places_or_holes(const Tensor& indices, const Shape& places) {
+    const Tensor flat = flat_places(indices, places);
+    if (places.rank() == 1) return flat;
+    const auto number = [&](double value) {
+        return Tensor::full({}, value, DType::i64, flat.device());
+    };
+    return where(less(flat, number(0)), number(-1), flat);
 }
 
 }  // namespace
@@ -112,18 +97,25 @@ Tensor coalesce(const Tensor& x) {
     if (parts.coalesced) return x;
     const GradMode off(false);
     const Split split(x);
-    const std::vector<std::int64_t> flat = on_host(flat_places(parts.indices, split.places));
-    std::vector<std::int64_t> once = flat, rank;
-    std::sort(once.begin(), once.end());
-    once.erase(std::unique(once.begin(), once.end()), once.end());
-    for (const std::int64_t place : flat)
-        rank.push_back(std::lower_bound(once.begin(), once.end(), place) - once.begin());
-    const auto count = static_cast<std::int64_t>(once.size());
-    const Tensor zeros = Tensor::zeros(joined(count, split.rest), x.dtype(), x.device());
-    const Tensor index = on_device(rank, {parts.indices.size(1)}, x.device());
-    return made({indices_of(once, split.places, x.device()),
-                 fold_rows(zeros, 0, index, parts.values), true},
-                x.shape());
+    const Device& device = x.device();
+    const std::int64_t n = parts.indices.size(1);
+    const Tensor keys = flat_places(parts.indices, split.places);
+    const Tensor order = Tensor::empty({n}, DType::i64, device);
+    on(device, kernels::cpu::sort_order, kernels::cuda::sort_order)(
+        order.array(), keys.array(), 1, n, 1, /*descending=*/false, current_stream());
+    const Tensor places = Tensor::empty(parts.indices.shape(), DType::i64, device);
+    const Tensor sums = empty_like(parts.values);
+    const kernels::SparseEntries entries{
+        parts.indices.data_as<const std::int64_t>(), keys.data_as<const std::int64_t>(),
+        order.data_as<const std::int64_t>(), parts.indices.size(0), n};
+    on(device, kernels::cpu::coalesce_rows, kernels::cuda::coalesce_rows)(
+        places.array(), sums.array(), entries, parts.values.array(), current_stream());
+    return made({places, sums, true}, x.shape());
+}
+
+Tensor place_numbers(const Tensor& x) {
+    const GradMode off(false);
+    return places_or_holes(sparse_parts(x).indices, Split(x).places);
 }
 
 Tensor to_dense(const Tensor& x) {
@@ -133,8 +125,8 @@ Tensor to_dense(const Tensor& x) {
     const Split split(x);
     const Tensor zeros =
         Tensor::zeros(joined(split.places.numel(), split.rest), x.dtype(), x.device());
-    const Tensor index = flat_places(parts.indices, split.places);
-    return reshape(fold_rows(zeros, 0, index, parts.values), x.shape());
+    const Tensor index = places_or_holes(parts.indices, split.places);
+    return reshape(fold_rows(zeros, 0, index, parts.values, {.holes = true}), x.shape());
 }
 
 Tensor add_sparse(const Tensor& a, const Tensor& b) {

@@ -13,8 +13,13 @@ namespace engine {
 /// Error(shape), Error(dtype), Error(value).
 Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& shape);
 /// x with each place once, its values added in f32 (f64 for f64) in their order and rounded once.
-/// Waits for the device, since the number of places must be known.
+/// It keeps room for as many places as x has entries, so nothing waits for their number: entries
+/// without a place have the indices -1 and zeros. Places come in row-major order, entries without
+/// one between them.
 Tensor coalesce(const Tensor& x);
+/// (n) i64: the row-major number of each entry's place among the dimensions that are indexed; -1
+/// for none.
+Tensor place_numbers(const Tensor& x);
 /// The dense tensor, values of a place added as coalesce() does. Does not wait. A dense x comes
 /// back as it is.
 Tensor to_dense(const Tensor& x);

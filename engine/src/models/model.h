@@ -41,6 +41,7 @@ public:
 
     bool training = true;           ///< batch statistics instead of running ones, and dropout
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step
+    bool sparse_gradients = false;  ///< of embedding tables (index/sparse.h)
     bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
     const std::vector<Parameter>& buffers() const { return registry_.buffers; }

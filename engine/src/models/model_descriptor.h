@@ -24,6 +24,7 @@ enum class ModelOutput {
     masked_token_scores,  ///< (rows * tokens, outputs): for each token, read from both sides
     image,                ///< (rows, C, H, W), of an image
     generated,            ///< (rows, C, H, W), of random numbers: an AdversarialModel
+    click_scores,         ///< (rows, 1): the logit of a click
 };
 
 /// A kind of model: the only place that knows it (design.md, D16).

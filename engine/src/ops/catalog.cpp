@@ -8,6 +8,7 @@
 #include "core/cast.h"
 #include "engine/catalog.h"
 #include "index/embedding.h"
+#include "index/embedding_bag.h"
 #include "index/gather.h"
 #include "index/index_put.h"
 #include "index/masked.h"
@@ -155,6 +156,7 @@ const OpInfo* const infos[] = {
     &narrow_info, &contiguous_info, &cat_info,
     // by index
     &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
+    &embedding_bag_info,
     &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info, &index_put_info,
     &index_put_inplace_info, &take_along_dim_info, &masked_fill_info, &masked_scatter_info,
     &tril_info, &triu_info,

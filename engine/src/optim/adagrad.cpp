@@ -1,6 +1,7 @@
 #include "optim/adagrad.h"
 
 #include "engine/error.h"
+#include "index/sparse.h"
 #include "kernels/elementwise.h"
 #include "optim/optimizer_descriptor.h"
 
@@ -21,6 +22,24 @@ void Adagrad::make_state(std::size_t i) {
     slots_[i].state1 = new_state(i, /*may_be_low=*/false);
     on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(
         slots_[i].state1.array(), settings_.initial_accumulator_value, current_stream());
+}
+
+bool Adagrad::takes_sparse_gradients() const {
+    return settings_.weight_decay == 0 && !options_.larc.on;
+}
+
+void Adagrad::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
+    const Tensor& weight = parameters_[i].tensor;
+    if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
+    if (weight_decay(slots_[i].group) != 0) {
+        throw Error(ErrorCode::value,
+                    "adagrad: the gradient of " + parameters_[i].name +
+                        " is sparse, and weight decay changes every weight",
+                    "Put the parameter in a group without weight decay, or use a dense gradient.");
+    }
+    if (!options_.larc.on && weight.is_contiguous()) return collect_rows(i, tensors);
+    weight.set_grad(to_dense(weight.grad()));
+    Optimizer::collect(i, tensors);
 }
 
 void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,

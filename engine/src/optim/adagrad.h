@@ -14,14 +14,20 @@ struct AdagradOptions {
 };
 
 /// Adagrad (Duchi et al. 2011) as PyTorch's: every weight's rate falls with the sum of its squared
-/// gradients, kept in f32 also for 16-bit weights.
+/// gradients, kept in f32 also for 16-bit weights. Of a sparse gradient (index/sparse.h) it reads
+/// and writes only the rows that are named, without weight decay; under LARC, and for a weight that
+/// is not row-major, the gradient becomes dense.
 class Adagrad final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting.
     Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
             const OptimizerOptions& options = {});
+    /// Without weight decay and LARC.
+    bool takes_sparse_gradients() const override;
 
 protected:
+    /// Throws Error(value) for a sparse gradient with weight decay.
+    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,

@@ -138,15 +138,13 @@ kernels::Array array_or_null(const Tensor& tensor) {
     return tensor.defined() ? tensor.array() : kernels::Array{nullptr, DType::f32, 0};
 }
 
-/// The 16-bit values that follow `parameter`: its own, behind a master, or the copy kept for
-/// autocast.
-Tensor low_of(const Tensor& parameter, const Tensor& master) {
-    if (master.defined()) return parameter;
-    const auto& copy = parameter.impl()->low_copy;
+}  // namespace
+
+Tensor Optimizer::low_values(std::size_t i) const {
+    if (slots_[i].master.defined()) return parameters_[i].tensor;
+    const auto& copy = parameters_[i].tensor.impl()->low_copy;
     return copy ? copy->tensor : Tensor();
 }
-
-}  // namespace
 
 kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const {
     const Slot& slot = slots_[i];
@@ -154,20 +152,20 @@ kernels::UpdateTensor Optimizer::whole(std::size_t i, const Tensor& grad) const 
             grad.array(),
             array_or_null(slot.state1),
             array_or_null(slot.state2),
-            array_or_null(low_of(parameters_[i].tensor, slot.master)),
+            array_or_null(low_values(i)),
             array_or_null(slot.state3),
             slot.group,
             static_cast<int>(i),
             slot.master.defined()};
 }
 
-void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
+void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
     const Tensor& weight = parameters_[i].tensor;
     const Tensor grad = weight.grad();
     if (grad.is_sparse()) {
         throw Error(ErrorCode::value,
                     "optimizer: the gradient of " + parameters_[i].name + " is sparse",
-                    "Use SGD or SparseAdam for it, or a dense gradient.");
+                    "Use SGD, Adagrad or SparseAdam for it, or a dense gradient.");
     }
     if (!is_dense(grad) || layout_of(weight) != layout_of(grad)) {
         // A gradient may come in another layout than the weight's (a transposed product, the
@@ -202,6 +200,7 @@ void Optimizer::advance(const float* skip) {
 void Optimizer::step() {
     tensors_.clear();
     updated_.clear();
+    rows_.clear();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (!parameters_[i].tensor.grad().defined()) continue;
         if (!has_state(i)) make_state(i);
@@ -221,6 +220,7 @@ void Optimizer::step() {
         decay_.data_as<double>(),
         options_.larc};
     run(tensors_, scalars, counts_.data());
+    put_rows_back();
     for (const std::size_t i : updated_) written(i);
 }
 

@@ -62,6 +62,9 @@ public:
     void zero_grad();
 
     bool scaling_aware() const { return options_.scaling_aware; }
+    /// Whether its settings make good use of sparse gradients (index/sparse.h): only the rows that
+    /// a gradient names are read and written.
+    virtual bool takes_sparse_gradients() const { return false; }
     const std::vector<Parameter>& parameters() const { return parameters_; }
     double lr(int group = 0) const;
     /// Takes effect at the next step; the value lives on the device.
@@ -118,7 +121,12 @@ protected:
         int group = 0;
     };
     /// Adds what of parameter i is updated in this step: all of it, and its gradient must be dense.
-    virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const;
+    virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
+    /// Adds the rows that the sparse gradient of a row-major parameter names, which it coalesces.
+    /// They are updated in copies, which step() puts back: the host need not know which they are.
+    void collect_rows(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
+    /// Whether collect_rows() was called for the parameter in this step.
+    bool updates_rows(int parameter) const;
     /// The places of its weight, gradient (dense), state and 16-bit copy.
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
     /// Of a parameter's state, in the order of Slot.
@@ -145,6 +153,17 @@ protected:
     Tensor decay_;  // f64
 
 private:
+    /// Rows of a parameter and its state that are updated in copies.
+    struct Rows {
+        int parameter;
+        Tensor numbers;          // (n) i64, -1 for none
+        TensorList whole, copy;  // (rows, length), (n, length)
+    };
+    void put_rows_back();
+    /// The 16-bit values that follow parameter i: its own, behind a master, or the copy kept for
+    /// autocast; undefined: there are none.
+    Tensor low_values(std::size_t parameter) const;
+
     bool has_state(std::size_t parameter) const { return slots_[parameter].state1.defined(); }
     void add_parameters(std::vector<Parameter> parameters, int group);
     void make_master(std::size_t parameter);
@@ -165,6 +184,7 @@ private:
     Tensor own_step_;             // by parameter, i64: updates applied to its state, if it has any
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
+    std::vector<Rows> rows_;                      // of the step in progress
     std::vector<std::size_t> updated_;
     std::vector<std::int64_t*> advanced_;
 };

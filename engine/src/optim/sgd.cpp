@@ -1,10 +1,8 @@
 #include "optim/sgd.h"
 
-#include "core/sparse.h"
 #include "engine/error.h"
 #include "index/sparse.h"
 #include "optim/optimizer_descriptor.h"
-#include "optim/sparse_rows.h"
 
 namespace engine {
 
@@ -25,7 +23,7 @@ void Sgd::make_state(std::size_t i) {
     if (settings_.momentum != 0) slots_[i].state1 = new_state(i, /*may_be_low=*/true);
 }
 
-void Sgd::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
+void Sgd::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
     const Parameter& parameter = parameters_[i];
     const Tensor& weight = parameter.tensor;
     if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
@@ -36,12 +34,15 @@ void Sgd::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) co
                     "Put the parameter in a group without weight decay, or use a dense gradient.");
     }
     if (settings_.momentum == 0 && !options_.larc.on && weight.is_contiguous()) {
-        weight.set_grad(coalesce(weight.grad()));
-        add_rows(whole(i, sparse_parts(weight.grad()).values), weight.grad(), tensors);
+        collect_rows(i, tensors);
     } else {
         weight.set_grad(to_dense(weight.grad()));
         Optimizer::collect(i, tensors);
     }
+}
+
+bool Sgd::takes_sparse_gradients() const {
+    return settings_.momentum == 0 && settings_.weight_decay == 0 && !options_.larc.on;
 }
 
 void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,

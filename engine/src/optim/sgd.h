@@ -16,19 +16,21 @@ struct SgdOptions {
 /// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD). With
 /// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
-/// Takes sparse gradients (index/sparse.h) without weight decay. A plain step writes only the rows
-/// that a gradient names: it coalesces the gradient, which waits for the device. Momentum moves
-/// every row that has had a gradient, so with it the gradient becomes dense; so it does under LARC,
-/// and for a weight that is not row-major.
+/// Takes sparse gradients (index/sparse.h) without weight decay. A plain step reads and writes only
+/// the rows that a gradient names, and coalesces the gradient. Momentum moves every row that has
+/// had a gradient, so with it the gradient becomes dense; so it does under LARC, and for a weight
+/// that is not row-major.
 class Sgd final : public Optimizer {
 public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.
     Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
         const OptimizerOptions& options = {});
+    /// Without momentum, weight decay and LARC.
+    bool takes_sparse_gradients() const override;
 
 protected:
     /// Throws Error(value) for a sparse gradient with weight decay.
-    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const override;
+    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,

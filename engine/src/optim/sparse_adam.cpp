@@ -1,9 +1,8 @@
 #include "optim/sparse_adam.h"
 
-#include "core/sparse.h"
-#include "index/sparse.h"
+#include "optim/adam.h"
 #include "optim/check.h"
-#include "optim/sparse_rows.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
@@ -15,19 +14,12 @@ SparseAdam::SparseAdam(std::vector<Parameter> parameters, const SparseAdamOption
         throw Error(ErrorCode::value, "sparse_adam: LARC goes by norms of whole tensors");
 }
 
-void SparseAdam::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) const {
+void SparseAdam::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
     const Parameter& parameter = parameters_[i];
-    const Tensor& weight = parameter.tensor;
-    if (!weight.grad().is_sparse()) {
-        throw Error(ErrorCode::value,
-                    "sparse_adam: the gradient of " + parameter.name + " is dense",
-                    "Use Adam for it, or a sparse gradient.");
-    }
-    if (!weight.is_contiguous())
-        throw Error(ErrorCode::value, "sparse_adam: " + parameter.name + " is not row-major");
-    const Tensor grad = coalesce(weight.grad());
-    weight.set_grad(grad);
-    add_rows(whole(i, sparse_parts(grad).values), grad, tensors);
+    if (parameter.tensor.grad().is_sparse()) return collect_rows(i, tensors);
+    if (settings_.dense) return Optimizer::collect(i, tensors);
+    throw Error(ErrorCode::value, "sparse_adam: the gradient of " + parameter.name + " is dense",
+                "Use Adam for it, or a sparse gradient.");
 }
 
 void SparseAdam::make_state(std::size_t i) {
@@ -37,15 +29,50 @@ void SparseAdam::make_state(std::size_t i) {
 
 void SparseAdam::run(std::span<const kernels::UpdateTensor> tensors,
                      const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    const kernels::AdamOptions options{.beta1 = settings_.beta1,
-                                       .beta2 = settings_.beta2,
-                                       .eps = settings_.eps,
-                                       .decoupled = false,
-                                       .eps_uncorrected = true};
-    on(lr_.device(), kernels::cpu::multi_tensor_adam, kernels::cuda::multi_tensor_adam)(
-        tensors, options, scalars, counts, current_stream());
+    dense_.clear();
+    sparse_.clear();
+    for (const kernels::UpdateTensor& tensor : tensors)
+        (updates_rows(tensor.parameter) ? sparse_ : dense_).push_back(tensor);
+    kernels::AdamOptions options{.beta1 = settings_.beta1,
+                                 .beta2 = settings_.beta2,
+                                 .eps = settings_.eps,
+                                 .decoupled = false};
+    const auto update =
+        on(lr_.device(), kernels::cpu::multi_tensor_adam, kernels::cuda::multi_tensor_adam);
+    // A call sets the counts, so they are those of the dense parameters where there are any.
+    if (!dense_.empty()) update(dense_, options, scalars, counts, current_stream());
+    if (sparse_.empty()) return;
+    options.eps_uncorrected = true;
+    update(sparse_, options, scalars, dense_.empty() ? counts : nullptr, current_stream());
 }
 
 std::vector<std::string> SparseAdam::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
+
+OptimizerDescriptor sparse_adam_descriptor() {
+    const SparseAdamOptions own;
+    return {
+        .kind = "sparse-adam",
+        .title = "Sparse Adam",
+        .summary =
+            "Adam that updates only the rows of embedding tables that a batch names; Adam "
+            "for the other weights.",
+        .options = {learning_rate_option(own.lr), beta1_option(own.beta1), beta2_option(own.beta2),
+                    eps_option(own.eps)},
+        .states = [](const TypedOptions&) { return 2; },
+        .check = [](const TypedOptions& o) -> std::optional<OptionConflict> {
+            if (!o.flag("larc")) return std::nullopt;
+            return OptionConflict{"larc", msg("use false: LARC goes by norms of whole tensors")};
+        },
+        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+            return std::make_unique<SparseAdam>(std::move(parameters),
+                                                SparseAdamOptions{.lr = o.number("lr"),
+                                                                  .beta1 = o.number("beta1"),
+                                                                  .beta2 = o.number("beta2"),
+                                                                  .eps = o.number("eps"),
+                                                                  .dense = true},
+                                                common);
+        }};
+}
 
 }  // namespace engine

@@ -9,21 +9,25 @@ struct SparseAdamOptions {
     double beta1 = 0.9;
     double beta2 = 0.999;
     double eps = 1e-8;
+    bool dense = false;  ///< parameters with a dense gradient are updated as Adam's
 };
 
 /// Adam for sparse gradients (index/sparse.h), as PyTorch's: only the rows that a gradient names
 /// are updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient
-/// is coalesced first, which waits for the device, and stays so.
+/// is coalesced first and stays so. With `dense` it is two optimizers in one: PyTorch's SparseAdam
+/// for the tables and its Adam for the rest.
 class SparseAdam final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are
     /// of whole tensors.
     SparseAdam(std::vector<Parameter> parameters, const SparseAdamOptions& settings,
                const OptimizerOptions& options = {});
+    bool takes_sparse_gradients() const override { return true; }
 
 protected:
-    /// The rows. Throws Error(value) for a dense gradient, or weights that are not row-major.
-    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) const override;
+    /// The rows. Throws Error(value) for a dense gradient, unless it takes those, and for weights
+    /// that are not row-major.
+    void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
@@ -31,6 +35,7 @@ protected:
 
 private:
     SparseAdamOptions settings_;
+    std::vector<kernels::UpdateTensor> dense_, sparse_;  // of one step
 };
 
 }  // namespace engine

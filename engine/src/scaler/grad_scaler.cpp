@@ -39,7 +39,7 @@ struct DeviceGradients {
 /// with those of one place added up, which may overflow.
 Tensor values_to_judge(const Tensor& grad) {
     if (!grad.is_sparse()) return dense(grad);
-    return grad.dtype() == DType::f16 ? to_dense(grad) : sparse_parts(grad).values;
+    return sparse_parts(grad.dtype() == DType::f16 ? coalesce(grad) : grad).values;
 }
 
 std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, const Device& device) {

@@ -38,6 +38,8 @@ std::vector<Phase> Task::phases() const { return {{"", {0}}}; }
 
 void Task::derive(const MetricSums&, std::span<double>) const {}
 
+void Task::end_pass(const Tensor&, MetricSums*) const {}
+
 void add_loss(TaskStep& step, const Tensor& loss, std::int64_t weight) {
     on(loss.device(), kernels::cpu::add_loss, kernels::cuda::add_loss)(
         step.sums, loss.array(), static_cast<double>(weight), current_stream());

@@ -44,6 +44,9 @@ public:
     TensorList passed;      ///< tensors that earlier phases of this micro-batch left for later ones
     TensorList state;       ///< carried state that comes in; empty: the model has none
     TensorList next_state;  ///< that goes out; the task fills it
+    /// In an evaluation Task::pass_counts() whole numbers, i64, that stay from its first batch to
+    /// its last; undefined in training.
+    Tensor pass_counts;
     /// In evaluation, the output that answers are read from: (rows, classes), (rows, targets), or
     /// (tokens, words) as the model orders them. The task fills it.
     Tensor predicted;
@@ -120,6 +123,11 @@ public:
     virtual bool has_best() const { return true; }
     /// Tokens behind those of the text's vocabulary that the task adds to it.
     virtual std::vector<std::string> added_tokens() const { return {}; }
+    /// Whole numbers that it counts over all batches of an evaluation before metrics can follow
+    /// from them: a histogram.
+    virtual std::int64_t pass_counts() const { return 0; }
+    /// Brings what was counted to the sums, on the device.
+    virtual void end_pass(const Tensor& counts, MetricSums* sums) const;
     /// Rows of a batch in evaluation where the settings leave it to the task.
     virtual std::int64_t evaluation_batch() const { return 256; }
 };

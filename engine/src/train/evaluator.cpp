@@ -29,7 +29,14 @@ Evaluator::Evaluator(Task& task, Model& model, const MixedPrecision& precision,
     : task_(task), model_(model), precision_(precision), device_(device), state_(model, device) {
     const UseScope use(MemoryUse::workspace);
     sums_ = DeviceRecord<Sums>(device_);
+    if (task_.pass_counts() > 0)
+        pass_counts_ = Tensor::empty({task_.pass_counts()}, DType::i64, device_);
+    clear_sums();
+}
+
+void Evaluator::clear_sums() {
     sums_.clear();
+    if (pass_counts_.defined()) set_zero(pass_counts_.data(), pass_counts_.bytes(), device_);
 }
 
 void Evaluator::begin() {
@@ -48,6 +55,7 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
     const DeviceBatch here = feed.upload(batch);
     TaskStep step(model_, here, precision_.casts(), &sums_.data()->sums);
     step.state = state_.in(here.rows);
+    step.pass_counts = pass_counts_;
     {
         const EvaluationMode mode(model_);
         precision_.run([&] { task_.evaluate(step); });
@@ -61,8 +69,9 @@ Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {
 }
 
 MetricSums Evaluator::take() {
+    if (pass_counts_.defined()) task_.end_pass(pass_counts_, &sums_.data()->sums);
     const auto [sums, refusal] = sums_.host();
-    sums_.clear();
+    clear_sums();
     if (const auto refused = refusal_in(refusal)) throw *refused;
     return sums;
 }

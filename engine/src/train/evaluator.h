@@ -27,6 +27,8 @@ public:
     static constexpr std::int64_t most_pictures = 64;
 
 private:
+    void clear_sums();
+
     struct Sums {
         MetricSums sums;
         kernels::RefusalNote refusal;
@@ -42,6 +44,7 @@ private:
     DeviceRecord<Sums> sums_;
     PictureBands pictures_;
     bool first_ = true;
+    Tensor pass_counts_;  // undefined: the task counts nothing over a pass
 };
 
 }  // namespace engine

@@ -2,6 +2,7 @@
 
 #include "core/cast.h"
 #include "core/layout.h"
+#include "index/sparse.h"
 #include "pointwise/binary.h"
 #include "safetensors/safetensors.h"
 
@@ -24,7 +25,7 @@ void dump_gradients(const std::string& path, const Model& model, double loss, do
     for (const auto& parameter : model.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (grad.defined())
-            add_entry("grad." + parameter.name, mul(to(grad, DType::f32), 1.0 / scale));
+            add_entry("grad." + parameter.name, mul(to(to_dense(grad), DType::f32), 1.0 / scale));
     }
     write_safetensors(path, entries, {});
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "data/batch_loader.h"
+#include "data/criteo_reader.h"
 #include "engine/error.h"
 #include "train/run_evaluation.h"
 
@@ -61,7 +62,7 @@ public:
         : hardest_(hardest) {
         const FieldSpec* label = schema.find(FieldKind::label);
         const FieldSpec* value = schema.find(FieldKind::value);
-        if (task == "classification") {
+        if (predicts_classes(task)) {
             label_ = schema.index(label->name);
             classes_ = static_cast<std::size_t>(label->cardinality);
             confusion_.assign(classes_, std::vector<std::int64_t>(classes_));
@@ -145,6 +146,14 @@ double number_in(const std::string& cell, const std::string& column) {
     throw Error(ErrorCode::value, msg("{}: {} is not a number", column, cell));
 }
 
+/// -1 if it is no whole number.
+std::int64_t whole_in(const std::string& cell) {
+    std::int64_t value = -1;
+    const char* end = cell.data() + cell.size();
+    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
+    return error == std::errc() && stopped == end ? value : -1;
+}
+
 const DataPart& part_named(const DataParts& data, const std::string& name) {
     if (name != "test" && name != "validation")
         throw Error(ErrorCode::settings, msg("{}: use test or validation", name));
@@ -154,6 +163,10 @@ const DataPart& part_named(const DataParts& data, const std::string& name) {
 }
 
 }  // namespace
+
+bool predicts_classes(const std::string& task) {
+    return task == "classification" || task == "click-prediction";
+}
 
 std::vector<double> probabilities_of(const std::vector<double>& scores) {
     const double highest = std::ranges::max(scores);
@@ -184,13 +197,16 @@ void fill_features(std::vector<float>& features, const InputGuide& guide, const 
     }
     for (std::size_t i = 0; i < guide.columns.size(); ++i) {
         const GuideColumn& column = guide.columns[i];
+        if (column.id != GuideColumn::Id::none) continue;
         if (column.offset + column.width() > features.size())
             throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
         const auto cell = row.find(column.name);
         const bool given = cell != row.end() && !cell->second.empty();
         if (column.categories.empty()) {
-            features[column.offset] = static_cast<float>(
-                given ? number_in(cell->second, column.name) : form.columns[i].usual);
+            const double value =
+                given ? number_in(cell->second, column.name) : form.columns[i].usual;
+            features[column.offset] =
+                static_cast<float>(column.counted ? std::log1p(std::max(value, 0.0)) : value);
             continue;
         }
         if (!given) continue;  // none of the categories
@@ -200,6 +216,24 @@ void fill_features(std::vector<float>& features, const InputGuide& guide, const 
                         msg("{}: {} was not in the training rows", column.name, cell->second));
         }
         features[column.offset + static_cast<std::size_t>(word - column.categories.begin())] = 1;
+    }
+}
+
+void fill_ids(std::vector<std::int64_t>& ids, std::int64_t rows, const InputGuide& guide,
+              const std::map<std::string, std::string>& row) {
+    for (const GuideColumn& column : guide.columns) {
+        if (column.id == GuideColumn::Id::none) continue;
+        if (column.offset >= ids.size())
+            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
+        const auto cell = row.find(column.name);
+        if (cell == row.end() || cell->second.empty()) continue;  // 0, as in the data
+        const std::int64_t id = column.id == GuideColumn::Id::criteo ? criteo_id(cell->second, rows)
+                                                                     : whole_in(cell->second);
+        if (id < 0 || id >= rows) {
+            throw Error(ErrorCode::value, msg("{}: {} is not an id of a table of {} rows",
+                                              column.name, cell->second, rows));
+        }
+        ids[column.offset] = id;
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autograd/accumulate.h"
 #include "autograd/backward.h"
 #include "core/layout.h"
 #include "core/observer.h"
@@ -43,7 +44,7 @@ TensorList detached(const TensorList& tensors) {
 void add_gradient(const Tensor& parameter, const Tensor& gradient) {
     const GradMode off(false);
     const Tensor before = parameter.grad();
-    parameter.set_grad(before.defined() ? add(before, gradient) : gradient);
+    parameter.set_grad(before.defined() ? add_gradients(before, gradient) : gradient);
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       random_(config.seed, number_),
       state_(model, device) {
     make_parts();
+    choose_gradients();
     precision_.attach_low_copies(model);
     const UseScope use(MemoryUse::workspace);
     sums_ = DeviceRecord<MetricSums>(device_);
@@ -89,6 +91,14 @@ void TrainStep::make_parts() {
                           make_optimizer(config_.optimizer, std::move(parameters), options),
                           {}});
     }
+}
+
+/// Sparse gradients of tables where every optimizer is the better for them. A gradient penalty
+/// differentiates gradients, which sparse ones do not take.
+void TrainStep::choose_gradients() {
+    const bool taken = std::ranges::all_of(
+        parts_, [](const Part& part) { return part.optimizer->takes_sparse_gradients(); });
+    model_.sparse_gradients = taken && config_.gradient_penalty == 0;
 }
 
 void TrainStep::zero_grad() {
@@ -123,6 +133,7 @@ void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMark
     begin(batches);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
+        coalesce_gradients(phases_[phase]);
         account_gradients();
         if (phase + 1 == phases_.size() && before_update) before_update();
         update(phases_[phase], phase + 1 == phases_.size());

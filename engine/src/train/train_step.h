@@ -77,6 +77,7 @@ private:
     };
 
     void make_parts();
+    void choose_gradients();
     std::string prefix_of(std::size_t part) const;
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
                               const StateChange& change) const;
@@ -88,6 +89,7 @@ private:
     void backward_of(const Phase& phase, const Tensor& loss, bool retain_graph);
     TensorList parameters_of(const Phase& phase) const;
     Tensor penalised(const Phase& phase, const Tensor& loss);
+    void coalesce_gradients(const Phase& phase);
     void account_gradients();
     void update(const Phase& phase, bool last);
     void check_gradients(Part& part);

@@ -3,6 +3,8 @@
 #include "core/cast.h"
 #include "core/layout.h"
 #include "core/refusals.h"
+#include "core/sparse.h"
+#include "index/sparse.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/scaler.h"
 #include "kernels/step_figures.h"
@@ -11,6 +13,25 @@
 #include "train/train_step.h"
 
 namespace engine {
+namespace {
+
+/// The values of a gradient, dense in memory; of a coalesced sparse one those that it holds.
+Tensor gradient_values(const Tensor& grad) {
+    return dense(grad.is_sparse() ? sparse_parts(grad).values : grad);
+}
+
+}  // namespace
+
+/// Norms and bounds are those of the gradients as dense tensors, so the entries of each place of a
+/// sparse one are added up first.
+void TrainStep::coalesce_gradients(const Phase& phase) {
+    for (const std::size_t part : phase.optimizers) {
+        for (const Tensor& parameter : parts_[part].tensors) {
+            const Tensor grad = parameter.grad();
+            if (grad.defined() && grad.is_sparse()) parameter.set_grad(coalesce(grad));
+        }
+    }
+}
 
 void TrainStep::check_gradients(Part& part) {
     GradScaler& scaler = precision_.scaler();
@@ -21,7 +42,7 @@ void TrainStep::check_gradients(Part& part) {
         TensorList held;
         for (const Tensor& parameter : part.tensors) {
             if (!parameter.grad().defined()) continue;
-            held.push_back(dense(parameter.grad()));
+            held.push_back(gradient_values(parameter.grad()));
             grads.push_back(held.back().array());
         }
         if (!part.judgement.defined()) part.judgement = DeviceRecord<kernels::Judgement>(device_);
@@ -39,10 +60,12 @@ void TrainStep::clip_by_value(const Part& part) {
     for (const Tensor& parameter : part.tensors) {
         const Tensor grad = parameter.grad();
         if (!grad.defined()) continue;
+        const Tensor values = grad.is_sparse() ? sparse_parts(grad).values : grad;
         const Tensor bound = scale.defined()
                                  ? to(mul(scale, config_.clip.value), grad.dtype())
                                  : Tensor::scalar(config_.clip.value, grad.dtype(), device_);
-        parameter.set_grad(minimum(maximum(grad, neg(bound)), bound));
+        const Tensor clipped = minimum(maximum(values, neg(bound)), bound);
+        parameter.set_grad(grad.is_sparse() ? with_values(grad, clipped) : clipped);
     }
 }
 

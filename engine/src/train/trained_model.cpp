@@ -108,7 +108,7 @@ struct TrainedModel::Impl {
             return out;
         }
         const auto values = predicted.values();
-        if (guide.schema.find(FieldKind::label) != nullptr && task == "classification") {
+        if (guide.schema.find(FieldKind::label) != nullptr && predicts_classes(task)) {
             out.probabilities = probabilities_of(values);
             return out;
         }
@@ -138,7 +138,7 @@ const InputForm& TrainedModel::form() const { return impl_->form; }
 const std::vector<std::string>& TrainedModel::classes() const {
     static const std::vector<std::string> none;
     const FieldSpec* label = impl_->guide.schema.find(FieldKind::label);
-    return label == nullptr || impl_->task != "classification" ? none : label->names;
+    return label == nullptr || !predicts_classes(impl_->task) ? none : label->names;
 }
 
 Answer TrainedModel::answer(const Picture& picture, bool framed) {
@@ -164,6 +164,8 @@ Answer TrainedModel::answer(const std::map<std::string, std::string>& row) {
     impl_->require(InputForm::Kind::row, "a row of a table");
     const auto sample = std::make_shared<MadeSample>(impl_->guide.schema);
     fill_features(sample->f32(impl_->input_name()), impl_->guide, impl_->form, row);
+    if (const FieldSpec* ids = impl_->guide.schema.find(FieldKind::indices))
+        fill_ids(sample->i64(ids->name), ids->cardinality, impl_->guide, row);
     return impl_->answer(sample);
 }
 

@@ -9,10 +9,10 @@
 #include "autograd/backward.h"
 #include "core/sparse.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "index/sparse.h"
 #include "pointwise/binary.h"
 #include "shape/sum.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
@@ -76,8 +76,10 @@ TEST(SparseGradient, HoldsTheRowsThatTheIndexNames) {
     EXPECT_EQ(to_dense(grad).values(), (Values{3, 4, 0, 0, 6, 8}));
     const Tensor once = coalesce(grad);
     EXPECT_TRUE(sparse_parts(once).coalesced);
-    EXPECT_EQ(sparse_parts(once).indices.values(), (Values{0, 2}));
-    EXPECT_EQ(sparse_parts(once).values.values(), (Values{3, 4, 6, 8}));
+    EXPECT_EQ(sparse_parts(once).indices.values(), (Values{0, 2, -1})) << "room for each entry";
+    EXPECT_EQ(sparse_parts(once).values.values(), (Values{3, 4, 6, 8, 0, 0}));
+    EXPECT_EQ(to_dense(once).values(), to_dense(grad).values());
+    EXPECT_EQ(place_numbers(once).values(), (Values{0, 2, -1}));
 }
 
 TEST(SparseGradient, AddsUpOverPassesAndMeetsADenseOne) {
@@ -116,8 +118,11 @@ TEST(SparseGradient, CoalescesPlacesOfTwoDimensions) {
     const Tensor y = sparse_tensor(Tensor::of({1, 0, 1, 2, 1, 2}, {2, 3}, DType::i64),
                                    Tensor::of({16, 32, 64}, {3}, DType::f16), {2, 3});
     const Tensor once = coalesce(y);
-    EXPECT_EQ(sparse_parts(once).indices.values(), (Values{0, 1, 1, 2}));
-    EXPECT_EQ(sparse_parts(once).values.values(), (Values{32, 80}));
+    EXPECT_EQ(sparse_parts(once).indices.values(), (Values{0, 1, -1, 1, 2, -1}));
+    EXPECT_EQ(sparse_parts(once).values.values(), (Values{32, 80, 0}));
+    EXPECT_EQ(to_dense(once).values(), to_dense(y).values());
+    EXPECT_EQ(place_numbers(once).values(), (Values{1, 5, -1}));
+    EXPECT_EQ(to_dense(add_sparse(once, y)).values(), (Values{0, 64, 0, 0, 0, 160}));
 }
 
 TEST(SparseGradient, IsRefusedWhereElementsAreRead) {

@@ -28,6 +28,14 @@ ModelShape shape_for(const ModelDescriptor& kind) {
                   .cardinality = 11,
                   .windowed = true}},
                 11};
+    if (kind.output == ModelOutput::click_scores)
+        return {{{.name = "dense", .kind = FieldKind::features, .shape = {13}},
+                 {.name = "ids",
+                  .kind = FieldKind::indices,
+                  .dtype = DType::i64,
+                  .shape = {4},
+                  .cardinality = 9}},
+                1};
     if (kind.output == ModelOutput::generated)
         return {{{.name = "latent", .shape = {100}}}, 0, {3, 32, 32}};
     return {{{.name = "image", .kind = FieldKind::image, .shape = {3, 32, 32}}}, 5, {3, 32, 32}};

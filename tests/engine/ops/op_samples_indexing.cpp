@@ -1,4 +1,5 @@
 #include "index/embedding.h"
+#include "index/embedding_bag.h"
 #include "index/gather.h"
 #include "index/index_put.h"
 #include "index/masked.h"
@@ -238,6 +239,23 @@ void add_indexing_samples(std::vector<OpSample>& out) {
                  return embedding(places({2, 0, 2, 1}), x[0], {.padding_idx = -1});
              },
              {{4, 3}});
+    by_index("embedding_bag", "rows of bags",
+             [](In x) {
+                 return embedding_bag(places({3, 0, 3, 1}, {2, 2}), x[0]);
+             },
+             {{4, 3}});
+    by_index("embedding_bag", "offsets, padding",
+             [](In x) {
+                 return embedding_bag(places({2, 0, 2, 1, 1}), x[0], places({0, 3, 3}), {},
+                                      {.mode = BagMode::mean, .padding_idx = 0});
+             },
+             {{4, 3}});
+    by_index("embedding_bag", "weights of samples",
+             [](In x) {
+                 return embedding_bag(places({2, 0, 2, 1, 1}), x[0], places({0, 3, 5}), x[1],
+                                      {.mode = BagMode::sum, .include_last_offset = true});
+             },
+             {{4, 3}, {5}});
     add_writes(by_index);
     add_parts(by_index);
 }

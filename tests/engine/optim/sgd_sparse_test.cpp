@@ -24,7 +24,7 @@ Tensor dense_twin(const Tensor& w, const SgdOptions& settings, const std::vector
     return twin;
 }
 
-TEST(SparseSgd, FollowsPyTorchOver20Updates) {
+TEST(SparseSgd, AndAdagradFollowPyTorchOver20Updates) {
     const Golden golden;
     for (const nlohmann::json& variant : golden.setting("sparse")) {
         for (const DType dtype : {DType::f32, DType::f64}) {

@@ -87,6 +87,25 @@ TEST(SparseAdam, UnscalesAndSkipsOnTheDeviceWithMastersToo) {
     }
 }
 
+TEST(SparseAdam, UpdatesDenseParametersAsAdamIfItTakesThem) {
+    const Tensor table = table_of({1, 2, 3, 4}, {2, 2}), bias = table_of({1, -1}, {1, 2});
+    const Tensor same_table = table_of({1, 2, 3, 4}, {2, 2}), same_bias = table_of({1, -1}, {1, 2});
+    SparseAdam both({{"table", table}, {"bias", bias}}, {.lr = 0.25, .eps = 0.125, .dense = true});
+    SparseAdam rows({{"table", same_table}}, {.lr = 0.25, .eps = 0.125});
+    Adam rest({{"bias", same_bias}}, {.lr = 0.25, .eps = 0.125});
+    for (int t = 0; t < 3; ++t) {
+        for (const Tensor& w : {table, same_table})
+            w.set_grad(sparse_rows({1, 1}, {1, 2, 3, 4.0 * t}, {2, 2}));
+        for (const Tensor& w : {bias, same_bias}) w.set_grad(Tensor::of({0.5, 2.0 - t}, {1, 2}));
+        both.step();
+        rows.step();
+        rest.step();
+    }
+    EXPECT_EQ(table.values(), same_table.values());
+    EXPECT_EQ(bias.values(), same_bias.values());
+    EXPECT_EQ(both.state(1)[1].second.values(), rest.state(0)[1].second.values());
+}
+
 TEST(SparseAdam, AndTheOthersRefuseEachOthersGradients) {
     const Tensor w = table_of({1, 2, 3, 4}, {2, 2});
     SparseAdam sparse({{"w", w}}, {});

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/schema.h"
+
+namespace engine {
+
+/// Fields of click data: "dense" (names.size() numbers), "ids" (one id below `rows` for each of
+/// `tables` tables) and "label".
+Schema click_schema(std::vector<std::string> names, std::int64_t tables, std::int64_t rows);
+
+}  // namespace engine

@@ -1,0 +1,176 @@
+#include "models/dlrm.h"
+
+#include <cmath>
+
+#include "core/transfer.h"
+#include "engine/error.h"
+#include "index/embedding_bag.h"
+#include "index/gather.h"
+#include "linalg/matmul.h"
+#include "models/model_descriptor.h"
+#include "pointwise/activation.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+/// Layers with ReLU between them, numbered as in PyTorch's Sequential, where every second module is
+/// an activation. Weights are drawn from N(0, 2 / (in + out)), biases from N(0, 1 / out).
+std::vector<Linear> network(TensorRegistry& registry, const std::string& name,
+                            const std::vector<std::int64_t>& sizes) {
+    std::vector<Linear> layers;
+    for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+        const std::int64_t in = sizes[i], out = sizes[i + 1];
+        Linear layer;
+        const std::string module = name + "." + std::to_string(2 * i);
+        layer.module = ModuleName(module);
+        layer.weight = registry.normal(module + ".weight", {out, in},
+                                       std::sqrt(2 / static_cast<double>(in + out)), true);
+        layer.bias =
+            registry.normal(module + ".bias", {out}, std::sqrt(1 / static_cast<double>(out)), true);
+        layers.push_back(std::move(layer));
+    }
+    return layers;
+}
+
+/// Pairs (i, j), j < i, row by row, of the vectors of a sample.
+std::vector<std::int64_t> pairs_of(std::int64_t vectors) {
+    std::vector<std::int64_t> places;
+    for (std::int64_t i = 0; i < vectors; ++i)
+        for (std::int64_t j = 0; j < i; ++j) places.push_back(i * vectors + j);
+    return places;
+}
+
+std::vector<std::int64_t> joined(std::int64_t first, std::vector<std::int64_t> middle,
+                                 std::int64_t last) {
+    middle.insert(middle.begin(), first);
+    middle.push_back(last);
+    return middle;
+}
+
+}  // namespace
+
+Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)
+    : Model(seed, device), width_(sizes.embedding), pairs_(pairs_of(sizes.tables + 1)) {
+    for (std::int64_t t = 0; t < sizes.tables; ++t) {
+        const std::string name = "emb_l." + std::to_string(t);
+        table_names_.emplace_back(name);
+        tables_.push_back(registry_.uniform(name + ".weight", {sizes.rows, width_},
+                                            std::sqrt(1 / static_cast<double>(sizes.rows)),
+                                            /*autocast_low=*/false));
+    }
+    bottom_ = network(registry_, "bot_l", joined(sizes.numbers, sizes.bottom, width_));
+    const auto pairs = static_cast<std::int64_t>(pairs_.size());
+    top_ = network(registry_, "top_l", joined(width_ + pairs, sizes.top, 1));
+    const UseScope use(MemoryUse::weights);
+    pair_index_ = Tensor::empty({pairs}, DType::i64, device);
+    copy_from_host(pair_index_.data(), pairs_.data(), pair_index_.bytes(), device);
+}
+
+/// (B, width) and the ids (B, T) -> (B, width + pairs).
+Tensor Dlrm::interact(const Tensor& x, const Tensor& ids) const {
+    TensorList vectors{x};
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        const ModuleScope opened(table_names_[t]);
+        vectors.push_back(embedding_bag(narrow(ids, 1, static_cast<std::int64_t>(t), 1), tables_[t],
+                                        {}, {},
+                                        {.mode = BagMode::sum, .sparse = sparse_gradients}));
+    }
+    const auto count = static_cast<std::int64_t>(vectors.size());
+    const Tensor all = reshape(cat(vectors, 1), {x.size(0), count, width_});
+    const Tensor products = matmul(all, transpose(all, 1, 2));
+    const Tensor pairs =
+        index_select(reshape(products, {x.size(0), count * count}), 1, pair_index_);
+    return cat({x, pairs}, 1);
+}
+
+TensorList Dlrm::forward(const TensorList& inputs) {
+    Tensor x = inputs[0];
+    for (const Linear& layer : bottom_) x = relu(layer(x));
+    x = interact(x, inputs[1]);
+    for (std::size_t i = 0; i + 1 < top_.size(); ++i) x = relu(top_[i](x));
+    return {top_.back()(x)};
+}
+
+OnnxValues Dlrm::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
+    OnnxValue x = inputs[0];
+    for (const Linear& layer : bottom_) x = graph.node("Relu", {layer.graph(graph, x)});
+    const auto count = static_cast<std::int64_t>(tables_.size()) + 1;
+    OnnxValues vectors{graph.node("Unsqueeze", {x, graph.integers({1})})};
+    for (std::int64_t t = 0; t + 1 < count; ++t) {
+        const ModuleName& name = table_names_[static_cast<std::size_t>(t)];
+        const ModuleScope opened(name);
+        const OnnxValue ids =
+            graph.node("Gather", {inputs[1], graph.integers({t})}, {{"axis", std::int64_t{1}}});
+        const OnnxValue table =
+            graph.weight(name.text() + ".weight", tables_[static_cast<std::size_t>(t)]);
+        vectors.push_back(graph.node("Gather", {table, ids}));  // a bag of one
+    }
+    const OnnxValue all = graph.node("Concat", vectors, {{"axis", std::int64_t{1}}});
+    const OnnxValue turned =
+        graph.node("Transpose", {all}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
+    const OnnxValue products = graph.node(
+        "Reshape", {graph.node("MatMul", {all, turned}), graph.integers({-1, count * count})});
+    const OnnxValue pairs =
+        graph.node("Gather", {products, graph.integers(pairs_)}, {{"axis", std::int64_t{1}}});
+    x = graph.node("Concat", {x, pairs}, {{"axis", std::int64_t{1}}});
+    for (std::size_t i = 0; i + 1 < top_.size(); ++i)
+        x = graph.node("Relu", {top_[i].graph(graph, x)});
+    return {top_.back().graph(graph, x)};
+}
+
+namespace {
+
+std::vector<OptionSpec> dlrm_options() {
+    return {{.name = "bottom",
+             .label = "Bottom layers",
+             .default_value = std::vector<std::int64_t>{512, 256, 64},
+             .help = "Sizes of the hidden layers that the numbers go through, first to last. One "
+                     "more layer has the embedding's width.",
+             .lowest = 1,
+             .highest = 65536,
+             .prominent = true},
+            {.name = "top",
+             .label = "Top layers",
+             .default_value = std::vector<std::int64_t>{512, 256},
+             .help = "Sizes of the hidden layers behind the interaction, first to last.",
+             .lowest = 1,
+             .highest = 65536,
+             .prominent = true},
+            {.name = "embedding",
+             .label = "Embedding width",
+             .default_value = std::int64_t{16},
+             .help = "Numbers that stand for each id of a table.",
+             .lowest = 1,
+             .highest = 65536,
+             .prominent = true}};
+}
+
+}  // namespace
+
+ModelDescriptor dlrm_descriptor() {
+    return {.kind = "dlrm",
+            .title = "DLRM",
+            .summary =
+                "Recommendation model: embedding tables for ids, small networks for numbers, "
+                "and the products of all pairs.",
+            .inputs = {FieldKind::features},
+            .output = ModelOutput::click_scores,
+            .options = dlrm_options(),
+            .second_derivative = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                const auto& inputs = setup.shape.inputs;
+                if (inputs.size() != 2)
+                    throw Error(ErrorCode::settings, msg("dlrm: needs numbers and ids of tables"));
+                Dlrm::Sizes sizes;
+                sizes.numbers = inputs[0].shape.numel();
+                sizes.tables = inputs[1].shape.numel();
+                sizes.rows = inputs[1].cardinality;
+                sizes.embedding = setup.options.whole("embedding");
+                sizes.bottom = setup.options.wholes("bottom");
+                sizes.top = setup.options.wholes("top");
+                return std::make_unique<Dlrm>(sizes, setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine

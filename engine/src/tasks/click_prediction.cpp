@@ -1,0 +1,102 @@
+#include "core/cast.h"
+#include "core/layout.h"
+#include "kernels/scores.h"
+#include "loss/loss.h"
+#include "shape/view.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+using kernels::ScoreBins;
+
+/// Whether a sample is clicked, from its numbers and ids: binary cross entropy of a logit. The
+/// metric is the AUC from a histogram of the logits: over all pairs of a part in an evaluation, and
+/// over the pairs within each batch in training, whose weights move from batch to batch.
+class ClickPrediction final : public Task {
+public:
+    explicit ClickPrediction(const TaskSetup& setup)
+        : schemas_(setup),
+          numbers_(setup.data.index(setup.data.find(FieldKind::features)->name)),
+          ids_(setup.data.index(setup.data.find(FieldKind::indices)->name)),
+          label_(setup.data.index(setup.data.find(FieldKind::label)->name)) {}
+
+    const Schema& schema(bool training) const override {
+        return training ? schemas_.training : schemas_.evaluation;
+    }
+    ModelShape model_shape() const override {
+        const auto& fields = schemas_.evaluation.fields;
+        return {{fields[numbers_], fields[ids_]}, 1};
+    }
+
+    TensorList losses(TaskStep& step) override {
+        const Tensor& labels = step.batch[label_];
+        const Tensor logits =
+            step.forward(TensorList{step.batch[numbers_], step.batch[ids_]}).front();
+        const Tensor clicked = reshape(to(labels, logits.dtype()), logits.shape());
+        const Tensor loss = binary_cross_entropy_with_logits(logits, clicked);
+        if (!step.training()) step.predicted = two_scores(logits);
+        add_loss(step, loss, step.batch.rows);
+        count(step, logits, labels);
+        return {loss};
+    }
+
+    std::vector<Metric> metrics() const override { return metric_list(); }
+    void derive(const MetricSums& sums, std::span<double> values) const override {
+        values[0] = sums.values[0] / sums.values[1];  // NaN with one class alone
+        values[1] = sums.values[2] / sums.weight;
+    }
+    std::int64_t pass_counts() const override { return ScoreBins::size; }
+    void end_pass(const Tensor& counts, MetricSums* sums) const override {
+        on(counts.device(), kernels::cpu::add_score_pairs, kernels::cuda::add_score_pairs)(
+            sums->values, counts.data_as<const std::int64_t>(), current_stream());
+    }
+    std::int64_t evaluation_batch() const override { return 4096; }
+
+    static const std::vector<Metric>& metric_list() {
+        static const std::vector<Metric> metrics = {
+            {.key = "auc", .title = "AUC"},
+            {.key = "accuracy", .title = "Accuracy", .is_share = true}};
+        return metrics;
+    }
+
+private:
+    /// Scores of two classes with the probabilities that the logits stand for.
+    static Tensor two_scores(const Tensor& logits) {
+        return cat({Tensor::zeros(logits.shape(), logits.dtype(), logits.device()), logits}, 1);
+    }
+    void count(const TaskStep& step, const Tensor& logits, const Tensor& labels) const {
+        const Tensor scores = in_layout(logits.detach(), Layout::contiguous);
+        const bool whole = step.pass_counts.defined();
+        const Tensor counts = whole ? step.pass_counts
+                                    : Tensor::zeros({ScoreBins::size}, DType::i64, logits.device());
+        on(scores.device(), kernels::cpu::count_scores, kernels::cuda::count_scores)(
+            counts.data_as<std::int64_t>(), scores.array(), labels.array(), current_stream());
+        if (!whole) end_pass(counts, step.sums);
+    }
+
+    TaskSchemas schemas_;
+    std::size_t numbers_, ids_, label_;
+};
+
+bool fits(const Schema& data, const ModelDescriptor& model) {
+    const FieldSpec* label = data.find(FieldKind::label);
+    return label != nullptr && label->shape.rank() == 0 && label->cardinality == 2 &&
+           data.find(FieldKind::features) != nullptr && data.find(FieldKind::indices) != nullptr &&
+           model.output == ModelOutput::click_scores;
+}
+
+}  // namespace
+
+TaskDescriptor click_prediction_descriptor() {
+    return {.kind = "click-prediction",
+            .title = "Click prediction",
+            .summary = "Predicts how likely a click is from numbers and ids.",
+            .metrics = ClickPrediction::metric_list(),
+            .fits = fits,
+            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
+                return std::make_unique<ClickPrediction>(setup);
+            }};
+}
+
+}  // namespace engine
