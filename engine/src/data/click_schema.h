@@ -7,8 +7,8 @@
 
 namespace engine {
 
-/// Fields of click data: "dense" (names.size() numbers), "ids" (one id below `rows` for each of
-/// `tables` tables) and "label".
+/// Fields of click data: "ids" (one id below `rows` for each of `tables` tables), "dense"
+/// (names.size() numbers) and "label".
 Schema click_schema(std::vector<std::string> names, std::int64_t tables, std::int64_t rows);
 
 }  // namespace engine

@@ -132,9 +132,9 @@ double ClicksGeneratedDataset::logit(std::int64_t index) const { return logit(sa
 
 void ClicksGeneratedDataset::read(std::int64_t index, const SampleFields& out) const {
     const Sample made = sample(index);
-    const auto x = out.f32(0);
+    const auto x = out.f32(1);
     for (std::size_t j = 0; j < x.size(); ++j) x[j] = static_cast<float>(made.x[j]);
-    const auto ids = out.i64(1);
+    const auto ids = out.i64(0);
     std::copy_n(made.ids.begin(), ids.size(), ids.begin());
     if (const auto label = out.i64(2); !label.empty())
         label[0] = made.decision * (1 + std::exp(-logit(made))) < 1 ? 1 : 0;

@@ -105,8 +105,8 @@ CriteoDataset::CriteoDataset(std::vector<CriteoRow> rows, std::int64_t table_row
 
 void CriteoDataset::read(std::int64_t index, const SampleFields& out) const {
     const CriteoRow& row = rows_[static_cast<std::size_t>(index)];
-    std::copy_n(row.dense.begin(), out.f32(0).size(), out.f32(0).begin());
-    std::copy_n(row.id.begin(), out.i64(1).size(), out.i64(1).begin());
+    std::copy_n(row.dense.begin(), out.f32(1).size(), out.f32(1).begin());
+    std::copy_n(row.id.begin(), out.i64(0).size(), out.i64(0).begin());
     if (const auto label = out.i64(2); !label.empty()) label[0] = row.label;
 }
 

@@ -154,7 +154,7 @@ ModelDescriptor dlrm_descriptor() {
             .summary =
                 "Recommendation model: embedding tables for ids, small networks for numbers, "
                 "and the products of all pairs.",
-            .inputs = {FieldKind::features},
+            .inputs = {FieldKind::indices},
             .output = ModelOutput::click_scores,
             .options = dlrm_options(),
             .second_derivative = true,

@@ -23,7 +23,9 @@ std::vector<OnnxDim> state_dims(const Shape& state) {
 
 std::vector<OnnxDim> output_dims(const ModelShape& shape, ModelOutput output) {
     if (output != ModelOutput::image && output != ModelOutput::generated)
-        return {output == ModelOutput::token_scores ? "tokens" : "batch", shape.outputs};
+        return {output == ModelOutput::scores || output == ModelOutput::click_scores ? "batch"
+                                                                                     : "tokens",
+                shape.outputs};
     std::vector<OnnxDim> dims{"batch"};
     for (const std::int64_t size : shape.output) dims.emplace_back(size);
     return dims;

@@ -48,7 +48,7 @@ Names models_for(const std::string& dataset) {
 /// Names that the settings know (interfaces.md) and that this version cannot run.
 const Names& known_elsewhere() {
     static const Names names = {"resnet34",   "resnet50", "resnet101",      "resnet152",
-                                "resnext101", "bert",     "transformer-lm", "dlrm"};
+                                "resnext101", "bert",     "transformer-lm"};
     return names;
 }
 

@@ -20,7 +20,9 @@ using testing::HasSubstr;
 std::string line(const std::map<std::size_t, std::string>& changed = {}) {
     std::string out;
     for (std::size_t i = 0; i < 40; ++i) {
-        std::string field = i == 0 ? "1" : i < 14 ? std::to_string(i - 3) : "68fd1e64";
+        std::string field = i == 0   ? "1"
+                            : i < 14 ? std::to_string(static_cast<int>(i) - 3)
+                                     : "68fd1e64";
         if (const auto found = changed.find(i); found != changed.end()) field = found->second;
         out += (i == 0 ? "" : "\t") + field;
     }

@@ -40,7 +40,7 @@ TEST(SparseStep, UpdatesTheRowsThatTheBatchNamesAndNoOthers) {
         const auto before = weights_of(fixture);
         fixture.step(1);
         const auto after = weights_of(fixture);
-        const auto ids = fixture.batches[0].fields[1].values<std::int64_t>();
+        const auto ids = fixture.batches[0].fields[0].values<std::int64_t>();
         for (std::size_t t = 0; t < 3; ++t) {
             std::set<std::size_t> named;
             for (std::size_t r = t; r < ids.size(); r += 3)

@@ -30,7 +30,7 @@ using Rows = std::vector<std::pair<std::vector<double>, std::vector<double>>>;
 
 DeviceBatch batch_of(const std::vector<double>& logits, const std::vector<double>& labels) {
     const auto rows = static_cast<std::int64_t>(labels.size());
-    return {{Tensor::of(logits, {rows, 1}), Tensor::zeros({rows, 1}, DType::i64),
+    return {{Tensor::zeros({rows, 1}, DType::i64), Tensor::of(logits, {rows, 1}),
              Tensor::of(labels, {rows}, DType::i64)},
             rows,
             rows};
@@ -98,12 +98,12 @@ TEST(ClickPrediction, LearnsInEveryPrecisionWithEachOptimizerOfSparseGradients) 
             SCOPED_TRACE(std::string(precision) + " " + optimizer);
             RunConfig config = small_click_run(precision, optimizer);
             config.batch_size = 256;
-            config.dataset.train_limit = 20000;
+            config.dataset.train_limit = 60000;  // 234 batches
             test::TrainerFixture fixture(config, default_device());
             EXPECT_TRUE(fixture.trainer.model().sparse_gradients);
             for (int i = 0; i < 150; ++i) fixture.step(i);
             for (int i = 0; i < 8; ++i) {
-                fixture.collator.make(fixture.batches[0], 0, 60 + i);
+                fixture.collator.make(fixture.batches[0], 0, 160 + i);
                 fixture.trainer.evaluate(fixture.batches[0], *fixture.feed);
             }
             std::array<double, 2> values{};

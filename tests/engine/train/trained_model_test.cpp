@@ -10,7 +10,7 @@
 #include "engine/error.h"
 #include "engine/sample_pictures.h"
 #include "engine/session.h"
-#include "support/device_support.h"
+#include "support/click_run.h"
 #include "temp_folder.h"
 
 // Trained runs at work: evaluated again, asked for single inputs, and for text.
@@ -73,7 +73,8 @@ TEST_F(TrainedModels, EvaluateToTheFiguresThatTheirRunsEndedWith) {
     for (const RunConfig& from :
          {small_run("mlp", "fp32"), small_run("lenet", "amp-fp16"), small_run("mlp", "o2-fp16"),
           small_run("mlp", "amp-bf16"), small_text_run("amp-fp16"),
-          small_transformer_run("amp-bf16"), small_masked_run("amp-fp16"), regression()}) {
+          small_transformer_run("amp-bf16"), small_masked_run("amp-fp16"), regression(),
+          test::small_click_run("amp-bf16")}) {
         RunConfig config = from;
         config.epochs = config.dataset.kind == "csv" ? 2 : 1;
         config.dataset.train_limit = config.dataset.kind == "text-generated" ? 400 : 640;
@@ -87,6 +88,30 @@ TEST_F(TrainedModels, EvaluateToTheFiguresThatTheirRunsEndedWith) {
         for (const MetricValue& metric : run.test.metrics)
             EXPECT_EQ(report.figures.of(metric.key), metric.value) << metric.key;
     }
+}
+
+TEST_F(TrainedModels, AnswerToARowOfNumbersAndIds) {
+    RunConfig config = test::small_click_run("fp32");
+    config.epochs = 1;
+    config.dataset.train_limit = 640;
+    config.dataset.test_limit = 100;
+    TrainedModel model(train(config).folder);
+    EXPECT_THAT(model.classes(), ElementsAre("no click", "click"));
+    EXPECT_THAT(model.form().columns, SizeIs(13 + 3));
+    const auto click = [&](const std::map<std::string, std::string>& row) {
+        return model.answer(row).probabilities.at(1);
+    };
+    const double usual = click({});
+    EXPECT_TRUE(usual > 0 && usual < 1);
+    EXPECT_NE(click({{"x1", "2"}}), usual);
+    EXPECT_NE(click({{"id3", "7"}}), usual);
+    EXPECT_EQ(click({{"id3", "0"}, {"x1", "0"}}), usual) << "what is missing is 0";
+    for (const char* wrong : {"20", "-1", "1.5", "x"})
+        EXPECT_THROW((void)click({{"id1", wrong}}), Error) << wrong;
+    EXPECT_THROW((void)click({{"id4", "1"}}), Error);
+    const PartReport report = model.evaluate("test", 3);
+    EXPECT_EQ(report.support(0) + report.support(1), 100);
+    EXPECT_THAT(report.hardest, SizeIs(3));
 }
 
 TEST_F(TrainedModels, CountConfusionsAndFindTheHardestSamples) {
