@@ -2593,10 +2593,6 @@
         <translation>只更新批中用到的嵌入表行的 Adam；其余权重用普通 Adam。</translation>
     </message>
     <message>
-        <source>use false: LARC goes by norms of whole tensors</source>
-        <translation>请设为 false：LARC 依据整个张量的范数</translation>
-    </message>
-    <message>
         <source>{}: {} is not an id of a table of {} rows</source>
         <translation>{}：{} 不是 {} 行的表中的编号</translation>
     </message>

@@ -1,5 +1,6 @@
 #include "optim/sparse_adam.h"
 
+#include "index/sparse.h"
 #include "optim/adam.h"
 #include "optim/check.h"
 #include "optim/optimizer_descriptor.h"
@@ -10,13 +11,15 @@ SparseAdam::SparseAdam(std::vector<Parameter> parameters, const SparseAdamOption
                        const OptimizerOptions& options)
     : Optimizer(std::move(parameters), options, settings.lr), settings_(settings) {
     check_moments("sparse_adam", settings.beta1, settings.beta2, settings.eps);
-    if (options.larc.on)
+    if (options.larc.on && !settings.dense)
         throw Error(ErrorCode::value, "sparse_adam: LARC goes by norms of whole tensors");
 }
 
 void SparseAdam::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
     const Parameter& parameter = parameters_[i];
-    if (parameter.tensor.grad().is_sparse()) return collect_rows(i, tensors);
+    const Tensor grad = parameter.tensor.grad();
+    if (grad.is_sparse() && !options_.larc.on) return collect_rows(i, tensors);
+    if (grad.is_sparse()) parameter.tensor.set_grad(to_dense(grad));
     if (settings_.dense) return Optimizer::collect(i, tensors);
     throw Error(ErrorCode::value, "sparse_adam: the gradient of " + parameter.name + " is dense",
                 "Use Adam for it, or a sparse gradient.");
@@ -50,29 +53,24 @@ std::vector<std::string> SparseAdam::state_names() const { return {"exp_avg", "e
 
 OptimizerDescriptor sparse_adam_descriptor() {
     const SparseAdamOptions own;
-    return {
-        .kind = "sparse-adam",
-        .title = "Sparse Adam",
-        .summary =
-            "Adam that updates only the rows of embedding tables that a batch names; Adam "
-            "for the other weights.",
-        .options = {learning_rate_option(own.lr), beta1_option(own.beta1), beta2_option(own.beta2),
-                    eps_option(own.eps)},
-        .states = [](const TypedOptions&) { return 2; },
-        .check = [](const TypedOptions& o) -> std::optional<OptionConflict> {
-            if (!o.flag("larc")) return std::nullopt;
-            return OptionConflict{"larc", msg("use false: LARC goes by norms of whole tensors")};
-        },
-        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
-                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<SparseAdam>(std::move(parameters),
-                                                SparseAdamOptions{.lr = o.number("lr"),
-                                                                  .beta1 = o.number("beta1"),
-                                                                  .beta2 = o.number("beta2"),
-                                                                  .eps = o.number("eps"),
-                                                                  .dense = true},
-                                                common);
-        }};
+    return {.kind = "sparse-adam",
+            .title = "Sparse Adam",
+            .summary =
+                "Adam that updates only the rows of embedding tables that a batch names; Adam "
+                "for the other weights.",
+            .options = {learning_rate_option(own.lr), beta1_option(own.beta1),
+                        beta2_option(own.beta2), eps_option(own.eps)},
+            .states = [](const TypedOptions&) { return 2; },
+            .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                       const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<SparseAdam>(std::move(parameters),
+                                                    SparseAdamOptions{.lr = o.number("lr"),
+                                                                      .beta1 = o.number("beta1"),
+                                                                      .beta2 = o.number("beta2"),
+                                                                      .eps = o.number("eps"),
+                                                                      .dense = true},
+                                                    common);
+            }};
 }
 
 }  // namespace engine

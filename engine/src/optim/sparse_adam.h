@@ -15,14 +15,14 @@ struct SparseAdamOptions {
 /// Adam for sparse gradients (index/sparse.h), as PyTorch's: only the rows that a gradient names
 /// are updated, moments and all; eps is added to sqrt(v) before its bias is corrected. The gradient
 /// is coalesced first and stays so. With `dense` it is two optimizers in one: PyTorch's SparseAdam
-/// for the tables and its Adam for the rest.
+/// for the tables and its Adam for the rest; under LARC Adam for all.
 class SparseAdam final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are
-    /// of whole tensors.
+    /// of whole tensors, unless it takes dense gradients.
     SparseAdam(std::vector<Parameter> parameters, const SparseAdamOptions& settings,
                const OptimizerOptions& options = {});
-    bool takes_sparse_gradients() const override { return true; }
+    bool takes_sparse_gradients() const override { return !options_.larc.on; }
 
 protected:
     /// The rows. Throws Error(value) for a dense gradient, unless it takes those, and for weights

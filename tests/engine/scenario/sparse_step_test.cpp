@@ -107,6 +107,7 @@ TEST(SparseStep, WeightDecayMomentumAndOtherOptimizersTakeDenseGradients) {
     EXPECT_FALSE(sparse("sgd", {})) << "momentum and decay";
     EXPECT_FALSE(sparse("adagrad", {{"weight_decay", 0.1}}));
     EXPECT_FALSE(sparse("adagrad", {{"larc", true}}));
+    EXPECT_FALSE(sparse("sparse-adam", {{"larc", true}}));
     EXPECT_TRUE(sparse("adagrad", {}));
     EXPECT_TRUE(sparse("sparse-adam", {}));
 }

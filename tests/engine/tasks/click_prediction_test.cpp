@@ -98,6 +98,8 @@ TEST(ClickPrediction, LearnsInEveryPrecisionWithEachOptimizerOfSparseGradients) 
             SCOPED_TRACE(std::string(precision) + " " + optimizer);
             RunConfig config = small_click_run(precision, optimizer);
             config.batch_size = 256;
+            config.schedule.kind = "constant";
+            if (config.optimizer.kind == "sgd") config.optimizer.options["lr"] = 1.0;
             config.dataset.train_limit = 60000;  // 234 batches
             test::TrainerFixture fixture(config, default_device());
             EXPECT_TRUE(fixture.trainer.model().sparse_gradients);

@@ -2,7 +2,7 @@
 
 #include "engine/error.h"
 #include "resume_support.h"
-#include "support/device_support.h"
+#include "support/click_run.h"
 
 namespace engine {
 namespace {
@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 using test::Ended;
 using test::losses_of;
 using test::resume_patience_s;
+using test::small_click_run;
 using test::small_masked_run;
 using test::small_run;
 using test::small_text_run;
@@ -30,9 +31,14 @@ struct Case {
 
 class BitExactResume : public Resume, public testing::WithParamInterface<Case> {};
 
+RunConfig click_run(const std::string& precision) {
+    return small_click_run(precision, precision == "fp32" ? "adagrad" : "sparse-adam");
+}
+
 RunConfig config_of(const Case& wanted) {
     const bool is_text = wanted.model == "rnn-lm" || wanted.model == "transformer-lm";
-    RunConfig config = wanted.model == "bert"             ? small_masked_run(wanted.precision)
+    RunConfig config = wanted.model == "dlrm"             ? click_run(wanted.precision)
+                       : wanted.model == "bert"           ? small_masked_run(wanted.precision)
                        : wanted.model == "transformer-lm" ? small_transformer_run(wanted.precision)
                        : is_text                          ? small_text_run(wanted.precision)
                                  : small_run(wanted.model, wanted.precision);
@@ -65,7 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"lenet", "o2-fp16", 1}, Case{"lenet", "amp-fp16", 1},
                     Case{"rnn-lm", "amp-bf16", 4}, Case{"rnn-lm", "amp-fp16", 1},
                     Case{"transformer-lm", "amp-fp16", 1}, Case{"transformer-lm", "amp-bf16", 4},
-                    Case{"bert", "amp-fp16", 4}, Case{"bert", "o2-fp16", 1}),
+                    Case{"bert", "amp-fp16", 4}, Case{"bert", "o2-fp16", 1},
+                    Case{"dlrm", "fp32", 4}, Case{"dlrm", "amp-fp16", 1}),
     [](const auto& each) {
         std::string name = each.param.model + "_" + each.param.precision + "_" +
                            std::to_string(each.param.accumulate);
