@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "data/click_schema.h"
 #include "kernels/scores.h"
@@ -93,25 +94,25 @@ TEST(ClickPrediction, IsWhatADlrmLearnsFromClicks) {
 }
 
 TEST(ClickPrediction, LearnsInEveryPrecisionWithEachOptimizerOfSparseGradients) {
-    for (const char* precision : {"fp32", "amp-fp16", "amp-bf16", "o2-fp16"}) {
-        for (const char* optimizer : {"sparse-adam", "adagrad", "sgd"}) {
-            SCOPED_TRACE(std::string(precision) + " " + optimizer);
-            RunConfig config = small_click_run(precision, optimizer);
-            config.batch_size = 256;
-            config.schedule.kind = "constant";
-            if (config.optimizer.kind == "sgd") config.optimizer.options["lr"] = 1.0;
-            config.dataset.train_limit = 60000;  // 234 batches
-            test::TrainerFixture fixture(config, default_device());
-            EXPECT_TRUE(fixture.trainer.model().sparse_gradients);
-            for (int i = 0; i < 150; ++i) fixture.step(i);
-            for (int i = 0; i < 8; ++i) {
-                fixture.collator.make(fixture.batches[0], 0, 160 + i);
-                fixture.trainer.evaluate(fixture.batches[0], *fixture.feed);
-            }
-            std::array<double, 2> values{};
-            fixture.trainer.task().derive(fixture.trainer.take_evaluation(), values);
-            EXPECT_GT(values[0], 0.6) << "0.5 is chance";
+    for (const auto& [precision, optimizer, lr] :
+         {std::tuple{"fp32", "sparse-adam", 0.03}, std::tuple{"amp-fp16", "adagrad", 0.1},
+          std::tuple{"amp-bf16", "sgd", 1.0}, std::tuple{"o2-fp16", "sparse-adam", 0.03}}) {
+        SCOPED_TRACE(std::string(precision) + " " + optimizer);
+        RunConfig config = small_click_run(precision, optimizer);
+        config.batch_size = 64;
+        config.schedule.kind = "constant";
+        config.optimizer.options["lr"] = lr;
+        test::TrainerFixture fixture(config, default_device());
+        EXPECT_TRUE(fixture.trainer.model().sparse_gradients);
+        for (int i = 0; i < 150; ++i) fixture.step(i);
+        for (int i = 0; i < 16; ++i) {
+            fixture.collator.make(fixture.batches[0], 0, 160 + i);
+            fixture.trainer.evaluate(fixture.batches[0], *fixture.feed);
         }
+        std::array<double, 2> values{};
+        fixture.trainer.task().derive(fixture.trainer.take_evaluation(), values);
+        // Of 1,024 clicks, chance has a deviation below 0.02.
+        EXPECT_GT(values[0], 0.6) << "0.5 is chance";
     }
 }
 
