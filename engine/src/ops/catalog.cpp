@@ -156,10 +156,9 @@ const OpInfo* const infos[] = {
     &narrow_info, &contiguous_info, &cat_info,
     // by index
     &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
-    &embedding_bag_info,
-    &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info, &index_put_info,
-    &index_put_inplace_info, &take_along_dim_info, &masked_fill_info, &masked_scatter_info,
-    &tril_info, &triu_info,
+    &embedding_bag_info, &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info,
+    &index_put_info, &index_put_inplace_info, &take_along_dim_info, &masked_fill_info,
+    &masked_scatter_info, &tril_info, &triu_info,
     // sampling
     &grid_sampler_info, &grid_sample_info, &pad_info, &constant_pad_nd_info, &reflection_pad1d_info,
     &reflection_pad2d_info, &reflection_pad3d_info, &replication_pad1d_info,
