@@ -23,6 +23,8 @@ TensorList run_embedding_bag(const OpArguments& args) {
     const std::string mode = args.text("mode", "mean");
     if (mode != "sum" && mode != "mean")
         throw Error(ErrorCode::value, "embedding_bag: the mode must be sum or mean, not " + mode);
+    if (args.flag("scale_grad_by_freq", false))
+        throw Error(ErrorCode::value, "embedding_bag: scale_grad_by_freq must be false");
     options.mode = mode == "sum" ? BagMode::sum : BagMode::mean;
     options.include_last_offset = args.flag("include_last_offset", false);
     if (args.has("padding_idx")) options.padding_idx = args.integer("padding_idx", 0);
