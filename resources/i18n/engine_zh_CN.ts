@@ -1257,10 +1257,6 @@
         <translation>不是 JSON：{}</translation>
     </message>
     <message>
-        <source>not available in this version; use {} or {}</source>
-        <translation>此版本不支持；请使用 {} 或 {}</translation>
-    </message>
-    <message>
         <source>use 0 with {}: a gradient penalty needs mlp or lenet</source>
         <translation>{} 请使用 0：梯度惩罚只适用于 mlp 或 lenet</translation>
     </message>

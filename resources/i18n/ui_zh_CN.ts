@@ -434,10 +434,6 @@
             <translation>试用</translation>
         </message>
         <message>
-            <source>Try it</source>
-            <translation>试用</translation>
-        </message>
-        <message>
             <source>Runs</source>
             <translation>运行</translation>
         </message>

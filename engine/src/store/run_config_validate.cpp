@@ -45,13 +45,6 @@ Names models_for(const std::string& dataset) {
     return names;
 }
 
-/// Names that the settings know (interfaces.md) and that this version cannot run.
-const Names& known_elsewhere() {
-    static const Names names = {"resnet34",   "resnet50", "resnet101",      "resnet152",
-                                "resnext101", "bert",     "transformer-lm"};
-    return names;
-}
-
 class Checker {
 public:
     Checker(const RunConfig& config, Refusals& refusals) : c_(config), refusals_(refusals) {}
@@ -84,13 +77,7 @@ private:
     void check_name(std::string_view field, const std::string& value) {
         const Names names = choices_of(field);
         if (has(names, value) || refused(field)) return;
-        if (has(known_elsewhere(), value)) {
-            refusals_.add(field, shown(value),
-                          msg("not available in this version; use {} or {}",
-                              join({names.begin(), names.end() - 1}), names.back()));
-        } else {
-            refusals_.add(field, shown(value), use_one_of(names, value));
-        }
+        refusals_.add(field, shown(value), use_one_of(names, value));
     }
 
     void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,

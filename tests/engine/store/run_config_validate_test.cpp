@@ -181,13 +181,6 @@ TEST(RunConfigValidate, SuggestsTheNearestKind) {
                 ElementsAre(HasSubstr("did you mean cifar10?")));
 }
 
-TEST(RunConfigValidate, SaysThatAKnownKindIsNotInThisVersion) {
-    EXPECT_THAT(lines_with({"model.kind=resnet50"}),
-                ElementsAre(AllOf(
-                    StartsWith("model.kind: resnet50: not available in this version; use mlp, "),
-                    EndsWith(" or " + std::string(models().back().kind)))));
-}
-
 TEST(RunConfigValidate, RefusesTf32OnTheCpuWithTheReason) {
     EXPECT_THAT(lines_with({"precision.preset=tf32", "device=cpu"}),
                 ElementsAre(HasSubstr("TF32 needs an NVIDIA Ampere or newer GPU")));
