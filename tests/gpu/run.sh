@@ -183,6 +183,7 @@ part_fashion() {
 part_steps() {
     [[ -d $data/cifar100-15k ]] || { skip "no CIFAR-100 pack in $data"; return; }
     needs_pytorch || return
+    "$python" -c 'import torchvision' 2> /dev/null || { skip "no torchvision here"; return; }
     local precision failed=0 jobs=()
     for precision in fp32 amp-fp16 amp-bf16; do
         "$python" tests/peer/convnet_steps.py --model resnet18 --halftone "$program" --device cuda --data "$data/cifar100-15k" \
