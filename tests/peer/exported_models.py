@@ -21,7 +21,8 @@ import torchvision
 
 import halftone
 import convnets
-from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, bert, convnet, distance, gpt2, lenet, rnn_lm, runtime
+from drawing_reference import Autoencoder
+from onnx_models import Arithmetic, CELLS, FACTOR, RUNS, autoencoder, bert, convnet, distance, gpt2, lenet, rnn_lm, runtime
 from peer_models import LeNet
 from task_reference import RnnLm
 from transformer_reference import bert_module, gpt2_module
@@ -66,6 +67,12 @@ def transformer(kind):
                    lambda words: [torch.randint(words, (5, 9))])
 
 
+def drawing():
+    return Trained("autoencoder", ["dataset.kind=glyphs", "dataset.train_limit=512", "dataset.test_limit=64", "model.kind=autoencoder",
+                                   "model.options.code=12", "model.options.channels=4", "max_steps=20"],
+                   lambda w: Autoencoder(1, 28, 12, 4), autoencoder, lambda _: [torch.rand(6, 1, 28, 28)], True)
+
+
 def words_of(weights):
     tables = ("decoder.bias", "lm_head.weight", "cls.predictions.bias")
     return next((len(weights[name]) for name in tables if name in weights), 0)
@@ -76,7 +83,7 @@ def cases(cifar):
                    lambda w: LeNet(1, 28, len(w["fc3.bias"])), lenet, lambda _: [torch.randn(6, 1, 28, 28)])]
     if cifar.exists():
         out += [pictures(kind, cifar) for kind in convnets.KINDS]
-    out += [transformer(kind) for kind in ("transformer-lm", "bert")]
+    out += [drawing(), *(transformer(kind) for kind in ("transformer-lm", "bert"))]
     return out + [language(cell, tied) for cell in CELLS for tied in (False, True)]
 
 
@@ -93,7 +100,7 @@ def try_run(run, home):
     png = home / "picture.png"
     torchvision.utils.save_image(torch.rand(3, 32, 32), png)
     run("eval", f"{home}/run", "--json")
-    answer = run("predict", f"{home}/run", str(png), "--json")
+    answer = run("predict", f"{home}/run", str(png), "--json", "--out", str(home))
     assert answer.strip(), "predict said nothing"
 
 

@@ -3,9 +3,9 @@
 //
 // SETTINGS: those of a run; model.kind, model.options and model.init_from count. FIELD: the input,
 // "image 3 32 32", "features 7" or "tokens 12", or two, "features 13, ids 4 100" (tables and their
-// rows); OUTPUTS: classes or words. TYPE: fp32 or fp16, of
-// weights, inputs and outputs (batch norm stays fp32). IN: "0", "1", ... the input and the carried
-// state; OUT: "0", "1", ... the output and the next state, as f32.
+// rows), or "latent 16, image 3 32 32" for a model that draws such images; OUTPUTS: classes or
+// words. TYPE: fp32 or fp16, of weights, inputs and outputs (batch norm stays fp32). IN: "0", "1",
+// ... the input and the carried state; OUT: "0", "1", ... the output and the next state, as f32.
 
 #include <fstream>
 #include <iostream>
@@ -32,6 +32,7 @@ FieldSpec read_field(const std::string& text, std::int64_t words) {
     in >> field.name;
     field.kind = field.name == "image"      ? FieldKind::image
                  : field.name == "features" ? FieldKind::features
+                 : field.name == "latent"   ? FieldKind::other
                                             : FieldKind::tokens;
     for (std::int64_t size = 0; in >> size;) field.shape.push_back(size);
     if (field.name == "ids") {
@@ -54,6 +55,15 @@ std::vector<FieldSpec> read_fields(const std::string& text, std::int64_t words) 
     return fields;
 }
 
+/// The last field that is an image is what a model draws, where it draws; a generator's is no
+/// input.
+ModelShape read_shape(const std::string& text, std::int64_t outputs) {
+    ModelShape shape{read_fields(text, outputs), outputs};
+    shape.output = shape.inputs.back().shape;
+    if (shape.inputs.front().name == "latent") shape.inputs.pop_back();
+    return shape;
+}
+
 TensorList read_inputs(const char* path, DType dtype) {
     const TensorMap tensors = load_tensors(path);
     TensorList out;
@@ -67,7 +77,7 @@ TensorList read_inputs(const char* path, DType dtype) {
 void run(char** argv) {
     const RunConfig config = read_settings(argv[1]);
     const std::int64_t outputs = std::stoll(argv[3]);
-    const ModelShape shape{read_fields(argv[2], outputs), outputs};
+    const ModelShape shape = read_shape(argv[2], outputs);
     const DType dtype = std::string(argv[4]) == "fp16" ? DType::f16 : DType::f32;
     const auto model = make_model(config.model, shape, 1, Device{});
     load_weights(*model, config.model.init_from);

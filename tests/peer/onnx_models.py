@@ -29,6 +29,7 @@ import torch
 from torch.nn import functional as F
 
 import convnets
+from drawing_reference import Autoencoder, Dcgan
 from peer_models import Dlrm, LeNet, Mlp
 from task_reference import RnnLm
 from transformer_reference import bert_module, gpt2_module
@@ -91,6 +92,31 @@ def lenet(p, inputs, a):
     for name in ("fc1", "fc2"):
         x = F.relu(linear(p, name, x, a))
     return [linear(p, "fc3", x, a)]
+
+
+def up(p, name, x, a, stride, padding):
+    """A transposed convolution."""
+    weight = p[f"{name}.weight"]
+    return a.store(F.conv_transpose2d(x, weight, p.get(f"{name}.bias"), stride, padding), weight[:, 0].numel())
+
+
+def autoencoder(p, inputs, a):
+    x = F.relu(conv(p, "encoder.0", inputs[0], a, 2, 1))
+    x = F.relu(conv(p, "encoder.2", x, a, 2, 1))
+    side = x.shape[2]
+    x = F.relu(linear(p, "decoder.0", linear(p, "encoder.5", x.flatten(1), a), a))
+    x = F.relu(up(p, "decoder.3", x.reshape(len(x), -1, side, side), a, 2, 1))
+    return [a.function(a.store(torch.sigmoid(up(p, "decoder.5", x, a, 2, 1)), 1))]
+
+
+def dcgan(p, inputs, a, eps=1e-5):
+    """The generator."""
+    layers = sum(name.startswith("generator.") and t.dim() == 4 for name, t in p.items())
+    x = up(p, "generator.main.0", inputs[0][:, :, None, None], a, 1, 0)
+    for i in range(1, layers):
+        x = F.relu(norm(p, f"generator.main.{3 * i - 2}", x, a, eps))
+        x = up(p, f"generator.main.{3 * i}", x, a, 2, 1)
+    return [a.function(a.store(torch.tanh(x), 1))]
 
 
 def resnet(p, inputs, a, stem, eps=1e-5):
@@ -306,12 +332,32 @@ def transformer_case(kind):
                                                 for n, t in p.items()}, x, a))
 
 
-def convnet_case(kind, stem, side):
-    model = convnets.module(kind, 10, stem)
+def draw_statistics(model):
+    """Running means and variances of its batch norms, as training leaves them."""
     with torch.no_grad():
         for name, b in model.named_buffers():
             if b.is_floating_point():
                 b.copy_(torch.rand(b.shape) + 0.5 if name.endswith("var") else torch.randn(b.shape) * 0.1)
+
+
+def drawing_cases():
+    """Weights larger than drawn, so that a wrong layer shows."""
+    drawing, pair = Autoencoder(3, 16, 12, 8), Dcgan(3, 3, 16, 8)
+    draw_statistics(pair)
+    with torch.no_grad():
+        for w in pair.generator.parameters():
+            w.copy_(w * (10 if w.dim() == 4 else 1))
+    without_bias = {"encoder.5.bias": 0}
+    return [Case("autoencoder", drawing, {"kind": "autoencoder", "options": {"code": 12, "channels": 8}}, "image 3 16 16", 1,
+                 autoencoder, [torch.rand(5, 3, 16, 16)],
+                 lambda p, x, a: autoencoder({n: t * without_bias.get(n, 1) for n, t in p.items()}, x, a)),
+            Case("dcgan", pair, {"kind": "dcgan", "options": {"latent": 16, "channels": 8}}, "latent 16, image 3 32 32", 1,
+                 dcgan, [torch.randn(5, 16)], lambda p, x, a: dcgan(p, x, a, 0.03))]
+
+
+def convnet_case(kind, stem, side):
+    model = convnets.module(kind, 10, stem)
+    draw_statistics(model)
     return Case(f"{kind} {stem}", model, {"kind": kind, "options": {"stem": stem}}, f"image 3 {side} {side}", 10,
                 lambda p, x, a: convnet(kind)(p, x, a, stem), [torch.randn(3, 3, side, side)],
                 lambda p, x, a: convnet(kind)(p, x, a, stem, 0.03))
@@ -332,6 +378,7 @@ def cases():
     out.append(Case("dlrm", clicks, {"kind": "dlrm", "options": {"bottom": [24], "top": [16], "embedding": 8}},
                     "features 13, ids 4 100", 1, dlrm, [torch.randn(5, 13), torch.randint(100, (5, 4))],
                     lambda p, x, a: dlrm(p, x, a, 0), stateless=True))
+    out += drawing_cases()
     out += [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
     return out + [transformer_case(kind) for kind in ("transformer-lm", "bert")]
 
@@ -382,7 +429,7 @@ def check_names(path, model):
     for name, tensor in model.state_dict().items():
         twins.setdefault(tensor.data_ptr(), []).append(name)
     for name, tensor in model.state_dict().items():
-        if name.endswith("num_batches_tracked"):
+        if name.endswith("num_batches_tracked") or name.startswith("discriminator."):
             continue
         assert any(stored.get(twin) == tuple(tensor.shape) for twin in twins[tensor.data_ptr()]), name
 
