@@ -123,9 +123,11 @@ void describe_runs(Command command) {
 void describe_show(Command command) {
     auto names = std::make_shared<std::vector<std::string>>();
     auto as_json = std::make_shared<bool>(false);
-    command.texts("RUN", *names,
-                  "A run of the history (its number or title), or its folder; several: what "
-                  "differs between them");
+    command
+        .texts("RUN", *names,
+               "A run of the history (its number or title), or its folder; several: what "
+               "differs between them")
+        .not_empty();
     command.flag("--json", *as_json,
                  "The run, then its events, one JSON object a line on standard output");
     command.run([names, as_json] { return show(*names, *as_json); });
