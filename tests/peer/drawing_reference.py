@@ -3,7 +3,7 @@ same networks of PyTorch's modules under the engine's names.
 
 Products with a bias are rounded once. Sigmoid and tanh run in the low type: their inputs are rounded, they are computed in f32
 and rounded. The losses are f32. The discriminator's loss is two, of real and of drawn images, whose gradients meet in f32; the
-generator's follows from the same images, before the discriminator has moved.
+generator's follows from the same images once the discriminator has taken a step of plain SGD.
 """
 
 import dataclasses
@@ -16,6 +16,7 @@ from rounded_layers import Arithmetic, BatchNorm, Conv, Rounded
 from task_reference import Linear, Step, function_of, _leaves
 
 SLOPE = 0.2
+RATE = 0.05  # of the discriminator's step
 
 
 class Bias(torch.autograd.Function):
@@ -141,15 +142,18 @@ class Dcgan(nn.Module):
             if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)):
                 nn.init.normal_(module.weight, 0, 0.02)
 
-    def losses(self, images, latent):
-        """Of the discriminator (a sum of two) and the generator."""
-        drawn = self.generator.main(latent[:, :, None, None])
+    def draw(self, latent):
+        return self.generator.main(latent[:, :, None, None])
 
-        def judged(x, wanted):
-            logits = self.discriminator.main(x).flatten()
-            return F.binary_cross_entropy_with_logits(logits, torch.full_like(logits, wanted))
+    def judged(self, images, wanted):
+        logits = self.discriminator.main(images).flatten()
+        return F.binary_cross_entropy_with_logits(logits, torch.full_like(logits, wanted))
 
-        return judged(images, 1.0) + judged(drawn.detach(), 0.0), judged(drawn, 1.0)
+    def discriminator_loss(self, images, drawn):
+        return self.judged(images, 1.0) + self.judged(drawn.detach(), 0.0)
+
+    def generator_loss(self, drawn):
+        return self.judged(drawn, 1.0)
 
 
 def autoencoder_step(weights, images, precision, noise=None):
@@ -220,6 +224,9 @@ def dcgan_step(weights, images, latent, precision, noise=None):
     value = a.store((real + fake).detach(), len(images), low=False)
     slope = max(float(x.detach().square().mean().sqrt()) for x in answers)
     first = Step(float(value), {n: g / precision.scale for n, g in gradients.items()}, [], slope, len(images))
+    with torch.no_grad():
+        for name, w in ours.items():
+            w.copy_(a.store(w - RATE * first.gradients[name], 1, low=False))
     logits = discriminate(p, layers, drawn, a)
     loss = judged(logits, 1.0, a)
     theirs = {name: w for name, w in p.items() if name.startswith("generator.")}

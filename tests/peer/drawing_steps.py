@@ -8,6 +8,7 @@ modules to 2^-36. The optimizer that takes PyTorch's weights on is Adam, for the
 """
 
 import argparse
+import copy
 import dataclasses
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from torch.nn import functional as F
 import cifar
 import halftone
 import task_reference
-from drawing_reference import Autoencoder, Dcgan, autoencoder_step, dcgan_step
+from drawing_reference import RATE, Autoencoder, Dcgan, autoencoder_step, dcgan_step
 from task_reference import PRECISIONS, Shares, shares
 
 COMPARED = ("fp32", "amp-fp16", "amp-bf16")
@@ -67,10 +68,11 @@ class Pair:
         return [both.discriminator, both.generator]
 
     def exact_losses(self, model, inputs):
-        first, second = model.losses(inputs["image"].double(), inputs["latent"].double())
-        named = list(model.named_parameters())
-        return [(first, [(n, p) for n, p in named if n.startswith("discriminator.")]),
-                (second, [(n, p) for n, p in named if n.startswith("generator.")])]
+        parts = [[(n, p) for n, p in model.named_parameters() if n.startswith(part)] for part in ("discriminator.", "generator.")]
+        drawn = model.draw(inputs["latent"].double())
+        yield model.discriminator_loss(inputs["image"].double(), drawn), parts[0]
+        torch.optim.SGD(model.discriminator.parameters(), lr=RATE).step()
+        yield model.generator_loss(drawn), parts[1]
 
     def losses_of(self, out):
         return [float(out["loss"]), float(out["metrics"][0])]
@@ -87,6 +89,8 @@ def check_reference(drawing, inputs):
     exact = drawing.steps(inputs, PRECISIONS["fp32"])
     for (loss, parameters), step in zip(drawing.exact_losses(model, inputs), exact):
         gradients = torch.autograd.grad(loss, [p for _, p in parameters], retain_graph=True)
+        for (_, parameter), gradient in zip(parameters, gradients):
+            parameter.grad = gradient
         apart = max(float((step.gradients[n] - g).norm() / g.norm().clamp_min(1e-30))
                     for (n, _), g in zip(parameters, gradients))
         if max(apart, abs(step.loss - float(loss.detach()))) > 2.0**-36:
@@ -95,9 +99,11 @@ def check_reference(drawing, inputs):
 
 def move_statistics(drawing, inputs):
     """The running statistics of the batch norms, as a step of PyTorch's moves them."""
+    moved = copy.deepcopy(drawing.model).double().train()
     with torch.no_grad():
-        drawing.exact_losses(drawing.model.double().train(), inputs)
-    drawing.model.float()
+        list(drawing.exact_losses(moved, inputs))
+        for buffer, other in zip(drawing.model.buffers(), moved.buffers()):
+            buffer.copy_(other)
 
 
 def precision_of(preset):
@@ -110,7 +116,8 @@ def compare(drawing, data, preset, options, program):
     """Prints a row of the table; whether something is beyond its bound."""
     precision, ours, losses, wrong = precision_of(preset), [Shares() for _ in drawing.optimizers], [], []
     settings = {"dataset": {"kind": "cifar100", "path": options.data}, "batch_size": options.batch, "threads": 1,
-                "model": {"kind": drawing.kind, "options": drawing.options}}
+                "model": {"kind": drawing.kind, "options": drawing.options},
+                "optimizer": {"kind": "sgd", "lr": RATE, "momentum": 0, "weight_decay": 0}}
     for k, indices in enumerate(cifar.batches(len(data.labels), options.batch, options.steps, 1)):
         images, labels = data.batch(indices)
         inputs = drawing.inputs(images, torch.Generator().manual_seed(k))

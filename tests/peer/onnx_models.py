@@ -347,6 +347,8 @@ def drawing_cases():
     with torch.no_grad():
         for w in pair.generator.parameters():
             w.copy_(w * (10 if w.dim() == 4 else 1))
+        for w in drawing.parameters():
+            w.copy_(w * 3)
     without_bias = {"encoder.5.bias": 0}
     return [Case("autoencoder", drawing, {"kind": "autoencoder", "options": {"code": 12, "channels": 8}}, "image 3 16 16", 1,
                  autoencoder, [torch.rand(5, 3, 16, 16)],
