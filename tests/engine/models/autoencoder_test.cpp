@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "parameter_lines.h"
 
 namespace engine {
 namespace {
@@ -14,22 +15,12 @@ using testing::ElementsAre;
 
 Autoencoder small(const Shape& image) { return {image, 6, 4, 1, Device{}}; }
 
-std::vector<std::string> parameters_of(const Model& model) {
-    std::vector<std::string> out;
-    for (const Parameter& parameter : model.parameters()) {
-        std::string line = parameter.name;
-        for (const auto size : parameter.tensor.shape()) line += " " + std::to_string(size);
-        out.push_back(line);
-    }
-    return out;
-}
-
 // encoder = Sequential(Conv2d(3, 4, 3, 2, 1), ReLU, Conv2d(4, 8, 3, 2, 1), ReLU, Flatten,
 // Linear(96, 6)), decoder = Sequential(Linear(6, 96), ReLU, Unflatten(1, (8, 3, 4)),
 // ConvTranspose2d(8, 4, 4, 2, 1), ReLU, ConvTranspose2d(4, 3, 4, 2, 1), Sigmoid).
 TEST(Autoencoder, HasTheNamesAndShapesOfPyTorchsModules) {
     EXPECT_THAT(
-        parameters_of(small({3, 12, 16})),
+        test::parameter_lines(small({3, 12, 16})),
         ElementsAre("encoder.0.weight 4 3 3 3", "encoder.0.bias 4", "encoder.2.weight 8 4 3 3",
                     "encoder.2.bias 8", "encoder.5.weight 6 96", "encoder.5.bias 6",
                     "decoder.0.weight 96 6", "decoder.0.bias 96", "decoder.3.weight 8 4 4 4",

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "parameter_lines.h"
 
 namespace engine {
 namespace {
@@ -14,19 +15,9 @@ using testing::ElementsAre;
 
 Dcgan small(const Shape& image) { return {image, {.latent = 5, .channels = 4}, 1, Device{}}; }
 
-std::vector<std::string> parameters_of(const Model& model) {
-    std::vector<std::string> out;
-    for (const Parameter& parameter : model.parameters()) {
-        std::string line = parameter.name;
-        for (const auto size : parameter.tensor.shape()) line += " " + std::to_string(size);
-        out.push_back(line);
-    }
-    return out;
-}
-
 TEST(Dcgan, HasTheNamesAndShapesOfPyTorchsExampleFor64Pixels) {
     EXPECT_THAT(
-        parameters_of(small({3, 64, 64})),
+        test::parameter_lines(small({3, 64, 64})),
         ElementsAre("generator.main.0.weight 5 32 4 4", "generator.main.1.weight 32",
                     "generator.main.1.bias 32", "generator.main.3.weight 32 16 4 4",
                     "generator.main.4.weight 16", "generator.main.4.bias 16",

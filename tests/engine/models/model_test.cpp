@@ -10,6 +10,7 @@
 #include "engine/catalog.h"
 #include "loss/cross_entropy.h"
 #include "model_golden.h"
+#include "parameter_lines.h"
 #include "temp_folder.h"
 #include "train/batch_feed.h"
 #include "train/trainer.h"
@@ -107,14 +108,9 @@ protected:
 
 TEST_P(ModelOfTheCatalog, HasTheReferencesNamesShapesAndCount) {
     const auto model = make();
-    std::vector<std::string> parameters, buffers;
-    for (const auto& parameter : model->parameters()) {
-        std::string line = parameter.name;
-        for (const auto size : parameter.tensor.shape()) line += " " + std::to_string(size);
-        parameters.push_back(line);
-    }
+    std::vector<std::string> buffers;
     for (const auto& buffer : model->buffers()) buffers.push_back(buffer.name);
-    EXPECT_EQ(parameters, golden().parameters(GetParam()));
+    EXPECT_EQ(parameter_lines(*model), golden().parameters(GetParam()));
     EXPECT_EQ(buffers, golden().buffers(GetParam()));
     EXPECT_EQ(model->parameter_count(), golden().parameter_count(GetParam()));
 }

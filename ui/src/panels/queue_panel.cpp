@@ -13,6 +13,7 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
+#include "widgets/plain_table.h"
 
 namespace ui {
 
@@ -83,17 +84,9 @@ QWidget* QueuePanel::makeHead() {
 }
 
 void QueuePanel::makeTable() {
-    table_ = new QTableView(this);
-    table_->setObjectName(u"queue"_s);
-    table_->setModel(model_);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table_->setTabKeyNavigation(false);
+    table_ = makePlainTable(u"queue"_s, model_, this);
     table_->setAccessibleName(tr("Queue"));
     table_->setContextMenuPolicy(Qt::CustomContextMenu);
-    table_->verticalHeader()->hide();
     auto* head = table_->horizontalHeader();
     head->setSectionResizeMode(QHeaderView::ResizeToContents);
     head->setSectionResizeMode(QueueModel::Settings, QHeaderView::Stretch);

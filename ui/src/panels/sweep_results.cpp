@@ -14,6 +14,7 @@
 #include "theme/theme.h"
 #include "widgets/choice_box.h"
 #include "widgets/panel.h"
+#include "widgets/plain_table.h"
 
 namespace ui {
 
@@ -84,16 +85,8 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
 }
 
 void SweepResults::makeTable() {
-    table_ = new QTableView(this);
-    table_->setObjectName(u"sweep"_s);
-    table_->setModel(model_);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table_->setTabKeyNavigation(false);
+    table_ = makePlainTable(u"sweep"_s, model_, this);
     table_->setAccessibleName(tr("Results of the sweep"));
-    table_->verticalHeader()->hide();
     auto* head = table_->horizontalHeader();
     head->setSectionResizeMode(QHeaderView::ResizeToContents);
     head->setSectionResizeMode(SweepModel::Settings, QHeaderView::Stretch);

@@ -16,6 +16,7 @@
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
+#include "widgets/plain_table.h"
 
 namespace ui {
 
@@ -90,17 +91,9 @@ QWidget* RunDetails::makeForm() {
 }
 
 void RunDetails::makeTable() {
-    table_ = new QTableView(this);
-    table_->setObjectName(u"differences"_s);
-    table_->setModel(model_);
-    table_->setShowGrid(false);
-    table_->setWordWrap(false);
-    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    table_->setTabKeyNavigation(false);
+    table_ = makePlainTable(u"differences"_s, model_, this);
     table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
     table_->setAccessibleName(tr("Figures and settings"));
-    table_->verticalHeader()->hide();
     table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     table_->verticalHeader()->setDefaultSectionSize(QFontMetrics(font()).height() + size::gap);
     table_->horizontalHeader()->setHighlightSections(false);

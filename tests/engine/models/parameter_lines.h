@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace engine::test {
+
+/// "conv1.weight 6 1 5 5" of each parameter, in their order.
+inline std::vector<std::string> parameter_lines(const Model& model) {
+    std::vector<std::string> out;
+    for (const Parameter& parameter : model.parameters()) {
+        std::string line = parameter.name;
+        for (const auto size : parameter.tensor.shape()) line += " " + std::to_string(size);
+        out.push_back(line);
+    }
+    return out;
+}
+
+}  // namespace engine::test
