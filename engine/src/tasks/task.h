@@ -118,8 +118,8 @@ public:
         (void)step;
         return {};
     }
-    /// Whether an evaluation can be better than another. Without that there is no best checkpoint,
-    /// and neither plateau nor early stopping.
+    /// Whether one evaluation can be better than another. If not, a run has no best checkpoint, and
+    /// its settings may ask neither for the plateau schedule nor for early stopping.
     virtual bool has_best() const { return true; }
     /// Tokens behind those of the text's vocabulary that the task adds to it.
     virtual std::vector<std::string> added_tokens() const { return {}; }
