@@ -1505,7 +1505,7 @@
         <translation>{}：步记录的列 {} 类型不同</translation>
     </message>
     <message>
-        <source>{}: the step record is cut off: the file is too short for its {} steps</source>
+        <source>{}: the record is cut off: the file is too short for its {} rows</source>
         <translation>{}：步记录不完整：文件太短，放不下 {} 步</translation>
     </message>
     <message>
@@ -1513,7 +1513,7 @@
         <translation>请从备份恢复该文件。</translation>
     </message>
     <message>
-        <source>{}: cannot map the step record: {}</source>
+        <source>{}: cannot map the record: {}</source>
         <translation>{}：无法映射步记录：{}</translation>
     </message>
     <message>
@@ -1529,11 +1529,11 @@
         <translation>请求从第 {1} 步起的 {0} 步，而步记录只有 {2} 步</translation>
     </message>
     <message>
-        <source>{}: the disk is full, the step record cannot grow</source>
+        <source>{}: the disk is full, the record cannot grow</source>
         <translation>{}：磁盘已满，步记录无法增长</translation>
     </message>
     <message>
-        <source>{}: another program removed, cut short or overwrote the step record while the run was writing it</source>
+        <source>{}: another program removed, cut short or overwrote the record while the run was writing it</source>
         <translation>{}：训练写入期间，步记录被其他程序删除、截断或覆盖</translation>
     </message>
     <message>
@@ -1541,7 +1541,7 @@
         <translation>其中的步已丢失。请重新开始训练，训练期间不要改动其文件夹。</translation>
     </message>
     <message>
-        <source>{}: the step record was cut short by another program</source>
+        <source>{}: the record was cut short by another program</source>
         <translation>{}：步记录被其他程序截断</translation>
     </message>
     <message>
@@ -1549,7 +1549,7 @@
         <translation>请腾出空间，或为运行换一个文件夹。</translation>
     </message>
     <message>
-        <source>{}: cannot write the step record: {}</source>
+        <source>{}: cannot write the record: {}</source>
         <translation>{}：无法写入步记录：{}</translation>
     </message>
     <message>
@@ -4625,7 +4625,7 @@
         <translation>{}：报告文件须以 .html 或 .pdf 结尾</translation>
     </message>
     <message>
-        <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
+        <source>{}: another program replaced, removed or cut short the record while it was being read</source>
         <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
     </message>
     <message>
