@@ -155,7 +155,7 @@ std::optional<HistogramSample> HistogramSampler::take() {
 void HistogramSampler::begin(const StepView& step) {
     requested_ = false;
     sample_.reset();
-    pass_ = std::make_unique<Pass>(step.model.device());
+    pass_ = std::make_unique<Pass>(step.optimizers.front()->device());
 }
 
 void HistogramSampler::after_forward(const StepView&, const TensorList&) { pass_->count_pending(); }
