@@ -4916,5 +4916,29 @@
             <source>No temporary folder could be made in {}: {}.</source>
             <translation>无法在 {} 中创建临时文件夹：{}。</translation>
         </message>
+    <message>
+        <source>The run keeps no further histograms: {}</source>
+        <translation>本次运行不再保存直方图：{}</translation>
+    </message>
+    <message>
+        <source>--scale: {}: use a number above 0</source>
+        <translation>--scale：{}：请使用大于 0 的数</translation>
+    </message>
+    <message>
+        <source>--scale: only gradients are multiplied by the loss scale</source>
+        <translation>--scale：只有梯度会乘以损失缩放因子</translation>
+    </message>
+    <message>
+        <source>--kind: {}: use gradients, activations, weights or updates</source>
+        <translation>--kind：{}：请使用 gradients、activations、weights 或 updates</translation>
+    </message>
+    <message>
+        <source>the run kept no histograms</source>
+        <translation>该运行没有保存直方图</translation>
+    </message>
+    <message>
+        <source>Compute the step anew with --shadow, or train with instruments.histograms_every.</source>
+        <translation>用 --shadow 重新计算这一步，或在训练时设置 instruments.histograms_every。</translation>
+    </message>
 </context>
 </TS>

@@ -62,8 +62,8 @@ std::optional<int> smallest_exponent(const ExponentHistogram& histogram);
 /// logarithm, between the smallest and the largest magnitude where these are known. So `zero` and
 /// `subnormal` are exact for a scale that is a power of two, up to values that are exactly
 /// 2^last_flushed_exponent, which count as kept though they round to 0. FP16's overflow begins
-/// within a bin (at 65,520) and `overflow` is an estimate there; whether anything overflows is
-/// exact where the largest magnitude is known.
+/// within a bin (at 65,520) and `overflow` is an estimate there, a rough one within the open bin;
+/// whether anything overflows is exact where the largest magnitude is known.
 struct FormatOutcome {
     double zero = 0;       ///< non-zero values that become 0
     double subnormal = 0;  ///< that keep fewer digits

@@ -174,6 +174,11 @@ void HistogramSampler::after_update(const StepView& step) {
 
 void HistogramSampler::end(const StepView&) { pass_.reset(); }
 
+void HistogramSampler::fill(StepRecord& row) const {
+    if (sample_ && sample_->step == row.step)
+        row.scale_floor = static_cast<float>(scale_floor(*sample_));
+}
+
 double scale_floor(const HistogramSample& sample) {
     if (sample.flushed(HistogramKind::gradients)) return std::numeric_limits<double>::quiet_NaN();
     return smallest_scale(sample.total(HistogramKind::gradients), fp16_format) * sample.loss_scale;

@@ -58,6 +58,8 @@ public:
     void before_update(const StepView& step) override;
     void after_update(const StepView& step) override;
     void end(const StepView& step) override;
+    /// scale_floor() of the step, where its sample is still here.
+    void fill(StepRecord& row) const override;
 
 private:
     class Pass;
