@@ -18,6 +18,7 @@ set(cuda_kernels
   elementwise_select.cu
   elementwise_unary.cu
   embedding_bag.cu
+  exponent_histogram.cu
   gemm_finish.cu
   index_reduce.cu
   index_select.cu

@@ -1505,16 +1505,16 @@
         <translation>{}：步记录的列 {} 类型不同</translation>
     </message>
     <message>
-        <source>{}: the step record is cut off: the file is too short for its {} steps</source>
-        <translation>{}：步记录不完整：文件太短，放不下 {} 步</translation>
+        <source>{}: the record is cut off: the file is too short for its {} rows</source>
+        <translation>{}：记录不完整：文件太短，放不下 {} 行</translation>
     </message>
     <message>
         <source>Restore the file from a copy.</source>
         <translation>请从备份恢复该文件。</translation>
     </message>
     <message>
-        <source>{}: cannot map the step record: {}</source>
-        <translation>{}：无法映射步记录：{}</translation>
+        <source>{}: cannot map the record: {}</source>
+        <translation>{}：无法映射记录：{}</translation>
     </message>
     <message>
         <source>{}: cannot open the step record: {}</source>
@@ -1529,28 +1529,28 @@
         <translation>请求从第 {1} 步起的 {0} 步，而步记录只有 {2} 步</translation>
     </message>
     <message>
-        <source>{}: the disk is full, the step record cannot grow</source>
-        <translation>{}：磁盘已满，步记录无法增长</translation>
+        <source>{}: the disk is full, the record cannot grow</source>
+        <translation>{}：磁盘已满，记录无法增长</translation>
     </message>
     <message>
-        <source>{}: another program removed, cut short or overwrote the step record while the run was writing it</source>
-        <translation>{}：训练写入期间，步记录被其他程序删除、截断或覆盖</translation>
+        <source>{}: another program removed, cut short or overwrote the record while the run was writing it</source>
+        <translation>{}：训练写入期间，记录被其他程序删除、截断或覆盖</translation>
     </message>
     <message>
         <source>The steps in it are lost. Start the run again, and leave its folder alone while it trains.</source>
         <translation>其中的步已丢失。请重新开始训练，训练期间不要改动其文件夹。</translation>
     </message>
     <message>
-        <source>{}: the step record was cut short by another program</source>
-        <translation>{}：步记录被其他程序截断</translation>
+        <source>{}: the record was cut short by another program</source>
+        <translation>{}：记录被其他程序截断</translation>
     </message>
     <message>
         <source>Free some space, or give another folder for the run.</source>
         <translation>请腾出空间，或为运行换一个文件夹。</translation>
     </message>
     <message>
-        <source>{}: cannot write the step record: {}</source>
-        <translation>{}：无法写入步记录：{}</translation>
+        <source>{}: cannot write the record: {}</source>
+        <translation>{}：无法写入记录：{}</translation>
     </message>
     <message>
         <source>Give another folder for the run.</source>
@@ -4625,8 +4625,8 @@
         <translation>{}：报告文件须以 .html 或 .pdf 结尾</translation>
     </message>
     <message>
-        <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
-        <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
+        <source>{}: another program replaced, removed or cut short the record while it was being read</source>
+        <translation>{}：读取过程中，记录被其他程序替换、删除或截短</translation>
     </message>
     <message>
         <source>Open the run again, and leave its folder alone while it trains.</source>
@@ -4856,6 +4856,50 @@
         <source>Test metric</source>
         <translation>测试指标</translation>
     </message>
+    <message>
+        <source>Histograms every</source>
+        <translation>直方图间隔</translation>
+    </message>
+    <message>
+        <source>Keeps exponent histograms of gradients, activations, weights and updates by layer after this many steps (0 = only on demand). Such a step takes somewhat longer; results do not change.</source>
+        <translation>每隔这么多步按层保存梯度、激活、权重和更新量的指数直方图（0 = 仅在需要时）。这样的一步稍慢，结果不变。</translation>
+    </message>
+    <message>
+        <source>Armed</source>
+        <translation>预先就绪</translation>
+    </message>
+    <message>
+        <source>Examines a skipped step before the next update. On a GPU this costs a synchronisation in every step.</source>
+        <translation>在下一次更新之前检查被跳过的步。在 GPU 上每步会多一次同步。</translation>
+    </message>
+    <message>
+        <source>the scale must be a positive number, got {}</source>
+        <translation>缩放因子必须是正数，得到的是 {}</translation>
+    </message>
+    <message>
+        <source>{}: the histograms of the run are damaged</source>
+        <translation>{}：本次运行的直方图文件已损坏</translation>
+    </message>
+    <message>
+        <source>Restore the file from a copy; the run does not need it.</source>
+        <translation>请从副本恢复该文件；运行本身不需要它。</translation>
+    </message>
+    <message>
+        <source>{}: histograms of another version of this program</source>
+        <translation>{}：直方图由本程序的其他版本写入</translation>
+    </message>
+    <message>
+        <source>{}: cannot open the histograms: {}</source>
+        <translation>{}：无法打开直方图：{}</translation>
+    </message>
+    <message>
+        <source>Give the folder of a run that kept some (instruments.histograms_every).</source>
+        <translation>请给出保存了直方图的运行的文件夹（instruments.histograms_every）。</translation>
+    </message>
+    <message>
+        <source>histograms {} asked for, the run has {}</source>
+        <translation>请求第 {} 份直方图，该运行共有 {} 份</translation>
+    </message>
         <message>
             <source>Run {} was trained by {}, so its steps cannot be computed again here.</source>
             <translation>运行 {} 由 {} 训练，无法在此重新计算其训练步。</translation>
@@ -4872,5 +4916,29 @@
             <source>No temporary folder could be made in {}: {}.</source>
             <translation>无法在 {} 中创建临时文件夹：{}。</translation>
         </message>
+    <message>
+        <source>The run keeps no further histograms: {}</source>
+        <translation>本次运行不再保存直方图：{}</translation>
+    </message>
+    <message>
+        <source>--scale: {}: use a number above 0</source>
+        <translation>--scale：{}：请使用大于 0 的数</translation>
+    </message>
+    <message>
+        <source>--scale: only gradients are multiplied by the loss scale</source>
+        <translation>--scale：只有梯度会乘以损失缩放因子</translation>
+    </message>
+    <message>
+        <source>--kind: {}: use gradients, activations, weights or updates</source>
+        <translation>--kind：{}：请使用 gradients、activations、weights 或 updates</translation>
+    </message>
+    <message>
+        <source>the run kept no histograms</source>
+        <translation>该运行没有保存直方图</translation>
+    </message>
+    <message>
+        <source>Compute the step anew with --shadow, or train with instruments.histograms_every.</source>
+        <translation>用 --shadow 重新计算这一步，或在训练时设置 instruments.histograms_every。</translation>
+    </message>
 </context>
 </TS>

@@ -112,6 +112,17 @@ struct EarlyStoppingConfig {
     bool operator==(const EarlyStoppingConfig&) const = default;
 };
 
+/// Instruments that look at every run of these settings, whether their page is open or not. They
+/// change no result.
+struct InstrumentsConfig {
+    std::int64_t histograms_every = 0;  ///< steps; 0: exponent histograms on demand alone
+    /// A skip is examined before the next update, from the state of the step itself; on a GPU that
+    /// costs a synchronisation a step.
+    bool armed = false;
+
+    bool operator==(const InstrumentsConfig&) const = default;
+};
+
 /// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
 struct RunConfig {
     DatasetConfig dataset;
@@ -134,6 +145,7 @@ struct RunConfig {
     /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
     std::int64_t stop_on_nan = 50;
     CheckpointConfig checkpoint;
+    InstrumentsConfig instruments;
     std::int64_t seed = 1;
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
     std::int64_t threads = 0;     ///< 0: all cores

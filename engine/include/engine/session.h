@@ -16,13 +16,14 @@ namespace engine {
 
 /// Requests; a repeated or late one is harmless.
 enum class Command {
-    start,         ///< from idle: prepare and train
-    pause,         ///< after the step in flight
-    resume,        ///< from paused
-    step,          ///< from idle or paused: one step, then paused
-    stop,          ///< after the step in flight; the run is kept
-    validate_now,  ///< evaluate the test set after the step in flight
-    checkpoint,    ///< save a checkpoint after the step in flight
+    start,              ///< from idle: prepare and train
+    pause,              ///< after the step in flight
+    resume,             ///< from paused
+    step,               ///< from idle or paused: one step, then paused
+    stop,               ///< after the step in flight; the run is kept
+    validate_now,       ///< evaluate the test set after the step in flight
+    checkpoint,         ///< save a checkpoint after the step in flight
+    sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
 /// Where a run goes on (engine/resume.h plans it).

@@ -51,6 +51,10 @@ struct StepRecord {
     float samples_per_s;  ///< over this step
     /// Of a task with other metrics than accuracy, in their order (metric_column()); NaN without.
     float metric_1, metric_2, metric_3, metric_4, metric_5, metric_6, metric_7, metric_8;
+    /// The smallest loss scale that keeps 99.9 % of the non-zero gradients of all layers from
+    /// becoming 0 in f16. NaN where the step's histograms were not taken (instruments), or where
+    /// f16 had flushed gradients before they could be counted.
+    float scale_floor;
 };
 
 /// Columns for the metrics of a task beside `accuracy`.
@@ -105,6 +109,7 @@ constexpr void for_each_field(F&& f) {
     f("metric_6", &StepRecord::metric_6);
     f("metric_7", &StepRecord::metric_7);
     f("metric_8", &StepRecord::metric_8);
+    f("scale_floor", &StepRecord::scale_floor);
 }
 
 /// As for_each_field, with the metrics under their keys: `metric_1` is called "rmse". Fields of

@@ -12,6 +12,7 @@
 #include "data/reading_progress.h"
 #include "engine/error.h"
 #include "kernels/device_error.h"
+#include "session/kept_histograms.h"
 #include "train/run_loop.h"
 
 namespace engine {
@@ -41,7 +42,8 @@ struct Session::Impl final : Turn {
 
     // Compute thread only (and the destructor, once no turn can run).
     RunLoop loop;
-    std::int64_t steps_allowed = -1;  // -1: no limit
+    std::optional<KeptHistograms> histograms;  // once prepared
+    std::int64_t steps_allowed = -1;           // -1: no limit
     bool pause_asked = false;
     bool stop_asked = false;
     bool evaluate_asked = false;
@@ -112,6 +114,9 @@ struct Session::Impl final : Turn {
             case Command::checkpoint:
                 checkpoint_asked = prepared;
                 break;
+            case Command::sample_histograms:
+                if (prepared) histograms->request();
+                break;
             case Command::validate_now:
                 evaluate_asked = prepared;
                 break;
@@ -126,6 +131,7 @@ struct Session::Impl final : Turn {
             files_read = done;
         });
         loop.prepare(stop_reading.get_token());
+        histograms.emplace(loop.trainer(), config.instruments.histograms_every, loop.folder());
         prepared = true;
         {
             const std::lock_guard lock(mutex);
@@ -156,6 +162,7 @@ struct Session::Impl final : Turn {
             loop.train_step();
         }
         step_begun = false;
+        if (const auto lost = histograms->keep()) post(RunWarning{run, *lost});
         if (steps_allowed > 0) --steps_allowed;
         evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
                          std::exchange(evaluate_asked, false);

@@ -172,6 +172,15 @@ std::vector<FieldInfo> run_fields() {
         {"checkpoint.at_end", "Save at the end",
          "Saves a checkpoint when the run ends or is stopped, so that it can be resumed and used.",
          ""},
+        {"instruments.histograms_every", "Histograms every",
+         "Keeps exponent histograms of gradients, activations, weights and updates by layer after "
+         "this many steps (0 = only on demand). Such a step takes somewhat longer; results do not "
+         "change.",
+         "steps"},
+        {"instruments.armed", "Armed",
+         "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "
+         "every step.",
+         ""},
         {"seed", "Seed",
          "Seed of all randomness: the same seed gives the same weights, order and noise.", ""},
         {"device", "Device", "Device that computes. Auto takes the first GPU, else the CPU.", ""},

@@ -67,6 +67,8 @@ void for_each_setting(Config&& c, F&& f) {
     f("checkpoint.keep", c.checkpoint.keep);
     f("checkpoint.best", c.checkpoint.best);
     f("checkpoint.at_end", c.checkpoint.at_end);
+    f("instruments.histograms_every", c.instruments.histograms_every);
+    f("instruments.armed", c.instruments.armed);
     f("seed", c.seed);
     f("device", c.device);
     f("threads", c.threads);

@@ -1,7 +1,6 @@
 #include "store/record_layout.h"
 
 #include <bit>
-#include <cstring>
 #include <span>
 
 #include "engine/error.h"
@@ -108,12 +107,16 @@ Header make_header(std::size_t metrics) {
     for_each_field([&](const char* name, auto member) {
         if (metric_number(name) > metrics) return;
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
-        Column& column = header.columns[header.column_count++];
-        std::strncpy(column.name.data(), name, column.name.size() - 1);
-        column.type = column_type<T>();
+        add_column(header, name, column_type<T>());
     });
     header.checksum = checksum(header);
     return header;
+}
+
+void add_column(Header& header, std::string_view name, ColumnType type) {
+    Column& column = header.columns[header.column_count++];
+    name.copy(column.name.data(), column.name.size() - 1);
+    column.type = type;
 }
 
 std::uint64_t checksum(const Header& header) {
@@ -121,6 +124,11 @@ std::uint64_t checksum(const Header& header) {
     copy.published = 0;
     copy.checksum = 0;
     return fnv1a(fnv_offset, std::as_bytes(std::span(&copy, 1)));
+}
+
+bool is_sound(const Header& header) {
+    return checksum(header) == header.checksum && geometry_is_sound(header) &&
+           columns_are_sound(header) && header.published >= 0;
 }
 
 void check_header(const Header& header, const std::filesystem::path& file) {
@@ -135,9 +143,7 @@ void check_header(const Header& header, const std::filesystem::path& file) {
                         header.version, version),
                     msg("Open it with the version of Halftone that wrote it."));
     }
-    const bool sound = checksum(header) == header.checksum && geometry_is_sound(header) &&
-                       columns_are_sound(header) && header.published >= 0;
-    if (!sound) {
+    if (!is_sound(header)) {
         throw Error(ErrorCode::data, msg("{}: the header of the step record is damaged", path),
                     msg("Restore the file from a copy; the settings and events of the run are kept "
                         "beside it."));

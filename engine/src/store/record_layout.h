@@ -100,6 +100,10 @@ Header make_header(std::size_t metrics = 0);
 /// The number of a column metric_N; 0 for any other.
 std::size_t metric_number(std::string_view column);
 std::uint64_t checksum(const Header& header);
+/// Appends a column; the checksum is the caller's to set when all are there.
+void add_column(Header& header, std::string_view name, ColumnType type);
+/// Whether the header is whole: its checksum, geometry, columns and count.
+bool is_sound(const Header& header);
 
 /// Throws Error(data) unless the header is whole and of this version. Columns may be fewer or more
 /// than StepRecord has: fields are added over time.

@@ -58,27 +58,27 @@ std::optional<LatestRecord> reopen_record(const std::filesystem::path& path, con
 
 void throw_record_changed(const std::filesystem::path& path) {
     throw Error(ErrorCode::data,
-                msg("{}: another program replaced, removed or cut short the step record while it "
-                    "was being read",
+                msg("{}: another program replaced, removed or cut short the record while it was "
+                    "being read",
                     path.string()),
                 msg("Open the run again, and leave its folder alone while it trains."));
 }
 
 void throw_record_cut(const std::filesystem::path& path) {
     throw Error(ErrorCode::data,
-                msg("{}: the step record was cut short by another program", path.string()),
+                msg("{}: the record was cut short by another program", path.string()),
                 msg("Restore the file from a copy."));
 }
 
 void throw_record_short(const std::filesystem::path& path, std::int64_t rows) {
     throw Error(ErrorCode::data,
-                msg("{}: the step record is cut off: the file is too short for its {} steps",
+                msg("{}: the record is cut off: the file is too short for its {} rows",
                     path.string(), rows),
                 msg("Restore the file from a copy."));
 }
 
 void throw_record_unreadable(const std::filesystem::path& path, int error) {
-    throw Error(ErrorCode::data, msg("{}: cannot map the step record: {}", path.string(),
+    throw Error(ErrorCode::data, msg("{}: cannot map the record: {}", path.string(),
                                      std::generic_category().message(error)));
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <utility>
 
 #include "engine/step_record.h"
-#include "file/mapped_file.h"
+#include "store/column_writer.h"
 #include "store/record_layout.h"
 
 namespace engine {
@@ -31,31 +31,18 @@ public:
     void append(const StepRecord& record);
     /// Throws Error(data) if another program removed the file, cut it short or overwrote its
     /// header. append() notices only a page that is gone; call this now and then.
-    void check() const;
+    void check() const { columns_.check(); }
     /// Rows published so far.
-    std::int64_t published() const { return published_; }
+    std::int64_t published() const { return columns_.published(); }
     /// Reads this record, from the beginning and on.
     StepRecordReader reader() const;
 
 private:
-    StepRecordWriter(File file, Mapping header, std::filesystem::path path, std::size_t metrics);
-    void next_chunk();
-    void use_chunk(const record_layout::Chunk& chunk);
-    void publish(std::int64_t rows);
-    void go_on_after(std::int64_t rows);
-    std::int64_t bytes_so_far() const;
-    [[noreturn]] void throw_lost() const;
+    StepRecordWriter(ColumnWriter columns, std::size_t metrics)
+        : columns_(std::move(columns)), metrics_(metrics) {}
 
-    std::filesystem::path path_;
+    ColumnWriter columns_;
     std::size_t metrics_;
-    File file_;
-    Mapping header_;
-    record_layout::Layout layout_;
-    Mapping chunk_;
-    std::array<std::byte*, record_layout::field_count()> columns_{};
-    std::int64_t row_ = 0;   ///< within the chunk
-    std::int64_t rows_ = 0;  ///< of the chunk
-    std::int64_t published_ = 0;
 };
 
 }  // namespace engine

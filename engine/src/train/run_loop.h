@@ -60,6 +60,8 @@ public:
     /// run is as it was. Throws Error.
     StepCapsule capsule();
     Trainer& trainer() { return *trainer_; }
+    /// Of the run, once it was prepared.
+    const std::filesystem::path& folder() const { return folder_; }
 
     /// At the end: saves the run if its settings say so, and waits until all is written.
     void finish_checkpoints(bool save);

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "data/device_batch.h"
+#include "engine/step_record.h"
 #include "optim/optimizer.h"
 #include "tasks/task.h"
 #include "train/mixed_precision.h"
@@ -60,6 +61,8 @@ public:
     /// The phase's optimizers have stepped, or skipped. The loss scale has not moved.
     virtual void after_update(const StepView&) {}
     virtual void end(const StepView&) {}
+    /// After every step, wanted or not: what the observer knows for its row of the record.
+    virtual void fill(StepRecord& row) const { (void)row; }
 };
 
 }  // namespace engine

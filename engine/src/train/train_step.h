@@ -65,6 +65,8 @@ public:
     /// Asks the observers whether they want the step that is computed next, number `step` of the
     /// run from 1.
     void announce(std::int64_t step);
+    /// What the observers know for the row of the step that ended.
+    void fill(StepRecord& row) const;
     /// Whether an observer wants that step, so that it must be computed eagerly.
     bool is_observed() const { return !observing_.empty(); }
 

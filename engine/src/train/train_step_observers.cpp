@@ -24,6 +24,10 @@ void TrainStep::announce(std::int64_t step) {
     }
 }
 
+void TrainStep::fill(StepRecord& row) const {
+    for (const auto& observer : observers_) observer->fill(row);
+}
+
 StepView TrainStep::view(std::size_t phase, std::size_t micro_batch) {
     return {announced_, task_, model_, precision_, optimizers_, phase, micro_batch};
 }

@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <limits>
 #include <utility>
 
 #include "core/library_scratch.h"
@@ -82,6 +83,8 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.samples = samples_;
     row.memory_bytes = books()->total();
     row.peak_bytes = books()->peak();
+    row.scale_floor = std::numeric_limits<float>::quiet_NaN();
+    step_->fill(row);
     figures_.push(step_->figures(), row);
 }
 

@@ -91,7 +91,7 @@ TEST(StepRecord, ATruncatedFileIsRefused) {
         append_steps(writer, 2000);
     }
     std::filesystem::resize_file(dir / "steps.rec", 100'000);
-    EXPECT_THAT(open_error(dir), HasSubstr("too short for its 2000 steps"));
+    EXPECT_THAT(open_error(dir), HasSubstr("too short for its 2000 rows"));
 }
 
 TEST(StepRecord, AFileCutOffAfterOpeningIsAnErrorAtTheNextChunk) {

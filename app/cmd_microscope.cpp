@@ -1,0 +1,248 @@
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/histogram_record.h"
+#include "engine/microscope.h"
+#include "find_run.h"
+
+namespace app {
+namespace {
+
+using engine::ExponentHistogram;
+using engine::HistogramKind;
+using engine::HistogramSample;
+using engine::LayerHistogram;
+using nlohmann::ordered_json;
+
+struct MicroscopeArguments {
+    std::string run;
+    std::int64_t step = 0;
+    std::string kind = "gradients";
+    std::optional<std::string> scale;
+    bool shadow = false;
+    bool json = false;
+};
+
+/// A step's histograms of one kind as they are to be shown.
+struct View {
+    HistogramSample sample;
+    HistogramKind kind;
+    double scale;   ///< the loss scale that gradients are shown at; 1 for other kinds
+    double factor;  ///< what the counted values are multiplied by for it
+    std::int64_t asked;
+};
+
+constexpr const engine::NumberFormat& fp16 = engine::fp16_format;
+
+[[noreturn]] void refuse(engine::Message message, engine::Message hint = {}) {
+    throw engine::Error(engine::ErrorCode::settings, std::move(message), std::move(hint));
+}
+
+double scale_of(const std::string& text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value > 0) ||
+        !std::isfinite(value))
+        refuse(engine::msg("--scale: {}: use a number above 0", text));
+    return value;
+}
+
+HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {
+    if (args.shadow) return engine::shadow_histograms(folder, args.step);
+    const auto none = [&] {
+        refuse(engine::msg("the run kept no histograms"),
+               engine::msg("Compute the step anew with --shadow, or train with "
+                           "instruments.histograms_every."));
+    };
+    if (!engine::HistogramRecordReader::exists(folder)) none();
+    const auto reader = engine::HistogramRecordReader::open(folder);
+    const auto nearest = reader.nearest(args.step);
+    if (!nearest) none();
+    return reader.read(*nearest);
+}
+
+View view_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {
+    const auto kind = engine::find_histogram_kind(args.kind);
+    if (!kind)
+        refuse(
+            engine::msg("--kind: {}: use gradients, activations, weights or updates", args.kind));
+    const bool gradients = *kind == HistogramKind::gradients;
+    if (args.scale && !gradients)
+        refuse(engine::msg("--scale: only gradients are multiplied by the loss scale"));
+    const std::optional<double> scale =
+        args.scale ? std::optional(scale_of(*args.scale)) : std::nullopt;
+    View view{sample_of(folder, args), *kind, 1, 1, args.step};
+    if (!gradients) return view;
+    view.scale = scale.value_or(view.sample.loss_scale);
+    view.factor = view.scale / view.sample.loss_scale;
+    return view;
+}
+
+std::string number(const char* format, double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, format, value);
+    return std::isnan(value) ? "-" : text;
+}
+
+/// "2^-12" of a magnitude; "-" where it is not known.
+std::string power(double magnitude) {
+    return magnitude > 0 ? "2^" + std::to_string(std::ilogb(magnitude)) : "-";
+}
+
+/// "0.12 %"; "<0.01 %" for a share that would show as 0.
+std::string percent(double share) {
+    if (share > 0 && share < 5e-5) return "<0.01 %";
+    return number("%.2f %%", 100 * share);
+}
+
+void print_row(const View& view, const std::string& name, const ExponentHistogram& values,
+               bool flushed) {
+    const engine::FormatOutcome out = outcome(values, fp16, view.factor);
+    std::printf("%-32s %11lld %7s %7s %9s %9s %9s %9s %6s %6s%s\n", name.c_str(),
+                static_cast<long long>(values.total()), power(values.largest * view.factor).c_str(),
+                power(values.smallest * view.factor).c_str(),
+                percent(values.total() > 0
+                            ? static_cast<double>(values.zero) / static_cast<double>(values.total())
+                            : 0)
+                    .c_str(),
+                percent(out.share(out.zero)).c_str(), percent(out.share(out.subnormal)).c_str(),
+                percent(out.share(out.overflow)).c_str(),
+                number("%.1f", headroom_up(values, fp16, view.factor)).c_str(),
+                number("%.1f", headroom_down(values, fp16, view.factor)).c_str(),
+                flushed ? "  flushed" : "");
+}
+
+/// Limits of the loss scale; of values that were multiplied by the one of the step.
+double floor_of(const View& view) {
+    if (view.sample.flushed(view.kind)) return std::nan("");
+    return smallest_scale(view.sample.total(view.kind), fp16) * view.sample.loss_scale;
+}
+double ceiling_of(const View& view) {
+    return largest_scale(view.sample.total(view.kind), fp16) * view.sample.loss_scale;
+}
+
+void print_scale(const View& view) {
+    const auto limit = [](double scale) {
+        return std::isnan(scale)
+                   ? std::string("unknown")
+                   : number("%g", scale) + " (2^" + number("%.1f", std::log2(scale)) + ")";
+    };
+    std::printf("\nloss scale: smallest %s, largest %s, in this step %g\n",
+                limit(floor_of(view)).c_str(), limit(ceiling_of(view)).c_str(),
+                view.sample.loss_scale);
+    if (view.sample.flushed(view.kind))
+        std::printf(
+            "flushed: FP16 rounded gradients of the layer to 0 before they could be "
+            "counted; --shadow gives the true picture\n");
+}
+
+void print_table(const View& view) {
+    std::printf("step %lld%s, %s", static_cast<long long>(view.sample.step),
+                view.sample.shadow ? " (shadow pass in FP32)" : "",
+                std::string(to_string(view.kind)).c_str());
+    if (view.kind == HistogramKind::gradients) std::printf(" at loss scale %g", view.scale);
+    if (view.sample.step != view.asked)
+        std::printf("; step %lld was not kept, this is the nearest",
+                    static_cast<long long>(view.asked));
+    std::printf("\n\n%-32s %11s %7s %7s %9s %9s %9s %9s %6s %6s\n", "layer", "values", "largest",
+                "least", "zero", "to zero", "subnorm.", "overflow", "up", "down");
+    for (const LayerHistogram& layer : view.sample.layers)
+        if (layer.kind == view.kind) print_row(view, layer.layer, layer.values, layer.flushed);
+    print_row(view, "all layers", view.sample.total(view.kind), false);
+    std::printf(
+        "\nFP16, of the non-zero values: to zero, subnormal, overflow; up, down: how often "
+        "the values\nmay double before one overflows, or halve before more than 0.1 %% are "
+        "lost\n");
+    if (view.kind == HistogramKind::gradients) print_scale(view);
+}
+
+ordered_json plain(double value) {
+    return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+ordered_json figures(const View& view, const ExponentHistogram& values) {
+    ordered_json out = {{"values", values.total()},
+                        {"zero", values.zero},
+                        {"below", values.below},
+                        {"infinite", values.infinite},
+                        {"nan", values.nan},
+                        {"largest", plain(values.largest)},
+                        {"smallest", plain(values.smallest)},
+                        {"bins", values.bins}};
+    for (const engine::NumberFormat* format : engine::number_formats()) {
+        const engine::FormatOutcome at = outcome(values, *format, view.factor);
+        out[std::string(format->name)] = {
+            {"to_zero", at.share(at.zero)},
+            {"subnormal", at.share(at.subnormal)},
+            {"overflow", at.share(at.overflow)},
+            {"overflows", at.overflows},
+            {"headroom_up", plain(headroom_up(values, *format, view.factor))},
+            {"headroom_down", plain(headroom_down(values, *format, view.factor))}};
+    }
+    return out;
+}
+
+void print_json(const View& view) {
+    ordered_json out = {{"step", view.sample.step},
+                        {"asked", view.asked},
+                        {"shadow", view.sample.shadow},
+                        {"kind", to_string(view.kind)},
+                        {"loss_scale", view.sample.loss_scale},
+                        {"scale", view.scale},
+                        {"first_exponent", ExponentHistogram::first_exponent},
+                        {"layers", ordered_json::array()}};
+    for (const LayerHistogram& layer : view.sample.layers) {
+        if (layer.kind != view.kind) continue;
+        ordered_json each = {
+            {"layer", layer.layer}, {"type", to_string(layer.type)}, {"flushed", layer.flushed}};
+        each.update(figures(view, layer.values));
+        out["layers"].push_back(std::move(each));
+    }
+    out["total"] = figures(view, view.sample.total(view.kind));
+    if (view.kind == HistogramKind::gradients) {
+        out["scale_floor"] = plain(floor_of(view));
+        out["scale_ceiling"] = plain(ceiling_of(view));
+    }
+    std::cout << out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+}
+
+int look(const MicroscopeArguments& args) {
+    const auto run = find_run(args.run);
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    const View view = view_of(run->summary.folder, args);
+    if (args.json)
+        print_json(view);
+    else
+        print_table(view);
+    return 0;
+}
+
+}  // namespace
+
+void describe_microscope(Command command) {
+    auto args = std::make_shared<MicroscopeArguments>();
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
+        .required()
+        .not_empty();
+    command.number("STEP", args->step, "A step of the run; the nearest one that was kept is shown")
+        .required()
+        .within(1, std::numeric_limits<std::int64_t>::max());
+    command.text("--kind", args->kind, "gradients (the default), activations, weights or updates")
+        .not_empty();
+    command.flag("--shadow", args->shadow,
+                 "Compute this step again in FP32, for what FP16 rounded away");
+    command
+        .text("--scale", args->scale,
+              "Show gradients at this loss scale in place of the step's own")
+        .not_empty();
+    command.flag("--json", args->json, "One JSON object on standard output");
+    command.run([args] { return look(*args); });
+}
+
+}  // namespace app

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace engine {
+
+/// A number format and its limits. All magnitudes are of the exact value, before it is rounded to
+/// the format (to nearest, ties to even).
+struct NumberFormat {
+    std::string_view name;      ///< "fp16"
+    std::string_view title;     ///< "FP16"
+    double largest;             ///< largest finite value
+    double overflow;            ///< from here on a value is no longer finite
+    double smallest_normal;     ///< below it the format has fewer digits
+    double smallest;            ///< smallest value that is not 0
+    int last_flushed_exponent;  ///< 2^this and all below round to 0
+};
+
+/// FP16, BF16, FP8 E4M3 (OCP's, without infinity: what overflows becomes NaN) and FP8 E5M2.
+extern const NumberFormat fp16_format, bf16_format, fp8_e4m3_format, fp8_e5m2_format;
+std::span<const NumberFormat* const> number_formats();
+/// By name; null if there is none.
+const NumberFormat* find_number_format(std::string_view name);
+
+/// How many values of a tensor, or of many, have which magnitude.
+struct ExponentHistogram {
+    static constexpr int first_exponent = -48;
+    static constexpr int last_exponent = 17;
+    static constexpr int bin_count = last_exponent - first_exponent + 1;
+
+    /// bins[e - first_exponent]: finite values v with floor(log2|v|) == e; the last bin takes all
+    /// larger finite values too.
+    std::array<std::int64_t, bin_count> bins{};
+    std::int64_t zero = 0;
+    std::int64_t below = 0;  ///< not zero, but below 2^first_exponent
+    std::int64_t infinite = 0;
+    std::int64_t nan = 0;
+    /// Largest and smallest magnitude of the finite values that are not zero; 0: not known.
+    double largest = 0;
+    double smallest = 0;
+
+    std::int64_t total() const;
+    /// Finite values that are not zero.
+    std::int64_t finite_nonzero() const;
+    std::int64_t non_finite() const { return infinite + nan; }
+    ExponentHistogram& operator+=(const ExponentHistogram& other);
+    bool operator==(const ExponentHistogram&) const = default;
+};
+
+/// floor(log2) of the largest and of the smallest finite value that is not zero; nothing if there
+/// is none, or if it lies in an open bin and its magnitude is not known.
+std::optional<int> largest_exponent(const ExponentHistogram& histogram);
+std::optional<int> smallest_exponent(const ExponentHistogram& histogram);
+
+/// What becomes of the values once they are multiplied by a scale and rounded to a format.
+///
+/// A limit that falls within a bin splits it: the bin's values are taken as spread evenly over its
+/// logarithm, between the smallest and the largest magnitude where these are known. So `zero` and
+/// `subnormal` are exact for a scale that is a power of two, up to values that are exactly
+/// 2^last_flushed_exponent, which count as kept though they round to 0. FP16's overflow begins
+/// within a bin (at 65,520) and `overflow` is an estimate there, a rough one within the open bin;
+/// whether anything overflows is exact where the largest magnitude is known.
+struct FormatOutcome {
+    double zero = 0;       ///< non-zero values that become 0
+    double subnormal = 0;  ///< that keep fewer digits
+    double overflow = 0;   ///< that are no longer finite, or were not before
+    bool overflows = false;
+    std::int64_t nonzero = 0;  ///< all of them, infinities and NaN included
+
+    /// Of the non-zero values; 0 where there are none.
+    double share(double count) const;
+};
+/// `scale` positive and finite: throws Error(value) otherwise.
+FormatOutcome outcome(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
+
+/// The smallest power of two s that keeps 99.9 % of the finite non-zero values from rounding to 0
+/// when they are multiplied by it: their bins reach above 2^last_flushed_exponent / s. NaN without
+/// values, where a value was not finite, or where more than 0.1 % lie below the bins.
+double smallest_scale(const ExponentHistogram& histogram, const NumberFormat& format);
+/// The largest scale at which no value overflows: format.largest / largest. NaN if the largest
+/// magnitude is not known: without values, or where one was not finite.
+double largest_scale(const ExponentHistogram& histogram, const NumberFormat& format);
+
+/// Powers of two between a scale and the two limits above, NaN where they are: how often the scale
+/// may double before a value overflows, or halve before more than 0.1 % are lost. Negative: it is
+/// beyond the limit.
+double headroom_up(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
+double headroom_down(const ExponentHistogram& histogram, const NumberFormat& format, double scale);
+
+}  // namespace engine

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "engine/histogram_record.h"
+
+namespace engine {
+
+/// The shadow pass: computes a step of a run again in FP32, from the newest checkpoint before it or
+/// from the start, with the weights, batches, dropout masks and carried state that the run had, and
+/// counts its true gradients and activations. The run's folder is only read, so the run may still
+/// be training. Throws Error(value) for a step that the run has not reached, Error(state) where the
+/// run cannot be brought back to it, and whatever opening the data set throws.
+HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step);
+
+}  // namespace engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/device_record.h"
+#include "engine/exponent_histogram.h"
+#include "kernels/exponent_histogram.h"
+
+namespace engine {
+
+/// Exponent histograms on a device, by slot. Counting waits for nothing and is no op: neither the
+/// tape nor an observer sees it.
+class ExponentCounters {
+public:
+    explicit ExponentCounters(const Device& device) : device_(device) {}
+
+    /// Adds the values of a floating tensor on this device. Of a sparse one the places that it
+    /// does not hold count as zeros; it must be coalesced.
+    void add(std::size_t slot, const Tensor& x);
+    /// Of slots [0, count); those that were never added to are empty. Waits for the device.
+    std::vector<ExponentHistogram> read(std::size_t count) const;
+    /// All slots are empty again; keeps the memory.
+    void clear();
+
+private:
+    /// Slots of one block of device memory.
+    static constexpr std::size_t block_slots = 128;
+    struct Block {
+        kernels::ExponentCounts of[block_slots];
+    };
+
+    kernels::ExponentCounts* counts(std::size_t slot);
+
+    Device device_;
+    std::vector<DeviceRecord<Block>> blocks_;
+    std::vector<std::int64_t> sizes_;  // values of each slot, sparse ones as dense
+};
+
+}  // namespace engine

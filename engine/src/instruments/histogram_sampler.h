@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/module_scope.h"
+#include "core/observer.h"
+#include "engine/histogram_record.h"
+#include "instruments/exponent_counters.h"
+#include "train/step_observer.h"
+
+namespace engine {
+
+/// Counts the exponents of a step's gradients, activations, weights and updates by layer. A layer
+/// is a module under its name in PyTorch; what belongs to no module is left out.
+///
+/// - Gradients: of all parameters of the module, when their phase is complete: multiplied by the
+///   loss scale, neither checked nor clipped. Sparse ones count as the dense ones that they stand
+///   for. Frozen parameters have none.
+/// - Activations: ops of the forward pass that follow each other within one module, without
+///   another module's between, form a group; the first output of the group's last op counts. So a
+///   convolution counts its result and not the cast of its input; a batch norm fused with a
+///   residual sum and a ReLU counts what the ReLU gives; a block that computes between its
+///   children counts each of these results. Views and whole numbers do not count, nor do ops that
+///   run again in the backward pass (recomputation).
+/// - Weights: of all parameters, before the first update of the step; the f32 masters behind
+///   16-bit weights.
+/// - Updates: weight after minus before in f32 (f64 for f64), of masters where there are any. A
+///   skipped step counts zeros.
+///
+/// Micro-batches and phases add up. A layer's gradients are `flushed` where f16 gradients flowed
+/// through its ops and more than 0.1 % of their non-zero values lay in [2^-24, 2^-23), the last
+/// binade above 0: then others became 0 unseen.
+///
+/// A step that is not wanted costs nothing. One that is holds a copy of the weights until its
+/// update and each activation until the next module has begun, runs eagerly, and on a GPU waits
+/// for the device at its end.
+class HistogramSampler final : public StepObserver {
+public:
+    /// Wants the steps whose number `every` divides; 0: none but those that are asked for.
+    explicit HistogramSampler(std::int64_t every) : every_(every) {}
+    ~HistogramSampler() override;
+
+    /// Wants the next step too.
+    void request() { requested_ = true; }
+    /// The histograms of the last step, if it was wanted and ran to its end; once.
+    std::optional<HistogramSample> take();
+
+    bool wants(std::int64_t step) const override {
+        return requested_ || (every_ > 0 && step % every_ == 0);
+    }
+    void begin(const StepView& step) override;
+    void after_forward(const StepView& step, const TensorList& losses) override;
+    void before_update(const StepView& step) override;
+    void after_update(const StepView& step) override;
+    void end(const StepView& step) override;
+    /// scale_floor() of the step, where its sample is still here.
+    void fill(StepRecord& row) const override;
+
+private:
+    class Pass;
+
+    std::int64_t every_;
+    bool requested_ = false;
+    std::unique_ptr<Pass> pass_;  // the step in progress
+    std::optional<HistogramSample> sample_;
+};
+
+/// The smallest loss scale that keeps 99.9 % of the non-zero gradients of all layers from becoming
+/// 0 in FP16. NaN where gradients were flushed before they could be counted, where one was not
+/// finite, or without gradients.
+double scale_floor(const HistogramSample& sample);
+
+}  // namespace engine

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "core/module_scope.h"
+#include "engine/histogram_record.h"
+#include "instruments/exponent_counters.h"
+
+namespace engine {
+
+/// The counters of a step by layer and kind. Layers keep the order in which they first come, those
+/// with activations first: that of the forward pass.
+class LayerSlots {
+public:
+    explicit LayerSlots(const Device& device) : counters_(device) {}
+
+    /// Adds the values of a floating tensor.
+    void add(ModuleName module, HistogramKind kind, const Tensor& x);
+    /// Adds an f16 gradient on its way through the module's ops.
+    void add_flow(ModuleName module, const Tensor& gradient);
+    /// The narrowest type noted is the one that stands.
+    void note_type(ModuleName module, HistogramKind kind, ValueType type);
+    /// Everything that was added; what belongs to no module is left out. Waits for the device.
+    std::vector<LayerHistogram> read() const;
+
+private:
+    static constexpr std::size_t absent = static_cast<std::size_t>(-1);
+    struct Layer {
+        ModuleName module;
+        std::array<std::size_t, histogram_kind_count> slots{absent, absent, absent, absent};
+        std::array<ValueType, histogram_kind_count> types{};
+        std::size_t flow = absent;  // slot of the f16 gradients that passed
+    };
+
+    Layer& layer(ModuleName module);
+    void add_to(std::size_t& slot, const Tensor& x);
+
+    ExponentCounters counters_;
+    std::size_t used_ = 0;
+    std::vector<Layer> layers_;
+    std::map<const std::string*, std::size_t> places_;  // of a module's name, whose text is shared
+};
+
+}  // namespace engine

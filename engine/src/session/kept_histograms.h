@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "engine/message.h"
+#include "instruments/histogram_sampler.h"
+#include "store/histogram_writer.h"
+#include "train/trainer.h"
+
+namespace engine {
+
+/// Takes histograms of a run's steps and keeps them in its folder. On the compute thread.
+class KeptHistograms {
+public:
+    /// `every`: as HistogramSampler.
+    KeptHistograms(Trainer& trainer, std::int64_t every, const std::filesystem::path& run_folder);
+
+    /// The next step is counted too.
+    void request() { sampler_->request(); }
+    /// Writes the histograms of the step that has just been computed, if it was counted. What to
+    /// tell the user where they cannot be written: the run goes on without any.
+    std::optional<Message> keep();
+
+private:
+    Trainer& trainer_;
+    std::shared_ptr<HistogramSampler> sampler_;
+    HistogramWriter writer_;
+};
+
+}  // namespace engine

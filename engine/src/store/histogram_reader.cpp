@@ -1,0 +1,267 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "engine/error.h"
+#include "engine/histogram_record.h"
+#include "file/network_file.h"
+#include "store/histogram_layout.h"
+#include "store/record_source.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace layout = histogram_layout;
+namespace {
+
+constexpr std::array<std::string_view, histogram_kind_count> kind_names = {
+    "gradients", "activations", "weights", "updates"};
+
+std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::Header& header) {
+    File file = open_record_file(path);
+    if (!file.is_open()) {
+        throw Error(ErrorCode::data,
+                    msg("{}: cannot open the histograms: {}", path.string(),
+                        std::generic_category().message(errno)),
+                    msg("Give the folder of a run that kept some (instruments.histograms_every)."));
+    }
+    header = {};
+    (void)read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0);
+    layout::check_header(header, path);
+    const record_layout::Layout geometry(header);
+    // The size is asked for after the count: a run that goes on may have grown its file meanwhile.
+    if (!is_possible(header.published, geometry, file.size()))
+        throw_record_short(path, header.published);
+    const bool polled = is_on_network(file);
+    OpenRecord record{path, std::move(file), header, geometry};
+    return polled ? poll_record(std::move(record)) : map_record(std::move(record));
+}
+
+}  // namespace
+
+std::string_view to_string(HistogramKind kind) {
+    return kind_names.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<HistogramKind> find_histogram_kind(std::string_view name) {
+    const auto found = std::find(kind_names.begin(), kind_names.end(), name);
+    if (found == kind_names.end()) return std::nullopt;
+    return static_cast<HistogramKind>(found - kind_names.begin());
+}
+
+std::string_view to_string(ValueType type) {
+    switch (type) {
+        case ValueType::bf16:
+            return "bf16";
+        case ValueType::f16:
+            return "fp16";
+        case ValueType::f32:
+            break;
+    }
+    return "fp32";
+}
+
+ExponentHistogram HistogramSample::total(HistogramKind kind) const {
+    ExponentHistogram sum;
+    for (const LayerHistogram& layer : layers) {
+        if (layer.kind == kind) sum += layer.values;
+    }
+    return sum;
+}
+
+const LayerHistogram* HistogramSample::find(std::string_view layer, HistogramKind kind) const {
+    const auto found = std::find_if(layers.begin(), layers.end(), [&](const LayerHistogram& each) {
+        return each.kind == kind && each.layer == layer;
+    });
+    return found == layers.end() ? nullptr : &*found;
+}
+
+bool HistogramSample::flushed(HistogramKind kind) const {
+    return std::any_of(layers.begin(), layers.end(), [&](const LayerHistogram& each) {
+        return each.kind == kind && each.flushed;
+    });
+}
+
+struct HistogramRecordReader::Impl {
+    /// Rows [first, first + rows) of a sample; samples_ holds the same samples for callers.
+    struct Extent {
+        std::int64_t first, rows;
+    };
+
+    fs::path folder;
+    record_layout::Header header;
+    std::unique_ptr<RecordSource> source;
+    record_layout::Layout geometry;
+    std::int64_t known = 0;  // rows
+    std::vector<Sample> samples;
+    std::vector<Extent> extents;
+    std::vector<std::string> layers;
+
+    explicit Impl(const fs::path& run_folder)
+        : folder(run_folder / layout::folder_name),
+          header(),
+          source(open_source(folder / layout::file_name, header)),
+          geometry(header) {}
+
+    /// f(column_at, rows, rows done before) for the rows [first, first + count).
+    template <typename F>
+    void for_each_piece(std::int64_t first, std::int64_t count, const F& f) const {
+        for (std::int64_t done = 0; done < count;) {
+            const record_layout::Chunk chunk = geometry.chunk(geometry.chunk_of(first + done));
+            const std::int64_t row = first + done - chunk.first_row;
+            const std::int64_t rows = std::min(chunk.rows - row, count - done);
+            source->read(chunk, row, rows, [&](const RecordSource::ColumnAt& column_at) {
+                f(column_at, rows, done);
+            });
+            done += rows;
+        }
+    }
+
+    /// Without the counters: those have most of the columns.
+    std::vector<layout::Row> read_rows(std::int64_t first, std::int64_t count,
+                                       bool counters) const {
+        std::vector<layout::Row> out(static_cast<std::size_t>(count));
+        const auto& starts = geometry.column_starts();
+        for_each_piece(
+            first, count, [&](const auto& column_at, std::int64_t rows, std::int64_t done) {
+                const auto fill = [&](std::size_t column, const auto& member_of) {
+                    using T = std::remove_reference_t<decltype(member_of(out.front()))>;
+                    const std::byte* values = column_at(starts[column], sizeof(T));
+                    for (std::int64_t i = 0; i < rows; ++i)
+                        std::memcpy(&member_of(out[static_cast<std::size_t>(done + i)]),
+                                    values + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+                };
+                std::size_t column = 0;
+                layout::for_each_field([&](const char*, auto member) {
+                    fill(
+                        column++, [member](layout::Row & row) -> auto& { return row.*member; });
+                });
+                for (std::size_t i = 0; counters && i < layout::counter_count; ++i)
+                    fill(
+                        layout::field_count + i, [i](layout::Row & row) -> auto& {
+                            return row.counts[i];
+                        });
+            });
+        return out;
+    }
+
+    bool refresh() {
+        const std::int64_t published = source->published();
+        if (published == known) return false;
+        // The names were written before the rows that use them.
+        layers = layout::read_layers(folder / layout::layers_name);
+        const std::vector<layout::Row> rows = read_rows(known, published - known, false);
+        for (std::size_t i = 0; i < rows.size();) {
+            std::size_t end = i + 1;
+            while (end < rows.size() && rows[end].first_row == rows[i].first_row) ++end;
+            add({rows[i].step, rows[i].shadow != 0, rows[i].loss_scale},
+                {known + static_cast<std::int64_t>(i), static_cast<std::int64_t>(end - i)});
+            i = end;
+        }
+        known = published;
+        return true;
+    }
+
+    void add(const Sample& sample, const Extent& extent) {
+        const auto before = [](const Sample& a, const Sample& b) {
+            return a.step != b.step ? a.step < b.step : a.shadow < b.shadow;
+        };
+        const auto place = std::lower_bound(samples.begin(), samples.end(), sample, before);
+        const auto at = extents.begin() + (place - samples.begin());
+        if (place != samples.end() && !before(sample, *place)) {
+            *place = sample;
+            *at = extent;
+        } else {
+            samples.insert(place, sample);
+            extents.insert(at, extent);
+        }
+    }
+
+    const Extent& extent(std::size_t sample) const {
+        if (sample < extents.size()) return extents[sample];
+        throw Error(ErrorCode::value,
+                    msg("histograms {} asked for, the run has {}", sample + 1, extents.size()));
+    }
+
+    const std::string& layer_of(const layout::Row& row) const {
+        const auto at = static_cast<std::size_t>(row.layer);
+        const bool known_kind = row.kind < histogram_kind_count &&
+                                row.type <= static_cast<std::uint8_t>(ValueType::f16);
+        if (row.layer >= 0 && at < layers.size() && known_kind) return layers[at];
+        throw Error(ErrorCode::data,
+                    msg("{}: the histograms of the run are damaged", folder.string()),
+                    msg("Restore the file from a copy; the run does not need it."));
+    }
+};
+
+bool HistogramRecordReader::exists(const fs::path& run_folder) {
+    std::error_code error;
+    return fs::exists(run_folder / layout::folder_name / layout::file_name, error);
+}
+
+HistogramRecordReader HistogramRecordReader::open(const fs::path& run_folder) {
+    HistogramRecordReader reader(std::make_unique<Impl>(run_folder));
+    reader.refresh();
+    return reader;
+}
+
+HistogramRecordReader::HistogramRecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+HistogramRecordReader::~HistogramRecordReader() = default;
+HistogramRecordReader::HistogramRecordReader(HistogramRecordReader&&) noexcept = default;
+HistogramRecordReader& HistogramRecordReader::operator=(HistogramRecordReader&&) noexcept = default;
+
+bool HistogramRecordReader::refresh() { return impl_->refresh(); }
+
+std::span<const HistogramRecordReader::Sample> HistogramRecordReader::samples() const {
+    return impl_->samples;
+}
+
+const std::vector<std::string>& HistogramRecordReader::layers() const { return impl_->layers; }
+
+std::optional<std::size_t> HistogramRecordReader::nearest(std::int64_t step, bool shadow) const {
+    std::optional<std::size_t> best;
+    const auto distance = [&](std::size_t i) { return std::abs(impl_->samples[i].step - step); };
+    for (std::size_t i = 0; i < impl_->samples.size(); ++i) {
+        if (impl_->samples[i].shadow == shadow && (!best || distance(i) < distance(*best)))
+            best = i;
+    }
+    return best;
+}
+
+HistogramSample HistogramRecordReader::read(std::size_t sample) const {
+    const Impl::Extent& extent = impl_->extent(sample);
+    const Sample& head = impl_->samples[sample];
+    HistogramSample out{head.step, head.shadow, head.loss_scale, {}};
+    for (const layout::Row& row : impl_->read_rows(extent.first, extent.rows, true)) {
+        const std::string& layer = impl_->layer_of(row);
+        const auto kind = static_cast<HistogramKind>(row.kind);
+        const bool further = !out.layers.empty() && out.layers.back().layer == layer &&
+                             out.layers.back().kind == kind;
+        if (!further)
+            out.layers.push_back(
+                {layer, kind, {}, static_cast<ValueType>(row.type), row.flushed != 0});
+        layout::add_row(out.layers.back().values, row);
+    }
+    return out;
+}
+
+std::vector<ExponentHistogram> HistogramRecordReader::read(std::string_view layer,
+                                                           HistogramKind kind, std::size_t first,
+                                                           std::size_t count) const {
+    std::vector<ExponentHistogram> out(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Impl::Extent& extent = impl_->extent(first + i);
+        const auto heads = impl_->read_rows(extent.first, extent.rows, false);
+        for (std::size_t row = 0; row < heads.size(); ++row) {
+            if (heads[row].kind != static_cast<std::uint8_t>(kind) ||
+                impl_->layer_of(heads[row]) != layer)
+                continue;
+            const auto at = extent.first + static_cast<std::int64_t>(row);
+            layout::add_row(out[i], impl_->read_rows(at, 1, true).front());
+        }
+    }
+    return out;
+}
+
+}  // namespace engine

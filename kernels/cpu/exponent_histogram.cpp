@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <mutex>
+
+#include "cpu/grain.h"
+#include "cpu/multi_tensor_pieces.h"
+#include "kernels/exponent_histogram.h"
+#include "kernels/parallel.h"
+#include "shared/exponent_histogram.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/exponent_histogram.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, which defines the target.
+#include "cpu/loops-inl.h"
+#include "hwy/highway.h"
+
+#ifndef KERNELS_CPU_EXPONENT_HISTOGRAM_ONCE
+#define KERNELS_CPU_EXPONENT_HISTOGRAM_ONCE
+namespace kernels::cpu {
+namespace {
+
+/// Counts of a range of values.
+struct Exponents {
+    std::array<std::int64_t, slot_count> slots{};
+    std::uint64_t largest = 0;
+    std::uint64_t smallest_inverted = 0;
+
+    void add_magnitude(std::uint64_t bits) {
+        if (bits == 0 || bits >= FloatBits<std::uint64_t>::infinity) return;
+        largest = std::max(largest, bits);
+        smallest_inverted = std::max(smallest_inverted, ~bits);
+    }
+    void add_float(float value) {
+        const std::uint32_t bits = std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+        ++slots[static_cast<std::size_t>(slot_of(bits))];
+        add_magnitude(
+            std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(bits))));
+    }
+    void add_double(double value) {
+        const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) & 0x7fffffffffffffffu;
+        ++slots[static_cast<std::size_t>(slot_of(bits))];
+        add_magnitude(bits);
+    }
+    void add_to(ExponentCounts& counts) const {
+        for (int slot = 0; slot < slot_count; ++slot)
+            *counter_of(&counts, slot) += slots[static_cast<std::size_t>(slot)];
+        counts.largest = std::max(counts.largest, largest);
+        counts.smallest_inverted = std::max(counts.smallest_inverted, smallest_inverted);
+    }
+};
+
+/// Values by their biased exponent. Neighbours are counted in tables of their own: they often have
+/// the same exponent, and an increment would wait for the store of the one before.
+class ExponentTables {
+public:
+    /// Eight biased exponents.
+    void add(std::uint64_t exponents) {
+        for (std::size_t k = 0; k < tables_.size(); ++k)
+            ++tables_[k][(exponents >> (8 * k)) & 0xffu];
+    }
+    std::int64_t count(std::size_t biased) const {
+        std::int64_t sum = 0;
+        for (const auto& table : tables_) sum += table[biased];
+        return sum;
+    }
+
+private:
+    std::array<std::array<std::uint32_t, 256>, 8> tables_{};
+};
+
+}  // namespace
+}  // namespace kernels::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+using VI = hn::Vec<DI>;
+
+/// What the exponents alone do not tell. Of at most piece_size values: 32 bits are enough.
+struct Extremes {
+    VI zeros, nans, largest, smallest;
+
+    Extremes()  // spelled out: an implicit one would be compiled for the baseline
+        : zeros(hn::Zero(DI())),
+          nans(hn::Zero(DI())),
+          largest(hn::Zero(DI())),
+          smallest(hn::Set(DI(), 0x7fffffff)) {}
+
+    HWY_INLINE void add(VI magnitude) {
+        const DI i32;
+        const VI one = hn::Set(i32, 1), infinity = hn::Set(i32, 0x7f800000);
+        const auto is_zero = hn::Eq(magnitude, hn::Zero(i32));
+        zeros = hn::Add(zeros, hn::IfThenElseZero(is_zero, one));
+        nans = hn::Add(nans, hn::IfThenElseZero(hn::Gt(magnitude, infinity), one));
+        largest = hn::Max(largest, hn::IfThenElseZero(hn::Lt(magnitude, infinity), magnitude));
+        smallest = hn::Min(smallest, hn::IfThenElse(is_zero, hn::Set(i32, 0x7fffffff), magnitude));
+    }
+    void add_to(Exponents& counts, const ExponentTables& tables) const {
+        const DI i32;
+        const std::int64_t zero = hn::GetLane(hn::SumOfLanes(i32, zeros));
+        const std::int64_t nan = hn::GetLane(hn::SumOfLanes(i32, nans));
+        counts.slots[zero_slot] += zero;
+        counts.slots[nan_slot] += nan;
+        counts.slots[below_slot] += tables.count(0) - zero;
+        counts.slots[infinite_slot] += tables.count(255) - nan;
+        for (std::size_t biased = 1; biased < 255; ++biased)
+            counts.slots[static_cast<std::size_t>(
+                slot_of_exponent<std::uint32_t>(static_cast<int>(biased)))] += tables.count(biased);
+        for (const VI extreme : {hn::MaxOfLanes(i32, largest), hn::MinOfLanes(i32, smallest)}) {
+            const float value = std::bit_cast<float>(hn::GetLane(extreme));
+            counts.add_magnitude(std::bit_cast<std::uint64_t>(static_cast<double>(value)));
+        }
+    }
+};
+
+/// The biased exponents of eight vectors, eight values to a word.
+template <class T>
+HWY_INLINE void add_eight(Extremes& extremes, ExponentTables& tables, const T* x) {
+    const DI i32;
+    const hn::Rebind<std::uint8_t, DI> u8;
+    const std::size_t lanes = hn::Lanes(i32);
+    HWY_ALIGN std::uint8_t exponents[8 * HWY_MAX_BYTES / sizeof(float)];
+    for (std::size_t k = 0; k < 8; ++k) {
+        const VI magnitude =
+            hn::And(hn::BitCast(i32, load(x + k * lanes)), hn::Set(i32, 0x7fffffff));
+        extremes.add(magnitude);
+        hn::StoreU(hn::DemoteTo(u8, hn::ShiftRight<23>(magnitude)), u8, exponents + k * lanes);
+    }
+    for (std::size_t k = 0; k < lanes; ++k) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, exponents + 8 * k, sizeof word);
+        tables.add(word);
+    }
+}
+
+template <class T>
+HWY_NOINLINE void count_vectors(Exponents& counts, const T* x, std::int64_t n) {
+    const std::int64_t step = 8 * lane_count();
+    std::int64_t i = 0;
+    if (n >= step) {
+        Extremes extremes;
+        ExponentTables tables;
+        for (; i + step <= n; i += step) add_eight(extremes, tables, x + i);
+        extremes.add_to(counts, tables);
+    }
+    HWY_ALIGN float rest[HWY_MAX_BYTES / sizeof(float)];
+    while (i < n) {
+        const std::int64_t here = std::min(lane_count(), n - i);
+        const VF values =
+            here == lane_count() ? load(x + i) : load_part(x + i, static_cast<std::size_t>(here));
+        hn::StoreU(values, DF(), rest);
+        for (std::int64_t k = 0; k < here; ++k) counts.add_float(rest[k]);
+        i += here;
+    }
+}
+
+void count_range(Exponents& counts, const ConstArray& x, std::int64_t first, std::int64_t n) {
+    with_vector_type(x.dtype, [&](auto type) {
+        count_vectors(counts, static_cast<const decltype(type)*>(x.data) + first, n);
+    });
+}
+
+}  // namespace
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kernels::cpu {
+namespace {
+
+HWY_EXPORT(count_range);
+
+void count_piece(Exponents& counts, const ConstArray& x, std::int64_t first, std::int64_t n) {
+    if (x.dtype != DType::f64) {
+        HWY_DYNAMIC_DISPATCH(count_range)(counts, x, first, n);
+        return;
+    }
+    const double* values = static_cast<const double*>(x.data) + first;
+    for (std::int64_t i = 0; i < n; ++i) counts.add_double(values[i]);
+}
+
+}  // namespace
+
+void count_exponents(ExponentCounts* counts, ConstArray x, Stream) {
+    std::mutex mutex;
+    parallel_for(x.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
+        Exponents mine;
+        for (std::int64_t first = begin; first < end; first += piece_size)
+            count_piece(mine, x, first, std::min(piece_size, end - first));
+        const std::lock_guard lock(mutex);
+        mine.add_to(*counts);
+    });
+}
+
+}  // namespace kernels::cpu
+#endif
