@@ -75,11 +75,10 @@ View view_of(const std::filesystem::path& folder, const MicroscopeArguments& arg
     const bool gradients = *kind == HistogramKind::gradients;
     if (args.scale && !gradients)
         refuse(engine::msg("--scale: only gradients are multiplied by the loss scale"));
-    const std::optional<double> scale =
-        args.scale ? std::optional(scale_of(*args.scale)) : std::nullopt;
+    const double scale = args.scale ? scale_of(*args.scale) : 0;
     View view{sample_of(folder, args), *kind, 1, 1, args.step};
     if (!gradients) return view;
-    view.scale = scale.value_or(view.sample.loss_scale);
+    view.scale = scale > 0 ? scale : view.sample.loss_scale;
     view.factor = view.scale / view.sample.loss_scale;
     return view;
 }

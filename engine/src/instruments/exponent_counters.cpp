@@ -1,5 +1,6 @@
 #include "instruments/exponent_counters.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/layout.h"
@@ -53,11 +54,6 @@ std::vector<ExponentHistogram> ExponentCounters::read(std::size_t count) const {
             out[i] = histogram_of(block.of[i - first], sizes_[i]);
     }
     return out;
-}
-
-void ExponentCounters::clear() {
-    for (const auto& block : blocks_) block.clear();
-    sizes_.clear();
 }
 
 }  // namespace engine

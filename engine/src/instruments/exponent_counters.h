@@ -20,8 +20,6 @@ public:
     void add(std::size_t slot, const Tensor& x);
     /// Of slots [0, count); those that were never added to are empty. Waits for the device.
     std::vector<ExponentHistogram> read(std::size_t count) const;
-    /// All slots are empty again; keeps the memory.
-    void clear();
 
 private:
     /// Slots of one block of device memory.

@@ -45,7 +45,7 @@ public:
     explicit Pass(const Device& device) : slots_(device), scope_(*this) {}
 
     void on_op(const OpEvent& event) override {
-        if (event.in_backward || in_backward() || recomputing()) return;
+        if (event.in_backward || recomputing()) return;
         const ModuleName module = current_module_name();
         if (module != pending_module_) count_pending();
         if (module == ModuleName() || event.outputs.empty()) return;
@@ -130,7 +130,8 @@ private:
     /// f(optimizer, index of a parameter with a gradient) for those that the phase updates.
     template <typename F>
     static void for_each_updated(const StepView& step, const F& f) {
-        for (const std::size_t part : step.task.phases()[step.phase].optimizers) {
+        const Phase phase = step.task.phases()[step.phase];
+        for (const std::size_t part : phase.optimizers) {
             const Optimizer& optimizer = *step.optimizers[part];
             for (std::size_t i = 0; i < optimizer.parameters().size(); ++i)
                 if (optimizer.parameters()[i].tensor.grad().defined()) f(optimizer, i);
@@ -146,6 +147,7 @@ private:
     ObserverScope scope_;
 };
 
+HistogramSampler::HistogramSampler(std::int64_t every) : every_(every) {}
 HistogramSampler::~HistogramSampler() = default;
 
 std::optional<HistogramSample> HistogramSampler::take() {

@@ -42,7 +42,7 @@ namespace engine {
 class HistogramSampler final : public StepObserver {
 public:
     /// Wants the steps whose number `every` divides; 0: none but those that are asked for.
-    explicit HistogramSampler(std::int64_t every) : every_(every) {}
+    explicit HistogramSampler(std::int64_t every);
     ~HistogramSampler() override;
 
     /// Wants the next step too.

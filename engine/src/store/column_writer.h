@@ -19,8 +19,7 @@ public:
     /// Makes the file, which is not there. Throws Error(io).
     static ColumnWriter create(const std::filesystem::path& path,
                                const record_layout::Header& header);
-    /// Goes on with an open file of this header after its first `rows` rows; later ones are
-    /// dropped. False of can_hold(): the file has fewer. Throws Error(io).
+    /// An open file of this header, whose rows go_on_after() takes over. Throws Error(io).
     ColumnWriter(File file, std::filesystem::path path, const record_layout::Header& header);
 
     /// Whether the file has room for so many published rows.

@@ -21,7 +21,8 @@ public:
                                    std::size_t metrics = 0);
 
     /// Goes on with the record of a run's folder after its first `rows` rows; later ones are
-    /// dropped. Throws Error(data) if the record has fewer, or other columns, and Error(io).
+    /// dropped. A record of an earlier version goes on without the columns that it lacks. Throws
+    /// Error(data) if the record has fewer rows, or other columns, and Error(io).
     static StepRecordWriter open(const std::filesystem::path& run_folder, std::int64_t rows,
                                  std::size_t metrics = 0);
 

@@ -7,6 +7,23 @@
 #include "store/step_record.h"
 
 namespace engine {
+namespace {
+
+/// Columns at the end that records of earlier versions lack: scale_floor.
+constexpr std::uint32_t added_columns = 1;
+
+/// Whether a file has the columns that are expected, or those of an earlier version.
+bool has_columns(const record_layout::Header& found, const record_layout::Header& expected) {
+    if (found.column_count > expected.column_count ||
+        found.column_count + added_columns < expected.column_count)
+        return false;
+    record_layout::Header same = expected;
+    for (std::uint32_t i = found.column_count; i < same.column_count; ++i) same.columns[i] = {};
+    same.column_count = found.column_count;
+    return record_layout::checksum(same) == found.checksum;
+}
+
+}  // namespace
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
                                           std::size_t metrics) {
@@ -29,14 +46,13 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
     if (!read_whole_at(file, std::as_writable_bytes(std::span(&found, 1)), 0))
         refuse(msg("{}: the step record is cut short", path.string()));
     record_layout::check_header(found, path);
-    const record_layout::Header expected = record_layout::make_header(metrics);
-    if (found.checksum != expected.checksum) {
+    if (!has_columns(found, record_layout::make_header(metrics))) {
         refuse(
             msg("{}: the step record is of another version of this program, which cannot go on "
                 "with it",
                 path.string()));
     }
-    ColumnWriter columns(std::move(file), path, expected);
+    ColumnWriter columns(std::move(file), path, found);
     if (rows > found.published || !columns.can_hold(rows))
         refuse(msg("{}: the step record ends before step {}", path.string(), rows));
     columns.go_on_after(rows);
@@ -47,7 +63,7 @@ void StepRecordWriter::append(const StepRecord& record) {
     columns_.write_row([&](const std::vector<std::byte*>& columns, std::int64_t row) {
         std::size_t field = 0;
         for_each_field([&](const char* name, auto member) {
-            if (record_layout::metric_number(name) > metrics_) return;
+            if (record_layout::metric_number(name) > metrics_ || field == columns.size()) return;
             const auto& value = record.*member;
             std::memcpy(columns[field++] + row * static_cast<std::int64_t>(sizeof value), &value,
                         sizeof value);

@@ -66,7 +66,7 @@ public:
     /// run from 1.
     void announce(std::int64_t step);
     /// What the observers know for the row of the step that ended.
-    void fill(StepRecord& row) const;
+    void complete_row(StepRecord& row) const;
     /// Whether an observer wants that step, so that it must be computed eagerly.
     bool is_observed() const { return !observing_.empty(); }
 

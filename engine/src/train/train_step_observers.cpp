@@ -24,7 +24,7 @@ void TrainStep::announce(std::int64_t step) {
     }
 }
 
-void TrainStep::fill(StepRecord& row) const {
+void TrainStep::complete_row(StepRecord& row) const {
     for (const auto& observer : observers_) observer->fill(row);
 }
 

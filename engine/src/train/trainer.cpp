@@ -84,7 +84,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.memory_bytes = books()->total();
     row.peak_bytes = books()->peak();
     row.scale_floor = std::numeric_limits<float>::quiet_NaN();
-    step_->fill(row);
+    step_->complete_row(row);
     figures_.push(step_->figures(), row);
 }
 

@@ -31,7 +31,8 @@ public:
     void after_forward(const StepView&, const TensorList&) override { leave(); }
     void before_update(const StepView& step) override {
         if (before.empty()) each_weight(step, before);
-        for (const std::size_t part : step.task.phases()[step.phase].optimizers)
+        const Phase phase = step.task.phases()[step.phase];
+        for (const std::size_t part : phase.optimizers)
             for (const Parameter& parameter : step.optimizers[part]->parameters())
                 if (const Tensor grad = parameter.tensor.grad(); grad.defined())
                     gradients[parameter.name] = to_dense(grad).values();
@@ -49,7 +50,7 @@ public:
 
 private:
     void leave() {
-        if (!module_.empty()) {
+        if (!module_.empty() && !last_.empty()) {
             auto& values = activations[module_];
             values.insert(values.end(), last_.begin(), last_.end());
         }

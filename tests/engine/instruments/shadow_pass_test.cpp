@@ -9,6 +9,7 @@
 namespace engine {
 namespace {
 
+using test::by_module;
 using test::SeenStep;
 using test::small_run;
 using test::small_text_run;

@@ -56,12 +56,12 @@ TEST(StepRecordMetrics, ARecordHasTheColumnsThatItsTaskNeeds) {
             writer.reader().column(column, 0, values);
             EXPECT_EQ(std::isnan(values[0]), i >= count);
         }
-        EXPECT_EQ(columns_of(dir.path()).size(), 29 + count);
+        EXPECT_EQ(columns_of(dir.path()).size(), 30 + count);
     }
 }
 
 // So that runs of image classifiers are what they were.
-TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions) {
+TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersionsAndWhatWasAdded) {
     const test_support::TempFolder dir;
     { auto writer = StepRecordWriter::create(dir.path()); }
     EXPECT_THAT(
@@ -71,7 +71,26 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
                     "found_inf", "grad_norm", "grad_max", "grad_max_exponent", "scaled_f16_max",
                     "scale_ceiling", "f16_zero_share", "f16_subnormal_share", "f16_overflow_share",
                     "lost_update_share", "grad_zero_share", "step_ms", "data_ms", "forward_ms",
-                    "backward_ms", "optimizer_ms", "samples_per_s"));
+                    "backward_ms", "optimizer_ms", "samples_per_s", "scale_floor"));
+}
+
+TEST(StepRecordMetrics, ARecordOfAnEarlierVersionGoesOnWithoutWhatWasAdded) {
+    const test_support::TempFolder dir;
+    record_layout::Header earlier = record_layout::make_header(1);
+    earlier.columns[--earlier.column_count] = {};
+    earlier.checksum = record_layout::checksum(earlier);
+    { const auto made = ColumnWriter::create(dir.path() / record_layout::file_name, earlier); }
+    auto writer = StepRecordWriter::open(dir.path(), 0, 1);
+    test::append_steps(writer, 600);  // beyond the first chunk
+    writer.check();
+    const StepRecord row = StepRecordReader::open(dir.path()).row(599), wanted = row_of(600);
+    EXPECT_EQ(row.samples_per_s, wanted.samples_per_s);
+    EXPECT_EQ(row.metric_1, wanted.metric_1);
+    EXPECT_TRUE(std::isnan(row.scale_floor));
+    for (const std::size_t metrics : {0u, 2u})
+        EXPECT_THAT(
+            message_of([&] { StepRecordWriter::open(dir.path(), 3, metrics); }, ErrorCode::data),
+            HasSubstr("another version"));
 }
 
 TEST(StepRecordMetrics, AccuracyKeepsItsColumnAndOthersFollowInOrder) {
