@@ -4940,5 +4940,33 @@
         <source>Compute the step anew with --shadow, or train with instruments.histograms_every.</source>
         <translation>用 --shadow 重新计算这一步，或在训练时设置 instruments.histograms_every。</translation>
     </message>
+        <message>
+            <source>{}: the record of the twin is damaged</source>
+            <translation>{}：孪生对比的记录已损坏</translation>
+        </message>
+        <message>
+            <source>{}: cannot open the record of the twin: {}</source>
+            <translation>{}：无法打开孪生对比的记录：{}</translation>
+        </message>
+        <message>
+            <source>{}: a twin of another version of this program</source>
+            <translation>{}：由本程序的其他版本写成的孪生对比</translation>
+        </message>
+        <message>
+            <source>rows {} to {} of the twin asked for, there are {}</source>
+            <translation>请求孪生对比的第 {} 至 {} 行，但只有 {} 行</translation>
+        </message>
+        <message>
+            <source>The two runs of a twin must have one model and begin at one step.</source>
+            <translation>孪生的两个运行必须使用相同的模型，并从同一步开始。</translation>
+        </message>
+        <message>
+            <source>Run {} is not the second run of a twin.</source>
+            <translation>运行 {} 不是孪生对比中的第二个运行。</translation>
+        </message>
+        <message>
+            <source>two names of precisions, with a comma between</source>
+            <translation>两个精度名称，以逗号分隔</translation>
+        </message>
 </context>
 </TS>

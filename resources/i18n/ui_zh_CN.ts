@@ -437,6 +437,14 @@
             <source>Runs</source>
             <translation>运行</translation>
         </message>
+        <message>
+            <source>Microscope</source>
+            <translation>显微镜</translation>
+        </message>
+        <message>
+            <source>Twin</source>
+            <translation>孪生</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -868,6 +876,14 @@
         <message>
             <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, or a run that was exported (.halftone).</source>
             <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹，或导出的运行（.halftone）。</translation>
+        </message>
+        <message>
+            <source>A twin needs two precisions.</source>
+            <translation>孪生对比需要两种精度。</translation>
+        </message>
+        <message>
+            <source>Add one under Compared, such as FP32 beside AMP FP16.</source>
+            <translation>请在“对比”下再添加一种，例如在 AMP FP16 之外添加 FP32。</translation>
         </message>
     </context>
     <context>
@@ -3554,6 +3570,570 @@ started %7</source>
         <message>
             <source>Follow the newest step</source>
             <translation>跟随最新一步</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MicroscopeModel</name>
+        <message>
+            <source>Start a run, or open one with histograms.</source>
+            <translation>开始一次运行，或打开一个保存了直方图的运行。</translation>
+        </message>
+        <message>
+            <source>This sample holds no values of this kind.</source>
+            <translation>此样本中没有这类数值。</translation>
+        </message>
+        <message>
+            <source>The first histograms come with step %1.</source>
+            <translation>第一批直方图在第 %1 步产生。</translation>
+        </message>
+        <message>
+            <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
+            <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MicroscopePage</name>
+        <message>
+            <source>Gradients</source>
+            <translation>梯度</translation>
+        </message>
+        <message>
+            <source>Activations</source>
+            <translation>激活</translation>
+        </message>
+        <message>
+            <source>Weights</source>
+            <translation>权重</translation>
+        </message>
+        <message>
+            <source>Updates</source>
+            <translation>更新量</translation>
+        </message>
+        <message>
+            <source>Of the parameters, multiplied by the loss scale</source>
+            <translation>参数的梯度，已乘以损失缩放</translation>
+        </message>
+        <message>
+            <source>Outputs of the forward pass</source>
+            <translation>前向传播的输出</translation>
+        </message>
+        <message>
+            <source>Before the update; the FP32 masters where there are any</source>
+            <translation>更新之前的值；有 FP32 主权重时取主权重</translation>
+        </message>
+        <message>
+            <source>Weights after the update minus before</source>
+            <translation>更新后的权重减去更新前的权重</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>linear</source>
+            <translation>线性</translation>
+        </message>
+        <message>
+            <source>log</source>
+            <translation>对数</translation>
+        </message>
+        <message>
+            <source>Shares on a linear axis</source>
+            <translation>占比使用线性坐标轴</translation>
+        </message>
+        <message>
+            <source>Shares on a log axis</source>
+            <translation>占比使用对数坐标轴</translation>
+        </message>
+        <message>
+            <source>Drift</source>
+            <translation>漂移</translation>
+        </message>
+        <message>
+            <source>step %1 in FP32</source>
+            <translation>第 %1 步（FP32）</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>%1 · sampled every %2 steps</source>
+            <translation>%1 · 每 %2 步采样</translation>
+        </message>
+        <message>
+            <source>FP32 shadow pass of this step: the values as they are before FP16 rounds any to zero.</source>
+            <translation>本步的 FP32 影子计算：FP16 将小数值舍入为零之前的真实数值。</translation>
+        </message>
+        <message>
+            <source>In FP16 the smallest values were rounded to zero before they could be counted.</source>
+            <translation>在 FP16 中，最小的数值在计数之前已被舍入为零。</translation>
+        </message>
+        <message>
+            <source>This step was also computed in FP32.</source>
+            <translation>本步也以 FP32 计算过。</translation>
+        </message>
+        <message>
+            <source>Show as measured</source>
+            <translation>显示实测值</translation>
+        </message>
+        <message>
+            <source>Show the shadow pass</source>
+            <translation>显示影子计算</translation>
+        </message>
+        <message>
+            <source>(the model)</source>
+            <translation>（整个模型）</translation>
+        </message>
+        <message>
+            <source>%1 values in %2</source>
+            <translation>%2 中的 %1 个数值</translation>
+        </message>
+        <message>
+            <source>exponents at %1</source>
+            <translation>缩放为 %1 时的指数</translation>
+        </message>
+        <message>
+            <source>exponents as stored</source>
+            <translation>存储时的指数</translation>
+        </message>
+        <message>
+            <source>Histogram</source>
+            <translation>直方图</translation>
+        </message>
+        <message>
+            <source>step × exponent before scaling</source>
+            <translation>步 × 缩放前的指数</translation>
+        </message>
+        <message>
+            <source>step × exponent</source>
+            <translation>步 × 指数</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ExponentPlot</name>
+        <message>
+            <source>Exponents of the selected layer</source>
+            <translation>所选层的指数</translation>
+        </message>
+        <message>
+            <source>%1: %2 values from %3 to %4, %5 zero, %6 infinite or NaN</source>
+            <translation>%1：%2 个数值，从 %3 到 %4，%5 个为零，%6 个为无穷或 NaN</translation>
+        </message>
+        <message>
+            <source>rounds to zero</source>
+            <translation>舍入为零</translation>
+        </message>
+        <message>
+            <source>subnormal</source>
+            <translation>次正规数</translation>
+        </message>
+        <message>
+            <source>normal</source>
+            <translation>正规数</translation>
+        </message>
+        <message>
+            <source>inf</source>
+            <translation>inf</translation>
+        </message>
+        <message>
+            <source>rounded to zero, size unknown</source>
+            <translation>已舍入为零，大小未知</translation>
+        </message>
+        <message>
+            <source>drag: × %1</source>
+            <translation>拖动：× %1</translation>
+        </message>
+        <message>
+            <source>now × %1; drag</source>
+            <translation>当前 × %1；可拖动</translation>
+        </message>
+        <message>
+            <source>%1 to %2: %3 values, %4</source>
+            <translation>%1 到 %2：%3 个数值，占 %4</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::LayerMap</name>
+        <message>
+            <source>(the model)</source>
+            <translation>（整个模型）</translation>
+        </message>
+        <message>
+            <source>Exponents by layer</source>
+            <translation>各层的指数</translation>
+        </message>
+        <message>
+            <source>inf</source>
+            <translation>inf</translation>
+        </message>
+        <message>
+            <source>headroom</source>
+            <translation>余量</translation>
+        </message>
+        <message>
+            <source>zero %</source>
+            <translation>零 %</translation>
+        </message>
+        <message>
+            <source>largest at %1</source>
+            <translation>缩放为 %1 时的最大值</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>%1: %2 values, stored as %3</source>
+            <translation>%1：%2 个数值，以 %3 存储</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::DriftMap</name>
+        <message>
+            <source>Exponents of the selected layer by step</source>
+            <translation>所选层各步的指数</translation>
+        </message>
+        <message>
+            <source>overflows above</source>
+            <translation>以上溢出</translation>
+        </message>
+        <message>
+            <source>subnormal below</source>
+            <translation>以下为次正规数</translation>
+        </message>
+        <message>
+            <source>zero below</source>
+            <translation>以下为零</translation>
+        </message>
+        <message>
+            <source>No histograms</source>
+            <translation>没有直方图</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ScaleTable</name>
+        <message>
+            <source>%1 bits</source>
+            <translation>%1 位</translation>
+        </message>
+        <message>
+            <source>scale</source>
+            <translation>缩放</translation>
+        </message>
+        <message>
+            <source>zero</source>
+            <translation>零</translation>
+        </message>
+        <message>
+            <source>subnormal</source>
+            <translation>次正规</translation>
+        </message>
+        <message>
+            <source>normal</source>
+            <translation>正规</translation>
+        </message>
+        <message>
+            <source>overflow</source>
+            <translation>溢出</translation>
+        </message>
+        <message>
+            <source>headroom ↑</source>
+            <translation>余量 ↑</translation>
+        </message>
+        <message>
+            <source>headroom ↓</source>
+            <translation>余量 ↓</translation>
+        </message>
+        <message>
+            <source>outcome</source>
+            <translation>本步结果</translation>
+        </message>
+        <message>
+            <source>Values that round to zero</source>
+            <translation>舍入为零的数值</translation>
+        </message>
+        <message>
+            <source>Values that keep fewer digits</source>
+            <translation>位数减少的数值</translation>
+        </message>
+        <message>
+            <source>Values that keep all digits of the format</source>
+            <translation>保留该格式全部位数的数值</translation>
+        </message>
+        <message>
+            <source>Values that become infinite</source>
+            <translation>变为无穷的数值</translation>
+        </message>
+        <message>
+            <source>How often the scale may double before a value overflows</source>
+            <translation>缩放再翻倍多少次才会有数值溢出</translation>
+        </message>
+        <message>
+            <source>How often the scale may halve before more than 0.1 % of the values are lost</source>
+            <translation>缩放再减半多少次才会丢失超过 0.1 % 的数值</translation>
+        </message>
+        <message>
+            <source>What the step would do at this scale, by the gradients of all layers</source>
+            <translation>依据所有层的梯度，本步在此缩放下的结果</translation>
+        </message>
+        <message>
+            <source>skipped, then %1</source>
+            <translation>跳过，随后为 %1</translation>
+        </message>
+        <message>
+            <source>applied, small gradients lost</source>
+            <translation>已应用，丢失小梯度</translation>
+        </message>
+        <message>
+            <source>applied</source>
+            <translation>已应用</translation>
+        </message>
+        <message>
+            <source>%1 values</source>
+            <translation>%1 个</translation>
+        </message>
+        <message>
+            <source>as stored</source>
+            <translation>存储时</translation>
+        </message>
+        <message>
+            <source>none (scale 1)</source>
+            <translation>无（缩放 1）</translation>
+        </message>
+        <message>
+            <source>now, %1</source>
+            <translation>当前，%1</translation>
+        </message>
+        <message>
+            <source>dragged, %1</source>
+            <translation>拖动后，%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinModel</name>
+        <message>
+            <source>The first comparison comes with the first step.</source>
+            <translation>第一次比较在第一步产生。</translation>
+        </message>
+        <message>
+            <source>No twin is on screen. Start one: it trains two precisions in lockstep and compares their gradients in each step.</source>
+            <translation>屏幕上没有孪生对比。开始一个：它以两种精度同步训练，并逐步比较两者的梯度。</translation>
+        </message>
+        <message>
+            <source>(the model)</source>
+            <translation>（整个模型）</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinMap</name>
+        <message>
+            <source>Gradient error by layer and step</source>
+            <translation>各层各步的梯度误差</translation>
+        </message>
+        <message>
+            <source>Step %1 was skipped</source>
+            <translation>第 %1 步被跳过</translation>
+        </message>
+        <message>
+            <source>%1, step %2: error %3, angle %4°</source>
+            <translation>%1，第 %2 步：误差 %3，夹角 %4°</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::LossGap</name>
+        <message>
+            <source>Loss gap</source>
+            <translation>损失差</translation>
+        </message>
+        <message>
+            <source>Gap %1, noise ±%2</source>
+            <translation>差 %1，噪声 ±%2</translation>
+        </message>
+        <message>
+            <source>gap %1</source>
+            <translation>差 %1</translation>
+        </message>
+        <message>
+            <source>noise of the mean ±%1</source>
+            <translation>均值的噪声 ±%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinTable</name>
+        <message>
+            <source>layer</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>angle</source>
+            <translation>夹角</translation>
+        </message>
+        <message>
+            <source>rounding</source>
+            <translation>舍入</translation>
+        </message>
+        <message>
+            <source>diverged</source>
+            <translation>分离</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>否</translation>
+        </message>
+        <message>
+            <source>Skipped: the gradients are not finite</source>
+            <translation>已跳过：梯度非有限值</translation>
+        </message>
+        <message>
+            <source>Largest error in this step: %1</source>
+            <translation>本步的最大误差：%1</translation>
+        </message>
+        <message>
+            <source>At most %1 is rounding, as measured in the last step that began with the same weights. The rest is drift.</source>
+            <translation>其中至多 %1 来自舍入（在最近一次以相同权重开始的步中测得），其余为漂移。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SinceResync</name>
+        <message>
+            <source>Error of the selected layer since each resync</source>
+            <translation>所选层自每次重新同步以来的误差</translation>
+        </message>
+        <message>
+            <source>%1: error by steps since the last resync</source>
+            <translation>%1：自上次重新同步以来各步的误差</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinPage</name>
+        <message>
+            <source>Loss gap</source>
+            <translation>损失差</translation>
+        </message>
+        <message>
+            <source>second run minus the reference · raw behind, mean of 20 steps in front</source>
+            <translation>第二个运行减去参考 · 后为原始值，前为 20 步均值</translation>
+        </message>
+        <message>
+            <source>The reference skips too</source>
+            <translation>参考也跳过</translation>
+        </message>
+        <message>
+            <source>The reference leaves out the steps that the other run skips, so that both have made the same number of updates.</source>
+            <translation>参考运行也略过另一个运行所跳过的步，使两者的更新次数相同。</translation>
+        </message>
+        <message>
+            <source>Resync by itself</source>
+            <translation>自动重新同步</translation>
+        </message>
+        <message>
+            <source>Copies the state of the reference over every so many steps</source>
+            <translation>每隔若干步复制参考运行的状态</translation>
+        </message>
+        <message>
+            <source>no automatic resync</source>
+            <translation>不自动重新同步</translation>
+        </message>
+        <message>
+            <source>resync every %1</source>
+            <translation>每 %1 步重新同步</translation>
+        </message>
+        <message>
+            <source>Resync now</source>
+            <translation>立即重新同步</translation>
+        </message>
+        <message>
+            <source>At the end of the step the second run takes the weights, masters, buffers, carried state and optimizer state of the reference (Y). What is left after that is rounding.</source>
+            <translation>在本步结束时，第二个运行取用参考运行的权重、主权重、缓冲区、传递状态和优化器状态（Y）。此后剩下的只有舍入误差。</translation>
+        </message>
+        <message>
+            <source>Start a twin</source>
+            <translation>开始孪生对比</translation>
+        </message>
+        <message>
+            <source>Gradient error</source>
+            <translation>梯度误差</translation>
+        </message>
+        <message>
+            <source>angle</source>
+            <translation>夹角</translation>
+        </message>
+        <message>
+            <source>relative error</source>
+            <translation>相对误差</translation>
+        </message>
+        <message>
+            <source>angle between both gradients, 0.1° to 90°</source>
+            <translation>两个梯度的夹角，0.1° 到 90°</translation>
+        </message>
+        <message>
+            <source>|g − g(reference)| ÷ |g(reference)|, 0.1 % to 100 %</source>
+            <translation>|g − g(参考)| ÷ |g(参考)|，0.1 % 到 100 %</translation>
+        </message>
+        <message>
+            <source>Layers</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>Bitwise identical over %1 steps.</source>
+            <translation>%1 步内逐位一致。</translation>
+        </message>
+        <message>
+            <source>Loss gap %1, noise ±%2.</source>
+            <translation>损失差 %1，噪声 ±%2。</translation>
+        </message>
+        <message>
+            <source>Same loss, same gradients but for rounding.</source>
+            <translation>损失相同，梯度仅有舍入差异。</translation>
+        </message>
+        <message>
+            <source>The losses part, the gradients do not yet.</source>
+            <translation>损失已分离，梯度尚未分离。</translation>
+        </message>
+        <message>
+            <source>Same loss, diverging gradients.</source>
+            <translation>损失相同，梯度分离。</translation>
+        </message>
+        <message>
+            <source>The losses part.</source>
+            <translation>损失已分离。</translation>
+        </message>
+        <message>
+            <source>%1 diverged from the reference first, at step %2 (error above 10 % for five steps).</source>
+            <translation>%1 最先偏离参考，在第 %2 步（连续五步误差超过 10 %）。</translation>
+        </message>
+        <message>
+            <source>Trains the first two of the compared precisions in lockstep: about the time of both, and of comparing their gradients</source>
+            <translation>以所对比的前两种精度同步训练：约需两者之和的时间，外加比较梯度的时间</translation>
+        </message>
+        <message>
+            <source>Something is training. Stop it first.</source>
+            <translation>正在训练。请先停止。</translation>
+        </message>
+        <message>
+            <source>%1 and %2 in lockstep: same weights, batches, augmentation and dropout masks at the start</source>
+            <translation>%1 与 %2 同步：起始权重、批次、增强和丢弃掩码均相同</translation>
+        </message>
+        <message>
+            <source>Two precisions in lockstep</source>
+            <translation>两种精度同步训练</translation>
+        </message>
+        <message>
+            <source>✓ bit-identical, %1 steps</source>
+            <translation>✓ 逐位一致，%1 步</translation>
+        </message>
+        <message>
+            <source>Layers at step %1</source>
+            <translation>第 %1 步的各层</translation>
         </message>
     </context>
 </TS>

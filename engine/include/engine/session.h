@@ -11,6 +11,7 @@
 #include "engine/run_config.h"
 #include "engine/run_store.h"
 #include "engine/step_record.h"
+#include "engine/twin.h"
 
 namespace engine {
 
@@ -43,6 +44,8 @@ struct SessionOptions {
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.
     std::filesystem::path dump_gradients;
     std::string group = {};  ///< RunSummary::group of a new run
+    std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
+    Twin::Side twin_side = Twin::Side::reference;
 };
 
 /// Asks, without opening data, for what the settings need of this machine. Throws Error(device) if

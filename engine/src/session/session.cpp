@@ -13,6 +13,7 @@
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "session/kept_histograms.h"
+#include "session/twin_coupling.h"
 #include "train/run_loop.h"
 
 namespace engine {
@@ -51,6 +52,7 @@ struct Session::Impl final : Turn {
     bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
     bool step_begun = false;      // given to the trainer, its turn not over
     bool prepared = false;
+    int waits = 0;  // turns in a row in which the other half of a twin was behind
 
     bool is_over() const {
         const RunState now = state.load();
@@ -133,6 +135,7 @@ struct Session::Impl final : Turn {
         loop.prepare(stop_reading.get_token());
         histograms.emplace(loop.trainer(), config.instruments.histograms_every, loop.folder());
         prepared = true;
+        if (options.twin) options.twin->coupling().join(options.twin_side, loop);
         {
             const std::lock_guard lock(mutex);
             run = loop.run();
@@ -158,16 +161,39 @@ struct Session::Impl final : Turn {
         // A step whose row found no room on the disk is followed up before the next one.
         if (!step_begun) {
             if (pauses()) return;
+            if (!is_in_step()) return;
             step_begun = true;
             loop.train_step();
         }
         step_begun = false;
+        keep_in_step();
         if (const auto lost = histograms->keep()) post(RunWarning{run, *lost});
         if (steps_allowed > 0) --steps_allowed;
         evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
                          std::exchange(evaluate_asked, false);
         if (evaluation_due) return begin_evaluation();
         if (loop.finished()) finish_trained();
+    }
+
+    /// Whether the other half of a twin, if there is one, has come as far.
+    bool is_in_step() {
+        if (!options.twin || options.twin->coupling().may_step(options.twin_side)) {
+            waits = 0;
+            return true;
+        }
+        // It may be paused: then there is nothing to do for long.
+        if (++waits > 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return false;
+    }
+
+    void keep_in_step() {
+        if (!options.twin) return;
+        loop.settle();
+        try {
+            options.twin->coupling().stepped(options.twin_side);
+        } catch (const Error& error) {
+            post(RunWarning{run, error.message(), loop.record().size()});
+        }
     }
 
     void finish_trained() {
@@ -195,6 +221,7 @@ struct Session::Impl final : Turn {
     }
 
     void finish(DoneReason reason) {
+        if (options.twin) options.twin->coupling().leave(options.twin_side);
         const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
         if (prepared) loop.finish_checkpoints(!failed);
         if (prepared) post(loop.done(reason));

@@ -72,12 +72,17 @@ void Commands::tellButtons() {
 
 bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                       const std::string& group) {
+    const bool compares = group.empty() && configs.size() > 1;
+    return launch([&] { feed_->open(configs, compares ? engine::new_run_group() : group); },
+                  oneStep ? Command::step : Command::start);
+}
+
+bool Commands::launch(const std::function<void()>& open, engine::Command first) {
     asked_ = Asked::nothing;
     bool opened = false;
     try {
-        const bool compares = group.empty() && configs.size() > 1;
-        feed_->open(configs, compares ? engine::new_run_group() : group);
-        feed_->post(oneStep ? Command::step : Command::start);
+        open();
+        feed_->post(first);
         opened = true;
         emit started();
     } catch (const engine::Error& error) {
@@ -85,6 +90,18 @@ bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
     }
     tellButtons();
     return opened;
+}
+
+void Commands::startTwin(const engine::TwinOptions& options) {
+    auto configs = settings_->comparisonConfigs();
+    if (configs.size() < 2) {
+        report(Problem{tr("A twin needs two precisions."),
+                       tr("Add one under Compared, such as FP32 beside AMP FP16.")});
+        return;
+    }
+    configs.resize(2);
+    if (buttons().compare.enabled)
+        launch([&] { feed_->openTwin(configs, engine::new_run_group(), options); }, Command::start);
 }
 
 void Commands::compare() {

@@ -3,11 +3,14 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <functional>
 
 #include "commands/button_states.h"
 #include "engine/error.h"
 #include "engine/run_config.h"
 #include "engine/run_store.h"
+#include "engine/session.h"
+#include "engine/twin.h"
 
 namespace ui {
 
@@ -30,6 +33,8 @@ public:
 
     void compare();
     void start();
+    /// Starts the first two of the compared precisions in lockstep.
+    void startTwin(const engine::TwinOptions& options);
     /// Starts one run of these settings, of a sweep where there is a `group`; false, with the
     /// reason reported, if it cannot be started.
     bool train(const engine::RunConfig& config, const std::string& group = {});
@@ -83,6 +88,9 @@ private:
     /// Several runs are a comparison.
     bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                 const std::string& group = {});
+    /// Posts a command to the experiment that `open` makes; false, with the reason reported, if it
+    /// cannot be made.
+    bool launch(const std::function<void()>& open, engine::Command first);
     void stateChanged();
     void tellButtons();
 

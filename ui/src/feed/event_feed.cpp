@@ -70,6 +70,7 @@ void EventFeed::setStore(std::shared_ptr<engine::RunStore> store) {
 
 void EventFeed::clear() {
     sessions_.clear();
+    twin_.reset();
     live_.clear();
     keepFollowed();
     hidden_.clear();
@@ -81,6 +82,48 @@ void EventFeed::openSession(const engine::RunConfig& config,
     live_.push_back(std::make_shared<RunTrack>(std::string(), config));
 }
 
+/// Work that takes one turn.
+class EventFeed::Job final : public engine::Turn {
+public:
+    Job(std::function<void()> work, std::function<void()> ended)
+        : work_(std::move(work)), ended_(std::move(ended)) {}
+    bool run_turn() override {
+        if (!work_) return false;
+        std::exchange(work_, nullptr)();
+        ended_();
+        return false;
+    }
+
+private:
+    std::function<void()> work_, ended_;
+};
+
+engine::ComputeThread& EventFeed::thread() {
+    if (!thread_) thread_ = std::make_shared<engine::ComputeThread>();
+    return *thread_;
+}
+
+void EventFeed::compute(QObject* context, std::function<void()> work, std::function<void()> done) {
+    const QPointer<QObject> alive(context);
+    const QPointer<EventFeed> self(this);
+    auto slot = std::make_shared<std::weak_ptr<Job>>();
+    auto finish = [alive, self, slot, done = std::move(done)] {
+        if (!self) return;
+        if (const auto job = slot->lock()) {
+            self->thread_->remove(job.get());
+            std::erase(self->jobs_, job);
+        }
+        if (alive) done();
+    };
+    auto job = std::make_shared<Job>(std::move(work), [finish = std::move(finish)] {
+        QMetaObject::invokeMethod(QCoreApplication::instance(), finish, Qt::QueuedConnection);
+    });
+    *slot = job;
+    jobs_.push_back(job);
+    thread().add(job);
+    thread().wake();
+}
+
 void EventFeed::replaceExperiment(const std::function<void()>& make) {
     clear();
     if (!store_) {
@@ -88,7 +131,7 @@ void EventFeed::replaceExperiment(const std::function<void()>& make) {
                             engine::msg("There is no folder to keep the run in."),
                             engine::msg("Choose one that you may write to."));
     }
-    if (!thread_) thread_ = std::make_shared<engine::ComputeThread>();
+    thread();
     try {
         make();
     } catch (...) {
@@ -109,6 +152,21 @@ void EventFeed::open(const std::vector<engine::RunConfig>& configs, const std::s
         options.pause_when_disk_full = true;  // somebody is there to make room and go on
         options.group = group;
         for (const auto& config : configs) openSession(config, options);
+    });
+}
+
+void EventFeed::openTwin(const std::vector<engine::RunConfig>& configs, const std::string& group,
+                         const engine::TwinOptions& options) {
+    replaceExperiment([&] {
+        twin_ = std::make_shared<engine::Twin>(options);
+        engine::SessionOptions session;
+        session.pause_when_disk_full = true;
+        session.group = group;
+        session.twin = twin_;
+        for (const auto& config : configs) {
+            openSession(config, session);
+            session.twin_side = engine::Twin::Side::other;
+        }
     });
 }
 

@@ -44,10 +44,20 @@ public:
     /// RunSummary::group; nothing starts yet. Throws engine::Error (settings, io); the old
     /// experiment is then gone all the same.
     void open(const std::vector<engine::RunConfig>& configs, const std::string& group = {});
+    /// The same for two settings in lockstep, the reference first.
+    void openTwin(const std::vector<engine::RunConfig>& configs, const std::string& group,
+                  const engine::TwinOptions& options);
+    /// Of the experiment; null if it is no twin.
+    const std::shared_ptr<engine::Twin>& twin() const { return twin_; }
     /// Ends the current experiment and makes a session that goes on with this run; nothing starts
     /// yet. Throws engine::Error.
     void openResumed(const engine::RunSummary& run, const engine::ResumePlan& plan);
     void post(engine::Command command);
+    /// Runs work() on the compute thread, between the steps of the experiment, which waits for it,
+    /// and then done() here, unless `context` is gone by then. work() must not throw.
+    void compute(QObject* context, std::function<void()> work, std::function<void()> done);
+    /// Jobs of compute() that have not ended.
+    int computing() const { return static_cast<int>(jobs_.size()); }
     /// Lays stored runs over one another; with an experiment running, over that. An empty list goes
     /// back to the experiment alone. A run that another process is writing is followed while it is
     /// on screen. Throws engine::Error(data).
@@ -124,10 +134,15 @@ private:
     void updateState();
     void name();
 
+    class Job;
+    engine::ComputeThread& thread();
+
     std::shared_ptr<engine::RunStore> store_;
     std::shared_ptr<engine::ComputeThread> thread_;
+    std::vector<std::shared_ptr<Job>> jobs_;
     std::vector<std::unique_ptr<engine::Session>> sessions_;
     std::vector<std::shared_ptr<RunTrack>> live_;  ///< of sessions_, in their order
+    std::shared_ptr<engine::Twin> twin_;
     std::vector<std::shared_ptr<RunTrack>> stored_;
     std::vector<Followed> followed_;  ///< of stored_, while they are written
     std::set<std::string> hidden_;    ///< of live_, by id

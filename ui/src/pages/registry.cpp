@@ -6,12 +6,14 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-#define HALFTONE_PAGES(PAGE)                                                             \
-    /* name, title, function that the page's own file defines, whether it needs a run */ \
-    PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)    \
-    PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage, false)             \
-    PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, false)                \
-    PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, true)             \
+#define HALFTONE_PAGES(PAGE)                                                               \
+    /* name, title, function that the page's own file defines, whether it needs a run */   \
+    PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)      \
+    PAGE("microscope", QT_TRANSLATE_NOOP("Pages", "Microscope"), makeMicroscopePage, true) \
+    PAGE("twin", QT_TRANSLATE_NOOP("Pages", "Twin"), makeTwinPage, false)                  \
+    PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage, false)               \
+    PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, false)                  \
+    PAGE("tryit", QT_TRANSLATE_NOOP("Pages", "Try it"), makeTryItPage, true)               \
     /* end of the list */
 
 #define HALFTONE_DECLARE(name, title, make, needs_run) PageFactory make;

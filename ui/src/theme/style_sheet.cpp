@@ -34,6 +34,7 @@ QPushButton { background: @field; border: 1px solid @line; border-radius: @field
 QPushButton:hover { background: @hover; }
 QPushButton:pressed { background: @pressed; }
 QPushButton:focus { border: 2px solid @accent; padding: 3px 9px; }
+QPushButton:checked { background: @selected; color: @text; }
 QPushButton:disabled { color: @faint; background: @panel; }
 QPushButton::menu-indicator { image: none; }
 QPushButton#primary { background: @accent; border: 1px solid @accent; color: @onAccent; font-weight: 600; }

@@ -1,0 +1,214 @@
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands.h"
+#include "engine/error.h"
+#include "engine/session.h"
+#include "engine/twin.h"
+#include "find_run.h"
+#include "follow.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+using engine::Twin;
+using nlohmann::ordered_json;
+
+struct TwinArguments {
+    std::string config;
+    std::vector<std::string> overrides;
+    std::string precisions = "fp32,amp-fp16";
+    std::string run;
+    std::int64_t resync_every = 0;
+    bool skip_together = false;
+    bool json = false;
+};
+
+/// What a finished twin has shown, of the rows in a run's folder.
+struct Found {
+    std::string reference, run;
+    std::int64_t steps = 0;
+    engine::TwinDigest digest;
+};
+
+Found digest_of(const std::filesystem::path& folder, const std::string& run) {
+    if (!engine::TwinRecordReader::exists(folder)) {
+        throw engine::Error(engine::ErrorCode::data,
+                            engine::msg("Run {} is not the second run of a twin.", run));
+    }
+    const auto reader = engine::TwinRecordReader::open(folder);
+    Found found{reader.reference(), run, reader.steps(), engine::TwinDigest(reader.layers())};
+    constexpr std::int64_t at_once = 1 << 16;
+    std::vector<engine::TwinRow> rows;
+    for (std::int64_t first = 0; first < reader.size(); first += at_once) {
+        rows.resize(static_cast<std::size_t>(std::min(at_once, reader.size() - first)));
+        reader.rows(first, rows);
+        for (const auto& row : rows) found.digest.add(row);
+    }
+    return found;
+}
+
+std::string percent(double share) {
+    if (!std::isfinite(share)) return "-";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
+    return text;
+}
+
+std::string verdict(const Found& found) {
+    const auto& digest = found.digest;
+    if (digest.identical())
+        return "Bitwise identical over " + std::to_string(found.steps) + " steps.";
+    if (const auto first = digest.first_to_diverge()) {
+        const engine::TwinLayer& layer = digest.layers()[*first];
+        return layer.name + " diverged first, at step " + std::to_string(layer.diverged) +
+               ": its gradient stayed more than 10 % off for five steps.";
+    }
+    return "No layer diverged: no gradient stayed more than 10 % off for five steps.";
+}
+
+void print(const Found& found) {
+    std::size_t width = 5;
+    for (const auto& layer : found.digest.layers()) width = std::max(width, layer.name.size());
+    std::printf("\nRun %s against run %s, gradients by layer after %lld steps\n\n",
+                found.run.c_str(), found.reference.c_str(), static_cast<long long>(found.steps));
+    std::printf("%-*s %10s %8s %10s %9s\n", static_cast<int>(width), "layer", "error", "angle",
+                "rounding", "diverged");
+    for (const auto& layer : found.digest.layers()) {
+        std::printf("%-*s %10s %7.2f° %10s %9s\n", static_cast<int>(width), layer.name.c_str(),
+                    percent(static_cast<double>(layer.error)).c_str(),
+                    static_cast<double>(layer.angle),
+                    layer.rounding ? percent(static_cast<double>(*layer.rounding)).c_str() : "-",
+                    layer.diverged > 0 ? std::to_string(layer.diverged).c_str() : "no");
+    }
+    std::printf("\n%s\n", verdict(found).c_str());
+}
+
+ordered_json plain(double value) {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+void print_json(const Found& found) {
+    ordered_json out = {{"event", "twin"},
+                        {"run", found.run},
+                        {"reference", found.reference},
+                        {"steps", found.steps},
+                        {"identical", found.digest.identical()}};
+    if (!found.digest.identical()) {
+        const engine::TwinRow& row = found.digest.first_difference();
+        out["first_difference"] = {
+            {"step", row.step},
+            {"layer", found.digest.layers()[static_cast<std::size_t>(row.layer)].name}};
+    }
+    const auto first = found.digest.first_to_diverge();
+    out["first_to_diverge"] =
+        first ? ordered_json(found.digest.layers()[*first].name) : ordered_json(nullptr);
+    out["layers"] = ordered_json::array();
+    for (const auto& layer : found.digest.layers()) {
+        ordered_json each = {{"layer", layer.name},
+                             {"error", plain(static_cast<double>(layer.error))},
+                             {"angle", plain(static_cast<double>(layer.angle))}};
+        if (layer.rounding) each["rounding"] = plain(static_cast<double>(*layer.rounding));
+        if (layer.diverged > 0) each["diverged"] = layer.diverged;
+        out["layers"].push_back(std::move(each));
+    }
+    std::cout << out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+}
+
+void show(const Found& found, bool json) {
+    if (json)
+        print_json(found);
+    else
+        print(found);
+}
+
+int show_kept(const TwinArguments& args) {
+    const auto run = find_run(args.run);
+    if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    show(digest_of(run->summary.folder, run->summary.run), args.json);
+    return 0;
+}
+
+std::vector<std::string> two_precisions(const std::string& list) {
+    std::vector<std::string> names;
+    std::istringstream in(list);
+    for (std::string name; std::getline(in, name, ',');) names.push_back(name);
+    return names;
+}
+
+int train(const TwinArguments& args) {
+    const auto config =
+        read_settings(args.config, args.overrides, R"({"scaler": {"preset": "classroom"}})");
+    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    const auto names = two_precisions(args.precisions);
+    std::vector<engine::SettingError> errors;
+    std::vector<engine::RunConfig> configs;
+    if (names.size() != 2) {
+        errors.push_back({"--precision", args.precisions,
+                          engine::msg("two names of precisions, with a comma between")});
+    }
+    for (const std::string& name : names) {
+        engine::RunConfig own = *config;
+        own.precision = {};
+        own.precision.preset = name;
+        const auto found = engine::validate(own);
+        errors.insert(errors.end(), found.begin(), found.end());
+        configs.push_back(own);
+    }
+    report(errors);
+    if (!errors.empty()) return engine::exit_code(engine::ErrorCode::settings);
+    for (const auto& each : configs) engine::check_device(each);
+    const auto store = open_store();
+    const auto thread = std::make_shared<engine::ComputeThread>();
+    engine::SessionOptions options;
+    options.group = engine::new_run_group();
+    options.twin = std::make_shared<Twin>(engine::TwinOptions{.resync_every = args.resync_every,
+                                                              .skip_together = args.skip_together});
+    std::vector<std::unique_ptr<engine::Session>> sessions;
+    std::vector<Followed> followed;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+        options.twin_side = i == 0 ? Twin::Side::reference : Twin::Side::other;
+        sessions.push_back(std::make_unique<engine::Session>(configs[i], thread, store, options));
+        followed.push_back({names[i], sessions.back().get()});
+    }
+    for (const auto& session : sessions) session->post(engine::Command::start);
+    int worst = 0;
+    for (const Outcome& outcome : follow(followed, args.json))
+        worst = std::max(worst, outcome.exit_code);
+    const auto run = store->find(sessions.back()->run());
+    if (run && engine::TwinRecordReader::exists(run->folder))
+        show(digest_of(run->folder, run->run), args.json);
+    return worst;
+}
+
+}  // namespace
+
+void describe_twin(Command command) {
+    auto args = std::make_shared<TwinArguments>();
+    command
+        .text("CONFIG", args->config, "Settings, a JSON file; without one, the default comparison")
+        .not_empty();
+    command.repeated_text("--set", args->overrides, "path=value");
+    command
+        .text("--precision", args->precisions,
+              "Two precisions, the reference first; else fp32,amp-fp16")
+        .not_empty();
+    command
+        .number("--resync", args->resync_every,
+                "Copy the reference's state over every so many steps")
+        .within(1, std::numeric_limits<std::int64_t>::max());
+    command.flag("--skip-together", args->skip_together,
+                 "The reference skips the steps that the other one skips");
+    command.text("--run", args->run, "Show what a finished twin kept in this run's folder")
+        .not_empty();
+    command.flag("--json", args->json, "One JSON object a line on standard output");
+    command.run([args] { return args->run.empty() ? train(*args) : show_kept(*args); });
+}
+
+}  // namespace app

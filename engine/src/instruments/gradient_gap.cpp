@@ -1,0 +1,100 @@
+#include "instruments/gradient_gap.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/cast.h"
+#include "core/tape.h"
+#include "index/sparse.h"
+#include "linalg/norm.h"
+#include "pointwise/binary.h"
+#include "train/step_observer.h"
+
+namespace engine {
+namespace {
+
+std::string module_of(const std::string& parameter) {
+    const auto dot = parameter.rfind('.');
+    return dot == std::string::npos ? std::string() : parameter.substr(0, dot);
+}
+
+double squared_norm(const Tensor& x) {
+    const double n = norm(to(x, DType::f64)).item();
+    return n * n;
+}
+
+Tensor find(const GradientMap& gradients, const std::string& name) {
+    const auto found = gradients.find(name);
+    return found == gradients.end() ? Tensor() : found->second;
+}
+
+/// Sums of squares over a layer.
+struct Sums {
+    double reference = 0, other = 0, difference = 0;
+
+    void add(const Tensor& a, const Tensor& b) {
+        if (a.defined()) reference += squared_norm(a);
+        if (b.defined()) other += squared_norm(b);
+        if (a.defined() && b.defined())
+            difference += squared_norm(sub(b, a));
+        else if (a.defined() || b.defined())
+            difference += squared_norm(a.defined() ? a : b);
+    }
+};
+
+/// From the distance between the directions, which keeps its digits where the cosine is 1 but for
+/// roundings.
+double angle_of(double reference, double other, double difference) {
+    if (reference == 0 && other == 0) return 0;
+    if (reference == 0 || other == 0) return 180;
+    const double apart = difference * difference - (reference - other) * (reference - other);
+    const double chord = std::sqrt(std::max(0.0, apart / (reference * other)));
+    return 2 * std::asin(std::min(1.0, chord / 2)) * 180 / std::numbers::pi;
+}
+
+}  // namespace
+
+std::vector<ParameterLayer> parameter_layers(const Model& model) {
+    std::vector<ParameterLayer> out;
+    for (const Parameter& parameter : model.parameters()) {
+        if (!parameter.tensor.requires_grad()) continue;
+        const std::string name = module_of(parameter.name);
+        if (out.empty() || out.back().name != name) out.push_back({name, {}});
+        out.back().parameters.push_back(parameter.name);
+    }
+    return out;
+}
+
+GradientMap unscaled_gradients(const StepView& step) {
+    const GradMode off(false);
+    const Tensor scale = step.precision.loss_scale();
+    const double factor = scale.defined() ? 1 / scale.item() : 1;
+    GradientMap out;
+    const std::vector<Phase> phases = step.task.phases();
+    for (const std::size_t index : phases[step.phase].optimizers) {
+        for (const Parameter& parameter : step.optimizers[index]->parameters()) {
+            const Tensor grad = parameter.tensor.grad();
+            if (!grad.defined()) continue;
+            const Tensor wide = to(to_dense(grad), DType::f32);
+            out[parameter.name] = factor == 1 ? wide : mul(wide, factor);
+        }
+    }
+    return out;
+}
+
+GradientGap gradient_gap(const GradientMap& reference, const GradientMap& other,
+                         const ParameterLayer& layer) {
+    const GradMode off(false);
+    Sums sums;
+    for (const std::string& name : layer.parameters)
+        sums.add(find(reference, name), find(other, name));
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(sums.reference) || !std::isfinite(sums.other)) return {nan, nan};
+    const double r = std::sqrt(sums.reference), o = std::sqrt(sums.other),
+                 d = std::sqrt(sums.difference);
+    if (d == 0) return {0, 0};
+    return {r > 0 ? d / r : std::numeric_limits<double>::infinity(), angle_of(r, o, d)};
+}
+
+}  // namespace engine

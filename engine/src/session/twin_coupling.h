@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "engine/twin.h"
+#include "instruments/gradient_gap.h"
+#include "store/twin_record.h"
+#include "train/run_loop.h"
+
+namespace engine {
+
+/// What couples the two sessions of a twin. Options come from any thread, all else from the compute
+/// thread.
+class Twin::Coupling {
+public:
+    explicit Coupling(const TwinOptions& options);
+    ~Coupling();
+
+    void resync();
+    void set_resync_every(std::int64_t steps);
+    void set_skip_together(bool on);
+
+    /// The session has prepared its run. Throws Error(state) if its model has other parameters than
+    /// the other one's, or if its run is at another step.
+    void join(Side side, RunLoop& loop);
+    /// Whether it is the session's turn: the second one computes each step first. Always, once the
+    /// other session has left.
+    bool may_step(Side side) const;
+    /// The session's step was computed and settled. Throws Error(io) if the comparison cannot be
+    /// kept; the sessions then go on uncoupled.
+    void stepped(Side side);
+    /// The session has ended, or will not start.
+    void leave(Side side);
+
+private:
+    class Keeper;
+    class Comparer;
+    struct Half {
+        RunLoop* loop = nullptr;
+        bool left = false;
+        std::int64_t steps = 0;
+        std::int64_t updates = 0;
+        bool skipped = false;  ///< its last step
+        std::shared_ptr<StepObserver> observer;
+    };
+    Half& half(Side side) { return halves_[static_cast<std::size_t>(side)]; }
+    const Half& half(Side side) const { return halves_[static_cast<std::size_t>(side)]; }
+    void start();
+    void finish_step();
+    bool resync_is_due(std::int64_t step);
+    void copy_state();
+    void uncouple();
+
+    std::array<Half, 2> halves_;
+    std::vector<ParameterLayer> layers_;
+    std::optional<TwinRecordWriter> writer_;
+    GradientMap kept_;           ///< of the second one's step
+    std::vector<TwinRow> rows_;  ///< of the step in progress
+
+    mutable std::mutex mutex_;  // guards the rest
+    TwinOptions options_;
+    bool resync_asked_ = false;
+};
+
+}  // namespace engine

@@ -1,0 +1,201 @@
+#include "store/twin_record.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+
+#include "engine/error.h"
+#include "file/atomic_file.h"
+#include "file/network_file.h"
+#include "store/record_source.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace layout = twin_layout;
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<char, 8> magic = {'H', 'T', 'T', 'W', 'I', 'N', 'S', '\n'};
+constexpr std::uint32_t version = 1;
+constexpr std::uint32_t first_chunk_rows = 1024, full_chunk_rows = 65536;
+constexpr std::uintmax_t most_name_bytes = 64 << 20;
+
+[[noreturn]] void throw_damaged(const fs::path& file) {
+    throw Error(ErrorCode::data, msg("{}: the record of the twin is damaged", file.string()),
+                msg("Restore the file from a copy; the run does not need it."));
+}
+
+/// An earlier twin of the same run is gone: its rows are of steps that are computed again.
+ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& reference,
+                           const std::vector<std::string>& layers) {
+    const fs::path folder = run_folder / layout::folder_name;
+    std::error_code error;
+    fs::remove_all(folder, error);
+    fs::create_directories(folder, error);
+    if (error) throw_write_error(folder, error.value());
+    write_file(
+        folder / layout::names_name,
+        json({{"version", version}, {"reference", reference}, {"layers", layers}}).dump(1) + '\n');
+    return ColumnWriter::create(folder / layout::file_name, layout::make_header());
+}
+
+json read_names(const fs::path& file) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(file, error);
+    if (error || bytes > most_name_bytes) throw_damaged(file);
+    std::ifstream in(file);
+    std::stringstream text;
+    text << in.rdbuf();
+    json names = json::parse(text.str(), nullptr, /*allow_exceptions=*/false);
+    const bool whole = names.is_object() && names.contains("reference") &&
+                       names["reference"].is_string() && names.contains("layers") &&
+                       names["layers"].is_array() && !names["layers"].empty();
+    if (!whole) throw_damaged(file);
+    return names;
+}
+
+std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::Header& header) {
+    File file = open_record_file(path);
+    if (!file.is_open()) {
+        throw Error(ErrorCode::data, msg("{}: cannot open the record of the twin: {}",
+                                         path.string(), std::generic_category().message(errno)));
+    }
+    header = {};
+    (void)read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0);
+    if (header.magic != magic || !record_layout::is_sound(header)) throw_damaged(path);
+    if (header.checksum != layout::make_header().checksum) {
+        throw Error(ErrorCode::data,
+                    msg("{}: a twin of another version of this program", path.string()),
+                    msg("Open it with the version of Halftone that wrote it."));
+    }
+    const record_layout::Layout geometry(header);
+    if (!is_possible(header.published, geometry, file.size()))
+        throw_record_short(path, header.published);
+    const bool polled = is_on_network(file);
+    OpenRecord record{path, std::move(file), header, geometry};
+    return polled ? poll_record(std::move(record)) : map_record(std::move(record));
+}
+
+}  // namespace
+
+record_layout::Header layout::make_header() {
+    record_layout::Header header{};
+    header.magic = magic;
+    header.version = version;
+    header.first_chunk_rows = first_chunk_rows;
+    header.full_chunk_rows = full_chunk_rows;
+    for_each_field([&](const char* name, auto member) {
+        using T = std::remove_reference_t<decltype(std::declval<Row&>().*member)>;
+        record_layout::add_column(header, name, record_layout::column_type<T>());
+    });
+    header.checksum = record_layout::checksum(header);
+    return header;
+}
+
+TwinRecordWriter::TwinRecordWriter(const fs::path& run_folder, const std::string& reference,
+                                   const std::vector<std::string>& layers)
+    : columns_(fresh_columns(run_folder, reference, layers)) {}
+
+void TwinRecordWriter::append(std::span<const TwinRow> step) {
+    for (const TwinRow& each : step) {
+        const layout::Row row{each.step,
+                              each.layer,
+                              each.error,
+                              each.angle,
+                              each.skipped ? std::uint8_t{1} : std::uint8_t{0},
+                              each.resynced ? std::uint8_t{1} : std::uint8_t{0}};
+        columns_.write_row([&row](const std::vector<std::byte*>& columns, std::int64_t at) {
+            std::size_t column = 0;
+            layout::for_each_field([&](const char*, auto member) {
+                const auto& value = row.*member;
+                std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value),
+                            &value, sizeof value);
+            });
+        });
+    }
+    columns_.publish();
+}
+
+struct TwinRecordReader::Impl {
+    record_layout::Header header;
+    std::unique_ptr<RecordSource> source;
+    record_layout::Layout geometry;
+    std::string reference;
+    std::vector<std::string> layers;
+
+    explicit Impl(const fs::path& folder)
+        : header(), source(open_source(folder / layout::file_name, header)), geometry(header) {
+        const json names = read_names(folder / layout::names_name);
+        reference = names["reference"].get<std::string>();
+        for (const json& layer : names["layers"]) {
+            if (!layer.is_string()) throw_damaged(folder / layout::names_name);
+            layers.push_back(layer.get<std::string>());
+        }
+    }
+};
+
+bool TwinRecordReader::exists(const fs::path& run_folder) {
+    std::error_code error;
+    return fs::exists(run_folder / layout::folder_name / layout::file_name, error);
+}
+
+TwinRecordReader TwinRecordReader::open(const fs::path& run_folder) {
+    return TwinRecordReader(std::make_unique<Impl>(run_folder / layout::folder_name));
+}
+
+TwinRecordReader::TwinRecordReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TwinRecordReader::~TwinRecordReader() = default;
+TwinRecordReader::TwinRecordReader(TwinRecordReader&&) noexcept = default;
+TwinRecordReader& TwinRecordReader::operator=(TwinRecordReader&&) noexcept = default;
+
+const std::string& TwinRecordReader::reference() const { return impl_->reference; }
+const std::vector<std::string>& TwinRecordReader::layers() const { return impl_->layers; }
+std::int64_t TwinRecordReader::size() const { return impl_->source->published(); }
+std::int64_t TwinRecordReader::steps() const {
+    return size() / static_cast<std::int64_t>(impl_->layers.size());
+}
+
+void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
+    if (first < 0 || first + std::ssize(out) > size()) {
+        throw Error(ErrorCode::value, msg("rows {} to {} of the twin asked for, there are {}",
+                                          first, first + std::ssize(out) - 1, size()));
+    }
+    const auto& starts = impl_->geometry.column_starts();
+    const auto layer_count = static_cast<std::int32_t>(impl_->layers.size());
+    for (std::int64_t done = 0; done < std::ssize(out);) {
+        const record_layout::Chunk chunk =
+            impl_->geometry.chunk(impl_->geometry.chunk_of(first + done));
+        const std::int64_t row = first + done - chunk.first_row;
+        const std::int64_t count = std::min(chunk.rows - row, std::ssize(out) - done);
+        impl_->source->read(chunk, row, count, [&](const RecordSource::ColumnAt& column_at) {
+            const auto fill = [&](std::size_t column, auto member_of) {
+                for (std::int64_t i = 0; i < count; ++i) {
+                    layout::Row read{};
+                    auto& value = member_of(read);
+                    const std::byte* values = column_at(starts[column], sizeof value);
+                    std::memcpy(&value, values + i * static_cast<std::int64_t>(sizeof value),
+                                sizeof value);
+                    TwinRow& to = out[static_cast<std::size_t>(done + i)];
+                    if (column == 0) to.step = read.step;
+                    if (column == 1) to.layer = std::clamp(read.layer, 0, layer_count - 1);
+                    if (column == 2) to.error = read.error;
+                    if (column == 3) to.angle = read.angle;
+                    if (column == 4) to.skipped = read.skipped != 0;
+                    if (column == 5) to.resynced = read.resynced != 0;
+                }
+            };
+            std::size_t column = 0;
+            layout::for_each_field([&](const char*, auto member) {
+                fill(
+                    column++, [member](layout::Row & read) -> auto& { return read.*member; });
+            });
+        });
+        done += count;
+    }
+}
+
+}  // namespace engine

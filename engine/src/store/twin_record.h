@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "engine/twin.h"
+#include "store/column_writer.h"
+
+namespace engine {
+
+/// The comparison of a twin, in the folder of its second run: `twin/layers.rec`, a file of columns
+/// (store/record_layout.h) with a row for each step and layer, and `twin/twin.json`:
+/// {"version":1,"reference":"12","layers":["conv1",...]}.
+namespace twin_layout {
+
+inline constexpr char folder_name[] = "twin";
+inline constexpr char file_name[] = "layers.rec";
+inline constexpr char names_name[] = "twin.json";
+
+struct Row {
+    std::int64_t step;
+    std::int32_t layer;
+    float error;
+    float angle;
+    std::uint8_t skipped;
+    std::uint8_t resynced;
+};
+
+/// Calls f(name, member pointer) for each column, in file order.
+template <typename F>
+constexpr void for_each_field(F&& f) {
+    f("step", &Row::step);
+    f("layer", &Row::layer);
+    f("error", &Row::error);
+    f("angle", &Row::angle);
+    f("skipped", &Row::skipped);
+    f("resynced", &Row::resynced);
+}
+
+record_layout::Header make_header();
+
+}  // namespace twin_layout
+
+/// Writes it. One thread; readers may read meanwhile.
+class TwinRecordWriter {
+public:
+    /// Makes the files, in place of those of an earlier twin. Throws Error(io).
+    TwinRecordWriter(const std::filesystem::path& run_folder, const std::string& reference,
+                     const std::vector<std::string>& layers);
+
+    /// Appends the rows of one step and publishes them together. Throws Error(io).
+    void append(std::span<const TwinRow> step);
+
+private:
+    ColumnWriter columns_;
+};
+
+}  // namespace engine

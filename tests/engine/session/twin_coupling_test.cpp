@@ -1,0 +1,208 @@
+#include "session/twin_coupling.h"
+
+#include "engine/error.h"
+#include "resume_support.h"
+#include "support/device_support.h"
+
+namespace engine {
+namespace {
+
+using test::Ended;
+using test::small_run;
+using test::small_text_run;
+
+class TwinTest : public test::ResumedRuns {
+protected:
+    struct Pair {
+        Ended reference, other;
+        std::vector<TwinRow> rows() const {
+            const auto reader = TwinRecordReader::open(other.folder);
+            std::vector<TwinRow> out(static_cast<std::size_t>(reader.size()));
+            reader.rows(0, out);
+            return out;
+        }
+    };
+
+    Pair run(const RunConfig& config, const std::string& reference, const std::string& other,
+             const TwinOptions& options = {}) {
+        const auto twin = std::make_shared<Twin>(options);
+        std::vector<std::unique_ptr<Session>> sessions;
+        for (const Twin::Side side : {Twin::Side::reference, Twin::Side::other}) {
+            RunConfig own = config;
+            own.precision = {};
+            own.precision.preset = side == Twin::Side::reference ? reference : other;
+            SessionOptions session;
+            session.twin = twin;
+            session.twin_side = side;
+            sessions.push_back(std::make_unique<Session>(completed(own), thread_, store_, session));
+        }
+        for (const auto& session : sessions) session->post(Command::start);
+        const auto end = [&](Session& session) {
+            EXPECT_TRUE(session.wait(test::resume_patience_s));
+            Ended out{session.run(),
+                      {},
+                      session.record(),
+                      test::computed(session.record()),
+                      session.drain()};
+            if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
+            return out;
+        };
+        return {end(*sessions[0]), end(*sessions[1])};
+    }
+
+    static RunConfig spirals(std::int64_t steps) {
+        RunConfig config = small_run("mlp", "fp32");
+        config.max_steps = steps;
+        config.epochs = 1000;
+        return config;
+    }
+};
+
+TEST_F(TwinTest, OfOnePrecisionWithItselfIsBitwiseIdentical) {
+    for (const char* precision : {"fp32", "amp-fp16"}) {
+        RunConfig config = small_text_run("fp32");
+        config.model.options["dropout"] = 0.3;
+        config.max_steps = 12;
+        config.accumulate = 2;
+        config.scaler.init_scale = 1 << 24;
+        const Pair pair = run(config, precision, precision);
+        EXPECT_EQ(pair.reference.figures, pair.other.figures);
+        ASSERT_EQ(pair.other.record.size(), 12);
+        for (const TwinRow& row : pair.rows()) {
+            if (row.skipped) continue;
+            EXPECT_EQ(row.error, 0) << row.step;
+            EXPECT_EQ(row.angle, 0) << row.step;
+        }
+        expect_same_end(pair.reference, pair.other);
+    }
+}
+
+/// Being watched changes nothing.
+TEST_F(TwinTest, EachHalfIsTheRunThatItWouldBeAlone) {
+    const Pair pair = run(spirals(20), "fp32", "amp-bf16");
+    RunConfig alone = spirals(20);
+    EXPECT_EQ(train(alone).figures, pair.reference.figures);
+    alone.precision.preset = "amp-bf16";
+    EXPECT_EQ(train(completed(alone)).figures, pair.other.figures);
+}
+
+TEST_F(TwinTest, HasARowForEachLayerOfEachStep) {
+    const Pair pair = run(spirals(10), "fp32", "amp-bf16");
+    const auto reader = TwinRecordReader::open(pair.other.folder);
+    EXPECT_EQ(reader.reference(), pair.reference.run);
+    EXPECT_THAT(reader.layers(), testing::SizeIs(testing::Ge(2)));
+    EXPECT_EQ(reader.steps(), 10);
+    const auto rows = pair.rows();
+    ASSERT_EQ(rows.size(), 10 * reader.layers().size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(rows[i].step, 1 + static_cast<std::int64_t>(i / reader.layers().size()));
+        EXPECT_EQ(rows[i].layer, static_cast<std::int32_t>(i % reader.layers().size()));
+        // Four roundings of bf16 in a row and sums of 16 samples: far below one half.
+        EXPECT_GT(rows[i].error, 0);
+        EXPECT_LT(rows[i].error, 0.5F);
+    }
+}
+
+/// In the step after a resync only rounding is left, as in the first one.
+TEST_F(TwinTest, AResyncTakesTheDriftAway) {
+    RunConfig config = spirals(200);
+    config.optimizer.options["lr"] = 0.5;
+    const Pair drifting = run(completed(config), "fp32", "amp-bf16");
+    const Pair resynced = run(completed(config), "fp32", "amp-bf16", {.resync_every = 50});
+    EXPECT_EQ(drifting.reference.figures, resynced.reference.figures);
+    const auto layers = TwinRecordReader::open(resynced.other.folder).layers().size();
+    const auto error = [&](const Pair& pair, std::int64_t step) {
+        double sum = 0;
+        const auto rows = pair.rows();
+        for (std::size_t i = 0; i < layers; ++i)
+            sum += static_cast<double>(rows[static_cast<std::size_t>(step - 1) * layers + i].error);
+        return sum / static_cast<double>(layers);
+    };
+    EXPECT_EQ(error(drifting, 50), error(resynced, 50)) << "at the end of step 50";
+    EXPECT_LT(error(resynced, 51), error(drifting, 51) / 2);
+    const auto rows = resynced.rows();
+    for (const TwinRow& row : rows) EXPECT_EQ(row.resynced, row.step % 50 == 0);
+}
+
+/// All state of the reference is the other one's after a resync in each step, so an other one of
+/// the same precision would be no different, and one of another precision keeps its count of
+/// updates.
+TEST_F(TwinTest, AResyncInEachStepLeavesRoundingAlone) {
+    RunConfig config = small_run("lenet", "fp32");
+    config.optimizer.kind = "adamw";
+    config.optimizer.options = {{"lr", 1e-3}};
+    config.max_steps = 6;
+    for (const char* other : {"amp-bf16", "o2-fp16"}) {
+        const Pair pair = run(completed(config), "fp32", other, {.resync_every = 1});
+        const Pair free = run(completed(config), "fp32", other);
+        ASSERT_EQ(pair.rows().size(), free.rows().size()) << other;
+        EXPECT_EQ(pair.reference.figures, free.reference.figures) << other;
+        EXPECT_EQ(pair.other.record.row(5).updates, pair.reference.record.row(5).updates) << other;
+    }
+}
+
+TEST_F(TwinTest, TheReferenceSkipsWithTheOtherOneIfAsked) {
+    RunConfig config = spirals(12);
+    config.scaler.init_scale = 0x1p30;
+    const Pair alone = run(config, "fp32", "amp-fp16");
+    const Pair together = run(config, "fp32", "amp-fp16", {.skip_together = true});
+    const auto updates = [](const Ended& run) { return run.record.row(11).updates; };
+    ASSERT_LT(updates(alone.other), 12) << "some steps were skipped";
+    EXPECT_EQ(updates(alone.reference), 12);
+    EXPECT_EQ(updates(together.reference), updates(together.other));
+    for (const TwinRow& row : together.rows())
+        EXPECT_EQ(row.skipped, together.other.record.row(row.step - 1).found_inf != 0) << row.step;
+}
+
+TEST_F(TwinTest, OneHalfGoesOnWhenTheOtherHasEnded) {
+    const auto twin = std::make_shared<Twin>();
+    SessionOptions options;
+    options.twin = twin;
+    Session reference(spirals(2000), thread_, store_, options);
+    options.twin_side = Twin::Side::other;
+    Session other(spirals(2000), thread_, store_, options);
+    reference.post(Command::start);
+    other.post(Command::start);
+    while (reference.record().size() < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    other.post(Command::stop);
+    EXPECT_TRUE(other.wait(test::resume_patience_s));
+    EXPECT_TRUE(reference.wait(test::resume_patience_s));
+    EXPECT_EQ(reference.record().size(), 2000);
+    EXPECT_LT(other.record().size(), 2000);
+}
+
+TEST_F(TwinTest, StaysInStepWhileOneIsPaused) {
+    const auto twin = std::make_shared<Twin>();
+    SessionOptions options;
+    options.twin = twin;
+    Session reference(spirals(100'000), thread_, store_, options);
+    options.twin_side = Twin::Side::other;
+    Session other(spirals(100'000), thread_, store_, options);
+    reference.post(Command::start);
+    other.post(Command::start);
+    while (other.record().size() < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    other.post(Command::pause);
+    while (other.state() != RunState::paused)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(reference.record().size(), other.record().size());
+}
+
+TEST_F(TwinTest, RefusesModelsThatDiffer) {
+    const auto twin = std::make_shared<Twin>();
+    SessionOptions options;
+    options.twin = twin;
+    Session reference(spirals(10), thread_, store_, options);
+    options.twin_side = Twin::Side::other;
+    RunConfig smaller = spirals(10);
+    smaller.model.options["hidden"] = std::vector<std::int64_t>{8};
+    Session other(completed(smaller), thread_, store_, options);
+    reference.post(Command::start);
+    other.post(Command::start);
+    EXPECT_TRUE(reference.wait(test::resume_patience_s));
+    EXPECT_TRUE(other.wait(test::resume_patience_s));
+    EXPECT_TRUE(reference.state() == RunState::failed || other.state() == RunState::failed);
+}
+
+}  // namespace
+}  // namespace engine

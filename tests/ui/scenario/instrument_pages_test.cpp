@@ -1,0 +1,163 @@
+// The pages of the instruments on a run that keeps histograms, and on a twin.
+#include <QComboBox>
+#include <QPushButton>
+#include <QTableWidget>
+#include <QToolButton>
+
+#include "microscope/exponent_plot.h"
+#include "microscope/layer_map.h"
+#include "microscope/microscope_page.h"
+#include "microscope/scale_table.h"
+#include "pages/page_stack.h"
+#include "twin/loss_gap.h"
+#include "twin/twin_map.h"
+#include "twin/twin_page.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::HistogramKind;
+
+struct InstrumentPages : WindowFixture {
+    InstrumentPages() { QSettings().clear(); }
+    ~InstrumentPages() override { QSettings().clear(); }
+
+    engine::RunConfig config(std::int64_t every) {
+        engine::RunConfig config = engine::default_comparison();
+        config.dataset.train_limit = 640;
+        config.dataset.test_limit = 64;
+        config.batch_size = 32;
+        config.epochs = 1;  // 20 steps
+        config.instruments.histograms_every = every;
+        return config;
+    }
+    void load(std::int64_t every) {
+        settings.load(config(every), {u"fp32"_s, u"amp-fp16"_s});
+    }
+    void show(const QString& page) {
+        window->findChild<PageStack*>()->showPage(page);
+        QTest::qWait(50);
+    }
+    bool ends() {
+        return QTest::qWaitFor(
+            [&] {
+                const auto tracks = feed.tracks();
+                return !tracks.empty() &&
+                       std::ranges::all_of(tracks, [](const auto& track) { return track->done(); });
+            },
+            60'000);
+    }
+    template <typename T>
+    T* part() const {
+        return window->findChild<T*>();
+    }
+    QStringList cells() const {
+        QStringList out;
+        for (const auto* label : part<ScaleTable>()->findChildren<QLabel*>()) out << label->text();
+        return out;
+    }
+};
+
+TEST_F(InstrumentPages, TheMicroscopeShowsTheSampleNearestToTheSelectedStep) {
+    load(5);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    QTest::qWait(400);
+    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    ASSERT_TRUE(model->sample());
+    EXPECT_EQ(model->sample()->step, 20);
+    EXPECT_EQ(model->layers().size(), 5U) << "of LeNet";
+    link.select(8, feed.tracks()[0]);
+    EXPECT_EQ(model->sample()->step, 10);
+    EXPECT_EQ(model->drift().steps, (std::vector<std::int64_t>{5, 10, 15, 20}));
+    model->select(3);
+    EXPECT_EQ(link.layer(), u"fc2"_s);
+    EXPECT_EQ(model->selectedLayer()->layer, "fc2");
+    model->setKind(HistogramKind::weights);
+    EXPECT_EQ(model->selectedLayer()->values.total(), 120 * 84 + 84);
+    EXPECT_FALSE(model->scaled()) << "weights are not multiplied by the loss scale";
+}
+
+/// Bars stay, the outline and the third row follow, and nothing of the run changes.
+TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
+    load(5);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    QTest::qWait(400);
+    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* plot = part<ExponentPlot>();
+    const double before = model->scale();
+    const QPoint from = plot->handle().center().toPoint();
+    const double bit = plot->width() / 80.0;
+    QTest::mousePress(plot, Qt::LeftButton, {}, from);
+    QTest::mouseMove(plot, from + QPoint(static_cast<int>(8 * bit), 0));
+    QTest::mouseRelease(plot, Qt::LeftButton, {}, from + QPoint(static_cast<int>(8 * bit), 0));
+    EXPECT_GT(model->draggedScale(), before);
+    EXPECT_EQ(std::exp2(std::round(std::log2(model->draggedScale()))), model->draggedScale());
+    EXPECT_EQ(model->scale(), before);
+    model->drag(before * 0x1p12);
+    bool skipped = false;
+    for (const QString& text : cells()) skipped = skipped || text.startsWith(u"skipped"_s);
+    EXPECT_TRUE(skipped) << cells().join(u" | "_s).toStdString();
+    QTest::keyClick(plot, Qt::Key_Left);
+    EXPECT_EQ(model->draggedScale(), before * 0x1p11);
+    QTest::keyClick(plot, Qt::Key_Escape);
+    EXPECT_FALSE(model->isDragged());
+}
+
+TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
+    load(0);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    EXPECT_TRUE(model->emptiness().contains(u"histograms every"_s));
+    show(u"twin"_s);
+    EXPECT_TRUE(part<TwinPage>()->findChild<TwinModel*>()->emptiness().contains(u"Start one"_s));
+}
+
+TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
+    load(0);
+    show(u"twin"_s);
+    QPushButton *start = nullptr, *resync = nullptr;
+    for (auto* button : part<TwinPage>()->findChildren<QPushButton*>()) {
+        if (button->text() == u"Start a twin"_s) start = button;
+        if (button->text() == u"Resync now"_s) resync = button;
+    }
+    ASSERT_TRUE(start != nullptr && resync != nullptr);
+    EXPECT_FALSE(resync->isEnabled());
+    auto* every = part<TwinPage>()->findChild<QComboBox*>();
+    every->setCurrentIndex(1);  // 10 steps
+    start->click();
+    ASSERT_TRUE(ends());
+    QTest::qWait(400);
+    auto* model = part<TwinPage>()->findChild<TwinModel*>();
+    ASSERT_TRUE(model->any());
+    EXPECT_EQ(model->steps(), 20);
+    EXPECT_EQ(model->layers(), 5U);
+    EXPECT_EQ(model->resyncs(), (std::vector<std::int64_t>{10, 20}));
+    ASSERT_TRUE(model->reference() && model->other());
+    EXPECT_EQ(model->reference()->precision(), "fp32");
+    EXPECT_EQ(model->other()->precision(), "amp-fp16");
+    EXPECT_EQ(part<TwinPage>()->findChild<QTableWidget*>()->rowCount(), 5);
+    EXPECT_FALSE(std::isnan(part<LossGap>()->gap()));
+    link.select(3, model->other());
+    EXPECT_EQ(model->current(), 2);
+}
+
+TEST_F(InstrumentPages, FitIntoANarrowWindow) {
+    load(5);
+    commands.compare();
+    ASSERT_TRUE(ends());
+    for (const QString& page : {u"training"_s, u"microscope"_s, u"twin"_s}) {
+        show(page);
+        EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.toStdString();
+    }
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QImage>
+#include <QWidget>
+
+#include "microscope/exponent_axis.h"
+#include "microscope/microscope_model.h"
+
+namespace ui {
+
+class PlotLink;
+class Theme;
+
+/// Steps by exponent: how the values of the selected layer drift in the course of a run, before
+/// scaling, between the lines below which FP16 loses them and above which it overflows. GUI thread.
+class DriftMap final : public QWidget {
+    Q_OBJECT
+public:
+    DriftMap(const Theme* theme, PlotLink* link, MicroscopeModel* model, QWidget* parent = nullptr);
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void refresh();
+    QRectF plot() const;
+    double end() const;  ///< steps that the width stands for
+    double xOf(double step) const;
+    double yOf(double exponent) const;
+    void makeImage();
+    void paintLines(QPainter& painter) const;
+    void paintAxes(QPainter& painter) const;
+    void paintNotes(QPainter& painter) const;
+    void pick(double x);
+
+    const Theme* theme_;
+    PlotLink* link_;
+    MicroscopeModel* model_;
+    QImage image_;
+    bool stale_ = true;
+};
+
+}  // namespace ui

@@ -1,0 +1,395 @@
+#include "microscope/exponent_plot.h"
+
+#include <QGuiApplication>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainterPath>
+#include <QToolTip>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using engine::ExponentHistogram;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int labelColumn = 56;  // names of the rulers and the shares
+constexpr int handleRow = 40;    // above the columns
+constexpr int rulerHeight = 15;
+constexpr double knob = 7;
+constexpr int decades = 5;  // shares from 1e-5 up to 1
+
+/// "E4M3" of "FP8 E4M3".
+QString shortTitle(const engine::NumberFormat& format) {
+    const auto title =
+        QString::fromUtf8(format.title.data(), static_cast<qsizetype>(format.title.size()));
+    return title.section(u' ', -1);
+}
+
+QString exponentText(int exponent) { return u"2"_s + superscript(exponent); }
+
+}  // namespace
+
+ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    setFocusPolicy(Qt::StrongFocus);
+    setFont(Theme::caption());
+    setAccessibleName(tr("Exponents of the selected layer"));
+    connect(model_, &MicroscopeModel::contentChanged, this, &ExponentPlot::describe);
+    connect(model_, &MicroscopeModel::layerChanged, this, &ExponentPlot::describe);
+    connect(model_, &MicroscopeModel::scaleDragged, this, qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+QSize ExponentPlot::sizeHint() const { return {860, 340}; }
+QSize ExponentPlot::minimumSizeHint() const { return {380, 220}; }
+
+void ExponentPlot::setLinear(bool linear) {
+    linear_ = linear;
+    update();
+}
+
+QRectF ExponentPlot::plot() const {
+    const int bottom = rulersTop() - size::grid;
+    return QRectF(labelColumn, handleRow, width() - labelColumn - size::inside,
+                  std::max(20, bottom - handleRow));
+}
+
+int ExponentPlot::rulersTop() const {
+    const int rulers = static_cast<int>(engine::number_formats().size()) * rulerHeight;
+    return height() - rulers - fontMetrics().height() - size::gap;
+}
+
+ExponentAxis ExponentPlot::axis() const { return {plot().left(), plot().right()}; }
+
+QRectF ExponentPlot::ruler(std::size_t index) const {
+    return QRectF(0, rulersTop() + static_cast<double>(index) * rulerHeight, width(), rulerHeight);
+}
+
+QColor ExponentPlot::runColor() const {
+    return model_->track() ? theme_->precision(model_->track()->precision())
+                           : theme_->tokens().accent;
+}
+
+double ExponentPlot::y(double count) const {
+    const auto* layer = model_->selectedLayer();
+    const double share = count / std::max<double>(1, static_cast<double>(layer->values.total()));
+    if (count <= 0) return plot().bottom();
+    if (linear_) return plot().bottom() - share * plot().height();
+    const double least = 1.0 / std::max<double>(1, static_cast<double>(layer->values.total()));
+    const double floor = std::max(least, std::pow(10.0, -decades)) / 2;
+    const double up = std::log(std::max(share, floor) / floor) / std::log(1 / floor);
+    return plot().bottom() - up * plot().height();
+}
+
+/// The median of the values that have an exponent.
+double ExponentPlot::anchor() const {
+    const auto* layer = model_->selectedLayer();
+    const double shift = std::log2(model_->scale());
+    std::int64_t all = 0;
+    for (const std::int64_t count : layer->values.bins) all += count;
+    std::int64_t below = 0;
+    for (std::size_t i = 0; i < layer->values.bins.size(); ++i) {
+        below += layer->values.bins[i];
+        if (2 * below >= all && all > 0)
+            return ExponentHistogram::first_exponent + static_cast<double>(i) + 0.5 - shift;
+    }
+    return -24 - shift;
+}
+
+double ExponentPlot::handleX(double scale) const {
+    return std::clamp(axis().x(anchor() + std::log2(scale)), plot().left(), plot().right());
+}
+
+QRectF ExponentPlot::handle() const {
+    if (!model_->scaled() || model_->selectedLayer() == nullptr) return {};
+    const double x = handleX(model_->draggedScale());
+    return {x - knob, handleRow / 2.0 - knob, 2 * knob, 2 * knob};
+}
+
+void ExponentPlot::describe() {
+    const auto* layer = model_->selectedLayer();
+    if (layer != nullptr) {
+        const auto high = engine::largest_exponent(layer->values);
+        const auto low = engine::smallest_exponent(layer->values);
+        setAccessibleDescription(
+            tr("%1: %2 values from %3 to %4, %5 zero, %6 infinite or NaN")
+                .arg(QString::fromStdString(layer->layer), count(layer->values.total()),
+                     low ? exponentText(*low) : unmeasured(),
+                     high ? exponentText(*high) : unmeasured(), count(layer->values.zero),
+                     count(layer->values.non_finite())));
+    }
+    update();
+}
+
+void ExponentPlot::paintZones(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const FormatLimits limits = limitsOf(model_->format());
+    const QRectF area = plot();
+    const ExponentAxis at = axis();
+    const auto zone = [&](double from, double to, const QColor& color, const QString& name) {
+        const double left = std::clamp(at.x(from), area.left(), area.right());
+        const double right = std::clamp(at.x(to), area.left(), area.right());
+        if (right - left < 1) return;
+        const QRectF place(left, 0, right - left, area.bottom());
+        if (color.isValid()) painter.fillRect(place, blend(t.panel, color, 0.11));
+        painter.setPen(t.dim);
+        painter.drawText(
+            QRectF(left + 6, 2, right - left - 8, fontMetrics().height()), Qt::AlignLeft,
+            fontMetrics().elidedText(name, Qt::ElideRight, static_cast<int>(right - left - 8)));
+    };
+    zone(ExponentAxis::first, limits.zero, t.bad, tr("rounds to zero"));
+    zone(limits.zero, limits.subnormal, t.caution, tr("subnormal"));
+    zone(limits.subnormal, limits.overflow, {}, tr("normal"));
+    zone(limits.overflow, ExponentAxis::last, t.bad, tr("inf"));
+    if (limits.overflow < ExponentAxis::last) {
+        painter.setPen(QPen(t.bad, 1.2));
+        painter.drawLine(QPointF(at.x(limits.overflow), 0),
+                         QPointF(at.x(limits.overflow), area.bottom()));
+    }
+}
+
+void ExponentPlot::paintBars(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const auto& values = model_->selectedLayer()->values;
+    const ExponentAxis at = axis();
+    const FormatLimits limits = limitsOf(model_->format());
+    const bool hatched = model_->selectedLayer()->flushed && !model_->shadowShown();
+    for (std::size_t i = 0; i < values.bins.size(); ++i) {
+        if (values.bins[i] == 0) continue;
+        const double e = ExponentHistogram::first_exponent + static_cast<double>(i);
+        const double top = y(static_cast<double>(values.bins[i]));
+        const QRectF bar(at.x(e) + 0.5, top, at.x(e + 1) - at.x(e) - 1, plot().bottom() - top);
+        painter.fillRect(bar, e >= std::floor(limits.overflow) ? t.bad : runColor());
+    }
+    if (values.non_finite() > 0) {
+        const double top = y(static_cast<double>(values.non_finite()));
+        painter.fillRect(QRectF(plot().right() - 6, top, 6, plot().bottom() - top), t.bad);
+    }
+    if (!hatched) return;
+    // Values that were rounded to zero before they could be counted.
+    const QRectF lost(plot().left(), plot().top(), at.x(limits.zero) - plot().left(),
+                      plot().height());
+    painter.fillRect(lost, QBrush(blend(t.panel, t.dim, 0.45), Qt::BDiagPattern));
+    painter.setPen(t.dim);
+    painter.drawText(lost.adjusted(8, 8, -8, 0), Qt::AlignLeft | Qt::TextWordWrap,
+                     tr("rounded to zero, size unknown"));
+}
+
+/// The values before they were scaled.
+void ExponentPlot::paintHollow(QPainter& painter) const {
+    const double shift = std::log2(model_->scale());
+    if (!model_->scaled() || shift == 0) return;
+    const auto& values = model_->selectedLayer()->values;
+    const ExponentAxis at = axis();
+    painter.setPen(QPen(blend(theme_->tokens().panel, theme_->tokens().dim, 0.55), 1));
+    painter.setBrush(Qt::NoBrush);
+    for (std::size_t i = 0; i < values.bins.size(); ++i) {
+        if (values.bins[i] == 0) continue;
+        const double e = ExponentHistogram::first_exponent + static_cast<double>(i) - shift;
+        const double left = at.x(e), right = at.x(e + 1);
+        if (right < plot().left() || left > plot().right()) continue;
+        const double top = y(static_cast<double>(values.bins[i]));
+        painter.drawRect(QRectF(left, top, right - left, plot().bottom() - top));
+    }
+}
+
+/// The values at the scale of the handle.
+void ExponentPlot::paintOutline(QPainter& painter) const {
+    if (!model_->isDragged()) return;
+    const double shift = std::log2(model_->draggedScale() / model_->scale());
+    const auto& values = model_->selectedLayer()->values;
+    const ExponentAxis at = axis();
+    QPainterPath line;
+    line.moveTo(plot().left(), plot().bottom());
+    for (std::size_t i = 0; i < values.bins.size(); ++i) {
+        const double e = ExponentHistogram::first_exponent + static_cast<double>(i) + shift;
+        const double top = y(static_cast<double>(values.bins[i]));
+        const auto inside = [&](double x) { return std::clamp(x, plot().left(), plot().right()); };
+        line.lineTo(inside(at.x(e)), top);
+        line.lineTo(inside(at.x(e + 1)), top);
+    }
+    line.lineTo(line.currentPosition().x(), plot().bottom());
+    painter.setPen(QPen(theme_->tokens().accent, 1.6));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(line);
+}
+
+void ExponentPlot::paintHandle(QPainter& painter) const {
+    if (!model_->scaled()) return;
+    const Tokens& t = theme_->tokens();
+    const double middle = handleRow / 2.0;
+    const double from = handleX(1), now = handleX(model_->scale());
+    const double to = handleX(model_->draggedScale());
+    painter.setPen(QPen(t.accent, 1.2));
+    painter.drawLine(QPointF(std::min(from, to), middle),
+                     QPointF(std::max({from, now, to}), middle));
+    const double base = anchor();
+    const double last = std::log2(std::max({1.0, model_->scale(), model_->draggedScale()}));
+    for (int bit = 0; bit <= static_cast<int>(last); ++bit) {
+        const double x = axis().x(base + bit);
+        if (x < plot().left() || x > plot().right()) continue;
+        painter.drawLine(QPointF(x, middle - 2), QPointF(x, middle + 2));
+    }
+    painter.setBrush(t.panel);
+    painter.setPen(QPen(t.dim, 1.4));
+    painter.drawEllipse(QPointF(from, middle), 4, 4);
+    painter.setBrush(runColor());
+    painter.setPen(Qt::NoPen);
+    painter.drawEllipse(QPointF(now, middle), 4.5, 4.5);
+    painter.setBrush(t.accent);
+    painter.setPen(QPen(hasFocus() ? t.text : t.panel, 2));
+    painter.drawEllipse(QPointF(to, middle), knob - 1, knob - 1);
+    painter.setPen(t.accent);
+    const QString text = model_->isDragged()
+                             ? tr("drag: × %1").arg(powerOfTwo(model_->draggedScale()))
+                             : tr("now × %1; drag").arg(powerOfTwo(model_->scale()));
+    const double room = fontMetrics().horizontalAdvance(text) + 4;
+    // Beside the marks: left of them where the handle is the lowest, else right of all.
+    const double right = std::max({from, now, to}) + knob + 6;
+    const double left = std::min({from, now, to}) - knob - 6 - room;
+    const bool goesLeft = right + room > width() || (to <= from && left > plot().left());
+    const double x = goesLeft ? left : right;
+    painter.drawText(QRectF(x, middle - 9, room, 18), Qt::AlignLeft | Qt::AlignVCenter, text);
+}
+
+void ExponentPlot::paintRulers(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const ExponentAxis at = axis();
+    const auto formats = engine::number_formats();
+    for (std::size_t i = 0; i < formats.size(); ++i) {
+        const engine::NumberFormat& format = *formats[i];
+        const bool chosen = &format == &model_->format();
+        const QColor color = chosen ? runColor() : blend(t.panel, t.dim, 0.55);
+        const FormatLimits limits = limitsOf(format);
+        const QRectF row = ruler(i);
+        const double top = row.top() + 4, height = rulerHeight - 6;
+        const auto x = [&](double e) { return std::clamp(at.x(e), plot().left(), plot().right()); };
+        QPen edge(color, 1, Qt::DotLine);
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(edge);
+        if (x(limits.subnormal) - x(limits.zero) > 1) {
+            painter.drawRect(
+                QRectF(x(limits.zero), top, x(limits.subnormal) - x(limits.zero), height));
+        }
+        painter.fillRect(
+            QRectF(x(limits.subnormal), top, x(limits.overflow) - x(limits.subnormal), height),
+            color);
+        painter.setPen(chosen ? color : t.dim);
+        painter.drawText(QRectF(0, row.top(), labelColumn - 8, rulerHeight),
+                         Qt::AlignRight | Qt::AlignVCenter, shortTitle(format));
+        painter.setPen(t.dim);
+        const QString low = exponentText(static_cast<int>(std::lround(limits.zero)));
+        if (at.x(limits.zero) > plot().left() + 40) {
+            painter.drawText(QRectF(x(limits.zero) - 60, row.top(), 56, rulerHeight),
+                             Qt::AlignRight | Qt::AlignVCenter, low);
+        }
+        if (at.x(limits.overflow) < plot().right() - 40) {
+            painter.drawText(QRectF(x(limits.overflow) + 4, row.top(), 70, rulerHeight),
+                             Qt::AlignLeft | Qt::AlignVCenter, count(std::llround(format.largest)));
+        }
+    }
+}
+
+void ExponentPlot::paintAxes(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    painter.setPen(t.dim);
+    const int line = fontMetrics().height();
+    for (int e = -48; e <= 16; e += 8) {
+        painter.drawText(QRectF(axis().x(e) - 24, height() - line - 2, 48, line), Qt::AlignCenter,
+                         exponentText(e));
+    }
+    const double all = static_cast<double>(model_->selectedLayer()->values.total());
+    for (int decade = 0; decade < decades; ++decade) {
+        const double share = linear_ ? 1 - 0.25 * decade : std::pow(10.0, -decade);
+        if (share <= 0 || share * all < 1) continue;
+        const double at = y(share * all);
+        painter.setPen(t.grid);
+        painter.drawLine(QPointF(plot().left(), at), QPointF(plot().right(), at));
+        painter.setPen(t.dim);
+        painter.drawText(QRectF(0, at - line / 2.0, labelColumn - 8, line), Qt::AlignRight,
+                         significant(share * 100, 1) + u" %"_s);
+    }
+}
+
+void ExponentPlot::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    const QString empty = model_->emptiness();
+    if (!empty.isEmpty() || model_->selectedLayer() == nullptr) {
+        painter.end();
+        paintEmpty(this, *theme_, empty);
+        return;
+    }
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintZones(painter);
+    paintAxes(painter);
+    paintBars(painter);
+    paintHollow(painter);
+    paintOutline(painter);
+    paintHandle(painter);
+    paintRulers(painter);
+}
+
+void ExponentPlot::dragTo(double x) {
+    const double bits = axis().exponent(x) - anchor();
+    // A loss scale is a power of two unless the user wants otherwise.
+    const bool fine = QGuiApplication::keyboardModifiers().testFlag(Qt::ShiftModifier);
+    model_->drag(std::exp2(fine ? bits : std::round(bits)));
+}
+
+void ExponentPlot::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || model_->selectedLayer() == nullptr) return;
+    const QPointF at = event->position();
+    for (std::size_t i = 0; i < engine::number_formats().size(); ++i) {
+        if (ruler(i).contains(at)) return model_->setFormat(*engine::number_formats()[i]);
+    }
+    if (!model_->scaled() || at.y() > handleRow) return;
+    dragging_ = true;
+    dragTo(at.x());
+}
+
+void ExponentPlot::mouseMoveEvent(QMouseEvent* event) {
+    if (dragging_) dragTo(event->position().x());
+}
+
+void ExponentPlot::mouseReleaseEvent(QMouseEvent*) { dragging_ = false; }
+
+void ExponentPlot::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (model_->scaled() && event->position().y() <= handleRow) model_->drag(0);
+}
+
+void ExponentPlot::keyPressEvent(QKeyEvent* event) {
+    const int direction = event->key() == Qt::Key_Right ? 1 : event->key() == Qt::Key_Left ? -1 : 0;
+    if (!model_->scaled()) return QWidget::keyPressEvent(event);
+    if (event->key() == Qt::Key_Escape && model_->isDragged()) return model_->drag(0);
+    if (direction == 0) return QWidget::keyPressEvent(event);
+    const double bits = event->modifiers().testFlag(Qt::ShiftModifier) ? 0.1 : 1;
+    model_->drag(model_->draggedScale() * std::exp2(direction * bits));
+}
+
+bool ExponentPlot::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip || model_->selectedLayer() == nullptr)
+        return QWidget::event(event);
+    auto* help = static_cast<QHelpEvent*>(event);
+    if (!plot().contains(help->pos())) return true;
+    const int e = static_cast<int>(std::floor(axis().exponent(help->pos().x())));
+    const auto at = static_cast<std::size_t>(e - ExponentHistogram::first_exponent);
+    const auto& values = model_->selectedLayer()->values;
+    if (at >= values.bins.size()) return true;
+    const double share = static_cast<double>(values.bins[at]) /
+                         std::max<double>(1, static_cast<double>(values.total()));
+    QToolTip::showText(
+        help->globalPos(),
+        tr("%1 to %2: %3 values, %4")
+            .arg(exponentText(e), exponentText(e + 1), count(values.bins[at]), percent(share)),
+        this);
+    return true;
+}
+
+}  // namespace ui

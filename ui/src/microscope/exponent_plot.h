@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QWidget>
+
+#include "microscope/exponent_axis.h"
+#include "microscope/microscope_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// The histogram of the selected layer at full size over the rulers of the number formats, with the
+/// handle that slides gradients to another loss scale. Dragging repaints this widget alone. GUI
+/// thread.
+class ExponentPlot final : public QWidget {
+    Q_OBJECT
+public:
+    ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
+
+    /// Shares on a linear axis in place of a logarithmic one.
+    void setLinear(bool linear);
+    /// Where the handle is; empty without one.
+    QRectF handle() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    QRectF plot() const;
+    ExponentAxis axis() const;
+    int rulersTop() const;
+    QRectF ruler(std::size_t index) const;
+    /// Top of a column that holds so many of the values.
+    double y(double count) const;
+    /// Where the bulk of the values lies before any scaling, as an exponent.
+    double anchor() const;
+    double handleX(double scale) const;
+    void dragTo(double x);
+    void describe();
+    void paintZones(QPainter& painter) const;
+    void paintBars(QPainter& painter) const;
+    void paintHollow(QPainter& painter) const;
+    void paintOutline(QPainter& painter) const;
+    void paintHandle(QPainter& painter) const;
+    void paintRulers(QPainter& painter) const;
+    void paintAxes(QPainter& painter) const;
+    QColor runColor() const;
+
+    const Theme* theme_;
+    MicroscopeModel* model_;
+    bool linear_ = false;
+    bool dragging_ = false;
+};
+
+}  // namespace ui

@@ -1,0 +1,296 @@
+#include "microscope/layer_map.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QScrollBar>
+#include <QToolTip>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/format.h"
+#include "theme/heat_color.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using engine::ExponentHistogram;
+using engine::LayerHistogram;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int rowHeight = 26;
+constexpr int headHeight = 20;
+constexpr int footHeight = 20;
+constexpr int zeroColumn = 52;
+constexpr int headroomColumn = 66;
+constexpr int leastShades = 80;
+constexpr double low = 2;  // bits of headroom that deserve a mark
+
+QString layerName(const LayerHistogram& layer) {
+    return layer.layer.empty() ? LayerMap::tr("(the model)") : QString::fromStdString(layer.layer);
+}
+
+}  // namespace
+
+LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
+    : QAbstractScrollArea(parent), theme_(theme), model_(model) {
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setFont(Theme::caption());
+    setAccessibleName(tr("Exponents by layer"));
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    connect(model_, &MicroscopeModel::contentChanged, this, &LayerMap::refresh);
+    connect(model_, &MicroscopeModel::layerChanged, this, &LayerMap::refresh);
+    connect(model_, &MicroscopeModel::scaleDragged, viewport(), qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+}
+
+QSize LayerMap::sizeHint() const { return {446, 600}; }
+QSize LayerMap::minimumSizeHint() const { return {230, 160}; }
+
+QColor LayerMap::runColor() const {
+    return model_->track() ? theme_->precision(model_->track()->precision())
+                           : theme_->tokens().accent;
+}
+
+void LayerMap::refresh() {
+    layOut();
+    const int row = model_->selected();
+    if (row >= 0) {
+        setAccessibleDescription(layerName(*model_->layers()[static_cast<std::size_t>(row)]));
+    }
+    viewport()->update();
+}
+
+void LayerMap::layOut() {
+    const int rows = static_cast<int>(model_->layers().size());
+    const int room = viewport()->height() - headHeight - footHeight;
+    verticalScrollBar()->setPageStep(std::max(1, room));
+    verticalScrollBar()->setSingleStep(rowHeight);
+    verticalScrollBar()->setRange(0, std::max(0, rows * rowHeight - room));
+}
+
+void LayerMap::resizeEvent(QResizeEvent*) { layOut(); }
+
+int LayerMap::nameWidth() const {
+    int widest = 0;
+    for (const auto* layer : model_->layers())
+        widest = std::max(widest, fontMetrics().horizontalAdvance(layerName(*layer)));
+    const int room = viewport()->width() - zeroColumn - headroomColumn - leastShades;
+    return std::clamp(widest + size::gap, 40,
+                      std::max(40, std::min(room, viewport()->width() / 3)));
+}
+
+ExponentAxis LayerMap::axis() const {
+    return {static_cast<double>(nameWidth() + size::inside),
+            static_cast<double>(viewport()->width() - zeroColumn - headroomColumn)};
+}
+
+int LayerMap::rowAt(int y) const {
+    if (y < headHeight || y >= viewport()->height() - footHeight) return -1;
+    const int row = (y - headHeight + verticalScrollBar()->value()) / rowHeight;
+    return row < static_cast<int>(model_->layers().size()) ? row : -1;
+}
+
+void LayerMap::paintHead(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const FormatLimits limits = limitsOf(model_->format());
+    const auto mark = [&](double exponent, const QString& text, const QColor& color) {
+        if (exponent <= ExponentAxis::first || exponent >= ExponentAxis::last) return;
+        painter.setPen(color);
+        painter.drawText(QRectF(axis().x(exponent) - 30, 2, 60, headHeight - 2), Qt::AlignCenter,
+                         text);
+    };
+    const auto power = [](double exponent) {
+        return u"2"_s + superscript(static_cast<int>(std::lround(exponent)));
+    };
+    mark(limits.zero, power(limits.zero), t.dim);
+    if (axis().x(limits.subnormal) - axis().x(limits.zero) > 34)
+        mark(limits.subnormal, power(limits.subnormal), t.dim);
+    mark(limits.overflow, tr("inf"), t.bad);
+    painter.setPen(t.dim);
+    const double right = viewport()->width() - 6;
+    painter.drawText(QRectF(right - headroomColumn, 2, headroomColumn, headHeight - 2),
+                     Qt::AlignRight | Qt::AlignVCenter, tr("headroom"));
+    painter.drawText(QRectF(right - headroomColumn - zeroColumn, 2, zeroColumn, headHeight - 2),
+                     Qt::AlignRight | Qt::AlignVCenter, tr("zero %"));
+}
+
+void LayerMap::paintFoot(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const double top = viewport()->height() - footHeight;
+    painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
+    painter.setPen(t.dim);
+    for (int e = -48; e <= 0; e += 16) {
+        painter.drawText(QRectF(axis().x(e) - 24, top, 48, footHeight), Qt::AlignCenter,
+                         u"2"_s + superscript(e));
+    }
+    if (!model_->isDragged()) return;
+    const QString text = tr("largest at %1").arg(powerOfTwo(model_->draggedScale()));
+    const double x = axis().x(4);
+    painter.setPen(QPen(t.accent, 2));
+    painter.drawLine(QPointF(x, top + 4), QPointF(x, top + footHeight - 5));
+    painter.setPen(t.text);
+    painter.drawText(QRectF(x + 6, top, viewport()->width() - x - 6, footHeight),
+                     Qt::AlignLeft | Qt::AlignVCenter, text);
+}
+
+void LayerMap::paintShades(QPainter& painter, const ExponentHistogram& values,
+                           const QRectF& area) const {
+    std::int64_t most = 1;
+    for (const std::int64_t count : values.bins) most = std::max(most, count);
+    const ExponentAxis at = axis();
+    for (std::size_t i = 0; i < values.bins.size(); ++i) {
+        if (values.bins[i] == 0) continue;
+        const double e = ExponentHistogram::first_exponent + static_cast<double>(i);
+        const double share = static_cast<double>(values.bins[i]) / static_cast<double>(most);
+        const double left = std::floor(at.x(e)), right = std::floor(at.x(e + 1));
+        painter.fillRect(QRectF(left, area.top(), right - left, area.height()),
+                         heatColor(theme_->tokens(), runColor(), share));
+    }
+}
+
+void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, double top) const {
+    const Tokens& t = theme_->tokens();
+    const double right = viewport()->width() - 6;
+    const double relative = model_->draggedScale() / model_->scale();
+    const auto found = engine::outcome(layer.values, model_->format(), relative);
+    // Values that were zero before they had a format count too: there is no telling them apart.
+    const double all = std::max<double>(1, static_cast<double>(layer.values.total()));
+    const double zero = 100 * (found.zero + static_cast<double>(layer.values.zero)) / all;
+    const QString zeros = zero == 0 ? u"0"_s : zero < 0.01 ? u"<0.01"_s : significant(zero);
+    painter.setPen(t.text);
+    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowHeight),
+                     Qt::AlignRight | Qt::AlignVCenter, zeros);
+    const double up = engine::headroom_up(layer.values, model_->format(), relative);
+    const bool lost = layer.values.non_finite() > 0;
+    const bool tight = lost || up < low;
+    painter.setPen(lost || up < 0 ? t.bad : tight ? t.caution : t.text);
+    QString text = lost ? tr("none") : std::isnan(up) ? unmeasured() : QString::number(up, 'f', 1);
+    if (tight) text = u"▲ "_s + text;
+    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowHeight),
+                     Qt::AlignRight | Qt::AlignVCenter, text);
+}
+
+void LayerMap::paintRow(QPainter& painter, int row, double top) const {
+    const Tokens& t = theme_->tokens();
+    const LayerHistogram& layer = *model_->layers()[static_cast<std::size_t>(row)];
+    const bool chosen = row == model_->selected();
+    if (chosen) {
+        painter.fillRect(QRectF(0, top, viewport()->width(), rowHeight),
+                         blend(t.panel, t.accent, 0.12));
+        painter.fillRect(QRectF(0, top, 3, rowHeight), t.accent);
+    }
+    QFont font = Theme::caption();
+    font.setBold(chosen);
+    painter.setFont(font);
+    painter.setPen(chosen ? t.text : t.dim);
+    const int room = nameWidth();
+    painter.drawText(QRectF(size::grid, top, room, rowHeight), Qt::AlignRight | Qt::AlignVCenter,
+                     QFontMetrics(font).elidedText(layerName(layer), Qt::ElideLeft, room));
+    painter.setFont(Theme::caption());
+    const QRectF area(axis().left, top + 2, axis().right - axis().left, rowHeight - 4);
+    paintShades(painter, layer.values, area);
+    const auto high = engine::largest_exponent(layer.values);
+    if (layer.values.non_finite() > 0) {
+        const double x = axis().x(limitsOf(model_->format()).overflow);
+        painter.fillRect(QRectF(x, top + 2, 3, rowHeight - 4), t.bad);
+    } else if (high && model_->isDragged()) {
+        const double largest = layer.values.largest > 0 ? std::log2(layer.values.largest) : *high;
+        const double at = largest + std::log2(model_->draggedScale() / model_->scale());
+        const bool over = at >= limitsOf(model_->format()).overflow;
+        painter.fillRect(
+            QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowHeight - 4),
+            over ? t.bad : t.accent);
+    }
+    paintFigures(painter, layer, top);
+}
+
+void LayerMap::paintLimits(QPainter& painter, double top, double bottom) const {
+    const Tokens& t = theme_->tokens();
+    const FormatLimits limits = limitsOf(model_->format());
+    const auto line = [&](double exponent, const QPen& pen) {
+        if (exponent <= ExponentAxis::first || exponent >= ExponentAxis::last) return;
+        painter.setPen(pen);
+        painter.drawLine(QPointF(axis().x(exponent), top), QPointF(axis().x(exponent), bottom));
+    };
+    line(limits.zero, QPen(t.dim, 1));
+    line(limits.subnormal, QPen(t.dim, 1, Qt::DotLine));
+    line(limits.overflow, QPen(blend(t.panel, t.bad, 0.6), 1));
+}
+
+void LayerMap::paintEvent(QPaintEvent*) {
+    if (model_->layers().empty()) {
+        paintEmpty(viewport(), *theme_, model_->emptiness());
+        return;
+    }
+    QPainter painter(viewport());
+    painter.setFont(Theme::caption());
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int offset = verticalScrollBar()->value();
+    const int room = viewport()->height() - headHeight - footHeight;
+    const int rows = static_cast<int>(model_->layers().size());
+    painter.save();
+    painter.setClipRect(0, headHeight, viewport()->width(), room);
+    for (int row = offset / rowHeight; row < rows; ++row) {
+        const int top = headHeight + row * rowHeight - offset;
+        if (top >= headHeight + room) break;
+        paintRow(painter, row, top);
+    }
+    painter.restore();
+    const int bottom = std::min(headHeight + rows * rowHeight - offset, headHeight + room);
+    paintLimits(painter, headHeight, bottom);
+    paintHead(painter);
+    paintFoot(painter);
+}
+
+void LayerMap::mousePressEvent(QMouseEvent* event) {
+    if (const int row = rowAt(static_cast<int>(event->position().y())); row >= 0)
+        model_->select(row);
+}
+
+void LayerMap::keyPressEvent(QKeyEvent* event) {
+    const int rows = static_cast<int>(model_->layers().size());
+    int to = model_->selected();
+    switch (event->key()) {
+        case Qt::Key_Up:
+            --to;
+            break;
+        case Qt::Key_Down:
+            ++to;
+            break;
+        case Qt::Key_Home:
+            to = 0;
+            break;
+        case Qt::Key_End:
+            to = rows - 1;
+            break;
+        default:
+            return QAbstractScrollArea::keyPressEvent(event);
+    }
+    if (to < 0 || to >= rows) return;
+    model_->select(to);
+    const int top = to * rowHeight;
+    const int room = viewport()->height() - headHeight - footHeight;
+    QScrollBar* bar = verticalScrollBar();
+    bar->setValue(std::clamp(bar->value(), top + rowHeight - room, top));
+}
+
+bool LayerMap::viewportEvent(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QAbstractScrollArea::viewportEvent(event);
+    auto* help = static_cast<QHelpEvent*>(event);
+    const int row = rowAt(help->pos().y());
+    if (row < 0) return true;
+    const LayerHistogram& layer = *model_->layers()[static_cast<std::size_t>(row)];
+    QToolTip::showText(help->globalPos(),
+                       tr("%1: %2 values, stored as %3")
+                           .arg(layerName(layer), count(layer.values.total()),
+                                QString::fromUtf8(to_string(layer.type).data())),
+                       viewport());
+    return true;
+}
+
+}  // namespace ui

@@ -1,0 +1,229 @@
+#include "microscope/microscope_model.h"
+
+#include <algorithm>
+
+#include "engine/error.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+#include "view/selection.h"
+
+namespace ui {
+
+using engine::HistogramKind;
+using engine::HistogramRecordReader;
+using engine::ValueType;
+
+MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
+    : QObject(parent), context_(context) {
+    connect(context_.feed, &EventFeed::tracksChanged, this, &MicroscopeModel::refreshTrack);
+    connect(context_.feed, &EventFeed::figuresDue, this, &MicroscopeModel::refreshFile);
+    connect(context_.link, &PlotLink::selectedChanged, this, &MicroscopeModel::refreshTrack);
+    connect(context_.link, &PlotLink::layerChanged, this, [this] {
+        drift_ = {};
+        driftSamples_ = 0;
+        emit layerChanged();
+    });
+    refreshTrack();
+}
+
+MicroscopeModel::~MicroscopeModel() = default;
+
+void MicroscopeModel::clear() {
+    reader_.reset();
+    shown_.reset();
+    sample_.reset();
+    layers_.clear();
+    total_ = {};
+    problem_.clear();
+    dragged_ = 0;
+    drift_ = {};
+    driftSamples_ = 0;
+}
+
+void MicroscopeModel::refreshTrack() {
+    const auto track = selectedTrack(context_);
+    const auto started = track ? track->started() : std::nullopt;
+    const std::filesystem::path folder = started ? started->folder : std::string();
+    if (track != track_ || folder != folder_) {
+        track_ = track;
+        folder_ = folder;
+        clear();
+        open();
+        emit contentChanged();
+    }
+    refreshSample();
+}
+
+void MicroscopeModel::open() {
+    if (folder_.empty() || reader_) return;
+    try {
+        if (HistogramRecordReader::exists(folder_)) reader_ = HistogramRecordReader::open(folder_);
+    } catch (const engine::Error& error) {
+        problem_ = engineText(error.message());
+    }
+}
+
+void MicroscopeModel::refreshFile() {
+    if (!reader_) {
+        refreshTrack();  // the run may have started since
+        open();
+        if (reader_) refreshSample();
+        return;
+    }
+    try {
+        if (!reader_->refresh()) return;
+    } catch (const engine::Error& error) {
+        problem_ = engineText(error.message());
+        return;
+    }
+    growDrift();
+    refreshSample();
+    emit driftGrew();
+}
+
+void MicroscopeModel::refreshSample() {
+    if (!reader_ || reader_->samples().empty()) return;
+    const std::int64_t selected = context_.link->selected();
+    const std::int64_t step = selected > 0 ? selected : reader_->samples().back().step;
+    auto wanted = reader_->nearest(step);
+    if (shadowWanted_) {
+        const auto shadow = reader_->nearest(step, /*shadow=*/true);
+        if (shadow &&
+            (!wanted || reader_->samples()[*shadow].step == reader_->samples()[*wanted].step))
+            wanted = shadow;
+    }
+    if (!wanted || wanted == shown_) return;
+    shown_ = wanted;
+    if (readSample()) emit contentChanged();
+}
+
+bool MicroscopeModel::readSample() {
+    try {
+        sample_ = reader_->read(*shown_);
+    } catch (const engine::Error& error) {
+        problem_ = engineText(error.message());
+        return false;
+    }
+    layers_.clear();
+    for (const auto& layer : sample_->layers) {
+        if (layer.kind == kind_) layers_.push_back(&layer);
+    }
+    total_ = sample_->total(kind_);
+    return true;
+}
+
+QString MicroscopeModel::emptiness() const {
+    if (!problem_.isEmpty()) return problem_;
+    if (!track_) return tr("Start a run, or open one with histograms.");
+    if (sample_ && !layers_.empty()) return {};
+    if (sample_) return tr("This sample holds no values of this kind.");
+    if (track_->config().instruments.histograms_every > 0)
+        return tr("The first histograms come with step %1.")
+            .arg(track_->config().instruments.histograms_every);
+    return tr(
+        "This run keeps no histograms. Set \"histograms every\" under Instruments and start "
+        "it again.");
+}
+
+void MicroscopeModel::setKind(HistogramKind kind) {
+    if (kind == kind_) return;
+    kind_ = kind;
+    dragged_ = 0;
+    drift_ = {};
+    driftSamples_ = 0;
+    if (shown_) readSample();
+    emit contentChanged();
+}
+
+bool MicroscopeModel::hasShadow() const {
+    if (!reader_ || !sample_) return false;
+    const auto found = reader_->nearest(sample_->step, /*shadow=*/true);
+    return found && reader_->samples()[*found].step == sample_->step;
+}
+
+void MicroscopeModel::setShadowWanted(bool wanted) {
+    shadowWanted_ = wanted;
+    shown_.reset();
+    refreshSample();
+}
+
+int MicroscopeModel::selected() const {
+    const std::string layer = context_.link->layer().toStdString();
+    for (std::size_t i = 0; i < layers_.size(); ++i) {
+        if (layers_[i]->layer == layer) return static_cast<int>(i);
+    }
+    return layers_.empty() ? -1 : 0;
+}
+
+const engine::LayerHistogram* MicroscopeModel::selectedLayer() const {
+    const int at = selected();
+    return at < 0 ? nullptr : layers_[static_cast<std::size_t>(at)];
+}
+
+void MicroscopeModel::select(int layer) {
+    if (layer < 0 || layer >= static_cast<int>(layers_.size())) return;
+    context_.link->selectLayer(
+        QString::fromStdString(layers_[static_cast<std::size_t>(layer)]->layer));
+}
+
+const engine::NumberFormat& MicroscopeModel::format() const {
+    if (format_ != nullptr) return *format_;
+    const auto* layer = selectedLayer();
+    if (layer != nullptr && layer->type == ValueType::bf16) return engine::bf16_format;
+    return engine::fp16_format;
+}
+
+void MicroscopeModel::setFormat(const engine::NumberFormat& format) {
+    format_ = &format;
+    emit contentChanged();
+}
+
+bool MicroscopeModel::scaled() const {
+    return kind_ == HistogramKind::gradients && track_ && track_->hasScaler() && sample_;
+}
+
+double MicroscopeModel::scale() const {
+    return kind_ == HistogramKind::gradients && sample_ ? sample_->loss_scale : 1;
+}
+
+void MicroscopeModel::drag(double scale) {
+    dragged_ = std::clamp(scale, 0x1p-24, 0x1p40);
+    if (scale <= 0) dragged_ = 0;
+    emit scaleDragged();
+}
+
+/// Reads what the file has of the layer beyond what is there already.
+void MicroscopeModel::growDrift() {
+    const auto* layer = selectedLayer();
+    if (!reader_ || layer == nullptr) return;
+    if (layer->layer != driftLayer_ || reader_->samples().size() < driftSamples_) {
+        drift_ = {};
+        driftSamples_ = 0;
+        driftLayer_ = layer->layer;
+    }
+    const auto samples = reader_->samples();
+    const std::size_t first = driftSamples_, count = samples.size() - first;
+    if (count == 0) return;
+    try {
+        const auto values = reader_->read(driftLayer_, kind_, first, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (samples[first + i].shadow) continue;
+            drift_.steps.push_back(samples[first + i].step);
+            drift_.scales.push_back(
+                kind_ == HistogramKind::gradients ? samples[first + i].loss_scale : 1);
+            drift_.values.push_back(values[i]);
+        }
+        driftSamples_ = samples.size();
+    } catch (const engine::Error& error) {
+        problem_ = engineText(error.message());
+    }
+}
+
+const Drift& MicroscopeModel::drift() {
+    growDrift();
+    return drift_;
+}
+
+}  // namespace ui

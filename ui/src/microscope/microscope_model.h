@@ -1,0 +1,106 @@
+#pragma once
+
+#include <QObject>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/histogram_record.h"
+#include "view/context.h"
+
+namespace ui {
+
+class RunTrack;
+
+/// Exponents of one layer over the samples of a run.
+struct Drift {
+    std::vector<std::int64_t> steps;
+    std::vector<double> scales;
+    std::vector<engine::ExponentHistogram> values;  ///< gradients: multiplied by the scale
+};
+
+/// What the microscope shows: the sample nearest to the selected step, a kind of values, a layer,
+/// and the loss scale that the user drags the gradients to. The one place of the page that reads
+/// files. GUI thread.
+class MicroscopeModel final : public QObject {
+    Q_OBJECT
+public:
+    explicit MicroscopeModel(const Context& context, QObject* parent = nullptr);
+    ~MicroscopeModel() override;
+
+    /// Null while no run is on screen.
+    const std::shared_ptr<RunTrack>& track() const { return track_; }
+    /// Why there is nothing to show; empty if there is.
+    QString emptiness() const;
+
+    engine::HistogramKind kind() const { return kind_; }
+    void setKind(engine::HistogramKind kind);
+    /// The FP32 shadow pass of the step in place of what the step itself held.
+    bool shadowShown() const { return sample_ && sample_->shadow; }
+    void setShadowWanted(bool wanted);
+    bool hasShadow() const;
+
+    /// The sample on show; nothing without samples.
+    const std::optional<engine::HistogramSample>& sample() const { return sample_; }
+    /// Its layers of this kind, in the order of the network.
+    const std::vector<const engine::LayerHistogram*>& layers() const { return layers_; }
+    /// Index into layers(); -1: none.
+    int selected() const;
+    void select(int layer);
+    const engine::LayerHistogram* selectedLayer() const;
+    /// Of all layers.
+    const engine::ExponentHistogram& total() const { return total_; }
+
+    /// The format whose limits count: that of the values, until another one is chosen.
+    const engine::NumberFormat& format() const;
+    void setFormat(const engine::NumberFormat& format);
+
+    /// Gradients of a run that scales its loss: the only values with a handle.
+    bool scaled() const;
+    /// What the values on show are multiplied by.
+    double scale() const;
+    /// Where the handle is; scale() unless it was dragged.
+    double draggedScale() const { return dragged_ > 0 ? dragged_ : scale(); }
+    bool isDragged() const { return dragged_ > 0 && dragged_ != scale(); }
+    /// 0: back to the scale of the step.
+    void drag(double scale);
+
+    /// Of the selected layer, without shadows; grows with the run.
+    const Drift& drift();
+
+signals:
+    /// Another sample, kind, run or format: everything changes.
+    void contentChanged();
+    void layerChanged();
+    void scaleDragged();
+    void driftGrew();
+
+private:
+    void refreshTrack();
+    void refreshFile();
+    void refreshSample();
+    void open();
+    bool readSample();
+    void growDrift();
+    void clear();
+
+    Context context_;
+    std::shared_ptr<RunTrack> track_;
+    std::filesystem::path folder_;
+    std::optional<engine::HistogramRecordReader> reader_;
+    QString problem_;
+    engine::HistogramKind kind_ = engine::HistogramKind::gradients;
+    bool shadowWanted_ = false;
+    std::optional<std::size_t> shown_;  ///< index of the sample in the file
+    std::optional<engine::HistogramSample> sample_;
+    std::vector<const engine::LayerHistogram*> layers_;  ///< in sample_
+    engine::ExponentHistogram total_;
+    const engine::NumberFormat* format_ = nullptr;  ///< null: that of the values
+    double dragged_ = 0;
+    Drift drift_;
+    std::string driftLayer_;
+    std::size_t driftSamples_ = 0;  ///< of the file that were looked at
+};
+
+}  // namespace ui

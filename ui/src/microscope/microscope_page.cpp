@@ -1,0 +1,207 @@
+#include "microscope/microscope_page.h"
+
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "feed/run_track.h"
+#include "microscope/drift_map.h"
+#include "microscope/exponent_plot.h"
+#include "microscope/layer_map.h"
+#include "microscope/scale_table.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/card.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using engine::HistogramKind;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::array allKinds{HistogramKind::gradients, HistogramKind::activations,
+                              HistogramKind::weights, HistogramKind::updates};
+constexpr int sideBySide = 900;  // narrower pages stack their cards
+
+QString formatTitle(engine::ValueType type) {
+    switch (type) {
+        case engine::ValueType::f16:
+            return u"FP16"_s;
+        case engine::ValueType::bf16:
+            return u"BF16"_s;
+        case engine::ValueType::f32:
+            return u"FP32"_s;
+    }
+    return {};
+}
+
+}  // namespace
+
+QWidget* makeMicroscopePage(const Context& context, QWidget* parent) {
+    return new MicroscopePage(context, parent);
+}
+
+MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      model_(new MicroscopeModel(context, this)),
+      kinds_(new QButtonGroup(this)),
+      split_(new QSplitter(Qt::Horizontal, this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    column->addLayout(makeBar());
+    layers_ = makeLayers();
+    histogram_ = makeHistogram();
+    drift_ = makeDrift();
+    auto* right = new QSplitter(Qt::Vertical, this);
+    right->addWidget(histogram_);
+    right->addWidget(drift_);
+    right->setStretchFactor(0, 5);
+    right->setStretchFactor(1, 3);
+    split_->addWidget(layers_);
+    split_->addWidget(right);
+    split_->setStretchFactor(0, 1);
+    split_->setStretchFactor(1, 2);
+    for (QSplitter* each : {split_, right}) {
+        each->setChildrenCollapsible(false);
+        each->setHandleWidth(size::gap);
+    }
+    column->addWidget(split_, 1);
+    connect(model_, &MicroscopeModel::contentChanged, this, &MicroscopePage::refresh);
+    connect(model_, &MicroscopeModel::layerChanged, this, &MicroscopePage::refresh);
+    refresh();
+}
+
+QLayout* MicroscopePage::makeBar() {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(size::gap);
+    const std::array titles{tr("Gradients"), tr("Activations"), tr("Weights"), tr("Updates")};
+    const std::array tips{tr("Of the parameters, multiplied by the loss scale"),
+                          tr("Outputs of the forward pass"),
+                          tr("Before the update; the FP32 masters where there are any"),
+                          tr("Weights after the update minus before")};
+    auto* choices = new QHBoxLayout;
+    choices->setSpacing(0);
+    for (std::size_t i = 0; i < allKinds.size(); ++i) {
+        auto* button = new QPushButton(titles[i], this);
+        button->setCheckable(true);
+        button->setChecked(i == 0);
+        button->setToolTip(tips[i]);
+        kinds_->addButton(button, static_cast<int>(i));
+        choices->addWidget(button);
+    }
+    row->addLayout(choices);
+    connect(kinds_, &QButtonGroup::idClicked, this,
+            [this](int id) { model_->setKind(allKinds[static_cast<std::size_t>(id)]); });
+    row->addStretch();
+    obtained_ = makeLabel({}, "dim", this);
+    obtained_->setFont(Theme::caption());
+    row->addWidget(obtained_);
+    return row;
+}
+
+Card* MicroscopePage::makeLayers() {
+    auto* card = new Card(tr("Layers"), this);
+    card->addBody(new LayerMap(context_.theme, model_, card), 1);
+    return card;
+}
+
+Card* MicroscopePage::makeHistogram() {
+    auto* card = new Card({}, this);
+    auto* plot = new ExponentPlot(context_.theme, model_, card);
+    auto* axis = new QButtonGroup(card);
+    for (const bool linear : {false, true}) {
+        auto* button = new QToolButton(card);
+        button->setText(linear ? tr("linear") : tr("log"));
+        button->setCheckable(true);
+        button->setChecked(!linear);
+        button->setToolTip(linear ? tr("Shares on a linear axis") : tr("Shares on a log axis"));
+        axis->addButton(button);
+        card->addToHead(button);
+        connect(button, &QToolButton::clicked, plot, [plot, linear] { plot->setLinear(linear); });
+    }
+    card->addBody(plot, 1);
+    card->addBody(new ScaleTable(context_.theme, model_, card));
+    note_ = makeNote(card);
+    card->addBody(note_);
+    return card;
+}
+
+QWidget* MicroscopePage::makeNote(QWidget* parent) {
+    auto* note = new QWidget(parent);
+    auto* row = new QHBoxLayout(note);
+    row->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    noteText_ = makeLabel({}, "caution", note);
+    noteText_->setFont(Theme::caption());
+    noteText_->setWordWrap(true);
+    noteLink_ = makeLink({}, note);
+    row->addWidget(noteText_, 1);
+    row->addWidget(noteLink_);
+    connect(noteLink_, &QToolButton::clicked, this,
+            [this] { model_->setShadowWanted(!model_->shadowShown()); });
+    return note;
+}
+
+Card* MicroscopePage::makeDrift() {
+    auto* card = new Card(tr("Drift"), this);
+    card->addBody(new DriftMap(context_.theme, context_.link, model_, card), 1);
+    return card;
+}
+
+QString MicroscopePage::howObtained() const {
+    const auto& sample = model_->sample();
+    if (!sample) return {};
+    const std::int64_t every = model_->track()->config().instruments.histograms_every;
+    const QString step = sample->shadow ? tr("step %1 in FP32").arg(count(sample->step))
+                                        : tr("step %1").arg(count(sample->step));
+    return every > 0 ? tr("%1 · sampled every %2 steps").arg(step, count(every)) : step;
+}
+
+void MicroscopePage::refreshNote() {
+    const auto& sample = model_->sample();
+    const bool flushed = sample && sample->flushed(model_->kind());
+    const bool shadow = model_->shadowShown();
+    note_->setVisible(sample && (flushed || shadow || model_->hasShadow()));
+    if (shadow) {
+        noteText_->setText(
+            tr("FP32 shadow pass of this step: the values as they are before FP16 rounds any to "
+               "zero."));
+    } else if (flushed) {
+        noteText_->setText(
+            tr("In FP16 the smallest values were rounded to zero before they could be counted."));
+    } else {
+        noteText_->setText(tr("This step was also computed in FP32."));
+    }
+    noteLink_->setText(shadow ? tr("Show as measured") : tr("Show the shadow pass"));
+    noteLink_->setVisible(shadow || model_->hasShadow());
+}
+
+void MicroscopePage::refresh() {
+    obtained_->setText(howObtained());
+    const auto* layer = model_->selectedLayer();
+    if (layer != nullptr) {
+        histogram_->setTitle(layer->layer.empty() ? tr("(the model)")
+                                                  : QString::fromStdString(layer->layer));
+        histogram_->setNote(
+            tr("%1 values in %2").arg(count(layer->values.total()), formatTitle(layer->type)));
+        layers_->setNote(model_->scaled() ? tr("exponents at %1").arg(powerOfTwo(model_->scale()))
+                                          : tr("exponents as stored"));
+    } else {
+        histogram_->setTitle(tr("Histogram"));
+        histogram_->setNote({});
+        layers_->setNote({});
+    }
+    drift_->setNote(model_->scaled() ? tr("step × exponent before scaling")
+                                     : tr("step × exponent"));
+    refreshNote();
+}
+
+void MicroscopePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    split_->setOrientation(width() < sideBySide ? Qt::Vertical : Qt::Horizontal);
+}
+
+}  // namespace ui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QButtonGroup>
+#include <QLabel>
+#include <QSplitter>
+#include <QToolButton>
+#include <QWidget>
+
+#include "microscope/microscope_model.h"
+#include "view/context.h"
+
+namespace ui {
+
+class Card;
+
+/// Which loss scale fits these gradients? Layers by exponent, one layer's histogram with a handle
+/// on the loss scale, what that does to the step, and the drift over the run.
+class MicroscopePage final : public QWidget {
+    Q_OBJECT
+public:
+    explicit MicroscopePage(const Context& context, QWidget* parent = nullptr);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QLayout* makeBar();
+    Card* makeLayers();
+    Card* makeHistogram();
+    QWidget* makeNote(QWidget* parent);
+    Card* makeDrift();
+    void refresh();
+    void refreshNote();
+    QString howObtained() const;
+
+    Context context_;
+    MicroscopeModel* model_;
+    QButtonGroup* kinds_;
+    QLabel* obtained_;
+    Card* layers_;
+    Card* histogram_;
+    Card* drift_;
+    QWidget* note_;
+    QLabel* noteText_;
+    QToolButton* noteLink_;
+    QSplitter* split_;
+};
+
+}  // namespace ui

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QWidget>
+#include <array>
+
+#include "microscope/microscope_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// What becomes of the selected layer's values in the chosen format: before scaling, at the scale
+/// of the step, and where the handle was dragged to; and, for gradients, of the whole step. GUI
+/// thread.
+class ScaleTable final : public QWidget {
+    Q_OBJECT
+public:
+    ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
+
+private:
+    enum Column { name, zero, subnormal, normal, overflow, up, down, outcome, columns };
+    static constexpr int rows = 3;
+    struct Outcome {
+        QString text;
+        QColor color;
+    };
+
+    void refresh();
+    void fill(int row, const QString& title, double scale);
+    Outcome outcomeAt(double scale) const;
+    QLabel* cell(int row, Column column) const {
+        return cells_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+    }
+    void set(int row, Column column, const QString& text, const QColor& color = {});
+
+    const Theme* theme_;
+    MicroscopeModel* model_;
+    std::array<std::array<QLabel*, columns>, rows> cells_{};
+};
+
+}  // namespace ui

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <QAbstractScrollArea>
+#include <QImage>
+
+#include "twin/twin_model.h"
+
+namespace ui {
+
+class PlotLink;
+class Theme;
+
+/// Layer by step: how far the gradients of both runs are apart, as shades on a logarithmic scale.
+/// Resyncs, skipped steps and the steps at which layers diverged are marked. GUI thread.
+class TwinMap final : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent = nullptr);
+
+    /// The angle between the gradients in place of their relative error.
+    void showAngle(bool angle);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool viewportEvent(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    void refresh();
+    void layOut();
+    QRectF plot() const;
+    int nameWidth() const;
+    double end() const;
+    double xOf(double step) const;
+    std::int64_t stepAt(double x) const;
+    int rowAt(double y) const;
+    void makeImage();
+    void paintMarks(QPainter& painter, double offset) const;
+    void paintAxis(QPainter& painter) const;
+    QColor runColor() const;
+
+    const Theme* theme_;
+    PlotLink* link_;
+    TwinModel* model_;
+    bool angle_ = false;
+    QImage image_;  ///< a column a pixel, a row a layer
+    bool stale_ = true;
+};
+
+/// Share of the scale from 0.1 % (0) to 100 % (1), or from 0.1 to 90 degrees.
+double twinShade(double value, bool angle);
+
+}  // namespace ui

@@ -1,0 +1,146 @@
+#include "twin/twin_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/error.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "plots/plot_link.h"
+#include "text/language.h"
+
+namespace ui {
+
+using engine::TwinRecordReader;
+
+namespace {
+
+std::filesystem::path folderOf(const RunTrack& track) {
+    return track.started() ? track.started()->folder : std::string();
+}
+
+}  // namespace
+
+TwinModel::TwinModel(const Context& context, QObject* parent) : QObject(parent), context_(context) {
+    connect(context_.feed, &EventFeed::tracksChanged, this, &TwinModel::refresh);
+    connect(context_.feed, &EventFeed::figuresDue, this, &TwinModel::refresh);
+    connect(context_.link, &PlotLink::selectedChanged, this, &TwinModel::selectionChanged);
+    connect(context_.link, &PlotLink::layerChanged, this, &TwinModel::selectionChanged);
+    refresh();
+}
+
+TwinModel::~TwinModel() = default;
+
+void TwinModel::refresh() {
+    find();
+    if (reader_ && grow()) emit grew();
+}
+
+/// The run on screen whose folder holds a comparison, and the run that it is compared with.
+void TwinModel::find() {
+    std::shared_ptr<RunTrack> found;
+    for (const auto& track : context_.feed->tracks()) {
+        const auto folder = folderOf(*track);
+        if (!folder.empty() && TwinRecordReader::exists(folder)) found = track;
+    }
+    const std::filesystem::path folder = found ? folderOf(*found) : std::filesystem::path();
+    if (found == other_ && folder == folder_) return;
+    other_ = found;
+    folder_ = folder;
+    reference_.reset();
+    reader_.reset();
+    digest_.reset();
+    problem_.clear();
+    errors_.clear();
+    angles_.clear();
+    skipped_.clear();
+    resyncs_.clear();
+    if (found) {
+        try {
+            reader_ = TwinRecordReader::open(folder);
+            layers_ = reader_->layers().size();
+            digest_.emplace(reader_->layers());
+            for (const auto& track : context_.feed->tracks()) {
+                if (track->run() == reader_->reference()) reference_ = track;
+            }
+        } catch (const engine::Error& error) {
+            problem_ = engineText(error.message());
+        }
+    }
+    emit contentChanged();
+}
+
+bool TwinModel::grow() {
+    const auto known = static_cast<std::int64_t>(errors_.size());
+    const std::int64_t size = reader_->steps() * static_cast<std::int64_t>(layers_);
+    if (size <= known) return false;
+    std::vector<engine::TwinRow> rows(static_cast<std::size_t>(size - known));
+    try {
+        reader_->rows(known, rows);
+    } catch (const engine::Error& error) {
+        problem_ = engineText(error.message());
+        return false;
+    }
+    for (const auto& row : rows) {
+        digest_->add(row);
+        errors_.push_back(row.error);
+        angles_.push_back(row.angle);
+        if (row.layer != 0) continue;
+        skipped_.push_back(row.skipped ? 1 : 0);
+        if (row.resynced) resyncs_.push_back(row.step);
+    }
+    return true;
+}
+
+QString TwinModel::emptiness() const {
+    if (!problem_.isEmpty()) return problem_;
+    if (any()) return {};
+    if (other_) return tr("The first comparison comes with the first step.");
+    return tr(
+        "No twin is on screen. Start one: it trains two precisions in lockstep and compares "
+        "their gradients in each step.");
+}
+
+bool TwinModel::live() const {
+    return context_.feed->twin() != nullptr && other_ != nullptr &&
+           std::ranges::find(context_.feed->liveTracks(), other_) !=
+               context_.feed->liveTracks().end();
+}
+
+std::int64_t TwinModel::steps() const { return std::ssize(skipped_); }
+
+float TwinModel::error(std::size_t layer, std::int64_t i) const {
+    return errors_[static_cast<std::size_t>(i) * layers_ + layer];
+}
+
+float TwinModel::angle(std::size_t layer, std::int64_t i) const {
+    return angles_[static_cast<std::size_t>(i) * layers_ + layer];
+}
+
+std::int64_t TwinModel::current() const {
+    const std::int64_t selected = context_.link->selected();
+    return std::clamp<std::int64_t>(selected > 0 ? selected - 1 : steps() - 1, 0,
+                                    std::max<std::int64_t>(steps() - 1, 0));
+}
+
+std::size_t TwinModel::selected() const {
+    const std::string chosen = context_.link->layer().toStdString();
+    const auto& all = digest_->layers();
+    std::size_t furthest = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!chosen.empty() && all[i].name == chosen) return i;
+        if (all[i].error > all[furthest].error) furthest = i;
+    }
+    return furthest;
+}
+
+void TwinModel::select(std::size_t layer) {
+    context_.link->selectLayer(QString::fromStdString(digest_->layers()[layer].name));
+}
+
+QString TwinModel::name(std::size_t layer) const {
+    const std::string& name = digest_->layers()[layer].name;
+    return name.empty() ? tr("(the model)") : QString::fromStdString(name);
+}
+
+}  // namespace ui

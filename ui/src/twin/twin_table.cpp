@@ -1,0 +1,218 @@
+#include "twin/twin_table.h"
+
+#include <QHeaderView>
+#include <QPainterPath>
+#include <QVBoxLayout>
+#include <cmath>
+#include <limits>
+
+#include "feed/run_track.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+enum Column { layerName, errorShare, angleDegrees, roundingShare, divergedStep, columns };
+
+/// Sorted by its number, shown as its text.
+class NumberItem final : public QTableWidgetItem {
+public:
+    NumberItem(const QString& text, double value) : QTableWidgetItem(text) {
+        setData(Qt::UserRole, value);
+        setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    }
+    bool operator<(const QTableWidgetItem& other) const override {
+        return data(Qt::UserRole).toDouble() < other.data(Qt::UserRole).toDouble();
+    }
+};
+
+QString share(double value) {
+    return std::isfinite(value) ? significant(100 * value, 2) + u" %"_s : unmeasured();
+}
+
+}  // namespace
+
+TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(size::inside, 0, size::inside, 0);
+    all_ = makeLabel({}, nullptr, this);
+    all_->setFont(Theme::bold());
+    rounding_ = makeLabel({}, "dim", this);
+    rounding_->setFont(Theme::caption());
+    rounding_->setWordWrap(true);
+    table_ = new QTableWidget(0, columns, this);
+    table_->setHorizontalHeaderLabels(
+        {tr("layer"), tr("error"), tr("angle"), tr("rounding"), tr("diverged")});
+    table_->setShowGrid(false);
+    table_->setFont(Theme::caption());
+    table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table_->setSelectionMode(QAbstractItemView::SingleSelection);
+    table_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table_->setTabKeyNavigation(false);
+    table_->verticalHeader()->hide();
+    table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
+    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    table_->horizontalHeader()->setSectionResizeMode(layerName, QHeaderView::Stretch);
+    table_->setSortingEnabled(true);
+    table_->sortByColumn(errorShare, Qt::DescendingOrder);
+    table_->setAccessibleName(tr("Layers"));
+    column->addWidget(all_);
+    column->addWidget(rounding_);
+    column->addWidget(table_, 1);
+    connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
+        if (filling_ || table_->selectedItems().isEmpty()) return;
+        model_->select(table_->item(table_->selectedItems().front()->row(), layerName)
+                           ->data(Qt::UserRole)
+                           .toULongLong());
+    });
+    connect(model_, &TwinModel::contentChanged, this, &TwinTable::refresh);
+    connect(model_, &TwinModel::grew, this, &TwinTable::refresh);
+    connect(model_, &TwinModel::selectionChanged, this, &TwinTable::refresh);
+    refresh();
+}
+
+void TwinTable::fillRow(int row, std::size_t layer) {
+    const engine::TwinLayer& found = model_->digest().layers()[layer];
+    const std::int64_t step = model_->current();
+    const auto error = static_cast<double>(model_->error(layer, step));
+    const auto angle = static_cast<double>(model_->angle(layer, step));
+    auto* name = new QTableWidgetItem(model_->name(layer));
+    name->setData(Qt::UserRole, static_cast<qulonglong>(layer));
+    name->setToolTip(model_->name(layer));
+    table_->setItem(row, layerName, name);
+    table_->setItem(row, errorShare, new NumberItem(share(error), error));
+    table_->setItem(
+        row, angleDegrees,
+        new NumberItem(std::isnan(angle) ? unmeasured() : significant(angle, 2) + u"°"_s, angle));
+    const double rounding = found.rounding ? static_cast<double>(*found.rounding)
+                                           : std::numeric_limits<double>::quiet_NaN();
+    table_->setItem(row, roundingShare, new NumberItem(share(rounding), rounding));
+    table_->setItem(row, divergedStep,
+                    new NumberItem(found.diverged > 0 ? count(found.diverged) : tr("no"),
+                                   found.diverged > 0 ? static_cast<double>(found.diverged)
+                                                      : std::numeric_limits<double>::infinity()));
+}
+
+void TwinTable::refresh() {
+    table_->setVisible(model_->any());
+    if (!model_->any()) {
+        all_->clear();
+        rounding_->clear();
+        return;
+    }
+    filling_ = true;
+    table_->setSortingEnabled(false);
+    table_->setRowCount(static_cast<int>(model_->layers()));
+    double error = 0, rounding = 0;
+    int known = 0;
+    for (std::size_t i = 0; i < model_->layers(); ++i) {
+        fillRow(static_cast<int>(i), i);
+        const auto here = static_cast<double>(model_->error(i, model_->current()));
+        if (std::isfinite(here)) error = std::max(error, here);
+        if (const auto& own = model_->digest().layers()[i].rounding) {
+            rounding = std::max(rounding, static_cast<double>(*own));
+            ++known;
+        }
+    }
+    table_->setSortingEnabled(true);
+    all_->setText(model_->skipped(model_->current())
+                      ? tr("Skipped: the gradients are not finite")
+                      : tr("Largest error in this step: %1").arg(share(error)));
+    rounding_->setText(known > 0 ? tr("At most %1 is rounding, as measured in the last step that "
+                                      "began with the same weights. The rest is drift.")
+                                       .arg(share(rounding))
+                                 : QString());
+    showSelected();
+    filling_ = false;
+}
+
+void TwinTable::showSelected() {
+    const auto selected = static_cast<qulonglong>(model_->selected());
+    for (int row = 0; row < table_->rowCount(); ++row) {
+        if (table_->item(row, layerName)->data(Qt::UserRole).toULongLong() == selected)
+            table_->selectRow(row);
+    }
+}
+
+SinceResync::SinceResync(const Theme* theme, TwinModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    setFont(Theme::caption());
+    setAccessibleName(tr("Error of the selected layer since each resync"));
+    connect(model_, &TwinModel::contentChanged, this, qOverload<>(&QWidget::update));
+    connect(model_, &TwinModel::grew, this, qOverload<>(&QWidget::update));
+    connect(model_, &TwinModel::selectionChanged, this, qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+QSize SinceResync::sizeHint() const { return {380, 130}; }
+QSize SinceResync::minimumSizeHint() const { return {200, 110}; }
+
+void SinceResync::paintEvent(QPaintEvent*) {
+    if (!model_->any()) return;
+    const Tokens& t = theme_->tokens();
+    const QColor color = theme_->precision(model_->other()->precision());
+    const int line = fontMetrics().height();
+    const QRectF plot(52, line + 6, width() - 52 - size::inside, height() - 2 * line - 12);
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const std::size_t layer = model_->selected();
+    painter.setPen(t.text);
+    painter.drawText(QRectF(size::inside, 0, width() - 2 * size::inside, line), Qt::AlignLeft,
+                     fontMetrics().elidedText(
+                         tr("%1: error by steps since the last resync").arg(model_->name(layer)),
+                         Qt::ElideRight, width() - 2 * size::inside));
+    std::vector<std::int64_t> starts{0};
+    for (const std::int64_t step : model_->resyncs()) starts.push_back(step);
+    std::int64_t longest = 1;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
+        longest = std::max(longest, stop - starts[i]);
+    }
+    constexpr double low = 1e-4;
+    const auto y = [&](double error) {
+        const double up = std::log(std::clamp(error, low, 1.0) / low) / std::log(1 / low);
+        return plot.bottom() - up * plot.height();
+    };
+    for (const double mark : {1e-4, 1e-2, 1.0}) {
+        painter.setPen(t.grid);
+        painter.drawLine(QPointF(plot.left(), y(mark)), QPointF(plot.right(), y(mark)));
+        painter.setPen(t.dim);
+        painter.drawText(QRectF(0, y(mark) - line / 2.0, 46, line), Qt::AlignRight,
+                         significant(100 * mark, 1) + u" %"_s);
+    }
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
+        QPainterPath path;
+        bool begun = false;
+        const std::int64_t stride = std::max<std::int64_t>(1, (stop - starts[i]) / 1000);
+        for (std::int64_t k = starts[i]; k < stop; k += stride) {
+            const auto error = static_cast<double>(model_->error(layer, k));
+            if (std::isnan(error)) continue;
+            const double x = plot.left() + plot.width() * static_cast<double>(k - starts[i]) /
+                                               static_cast<double>(longest);
+            if (begun)
+                path.lineTo(x, y(error));
+            else
+                path.moveTo(x, y(error));
+            begun = true;
+        }
+        QColor shade = color;
+        shade.setAlphaF(i + 1 == starts.size() ? 1.0f : 0.35f);
+        painter.setPen(QPen(shade, i + 1 == starts.size() ? 1.8 : 1.0));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawPath(path);
+    }
+    painter.setPen(t.dim);
+    painter.drawText(QRectF(plot.left() - 20, plot.bottom() + 2, 40, line), Qt::AlignCenter,
+                     u"0"_s);
+    painter.drawText(QRectF(plot.right() - 70, plot.bottom() + 2, 70, line), Qt::AlignRight,
+                     count(longest));
+}
+
+}  // namespace ui

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QLabel>
+#include <QTableWidget>
+#include <QWidget>
+
+#include "twin/twin_model.h"
+
+namespace ui {
+
+class PlotLink;
+class Theme;
+
+/// The layers at the selected step: error, angle, how much of it is rounding, and since when a
+/// layer has diverged. Sorted by any column. GUI thread.
+class TwinTable final : public QWidget {
+    Q_OBJECT
+public:
+    TwinTable(const Theme* theme, TwinModel* model, QWidget* parent = nullptr);
+
+private:
+    void refresh();
+    void fillRow(int row, std::size_t layer);
+    void showSelected();
+
+    const Theme* theme_;
+    TwinModel* model_;
+    QLabel* all_;
+    QLabel* rounding_;
+    QTableWidget* table_;
+    bool filling_ = false;
+};
+
+/// Error of the selected layer by steps since the start and since each resync, which separates
+/// rounding from drift. GUI thread.
+class SinceResync final : public QWidget {
+    Q_OBJECT
+public:
+    SinceResync(const Theme* theme, TwinModel* model, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Theme* theme_;
+    TwinModel* model_;
+};
+
+}  // namespace ui
