@@ -81,7 +81,8 @@ public:
     bool refresh();
     /// What was there at the last refresh, by step; a shadow comes after its step's own sample.
     /// Where a run computed a step again, the later sample stands.
-    std::span<const Sample> samples() const;
+    std::span<const Sample> samples() const&;
+    std::span<const Sample> samples() const&& = delete;  // of a reader that goes
     /// The sample whose step is nearest to this one, the earlier of two; nothing without samples.
     std::optional<std::size_t> nearest(std::int64_t step, bool shadow = false) const;
     /// In the order in which layers were first counted.

@@ -213,7 +213,7 @@ HistogramRecordReader& HistogramRecordReader::operator=(HistogramRecordReader&&)
 
 bool HistogramRecordReader::refresh() { return impl_->refresh(); }
 
-std::span<const HistogramRecordReader::Sample> HistogramRecordReader::samples() const {
+std::span<const HistogramRecordReader::Sample> HistogramRecordReader::samples() const& {
     return impl_->samples;
 }
 

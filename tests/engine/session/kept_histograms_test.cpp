@@ -53,8 +53,8 @@ protected:
     }
     static std::vector<std::int64_t> steps_of(const std::filesystem::path& folder) {
         std::vector<std::int64_t> out;
-        for (const auto& sample : HistogramRecordReader::open(folder).samples())
-            out.push_back(sample.step);
+        const auto reader = HistogramRecordReader::open(folder);
+        for (const auto& sample : reader.samples()) out.push_back(sample.step);
         return out;
     }
 

@@ -186,18 +186,19 @@ TEST(StepRecord, AFileOfAnEarlierProgramReadsItsMissingFieldsAsUnknown) {
     record_layout::Header header;
     std::ifstream(dir / "steps.rec", std::ios::binary)
         .read(reinterpret_cast<char*>(&header), sizeof header);
-    header.columns[header.column_count - 1] = {};  // samples_per_s, the last column
+    header.columns[header.column_count - 1] = {};  // scale_floor, the last column
     --header.column_count;
     std::strcpy(header.columns[1].name.data(), "phase");  // epoch: a column that we do not know
     header.checksum = record_layout::checksum(header);
     patch(dir / "steps.rec", 0, &header, sizeof header);
     const auto reader = StepRecordReader::open(dir.path());
     const auto row = reader.row(4);
-    EXPECT_TRUE(std::isnan(row.samples_per_s));
+    EXPECT_TRUE(std::isnan(row.scale_floor));
+    EXPECT_EQ(row.samples_per_s, row_of(5).samples_per_s);
     EXPECT_EQ(row.epoch, 0);
     EXPECT_EQ(row.loss, row_of(5).loss);
     std::vector<double> out(10);
-    reader.column(&StepRecord::samples_per_s, 0, out);
+    reader.column(&StepRecord::scale_floor, 0, out);
     EXPECT_TRUE(std::isnan(out[9]));
 }
 

@@ -111,14 +111,14 @@ TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
         return out;
     };
     const auto plain = names({accuracy});
-    EXPECT_EQ(plain.size(), 29u);
+    EXPECT_EQ(plain.size(), 30u);
     EXPECT_EQ(plain[8], "accuracy");
     const auto regression = names({rmse, r2});
-    EXPECT_EQ(regression.size(), 30u);
+    EXPECT_EQ(regression.size(), 31u);
     EXPECT_EQ(std::ranges::count(regression, "accuracy"), 0);
     EXPECT_EQ(regression[28], "rmse");
     EXPECT_EQ(regression[29], "r2");
-    EXPECT_EQ(names({}).size(), 28u);
+    EXPECT_EQ(names({}).size(), 29u);
 }
 
 /// The cells of a CSV file, a map for each line, by the header's names.
