@@ -71,8 +71,11 @@ AutocastRegion::Entry::~Entry() {
 NoAutocast::NoAutocast(Device::Kind kind) noexcept
     : kind_(kind),
       before_(std::exchange(state.of(kind).enabled, false)),
-      force_before_(detail::set_force(nullptr)) {}
+      force_before_(detail::set_force(nullptr)) {
+    ++state.inside;
+}
 NoAutocast::~NoAutocast() {
+    --state.inside;
     state.of(kind_).enabled = before_;
     detail::set_force(force_before_);
 }

@@ -27,6 +27,7 @@ struct AutocastState {
     PerDevice cuda{false, DType::f16};
     bool cache_enabled = true;
     int depth = 0;
+    int inside = 0;                     ///< listed ops that this thread is in (NoAutocast)
     const ForceRules* force = nullptr;  ///< forced types (amp/force.h); a copy does not own them
 
     PerDevice& of(Device::Kind kind) { return kind == Device::Kind::cpu ? cpu : cuda; }

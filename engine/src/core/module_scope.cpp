@@ -4,11 +4,12 @@
 #include <mutex>
 #include <set>
 
+#include "core/module_names.h"
+
 namespace engine {
 namespace {
 
 thread_local const ModuleScope* innermost = nullptr;
-thread_local ModuleNames* collecting = nullptr;
 
 /// Addresses of a set's elements are stable. Never destroyed: a tape may be freed at exit.
 const std::string* shared_text(const std::string& name) {
@@ -22,16 +23,7 @@ const std::string* shared_text(const std::string& name) {
 
 ModuleName::ModuleName(const std::string& name)
     : text_(name.empty() ? nullptr : shared_text(name)) {
-    if (collecting != nullptr) collecting->add(name);
-}
-
-ModuleNames::ModuleNames() noexcept : outer_(collecting) { collecting = this; }
-ModuleNames::~ModuleNames() { collecting = outer_; }
-
-void ModuleNames::add(const std::string& name) {
-    for (auto end = name.size(); end != std::string::npos && end > 0;
-         end = name.rfind('.', end - 1))
-        names_.insert(name.substr(0, end));
+    ModuleNames::note(name);
 }
 
 const std::string& ModuleName::text() const noexcept {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,25 +19,6 @@ public:
 
 private:
     const std::string* text_ = nullptr;  // null for ""
-};
-
-/// Collects the names of modules that are made on this thread while it lives: those of the model
-/// that is built meanwhile, and the modules that hold them.
-class ModuleNames {
-public:
-    ModuleNames() noexcept;
-    ~ModuleNames();
-    ModuleNames(const ModuleNames&) = delete;
-    ModuleNames& operator=(const ModuleNames&) = delete;
-    /// In the order of the alphabet, each once; without "".
-    const std::set<std::string>& names() const { return names_; }
-
-private:
-    friend class ModuleName;
-    void add(const std::string& name);
-
-    std::set<std::string> names_;
-    ModuleNames* outer_;
 };
 
 /// Opens a module on this thread for the object's lifetime: ops that run meanwhile, and the nodes

@@ -99,7 +99,7 @@ const OpInfo kron_info{"kron",
 Tensor vdot(const Tensor& a0, const Tensor& b0) {
     if (intercepted(vdot_info))
         return dispatched(
-            vdot_info, [](const auto&... a) { return vdot(a...); }, a0, b0);
+            vdot_info, [](const auto&... args) { return vdot(args...); }, a0, b0);
     check_rank(vdot_info, a0, 1);
     check_rank(vdot_info, b0, 1);
     const auto [a, b] = autocast(vdot_info, a0, b0);
@@ -112,7 +112,8 @@ Tensor vdot(const Tensor& a0, const Tensor& b0) {
 Tensor linalg_vecdot(const Tensor& a0, const Tensor& b0, std::int64_t dim) {
     if (intercepted(linalg_vecdot_info))
         return dispatched(
-            linalg_vecdot_info, [](const auto&... a) { return linalg_vecdot(a...); }, a0, b0, dim);
+            linalg_vecdot_info, [](const auto&... args) { return linalg_vecdot(args...); }, a0, b0,
+            dim);
     const auto [a, b] = autocast(linalg_vecdot_info, a0, b0);
     one_type(linalg_vecdot_info, {a, b});
     check_shapes(linalg_vecdot_info, a.rank() > 0 && b.rank() > 0, a, b);
@@ -124,7 +125,7 @@ Tensor linalg_vecdot(const Tensor& a0, const Tensor& b0, std::int64_t dim) {
 Tensor cross(const Tensor& a0, const Tensor& b0, std::optional<std::int64_t> dim) {
     if (intercepted(cross_info))
         return dispatched(
-            cross_info, [](const auto&... a) { return cross(a...); }, a0, b0, dim);
+            cross_info, [](const auto&... args) { return cross(args...); }, a0, b0, dim);
     const auto [a, b] = autocast(cross_info, a0, b0);
     return cross_of(cross_info, a, b, dim ? *dim : first_of_size_three(a));
 }
@@ -132,14 +133,15 @@ Tensor cross(const Tensor& a0, const Tensor& b0, std::optional<std::int64_t> dim
 Tensor linalg_cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
     if (intercepted(linalg_cross_info))
         return dispatched(
-            linalg_cross_info, [](const auto&... a) { return linalg_cross(a...); }, a, b, dim);
+            linalg_cross_info, [](const auto&... args) { return linalg_cross(args...); }, a, b,
+            dim);
     return cross_of(linalg_cross_info, a, b, dim);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
     if (intercepted(outer_info))
         return dispatched(
-            outer_info, [](const auto&... a) { return outer(a...); }, a, b);
+            outer_info, [](const auto&... args) { return outer(args...); }, a, b);
     check_rank(outer_info, a, 1);
     check_rank(outer_info, b, 1);
     return to(mul(reshape(widened(a), {a.size(0), 1}), widened(b)), result_type(a, b));
@@ -148,7 +150,7 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 Tensor kron(const Tensor& a, const Tensor& b) {
     if (intercepted(kron_info))
         return dispatched(
-            kron_info, [](const auto&... a) { return kron(a...); }, a, b);
+            kron_info, [](const auto&... args) { return kron(args...); }, a, b);
     const int rank = std::max(a.rank(), b.rank());
     if (2 * rank > Dims::max_rank) {
         throw Error(ErrorCode::shape, "kron: takes ranks up to 4, not " + std::to_string(rank));

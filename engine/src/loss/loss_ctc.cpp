@@ -231,8 +231,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
                 const Tensor& target_lengths, const CtcOptions& options) {
     if (intercepted(ctc_loss_info))
         return dispatched(
-            ctc_loss_info, [](const auto&... a) { return ctc_loss(a...); }, log_probs, targets,
-            input_lengths, target_lengths, options);
+            ctc_loss_info, [](const auto&... args) { return ctc_loss(args...); }, log_probs,
+            targets, input_lengths, target_lengths, options);
     const NoAutocast inside(log_probs.device().kind);
     const Problem p = problem_of(log_probs, targets, input_lengths, target_lengths, options.blank);
     const Tensor total = total_log(p, forward_pass(p));

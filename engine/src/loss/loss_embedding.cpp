@@ -55,8 +55,8 @@ Tensor cosine_embedding_loss(const Tensor& x10, const Tensor& x20, const Tensor&
     if (intercepted(cosine_embedding_loss_info))
         return dispatched(
             cosine_embedding_loss_info,
-            [](const auto&... a) { return cosine_embedding_loss(a...); }, x10, x20, target0, margin,
-            reduction);
+            [](const auto&... args) { return cosine_embedding_loss(args...); }, x10, x20, target0,
+            margin, reduction);
     const OpInfo& info = cosine_embedding_loss_info;
     const auto [x1, x2, target] = autocast(info, x10, x20, target0);
     const NoAutocast inside(x1.device().kind);
@@ -105,8 +105,9 @@ Tensor triplet_margin_loss(const Tensor& anchor0, const Tensor& positive0, const
                            const TripletOptions& options) {
     if (intercepted(triplet_margin_loss_info))
         return dispatched(
-            triplet_margin_loss_info, [](const auto&... a) { return triplet_margin_loss(a...); },
-            anchor0, positive0, negative0, options);
+            triplet_margin_loss_info,
+            [](const auto&... args) { return triplet_margin_loss(args...); }, anchor0, positive0,
+            negative0, options);
     const OpInfo& info = triplet_margin_loss_info;
     const auto [anchor, positive, negative] = autocast(info, anchor0, positive0, negative0);
     const NoAutocast inside(anchor.device().kind);

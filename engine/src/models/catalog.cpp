@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/module_names.h"
 #include "engine/error.h"
 #include "models/model_descriptor.h"
 

@@ -6,6 +6,7 @@
 #include "core/layout.h"
 #include "engine/error.h"
 #include "kernels/batch_norm.h"
+#include "kernels/elementwise.h"
 #include "norm/batch_norm_backward.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"

@@ -103,38 +103,38 @@ const OpInfo remainder_info{"remainder", CastPolicy::none, "remainder(x, y)",
 Tensor floor(const Tensor& x) {
     if (intercepted(floor_info))
         return dispatched(
-            floor_info, [](const auto&... a) { return floor(a...); }, x);
+            floor_info, [](const auto&... args) { return floor(args...); }, x);
     return pointwise_flat(floor_info, x, UnaryOp::floor);
 }
 Tensor ceil(const Tensor& x) {
     if (intercepted(ceil_info))
         return dispatched(
-            ceil_info, [](const auto&... a) { return ceil(a...); }, x);
+            ceil_info, [](const auto&... args) { return ceil(args...); }, x);
     return pointwise_flat(ceil_info, x, UnaryOp::ceil);
 }
 Tensor round(const Tensor& x) {
     if (intercepted(round_info))
         return dispatched(
-            round_info, [](const auto&... a) { return round(a...); }, x);
+            round_info, [](const auto&... args) { return round(args...); }, x);
     return pointwise_flat(round_info, x, UnaryOp::round);
 }
 Tensor trunc(const Tensor& x) {
     if (intercepted(trunc_info))
         return dispatched(
-            trunc_info, [](const auto&... a) { return trunc(a...); }, x);
+            trunc_info, [](const auto&... args) { return trunc(args...); }, x);
     return pointwise_flat(trunc_info, x, UnaryOp::trunc);
 }
 Tensor sign(const Tensor& x) {
     if (intercepted(sign_info))
         return dispatched(
-            sign_info, [](const auto&... a) { return sign(a...); }, x);
+            sign_info, [](const auto&... args) { return sign(args...); }, x);
     return pointwise_flat(sign_info, x, UnaryOp::sign);
 }
 
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
     if (intercepted(clamp_info))
         return dispatched(
-            clamp_info, [](const auto&... a) { return clamp(a...); }, x, low, high);
+            clamp_info, [](const auto&... args) { return clamp(args...); }, x, low, high);
     check_floating(clamp_info, x);
     if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
     Tensor y = x.detach();
@@ -156,13 +156,13 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
 Tensor fmod(const Tensor& a, const Tensor& b) {
     if (intercepted(fmod_info))
         return dispatched(
-            fmod_info, [](const auto&... a) { return fmod(a...); }, a, b);
+            fmod_info, [](const auto&... args) { return fmod(args...); }, a, b);
     return left_over(fmod_info, a, b, BinaryOp::fmod);
 }
 Tensor remainder(const Tensor& a, const Tensor& b) {
     if (intercepted(remainder_info))
         return dispatched(
-            remainder_info, [](const auto&... a) { return remainder(a...); }, a, b);
+            remainder_info, [](const auto&... args) { return remainder(args...); }, a, b);
     return left_over(remainder_info, a, b, BinaryOp::remainder);
 }
 

@@ -59,14 +59,14 @@ const OpInfo lerp_info{"lerp",
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
     if (intercepted(addcmul_info))
         return dispatched(
-            addcmul_info, [](const auto&... a) { return addcmul(a...); }, x, a, b, value);
+            addcmul_info, [](const auto&... args) { return addcmul(args...); }, x, a, b, value);
     return added(addcmul_info, autocast(addcmul_info, x, a, b), value, mul);
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
     if (intercepted(addcdiv_info))
         return dispatched(
-            addcdiv_info, [](const auto&... a) { return addcdiv(a...); }, x, a, b, value);
+            addcdiv_info, [](const auto&... args) { return addcdiv(args...); }, x, a, b, value);
     return added(addcdiv_info, autocast(addcdiv_info, x, a, b), value, div);
 }
 
@@ -89,7 +89,7 @@ Tensor gradient_of(const Tensor& like, const Tensor& x) {
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
     if (intercepted(lerp_info))
         return dispatched(
-            lerp_info, [](const auto&... a) { return lerp(a...); }, x, end, weight);
+            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
     const DType type = one_type(lerp_info, {x, end, weight});
     Tensor y;
     {
@@ -115,7 +115,7 @@ Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
 Tensor lerp(const Tensor& x, const Tensor& end, double weight) {
     if (intercepted(lerp_info))
         return dispatched(
-            lerp_info, [](const auto&... a) { return lerp(a...); }, x, end, weight);
+            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
     const DType type = one_type(lerp_info, {x, end});
     const NoAutocast inside(x.device().kind);
     const Tensor from = widened(x), to_end = widened(end), way = sub(to_end, from);
