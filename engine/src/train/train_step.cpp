@@ -91,6 +91,7 @@ void TrainStep::make_parts() {
                           make_optimizer(config_.optimizer, std::move(parameters), options),
                           {}});
     }
+    for (const Part& part : parts_) optimizers_.push_back(part.optimizer.get());
 }
 
 /// Sparse gradients of tables where every optimizer is the better for them. A gradient penalty
@@ -129,13 +130,32 @@ void TrainStep::begin(std::size_t batches) {
     model_.random = &random_;
 }
 
+/// Ends the step for its observers, also if it fails.
+class TrainStep::Observation {
+public:
+    explicit Observation(TrainStep& step) : step_(step) {
+        step_.notify(0, 0, [](StepObserver& each, const StepView& view) { each.begin(view); });
+    }
+    ~Observation() {
+        step_.notify(0, 0, [](StepObserver& each, const StepView& view) { each.end(view); });
+        step_.observing_.clear();
+    }
+    Observation(const Observation&) = delete;
+    Observation& operator=(const Observation&) = delete;
+
+private:
+    TrainStep& step_;
+};
+
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
+    const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
         coalesce_gradients(phases_[phase]);
         account_gradients();
-        if (phase + 1 == phases_.size() && before_update) before_update();
+        notify(phase, 0,
+               [](StepObserver& each, const StepView& seen) { each.before_update(seen); });
         update(phases_[phase], phase + 1 == phases_.size());
     }
     micro_batches_.clear();
@@ -159,6 +179,9 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     if (phase == 0 && index == 0) here.state = state_.in(here.batch.rows);
     // A later phase must not draw the numbers of the one before.
     random_.begin(phase * micro_batches_.size() + index);
+    notify(phase, index, [&here](StepObserver& each, const StepView& seen) {
+        each.before_forward(seen, here.batch, here.state);
+    });
     TaskStep step(model_, here.batch, precision_.casts(), sums_.data());
     step.phase = phase;
     step.passed = std::move(here.passed);
@@ -166,7 +189,12 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     const TensorList losses = precision_.run([&] { return task_.losses(step); });
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
+    notify(phase, index, [&losses](StepObserver& each, const StepView& seen) {
+        each.after_forward(seen, losses);
+    });
     differentiate(phases_[phase], losses);
+    notify(phase, index,
+           [](StepObserver& each, const StepView& seen) { each.after_backward(seen); });
     if (phase == 0) {
         TensorList out = detached(step.next_state);
         if (index + 1 < micro_batches_.size())

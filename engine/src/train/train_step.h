@@ -11,6 +11,7 @@
 #include "train/carried_state.h"
 #include "train/mixed_precision.h"
 #include "train/step_marks.h"
+#include "train/step_observer.h"
 #include "train/training_state.h"
 
 namespace engine {
@@ -58,9 +59,14 @@ public:
     const MixedPrecision& precision() const { return precision_; }
     Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
 
-    /// Called in each step between the backward pass and the update of the last phase; the step
-    /// cannot be captured while it is set.
-    std::function<void()> before_update;
+    /// The observer sees every step that it wants until it is detached.
+    void attach(std::shared_ptr<StepObserver> observer);
+    void detach(const StepObserver& observer);
+    /// Asks the observers whether they want the step that is computed next, number `step` of the
+    /// run from 1.
+    void announce(std::int64_t step);
+    /// Whether an observer wants that step, so that it must be computed eagerly.
+    bool is_observed() const { return !observing_.empty(); }
 
 private:
     /// The parameters of one optimizer.
@@ -75,6 +81,9 @@ private:
         TensorList passed;
         TensorList state;
     };
+
+    /// Opens and closes a step for its observers.
+    class Observation;
 
     void make_parts();
     void choose_gradients();
@@ -96,6 +105,14 @@ private:
     void clip(Part& part);
     void clip_by_value(const Part& part);
     void step_optimizer(Part& part);
+    StepView view(std::size_t phase, std::size_t micro_batch);
+    /// Calls f(observer, view) for each that observes the step.
+    template <typename F>
+    void notify(std::size_t phase, std::size_t micro_batch, const F& f) {
+        if (observing_.empty()) return;
+        const StepView seen = view(phase, micro_batch);
+        for (const auto& observer : observing_) f(*observer, seen);
+    }
     void gather_before();
     void gather_after();
     void gather(const kernels::StepSources& sources) const;
@@ -108,6 +125,10 @@ private:
     MixedPrecision precision_;
     std::vector<Phase> phases_;
     std::vector<Part> parts_;
+    std::vector<Optimizer*> optimizers_;  // of the parts
+    std::vector<std::shared_ptr<StepObserver>> observers_;
+    std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
+    std::int64_t announced_ = 0;
 
     // Of the step in progress, on the device.
     DeviceRecord<MetricSums> sums_;
