@@ -3503,4 +3503,57 @@ started %7</source>
         <translation>已导入为运行 %1。</translation>
     </message>
 </context>
+    <context>
+        <name>ui::ScaleStrip</name>
+        <message>
+            <source>Loss scale and skipped steps</source>
+            <translation>损失缩放与跳过的步</translation>
+        </message>
+        <message>
+            <source>Left and right choose a step, with Ctrl a skipped one; End goes back to the newest.</source>
+            <translation>左右键选择步，加 Ctrl 选择跳过的步；End 回到最新一步。</translation>
+        </message>
+        <message>
+            <source>Loss scale; red ticks are skipped steps. Drag to choose a step, click a tick to open the skip, double click to return to the newest step.</source>
+            <translation>损失缩放；红色刻度为跳过的步。拖动选择步，单击刻度打开该次跳过，双击回到最新一步。</translation>
+        </message>
+        <message>
+            <source>no loss scale</source>
+            <translation>无损失缩放</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::StepChooser</name>
+        <message>
+            <source>Live</source>
+            <translation>实时</translation>
+        </message>
+        <message>
+            <source>Run</source>
+            <translation>运行</translation>
+        </message>
+        <message>
+            <source>Follow the newest step (L)</source>
+            <translation>跟随最新一步（L）</translation>
+        </message>
+        <message>
+            <source>Step before; with Ctrl the skip before</source>
+            <translation>上一步；按住 Ctrl 跳到上一次跳过</translation>
+        </message>
+        <message>
+            <source>Step after; with Ctrl the skip after</source>
+            <translation>下一步；按住 Ctrl 跳到下一次跳过</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::HelpTopics</name>
+        <message>
+            <source>Follow the newest step</source>
+            <translation>跟随最新一步</translation>
+        </message>
+    </context>
 </TS>

@@ -65,4 +65,10 @@ void PlotLink::select(std::int64_t step, const std::shared_ptr<const void>& run)
     emit selectedChanged();
 }
 
+void PlotLink::selectLayer(const QString& layer) {
+    if (layer == layer_) return;
+    layer_ = layer;
+    emit layerChanged();
+}
+
 }  // namespace ui

@@ -8,8 +8,8 @@ namespace ui {
 
 class PlotOptions;
 
-/// What all plots share: the visible steps, the crosshair, and the selected step and run. GUI
-/// thread.
+/// What all plots and pages share: the visible steps, the crosshair, and the selected step, run and
+/// layer. GUI thread.
 class PlotLink final : public QObject {
     Q_OBJECT
 public:
@@ -42,6 +42,9 @@ public:
     void selectRun(const std::shared_ptr<const void>& run);
     /// A step of a run.
     void select(std::int64_t step, const std::shared_ptr<const void>& run);
+    /// The layer that the pages speak of, by its module's name; empty: none was chosen.
+    QString layer() const { return layer_; }
+    void selectLayer(const QString& layer);
     /// The hovered step, else the selected one.
     std::int64_t crosshair() const { return hovered_ > 0 ? hovered_ : selected_; }
 
@@ -50,6 +53,7 @@ signals:
     void crosshairChanged();
     /// Another step or run is selected.
     void selectedChanged();
+    void layerChanged();
 
 private:
     PlotOptions* options_;
@@ -60,6 +64,7 @@ private:
     std::int64_t hovered_ = 0;
     std::int64_t selected_ = 0;
     std::weak_ptr<const void> run_;
+    QString layer_;
 };
 
 }  // namespace ui

@@ -118,7 +118,7 @@ void MainMenu::addRun() {
 void MainMenu::addView() {
     auto* menu = window_->menuBar()->addMenu(tr("&View"));
     auto* log = menu->addAction(tr("Logarithmic loss axis on or off"));
-    log->setShortcut(QKeySequence(Qt::Key_L));
+    log->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_L));
     for (auto* plot : panels_.bodies<PlotPanel>())
         connect(log, &QAction::triggered, plot, &PlotPanel::toggleLog);
     auto* fit = menu->addAction(tr("Reset zoom"));

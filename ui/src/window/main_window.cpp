@@ -17,6 +17,7 @@
 #include "panels/command_bar.h"
 #include "panels/settings_panel.h"
 #include "panels/status_line.h"
+#include "panels/step_chooser.h"
 #include "panels/verdict_bar.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -98,6 +99,8 @@ QWidget* MainWindow::withPageRow(QWidget* bar) {
     row->setContentsMargins(size::inside, 0, size::inside, 0);
     row->addWidget(pages_->row());
     row->addStretch();
+    chooser_ = new StepChooser(context_, both);
+    row->addWidget(chooser_);
     column->addLayout(row);
     return both;
 }
@@ -193,7 +196,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 
 bool MainWindow::focusNextPrevChild(bool next) {
     QList<QWidget*> groups{bar_};
-    if (pages_->row() != nullptr) groups << pages_->row();
+    if (pages_->row() != nullptr) groups << pages_->row() << chooser_;
     for (auto* panel : panels_.left) groups << panel;
     groups << message_;
     if (pages_->currentWidget() != training_) groups << pages_->currentWidget();

@@ -16,6 +16,7 @@ class DockLayout;
 class MessageBar;
 class PageStack;
 class QuitDialog;
+class StepChooser;
 class TrainingPage;
 
 /// What a window is made of.
@@ -65,6 +66,7 @@ private:
     Context context_;
     PanelSet panels_;
     CommandBar* bar_;
+    StepChooser* chooser_ = nullptr;  ///< null with one page, which has no row
     MessageBar* message_;
     PageStack* pages_;
     TrainingPage* training_;

@@ -1,0 +1,128 @@
+#include "panels/step_chooser.h"
+
+#include <QMenu>
+#include <QSignalSpy>
+
+#include "text/format.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+/// 60 steps of FP32 and AMP FP16 whose first scales overflow.
+struct StepChooserTest : WindowFixture {
+    void train() {
+        engine::RunConfig config = engine::default_comparison();
+        config.dataset.kind = "spirals";
+        config.model.kind = "mlp";
+        config.scaler.init_scale = 0x1p40;
+        config.max_steps = 60;
+        settings.load(engine::completed(config), {u"fp32"_s, u"amp-fp16"_s});
+        commands.compare();
+        ASSERT_TRUE(QTest::qWaitFor(
+            [&] {
+                const auto tracks = feed.tracks();
+                return tracks.size() == 2 && tracks[0]->rows() == 60 && tracks[1]->rows() == 60;
+            },
+            30'000));
+        QTest::qWait(300);  // the figures of the last frame
+    }
+    StepChooser* chooser() const { return window->findChild<StepChooser*>(); }
+    ScaleStrip* strip() const { return chooser()->findChild<ScaleStrip*>(); }
+    QString stepText() const { return chooser()->findChild<QLabel*>()->text(); }
+    QToolButton* button(const QString& start) const {
+        for (auto* each : chooser()->findChildren<QToolButton*>()) {
+            if (each->accessibleName().startsWith(start)) return each;
+        }
+        return nullptr;
+    }
+    void click(QWidget* widget, Qt::KeyboardModifiers keys = {}) {
+        QTest::mouseClick(widget, Qt::LeftButton, keys);
+    }
+    /// The skipped step before this one; 0: none.
+    std::int64_t skipBefore(std::int64_t step) const {
+        while (--step > 0 && feed.tracks()[1]->at(step).found_inf == 0) {
+        }
+        return step;
+    }
+};
+
+TEST_F(StepChooserTest, IsThereWithTheFirstRun) {
+    EXPECT_FALSE(chooser()->isVisible());
+    train();
+    EXPECT_TRUE(chooser()->isVisible());
+    EXPECT_EQ(stepText(), u"step 60"_s);
+    EXPECT_TRUE(chooser()->findChild<QPushButton*>()->isChecked()) << "follows the newest step";
+}
+
+TEST_F(StepChooserTest, WalksStepsAndSkips) {
+    train();
+    ASSERT_GT(skipBefore(60), 2);
+    click(button(u"Step before"_s));
+    EXPECT_EQ(link.selected(), 59);
+    EXPECT_FALSE(chooser()->findChild<QPushButton*>()->isChecked());
+    click(button(u"Step after"_s));
+    EXPECT_EQ(link.selected(), 60);
+    click(button(u"Step before"_s), Qt::ControlModifier);
+    const std::int64_t last = link.selected();
+    EXPECT_EQ(last, skipBefore(60));
+    click(button(u"Step before"_s), Qt::ControlModifier);
+    EXPECT_EQ(link.selected(), skipBefore(last));
+    click(button(u"Step after"_s), Qt::ControlModifier);
+    EXPECT_EQ(link.selected(), last);
+    QTest::keyClick(window.get(), Qt::Key_L);
+    EXPECT_EQ(link.selected(), 0);
+    EXPECT_EQ(stepText(), u"step 60"_s);
+}
+
+TEST_F(StepChooserTest, TheStripSelectsByMouseAndKeys) {
+    train();
+    const auto at = [&](double share) {
+        return QPoint(static_cast<int>(share * strip()->width()), 8);
+    };
+    QTest::mouseClick(strip(), Qt::LeftButton, {}, at(0.75));
+    EXPECT_NEAR(static_cast<double>(link.selected()), 45, 1);
+    strip()->setFocus();
+    QTest::keyClick(strip(), Qt::Key_Left);
+    EXPECT_NEAR(static_cast<double>(link.selected()), 44, 1);
+    QTest::keyClick(strip(), Qt::Key_Left, Qt::ControlModifier);
+    EXPECT_EQ(link.selected(), skipBefore(44));
+    QTest::keyClick(strip(), Qt::Key_Home);
+    EXPECT_EQ(link.selected(), 1);
+    QTest::keyClick(strip(), Qt::Key_End);
+    EXPECT_EQ(link.selected(), 0);
+    QTest::mouseDClick(strip(), Qt::LeftButton, {}, at(0.9));
+    EXPECT_EQ(link.selected(), 0);
+}
+
+TEST_F(StepChooserTest, AClickOnATickOpensTheSkip) {
+    train();
+    QSignalSpy opened(chooser(), &StepChooser::skipOpened);
+    QTest::mouseClick(strip(), Qt::LeftButton, {}, {static_cast<int>(strip()->width() / 60.0), 8});
+    ASSERT_EQ(opened.count(), 1);
+    EXPECT_EQ(opened.front().front().toLongLong(), 1);
+    EXPECT_EQ(link.selected(), 1);
+}
+
+TEST_F(StepChooserTest, ChoosesTheRunThatAllPagesSpeakOf) {
+    train();
+    auto* menu = chooser()->findChild<QMenu*>();
+    emit menu->aboutToShow();
+    ASSERT_EQ(menu->actions().size(), 2);
+    EXPECT_TRUE(menu->actions()[1]->isChecked()) << "the one with a scaler";
+    menu->actions()[0]->trigger();
+    EXPECT_EQ(link.run(), feed.tracks()[0]);
+    EXPECT_TRUE(button(u"Run"_s)->text().contains(u"FP32"_s));
+}
+
+TEST_F(StepChooserTest, FitsIntoANarrowWindow) {
+    window->resize(1024, 800);
+    QTest::qWait(50);
+    EXPECT_LE(chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x(), 1024);
+    EXPECT_EQ(window->width(), 1024);
+}
+
+}  // namespace
+}  // namespace ui

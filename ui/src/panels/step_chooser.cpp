@@ -1,0 +1,159 @@
+#include "panels/step_chooser.h"
+
+#include <QAction>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QMenu>
+
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "panels/command_bar.h"
+#include "plots/plot_link.h"
+#include "text/format.h"
+#include "theme/icons.h"
+#include "theme/theme.h"
+#include "view/selection.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
+
+/// Number of the run and its name on screen.
+QString runTitle(const RunTrack& track) {
+    const QString title = trackTitle(track);
+    return track.run().empty() ? title : u"%1 %2"_s.arg(QString::fromStdString(track.run()), title);
+}
+
+}  // namespace
+
+StepChooser::StepChooser(const Context& context, QWidget* parent)
+    : QWidget(parent),
+      context_(context),
+      run_(new QToolButton(this)),
+      strip_(new ScaleStrip(context.theme, this)),
+      box_(new QWidget(this)),
+      live_(new KeyButton(context.theme, tr("Live"), QKeySequence(Qt::Key_L), this)) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, size::grid);
+    row->setSpacing(size::gap);
+    run_->setObjectName(u"chip"_s);
+    run_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    run_->setPopupMode(QToolButton::InstantPopup);
+    run_->setMenu(new QMenu(run_));
+    run_->setAccessibleName(tr("Run"));
+    connect(run_->menu(), &QMenu::aboutToShow, this, &StepChooser::fillRuns);
+    makeStepBox();
+    live_->setCheckable(true);
+    live_->setToolTip(tr("Follow the newest step (L)"));
+    row->addWidget(run_);
+    row->addWidget(strip_, 1);
+    row->addWidget(box_);
+    row->addWidget(live_);
+    auto* live = new QAction(this);
+    live->setShortcut(QKeySequence(Qt::Key_L));
+    addAction(live);
+    connect(live, &QAction::triggered, this, &StepChooser::goLive);
+    connect(live_, &QPushButton::clicked, this, &StepChooser::goLive);
+    connect(strip_, &ScaleStrip::picked, this,
+            [this](std::int64_t step) { context_.link->select(step, selectedTrack(context_)); });
+    connect(strip_, &ScaleStrip::opened, this, &StepChooser::skipOpened);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &StepChooser::refresh);
+    connect(context_.feed, &EventFeed::figuresDue, this, &StepChooser::refreshStep);
+    connect(context_.link, &PlotLink::selectedChanged, this, &StepChooser::refresh);
+    connect(context_.theme, &Theme::changed, this, &StepChooser::refresh);
+    refresh();
+}
+
+void StepChooser::makeStepBox() {
+    auto* row = new QHBoxLayout(box_);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(2);
+    const auto button = [this](const QString& name, int direction) {
+        auto* made = new QToolButton(box_);
+        made->setIconSize({12, 12});
+        made->setToolTip(name);
+        made->setAccessibleName(name);
+        connect(made, &QToolButton::clicked, this, [this, direction] {
+            walk(direction, QGuiApplication::keyboardModifiers().testFlag(Qt::ControlModifier));
+        });
+        return made;
+    };
+    back_ = button(tr("Step before; with Ctrl the skip before"), -1);
+    step_ = new QLabel(box_);
+    step_->setFont(Theme::figures());
+    step_->setAlignment(Qt::AlignCenter);
+    step_->setMinimumWidth(
+        step_->fontMetrics().horizontalAdvance(tr("step %1").arg(count(10'000))));
+    forth_ = button(tr("Step after; with Ctrl the skip after"), 1);
+    row->addWidget(back_);
+    row->addWidget(step_);
+    row->addWidget(forth_);
+}
+
+void StepChooser::refresh() {
+    const auto track = selectedTrack(context_);
+    setVisible(track != nullptr);
+    strip_->setTrack(track);
+    strip_->setSelected(context_.link->selected());
+    for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
+        button->setIcon(themedIcon(*context_.theme, icon));
+    if (track) {
+        run_->setText(runTitle(*track) + u" ▾"_s);
+        run_->setIcon(dotIcon(context_.theme->precision(track->precision())));
+    }
+    refreshStep();
+}
+
+void StepChooser::refreshStep() {
+    const auto track = selectedTrack(context_);
+    if (!track) return;
+    const std::int64_t rows = track->rows();
+    const std::int64_t selected = context_.link->selected();
+    const std::int64_t step = selected > 0 ? selected : rows;
+    step_->setText(tr("step %1").arg(count(step)));
+    back_->setEnabled(step > 1);
+    forth_->setEnabled(selected > 0 && selected < rows);
+    live_->setChecked(selected == 0);
+    live_->setIcon(
+        dotIcon(selected == 0 ? context_.theme->tokens().good : context_.theme->tokens().dim));
+    strip_->update();
+}
+
+void StepChooser::fillRuns() {
+    QMenu* menu = run_->menu();
+    menu->clear();
+    const auto chosen = selectedTrack(context_);
+    for (const auto& track : context_.feed->tracks()) {
+        auto* action = menu->addAction(dotIcon(context_.theme->precision(track->precision())),
+                                       runTitle(*track));
+        action->setCheckable(true);
+        action->setChecked(track == chosen);
+        connect(action, &QAction::triggered, this,
+                [this, track] { context_.link->selectRun(track); });
+    }
+}
+
+void StepChooser::walk(int direction, bool skips) {
+    const auto track = selectedTrack(context_);
+    if (!track || track->rows() == 0) return;
+    const std::int64_t rows = track->rows(), selected = context_.link->selected();
+    const std::int64_t at = selected > 0 ? selected : rows;
+    const auto& series = track->series(&engine::StepRecord::found_inf);
+    std::int64_t to = at + direction;
+    if (skips && direction < 0)
+        to = series.previousAbove0(selected > 0 ? at - 2 : at - 1) + 1;
+    else if (skips)
+        to = series.nextAbove0(at) + 1;
+    if (to >= 1 && to <= rows) context_.link->select(to, track);
+}
+
+void StepChooser::goLive() {
+    live_->setChecked(true);
+    context_.link->select(0, selectedTrack(context_));
+}
+
+}  // namespace ui

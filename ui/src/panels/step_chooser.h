@@ -1,0 +1,42 @@
+#pragma once
+
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
+#include <QWidget>
+
+#include "panels/scale_strip.h"
+#include "view/context.h"
+
+namespace ui {
+
+/// What the pages speak of: run and step, at the right of the row of pages. One selection for all
+/// of them, in Context::link. Hidden while no run is on screen. GUI thread.
+class StepChooser final : public QWidget {
+    Q_OBJECT
+public:
+    explicit StepChooser(const Context& context, QWidget* parent = nullptr);
+
+signals:
+    /// A skipped step was clicked.
+    void skipOpened(std::int64_t step);
+
+private:
+    void makeStepBox();
+    void refresh();
+    void refreshStep();
+    void fillRuns();
+    void walk(int direction, bool skips);
+    void goLive();
+
+    Context context_;
+    QToolButton* run_;
+    ScaleStrip* strip_;
+    QWidget* box_;
+    QToolButton* back_;
+    QLabel* step_;
+    QToolButton* forth_;
+    QPushButton* live_;
+};
+
+}  // namespace ui
