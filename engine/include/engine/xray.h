@@ -59,7 +59,8 @@ struct XrayOp {
     double peak_share = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A sum over operations.
+/// A sum over operations. Casts are those that were inserted, and the operations "to", which cast
+/// gradients back.
 struct XrayTotal {
     std::string name;
     std::int64_t ops = 0;

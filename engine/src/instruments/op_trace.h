@@ -18,7 +18,7 @@ namespace engine {
 /// Lists every operation of the steps that it observes (engine/xray.h). The time of an operation
 /// runs from the end of the one before it to its own, so times add up to the step's. FLOP/s are not
 /// compared with the device's.
-class OpTrace final : public StepObserver, OpObserver, CallObserver {
+class OpTrace final : public StepObserver, public OpObserver, public CallObserver {
 public:
     /// `books`: the run's, for memory in use.
     OpTrace(const Device& device, std::shared_ptr<MemoryBooks> books);

@@ -10,6 +10,11 @@ void add(XrayTotal& sum, const XrayOp& op) {
     ++sum.ops;
     sum.us += op.us;
     sum.flops += op.flops;
+    if (op.op == "to") {  // of a gradient, or around the model
+        ++sum.casts;
+        sum.cast_bytes += op.bytes_read + op.bytes_written;
+        sum.cast_us += op.us;
+    }
     for (const XrayCast& cast : op.casts) {
         ++sum.casts;
         sum.cast_bytes += cast.bytes;

@@ -73,7 +73,7 @@ std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
         const SettingError error{"precision.force." + key, word_of(type), allowed(key, modules)};
         refused += (refused.empty() ? "" : "\n") + error.str();
     }
-    if (!refused.empty()) throw Error(ErrorCode::settings, msg("{}", refused));
+    if (!refused.empty()) throw Error(ErrorCode::settings, refused);
     return std::make_shared<const ForceRules>(std::move(rules));
 }
 
