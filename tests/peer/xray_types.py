@@ -32,7 +32,7 @@ KINDS = {"convolution": "conv2d", "cudnn_batch_norm": "batch_norm", "native_batc
          "mean": "adaptive_avg_pool2d", "_adaptive_avg_pool2d": "adaptive_avg_pool2d",
          "max_pool2d_with_indices": "max_pool2d", "addmm": "linear", "mm": "linear",
          "embedding": "embedding", "native_dropout": "dropout", "native_layer_norm": "layer_norm", "gelu": "gelu",
-         "_log_softmax": "log_softmax", "nll_loss_forward": "nll_loss"}
+         "_log_softmax": "log_softmax", "mul": "mul", "nll_loss_forward": "nll_loss"}
 
 # Ours that move values, or that only the metrics of the task need.
 MOVES = {"reshape", "flatten", "permute", "transpose", "expand", "narrow", "contiguous", "to", "slice", "select", "cat",
@@ -80,12 +80,17 @@ class Recorder(TorchDispatchMode):
         return out
 
 
+def scaled(loss):
+    """As GradScaler.scale() does it, outside the region."""
+    return loss * torch.full((), 65536.0)
+
+
 def resnet(recorder_of):
     model = torchvision.models.resnet18(num_classes=36)
     recorder = recorder_of(model)
     with recorder:
         logits = model(torch.empty(4, 3, 32, 32))
-        torch.nn.functional.cross_entropy(logits, torch.zeros(4, dtype=torch.long))
+        scaled(torch.nn.functional.cross_entropy(logits, torch.zeros(4, dtype=torch.long)))
     return recorder.seen
 
 
@@ -113,7 +118,7 @@ def language_model(recorder_of):
     model = RnnLm(recorder_of)
     tokens = torch.zeros(5, 4, dtype=torch.long)
     with torch.backends.cudnn.flags(enabled=False), model.recorder:
-        torch.nn.functional.cross_entropy(model(tokens), tokens.reshape(-1))
+        scaled(torch.nn.functional.cross_entropy(model(tokens), tokens.reshape(-1)))
     return model.recorder.seen
 
 
@@ -134,7 +139,7 @@ def transformer(recorder_of):
         with recorder:
             tokens = torch.zeros(4, 8, dtype=torch.long)
             logits = model(tokens, use_cache=False).logits
-            torch.nn.functional.cross_entropy(logits.reshape(-1, 50), tokens.reshape(-1))
+            scaled(torch.nn.functional.cross_entropy(logits.reshape(-1, 50), tokens.reshape(-1)))
     finally:
         torch.nn.functional.scaled_dot_product_attention = plain
     return recorder.seen

@@ -23,7 +23,8 @@ void StepGradients::before_update(const StepView& step) {
     const GradMode off(false);
     const Tensor scale_tensor = step.precision.loss_scale();
     const double scale = scale_tensor.defined() ? scale_tensor.item() : 1;
-    for (const std::size_t index : step.task.phases()[step.phase].optimizers) {
+    const Phase phase = step.task.phases()[step.phase];
+    for (const std::size_t index : phase.optimizers) {
         for (const Parameter& parameter : step.optimizers[index]->parameters()) {
             const Tensor gradient = parameter.tensor.grad();
             if (gradient.defined()) gradients_[parameter.name] = unscaled(gradient, scale);

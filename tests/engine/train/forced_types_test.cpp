@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/module_scope.h"
 #include "data/dataset_descriptor.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
@@ -187,8 +188,8 @@ TEST_P(EveryModel, TrainsWithAnyModuleInAnyType) {
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryModel,
                          testing::Values("mlp", "lenet", "resnet18", "mobilenetv2", "rnn-lm",
                                          "transformer-lm", "bert", "dlrm", "autoencoder"),
-                         [](const auto& info) {
-                             std::string name = info.param;
+                         [](const auto& each) {
+                             std::string name = each.param;
                              std::erase(name, '-');
                              return name;
                          });
