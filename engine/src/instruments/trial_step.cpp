@@ -1,7 +1,9 @@
 #include "instruments/trial_step.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace engine {
 namespace {
@@ -34,10 +36,14 @@ XrayOutcome TrialStep::outcome(const RunConfig& config) const {
     XrayOutcome out;
     out.gradient_error = relative_error(*gradients_under(step, &out.loss), *exact_);
     out.found_inf = std::isinf(out.gradient_error);
-    step.rewind();
-    const auto start = Clock::now();
-    step.run();
-    out.step_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    out.step_ms = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 3; ++i) {  // the best: whatever else the machine does only takes time
+        step.rewind();
+        const auto start = Clock::now();
+        step.run();
+        const std::chrono::duration<double, std::milli> taken = Clock::now() - start;
+        out.step_ms = std::min(out.step_ms, taken.count());
+    }
     out.peak_bytes = step.trainer().books()->peak();
     return out;
 }

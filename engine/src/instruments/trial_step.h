@@ -16,7 +16,7 @@ class TrialStep {
 public:
     /// Computes the step in FP32. The capsule must outlive this object. Throws Error.
     explicit TrialStep(const StepCapsule& capsule);
-    /// Under these settings, on a copy; timed at its second run. Throws Error.
+    /// Under these settings, on a copy; timed at the best of its next three runs. Throws Error.
     XrayOutcome outcome(const RunConfig& config) const;
     /// XrayOutcome::gradient_error alone.
     double gradient_error(const RunConfig& config) const;

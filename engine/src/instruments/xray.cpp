@@ -12,6 +12,7 @@
 #include "instruments/peak_speed.h"
 #include "instruments/run_replay.h"
 #include "instruments/trial_step.h"
+#include "store/text_table.h"
 
 namespace engine {
 namespace {
@@ -65,6 +66,9 @@ std::string keys_of(const ForcedTypes& forced) {
     return out;
 }
 
+/// An error with the digits that mean something.
+std::string shown(double error) { return number_text("%.3g", error); }
+
 Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const XrayOutcome& after) {
     const std::string keys = keys_of(forced);
     const int change =
@@ -79,12 +83,12 @@ Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const X
             keys, change);
     if (after.gradient_error < 0.9 * before.gradient_error)
         return msg("{}: the gradient error falls from {} to {}; the step's time changes by {} %.",
-                   keys, before.gradient_error, after.gradient_error, change);
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
     if (after.gradient_error > 1.1 * before.gradient_error)
         return msg("{}: the gradient error rises from {} to {}; the step's time changes by {} %.",
-                   keys, before.gradient_error, after.gradient_error, change);
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
     return msg("{}: the gradient error stays at {}; the step's time changes by {} %.", keys,
-               after.gradient_error, change);
+               shown(after.gradient_error), change);
 }
 
 XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced) {

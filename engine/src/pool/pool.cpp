@@ -112,6 +112,10 @@ Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
 }
 
 WithIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
+    if (intercepted(max_pool2d_info))
+        return dispatched(
+            max_pool2d_info, [](const auto&... a) { return max_pool2d_with_indices(a...); }, x,
+            options);
     const Tensor batch = pool_batch(max_pool2d_info, x, 2);
     return with_indices(
         max_pool_planes(max_pool2d_info, batch, shape_of(max_pool2d_info, batch, options)), x);
