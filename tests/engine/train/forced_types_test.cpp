@@ -23,7 +23,8 @@ const std::vector<std::string> modules = {"conv1",          "fc1", "layer1", "la
                                           "layer1.0.conv1", "relu"};
 
 std::string key_of(const ForcedTypes& forced, const char* module, const char* op) {
-    const ForceRule* rule = force_rules(forced, modules)->find(module, op);
+    const auto rules = force_rules(forced, modules);
+    const ForceRule* rule = rules->find(module, op);
     return rule == nullptr ? "" : rule->key;
 }
 
@@ -36,7 +37,8 @@ TEST(ForcedTypes, KeysAreModulesOperationsOrBoth) {
     EXPECT_EQ(key_of(all, "layer1.0.conv1", "conv2d"), "layer1.0:conv2d");
     EXPECT_EQ(key_of(all, "fc1", "gelu"), "gelu");
     EXPECT_EQ(key_of(all, "fc1", "linear"), ":linear");
-    EXPECT_EQ(force_rules(all, modules)->find("fc1", "gelu")->type, DType::bf16);
+    const auto rules = force_rules(all, modules);
+    EXPECT_EQ(rules->find("fc1", "gelu")->type, DType::bf16);
 }
 
 TEST(ForcedTypes, ANameOfBothMeansTheModule) {
@@ -172,16 +174,15 @@ TEST_P(EveryModel, TrainsWithAnyModuleInAnyType) {
     config.bptt = 6;
     const std::vector<std::string> names = Small(config).trainer.model().modules;
     ASSERT_FALSE(names.empty());
-    for (const char* preset : {"fp32", "amp-fp16"}) {
-        for (const ForcedType type : {ForcedType::fp32, ForcedType::fp16, ForcedType::bf16}) {
-            // Every third module alternates, so that types meet at residuals and shared weights.
-            config.precision = {};
-            config.precision.preset = preset;
-            for (std::size_t i = 0; i < names.size(); i += 3)
-                config.precision.force[names[i]] = type;
-            Small run(config);
-            EXPECT_FALSE(std::isnan(run.step().row.loss)) << kind << " " << preset;
-        }
+    const std::pair<const char*, ForcedType> cases[] = {
+        {"fp32", ForcedType::fp16}, {"amp-fp16", ForcedType::fp32}, {"amp-fp16", ForcedType::bf16}};
+    for (const auto& [preset, type] : cases) {
+        // Every third module, so that types meet at residuals and shared weights.
+        config.precision = {};
+        config.precision.preset = preset;
+        for (std::size_t i = 0; i < names.size(); i += 3) config.precision.force[names[i]] = type;
+        Small run(config);
+        EXPECT_FALSE(std::isnan(run.step().row.loss)) << kind << " " << preset;
     }
 }
 
