@@ -4968,5 +4968,109 @@
             <source>two names of precisions, with a comma between</source>
             <translation>两个精度名称，以逗号分隔</translation>
         </message>
+    <message>
+        <source>{}: the step record is cut off: the file is too short for its {} steps</source>
+        <translation>{}：步记录不完整：文件太短，放不下 {} 步</translation>
+    </message>
+    <message>
+        <source>{}: cannot map the step record: {}</source>
+        <translation>{}：无法映射步记录：{}</translation>
+    </message>
+    <message>
+        <source>{}: the disk is full, the step record cannot grow</source>
+        <translation>{}：磁盘已满，步记录无法增长</translation>
+    </message>
+    <message>
+        <source>{}: another program removed, cut short or overwrote the step record while the run was writing it</source>
+        <translation>{}：训练写入期间，步记录被其他程序删除、截断或覆盖</translation>
+    </message>
+    <message>
+        <source>{}: the step record was cut short by another program</source>
+        <translation>{}：步记录被其他程序截断</translation>
+    </message>
+    <message>
+        <source>{}: cannot write the step record: {}</source>
+        <translation>{}：无法写入步记录：{}</translation>
+    </message>
+    <message>
+        <source>{}: another program replaced, removed or cut short the step record while it was being read</source>
+        <translation>{}：读取过程中，步骤记录被其他程序替换、删除或截短</translation>
+    </message>
+    <message>
+        <source>Forced types</source>
+        <translation>强制类型</translation>
+    </message>
+    <message>
+        <source>Types of modules and operations over all other settings, such as {"layer1": "fp32", "fc:linear": "bf16"}. The most specific key decides.</source>
+        <translation>为模块和算子指定类型，优先于其他所有设置，例如 {"layer1": "fp32", "fc:linear": "bf16"}。最具体的键生效。</translation>
+    </message>
+    <message>
+        <source>use an object of modules and operations, each with a type</source>
+        <translation>请使用对象：每个模块或算子对应一个类型</translation>
+    </message>
+    <message>
+        <source>name a module, an operation, or module:operation</source>
+        <translation>请写明模块、算子，或“模块:算子”</translation>
+    </message>
+    <message>
+        <source>{} is no operation whose type can be forced; the ops command lists them</source>
+        <translation>{} 不是可强制类型的算子；ops 命令会列出它们</translation>
+    </message>
+    <message>
+        <source>the model has no such module; did you mean {}?</source>
+        <translation>模型中没有这个模块；您是指 {} 吗？</translation>
+    </message>
+    <message>
+        <source>the model has no module {}</source>
+        <translation>模型中没有模块 {}</translation>
+    </message>
+    <message>
+        <source>neither a module of the model nor an operation whose type can be forced</source>
+        <translation>既不是模型的模块，也不是可强制类型的算子</translation>
+    </message>
+    <message>
+        <source>{}: a gradient is no longer finite, so the step would be skipped.</source>
+        <translation>{}：出现了非有限的梯度，该步会被跳过。</translation>
+    </message>
+    <message>
+        <source>{}: a gradient is still not finite.</source>
+        <translation>{}：仍有非有限的梯度。</translation>
+    </message>
+    <message>
+        <source>{}: all gradients are finite, which they were not before; the step's time changes by {} %.</source>
+        <translation>{}：梯度此前有非有限值，现在全部有限；单步时间变化 {} %。</translation>
+    </message>
+    <message>
+        <source>{}: the gradient error falls from {} to {}; the step's time changes by {} %.</source>
+        <translation>{}：梯度误差从 {} 降到 {}；单步时间变化 {} %。</translation>
+    </message>
+    <message>
+        <source>{}: the gradient error rises from {} to {}; the step's time changes by {} %.</source>
+        <translation>{}：梯度误差从 {} 升到 {}；单步时间变化 {} %。</translation>
+    </message>
+    <message>
+        <source>{}: the gradient error stays at {}; the step's time changes by {} %.</source>
+        <translation>{}：梯度误差保持在 {}；单步时间变化 {} %。</translation>
+    </message>
+    <message>
+        <source>An X-ray has no pass {}.</source>
+        <translation>X 光记录中没有 {} 这个阶段。</translation>
+    </message>
+    <message>
+        <source>This is no X-ray of a step: {}</source>
+        <translation>这不是某一步的 X 光记录：{}</translation>
+    </message>
+    <message>
+        <source>{} could not be made: {}</source>
+        <translation>无法创建 {}：{}</translation>
+    </message>
+    <message>
+        <source>The search for a precision was stopped.</source>
+        <translation>精度搜索已停止。</translation>
+    </message>
+    <message>
+        <source>With every operation in FP32 the error of the gradients is {}, above the tolerance of {}.</source>
+        <translation>即使所有算子都用 FP32，梯度误差仍为 {}，超过容差 {}。</translation>
+    </message>
 </context>
 </TS>

@@ -133,6 +133,9 @@ struct OpSummary {
     int derivatives;     ///< orders available: 0, 1 or 2
     std::string why;     ///< the policy explained to a learner
     bool flushes_subnormals;
+    /// Its type can be set by precision.force: it computes, and does not only move or choose
+    /// values.
+    bool forceable;
 };
 std::vector<OpSummary> ops();
 

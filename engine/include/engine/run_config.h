@@ -43,6 +43,12 @@ struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
 };
 
+/// Types of modules and operations. A key is a module by its full name ("layer1.0.conv1"), which
+/// stands for all inside it too; an operation, as `halftone ops` lists them; or both,
+/// "module:operation". A name that is a module of the model means the module. The most specific key
+/// decides: the longest module name, then the one with an operation.
+using ForcedTypes = std::map<std::string, ForcedType>;
+
 /// The preset and the five settings it stands for; an empty one takes the preset's.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
@@ -51,6 +57,7 @@ struct PrecisionConfig {
     std::optional<WeightFormat> batch_norm;
     std::optional<bool> master_weights;
     std::optional<ScalerMode> scaler;
+    ForcedTypes force;  ///< over what the other settings say; empty: none
 
     bool operator==(const PrecisionConfig&) const = default;
 };
@@ -182,6 +189,7 @@ struct ResolvedPrecision {
     bool master_weights = false;
     ScalerMode scaler = ScalerMode::off;
     bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
+    ForcedTypes force = {};
 };
 
 /// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then

@@ -17,6 +17,7 @@ enum class AutocastFormat : std::uint8_t { off, fp16, bf16 };
 enum class ScalerMode : std::uint8_t { off, constant, dynamic };
 enum class ClipKind : std::uint8_t { none, norm, value };
 enum class Recompute : std::uint8_t { off, blocks };
+enum class ForcedType : std::uint8_t { fp32, fp16, bf16 };
 
 template <typename E>
 struct Word {
@@ -49,6 +50,10 @@ inline constexpr std::array setting_words<ClipKind> = {Word{ClipKind::none, "non
 template <>
 inline constexpr std::array setting_words<Recompute> = {
     Word{Recompute::off, "off", "Off"}, Word{Recompute::blocks, "blocks", "Blocks"}};
+template <>
+inline constexpr std::array setting_words<ForcedType> = {Word{ForcedType::fp32, "fp32", "FP32"},
+                                                         Word{ForcedType::fp16, "fp16", "FP16"},
+                                                         Word{ForcedType::bf16, "bf16", "BF16"}};
 
 /// A setting that takes one of a few words.
 template <typename E>

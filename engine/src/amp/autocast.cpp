@@ -1,6 +1,7 @@
 #include "amp/autocast.h"
 
 #include "amp/cast_cache.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "engine/error.h"
 #include "kernels/device.h"
@@ -68,18 +69,28 @@ AutocastRegion::Entry::~Entry() {
 }
 
 NoAutocast::NoAutocast(Device::Kind kind) noexcept
-    : kind_(kind), before_(std::exchange(state.of(kind).enabled, false)) {}
-NoAutocast::~NoAutocast() { state.of(kind_).enabled = before_; }
+    : kind_(kind),
+      before_(std::exchange(state.of(kind).enabled, false)),
+      force_before_(detail::set_force(nullptr)) {
+    ++state.inside;
+}
+NoAutocast::~NoAutocast() {
+    --state.inside;
+    state.of(kind_).enabled = before_;
+    detail::set_force(force_before_);
+}
 
 AutocastSnapshot::AutocastSnapshot(const AutocastState& other) noexcept : before_(state) {
     state.cpu = other.cpu;
     state.cuda = other.cuda;
     state.cache_enabled = other.cache_enabled;
+    detail::set_force(other.force);
 }
 AutocastSnapshot::~AutocastSnapshot() {
     state.cpu = before_.cpu;
     state.cuda = before_.cuda;
     state.cache_enabled = before_.cache_enabled;
+    detail::set_force(before_.force);
 }
 
 bool eligible(const Tensor& tensor, Device::Kind kind) noexcept {
@@ -101,7 +112,10 @@ bool cacheable(const Tensor& tensor, DType to) {
 Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
     if (tensor.dtype() == to_dtype) return tensor;
     if (!cacheable(tensor, to_dtype)) return to(tensor, to_dtype);
-    if (auto found = CastCache::process().find(tensor, to_dtype)) return *found;
+    if (auto found = CastCache::process().find(tensor, to_dtype)) {
+        if (detail::intercepting) detail::note_cached_cast(tensor, *found);
+        return *found;
+    }
     // Recorded even under no-grad: a later use in the same region with gradients on shares this
     // node (1.7).
     const GradMode recorded(true);
@@ -133,6 +147,12 @@ DType widest(const OpInfo& info, Device::Kind kind, const Tensor* const* args, i
 }  // namespace
 
 namespace detail {
+
+const ForceRules* set_force(const ForceRules* rules) noexcept {
+    const ForceRules* const before = std::exchange(state.force, rules);
+    update_interception();
+    return before;
+}
 
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept {
     if (!state.cpu.enabled && !state.cuda.enabled) return std::nullopt;

@@ -15,6 +15,8 @@ namespace engine {
 // Autocast (amp-semantics.md, section 1). State is one per thread; the weight cache is one per
 // process.
 
+class ForceRules;
+
 /// State of a thread (1.1).
 struct AutocastState {
     struct PerDevice {
@@ -25,6 +27,8 @@ struct AutocastState {
     PerDevice cuda{false, DType::f16};
     bool cache_enabled = true;
     int depth = 0;
+    int inside = 0;                     ///< listed ops that this thread is in (NoAutocast)
+    const ForceRules* force = nullptr;  ///< forced types (amp/force.h); a copy does not own them
 
     PerDevice& of(Device::Kind kind) { return kind == Device::Kind::cpu ? cpu : cuda; }
     const PerDevice& of(Device::Kind kind) const { return kind == Device::Kind::cpu ? cpu : cuda; }
@@ -88,8 +92,8 @@ private:
     std::string warning_;
 };
 
-/// Autocast off on one device kind while it lives, without counting as a region: inside a listed op
-/// (1.4).
+/// Autocast off on one device kind while it lives, and no type forced, without counting as a
+/// region: inside a listed op (1.4).
 class NoAutocast {
 public:
     explicit NoAutocast(Device::Kind kind) noexcept;
@@ -100,10 +104,12 @@ public:
 private:
     Device::Kind kind_;
     bool before_;
+    const ForceRules* force_before_;
 };
 
-/// Puts this thread's flags, types and cache flag to what they were elsewhere, for its life:
-/// recomputation, backward of custom ops, worker threads (1.7). Depth is not touched.
+/// Puts this thread's flags, types, cache flag and forced types to what they were elsewhere, for
+/// its life: recomputation, backward of custom ops, worker threads (1.7). Depth is not touched. The
+/// forced types of `state` must outlive it.
 class AutocastSnapshot {
 public:
     explicit AutocastSnapshot(const AutocastState& state) noexcept;
@@ -125,6 +131,8 @@ namespace detail {
 /// for a banned op.
 std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
                                  int count);
+/// The forced types of this thread from now on; returns those before.
+const ForceRules* set_force(const ForceRules* rules) noexcept;
 /// Device kind for which autocast is on and on which an argument lives.
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept;
 }  // namespace detail

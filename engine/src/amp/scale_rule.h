@@ -18,8 +18,8 @@ struct ScalerOptions {
     bool overflow_resets = true;  ///< off: fastai 2's count of clean steps (4.2)
 
     kernels::ScaleUpdate update() const {
-        return {growth_factor, backoff_factor, growth_interval, min_scale, max_scale, hysteresis,
-                overflow_resets};
+        return {growth_factor, backoff_factor, growth_interval, min_scale,
+                max_scale,     hysteresis,     overflow_resets};
     }
 };
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "attention/attention_parts.h"
 #include "core/check.h"
 #include "core/layout.h"
@@ -235,6 +236,11 @@ const OpInfo scaled_dot_product_attention_info{
 
 Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                     const Tensor& mask0, const AttentionOptions& options) {
+    if (intercepted(scaled_dot_product_attention_info))
+        return dispatched(
+            scaled_dot_product_attention_info,
+            [](const auto&... a) { return scaled_dot_product_attention(a...); }, q0, k0, v0, mask0,
+            options);
     const OpInfo& info = scaled_dot_product_attention_info;
     const auto [q, k, v, mask] = autocast(info, q0, k0, v0, mask0);
     check(q, k, v, mask, options);

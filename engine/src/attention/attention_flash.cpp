@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "attention/attention_parts.h"
 #include "core/check.h"
 #include "engine/error.h"
@@ -63,6 +64,11 @@ const OpInfo scaled_dot_product_flash_attention_info{
 
 TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                               const AttentionOptions& options) {
+    if (intercepted(scaled_dot_product_flash_attention_info))
+        return dispatched(
+            scaled_dot_product_flash_attention_info,
+            [](const auto&... a) { return scaled_dot_product_flash_attention(a...); }, q0, k0, v0,
+            options);
     const OpInfo& info = scaled_dot_product_flash_attention_info;
     const auto [q, k, v] = autocast(info, q0, k0, v0);
     check(info, q, k, v, options);

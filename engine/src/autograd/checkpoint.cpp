@@ -1,6 +1,7 @@
 #include "autograd/checkpoint.h"
 
 #include "amp/autocast.h"
+#include "amp/force.h"
 #include "autograd/backward.h"
 #include "engine/error.h"
 
@@ -66,11 +67,14 @@ TensorList checkpoint(const Segment& segment, const TensorList& inputs) {
     watched.back().set_requires_grad(true);
     std::vector<Save> saves;
     for (const auto& input : inputs) saves.push_back(save(input));
-    return record_outputs(checkpoint_info, watched, outputs, std::move(saves),
-                          [segment, state = autocast_state(), count = inputs.size()](
-                              std::span<const Tensor> grads, const Saved& saved) {
-                              return recompute(segment, state, saved, count, grads);
-                          });
+    const AutocastState& state = autocast_state();
+    return record_outputs(
+        checkpoint_info, watched, outputs, std::move(saves),
+        [segment, state, count = inputs.size(),
+         force = state.force != nullptr ? state.force->shared_from_this() : nullptr](
+            std::span<const Tensor> grads, const Saved& saved) {
+            return recompute(segment, state, saved, count, grads);
+        });
 }
 
 }  // namespace engine

@@ -1,5 +1,7 @@
 #include "conv/columns.h"
 
+#include "amp/dispatch.h"
+
 #include <algorithm>
 
 #include "core/check.h"
@@ -105,6 +107,9 @@ Tensor im2col(const Tensor& x0, const ColumnOptions& options) {
 }
 
 Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& options) {
+    if (intercepted(col2im_info))
+        return dispatched(
+            col2im_info, [](const auto&... a) { return col2im(a...); }, columns0, size, options);
     const Tensor columns = pool_batch(col2im_info, columns0, 1);
     const std::int64_t pixels = checked_product(size[0], size[1]);
     // What lies in the padding goes to a place of its own behind the plane.

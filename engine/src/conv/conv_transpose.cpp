@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "conv/conv_shape.h"
 #include "core/check.h"
 #include "core/wide.h"
@@ -132,14 +133,26 @@ Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor&
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
+    if (intercepted(conv_transpose1d_info))
+        return dispatched(
+            conv_transpose1d_info, [](const auto&... a) { return conv_transpose1d(a...); }, x,
+            weight, bias, options);
     return transpose_space(conv_transpose1d_info, 1, x, weight, bias, options);
 }
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
+    if (intercepted(conv_transpose2d_info))
+        return dispatched(
+            conv_transpose2d_info, [](const auto&... a) { return conv_transpose2d(a...); }, x,
+            weight, bias, options);
     return transpose_space(conv_transpose2d_info, 2, x, weight, bias, options);
 }
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
+    if (intercepted(conv_transpose3d_info))
+        return dispatched(
+            conv_transpose3d_info, [](const auto&... a) { return conv_transpose3d(a...); }, x,
+            weight, bias, options);
     return transpose_space(conv_transpose3d_info, 3, x, weight, bias, options);
 }
 

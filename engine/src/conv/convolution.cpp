@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "conv/conv_shape.h"
 #include "conv/conv_transpose.h"
 #include "core/check.h"
@@ -201,6 +202,10 @@ Tensor convolve_space(const OpInfo& info, int dims, const Tensor& x0, const Tens
 
 Tensor conv2d(const Tensor& x0, const Tensor& weight0, const Tensor& bias0,
               const Conv2dOptions& options) {
+    if (intercepted(conv2d_info))
+        return dispatched(
+            conv2d_info, [](const auto&... a) { return conv2d(a...); }, x0, weight0, bias0,
+            options);
     if (x0.rank() == 3) {
         const Tensor y =
             conv2d(reshape(x0, {1, x0.size(0), x0.size(1), x0.size(2)}), weight0, bias0, options);
@@ -216,14 +221,24 @@ Tensor conv2d(const Tensor& x0, const Tensor& weight0, const Tensor& bias0,
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const ConvolutionOptions& options) {
+    if (intercepted(conv1d_info))
+        return dispatched(
+            conv1d_info, [](const auto&... a) { return conv1d(a...); }, x, weight, bias, options);
     return convolve_space(conv1d_info, 1, x, weight, bias, options);
 }
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
               const ConvolutionOptions& options) {
+    if (intercepted(conv3d_info))
+        return dispatched(
+            conv3d_info, [](const auto&... a) { return conv3d(a...); }, x, weight, bias, options);
     return convolve_space(conv3d_info, 3, x, weight, bias, options);
 }
 
 Tensor conv_tbc(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, std::int64_t pad) {
+    if (intercepted(conv_tbc_info))
+        return dispatched(
+            conv_tbc_info, [](const auto&... a) { return conv_tbc(a...); }, x0, weight0, bias0,
+            pad);
     const auto [x, weight, bias] = autocast(conv_tbc_info, x0, weight0, bias0);
     one_type(conv_tbc_info, {x, weight, bias});
     check_rank(conv_tbc_info, x, 3);
@@ -244,14 +259,26 @@ Tensor conv_tbc(const Tensor& x0, const Tensor& weight0, const Tensor& bias0, st
 
 Tensor convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, bool transposed,
                    const ConvTransposeOptions& options) {
+    if (intercepted(convolution_info))
+        return dispatched(
+            convolution_info, [](const auto&... a) { return convolution(a...); }, x, weight, bias,
+            transposed, options);
     return convolve_batch(convolution_info, x, weight, bias, transposed, options);
 }
 Tensor cudnn_convolution(const Tensor& x, const Tensor& weight,
                          const ConvTransposeOptions& options) {
+    if (intercepted(cudnn_convolution_info))
+        return dispatched(
+            cudnn_convolution_info, [](const auto&... a) { return cudnn_convolution(a...); }, x,
+            weight, options);
     return convolve_batch(cudnn_convolution_info, x, weight, {}, false, options);
 }
 Tensor cudnn_convolution_transpose(const Tensor& x, const Tensor& weight,
                                    const ConvTransposeOptions& options) {
+    if (intercepted(cudnn_convolution_transpose_info))
+        return dispatched(
+            cudnn_convolution_transpose_info,
+            [](const auto&... a) { return cudnn_convolution_transpose(a...); }, x, weight, options);
     return convolve_batch(cudnn_convolution_transpose_info, x, weight, {}, true, options);
 }
 

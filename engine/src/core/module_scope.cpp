@@ -4,6 +4,8 @@
 #include <mutex>
 #include <set>
 
+#include "core/module_names.h"
+
 namespace engine {
 namespace {
 
@@ -20,7 +22,9 @@ const std::string* shared_text(const std::string& name) {
 }  // namespace
 
 ModuleName::ModuleName(const std::string& name)
-    : text_(name.empty() ? nullptr : shared_text(name)) {}
+    : text_(name.empty() ? nullptr : shared_text(name)) {
+    ModuleNames::note(name);
+}
 
 const std::string& ModuleName::text() const noexcept {
     static const std::string none;

@@ -1,5 +1,6 @@
 #include "index/embedding.h"
 
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/wide.h"
@@ -95,6 +96,12 @@ const OpInfo embedding_info{
     run_embedding};
 
 Tensor embedding(const Tensor& asked, const Tensor& weight, const EmbeddingOptions& options) {
+    if (intercepted(embedding_info)) {
+        // Rows are copied, so they are cast and not the whole table.
+        return dispatched_copy(
+            embedding_info, [](const auto&... a) { return embedding(a...); }, asked, weight,
+            options);
+    }
     check_floating(embedding_info, weight);
     check_rank(embedding_info, weight, 2);
     const Table table = table_of(weight, options);

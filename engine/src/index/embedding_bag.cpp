@@ -1,5 +1,6 @@
 #include "index/embedding_bag.h"
 
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/check_values.h"
@@ -174,6 +175,15 @@ const OpInfo embedding_bag_info{
 
 Tensor embedding_bag(const Tensor& asked, const Tensor& weight, const Tensor& asked_offsets,
                      const Tensor& sample_weights, const EmbeddingBagOptions& options) {
+    if (intercepted(embedding_bag_info)) {
+        const auto call = [&](const Tensor& table, const Tensor& factors) {
+            EmbeddingBagOptions own = options;
+            // The gradient of a cast table goes back through the cast, which is dense.
+            if (table.dtype() != weight.dtype()) own.sparse = false;
+            return embedding_bag(asked, table, asked_offsets, factors, own);
+        };
+        return dispatched(embedding_bag_info, call, weight, sample_weights);
+    }
     check_floating(embedding_bag_info, weight);
     check_rank(embedding_bag_info, weight, 2);
     check_sample_weights(asked, weight, sample_weights, options.mode);

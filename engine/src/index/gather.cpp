@@ -1,6 +1,7 @@
 #include "index/gather.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -137,6 +138,10 @@ Tensor gather(const Tensor& x, std::int64_t asked_dim, const Tensor& index0) {
 
 Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
                  const Tensor& source, double alpha) {
+    if (intercepted(index_add_info))
+        return dispatched(
+            index_add_info, [](const auto&... a) { return index_add(a...); }, x, asked_dim, index0,
+            source, alpha);
     const int dim = wrap_dim("index_add", asked_dim, x.rank());
     one_type(index_add_info, {x, source});
     check_one_index_a_row(index_add_info, index0);
@@ -159,6 +164,10 @@ Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
 
 Tensor scatter_add(const Tensor& x0, std::int64_t asked_dim, const Tensor& index0,
                    const Tensor& source0) {
+    if (intercepted(scatter_add_info))
+        return dispatched(
+            scatter_add_info, [](const auto&... a) { return scatter_add(a...); }, x0, asked_dim,
+            index0, source0);
     const auto [x, whole_source] = autocast(scatter_add_info, x0, source0);
     const int dim = wrap_dim("scatter_add", asked_dim, x.rank());
     one_type(scatter_add_info, {x, whole_source});

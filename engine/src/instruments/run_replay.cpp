@@ -1,12 +1,8 @@
 #include "instruments/run_replay.h"
 
-#include <stdlib.h>
-
-#include <cerrno>
-#include <system_error>
-
 #include "engine/checkpoint.h"
 #include "engine/error.h"
+#include "instruments/scratch_folder.h"
 #include "store/stored_run.h"
 #include "train/run_loop.h"
 #include "train/saved_run.h"
@@ -15,30 +11,6 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A new folder that goes with the object.
-class ScratchFolder {
-public:
-    ScratchFolder() : path_((fs::temp_directory_path() / "halftone-replay-XXXXXX").string()) {
-        std::string name = path_.string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw Error(ErrorCode::io, msg("No temporary folder could be made in {}: {}.",
-                                           fs::temp_directory_path().string(),
-                                           std::generic_category().message(errno)));
-        }
-        path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 StoredRun own_run(const fs::path& folder, std::int64_t step) {
     StoredRun run = read_stored_run(folder);

@@ -1,6 +1,7 @@
 #include "linalg/addmm.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/wide.h"
@@ -67,6 +68,10 @@ Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const T
 }
 
 Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
+    if (intercepted(addmm_info))
+        return dispatched(
+            addmm_info, [](const auto&... args) { return addmm(args...); }, c0, a0, b0, beta,
+            alpha);
     check_rank(addmm_info, a0, 2);
     check_rank(addmm_info, b0, 2);
     const auto [c, a, b] = autocast(addmm_info, c0, a0, b0);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/constant.h"
 #include "core/result_type.h"
@@ -95,6 +96,9 @@ const OpInfo pdist_info{"pdist",
                         run_pdist};
 
 Tensor dist(const Tensor& x0, const Tensor& y0, double p) {
+    if (intercepted(dist_info))
+        return dispatched(
+            dist_info, [](const auto&... a) { return dist(a...); }, x0, y0, p);
     const auto [x, y] = autocast(dist_info, x0, y0);
     check_floating(dist_info, x);
     check_floating(dist_info, y);
@@ -107,6 +111,9 @@ Tensor dist(const Tensor& x0, const Tensor& y0, double p) {
 }
 
 Tensor cdist(const Tensor& a0, const Tensor& b0, double p) {
+    if (intercepted(cdist_info))
+        return dispatched(
+            cdist_info, [](const auto&... a) { return cdist(a...); }, a0, b0, p);
     const auto [a, b] = autocast(cdist_info, a0, b0);
     const DType out = one_type(cdist_info, {a, b});
     check_order(cdist_info, p);
@@ -119,6 +126,9 @@ Tensor cdist(const Tensor& a0, const Tensor& b0, double p) {
 }
 
 Tensor pdist(const Tensor& x0, double p) {
+    if (intercepted(pdist_info))
+        return dispatched(
+            pdist_info, [](const auto&... a) { return pdist(a...); }, x0, p);
     const auto [x] = autocast(pdist_info, x0);
     check_floating(pdist_info, x);
     check_rank(pdist_info, x, 2);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "engine/error.h"
@@ -211,6 +212,9 @@ const OpInfo einsum_info{"einsum",
                          run};
 
 Tensor einsum(const std::string& equation, const TensorList& given) {
+    if (intercepted(einsum_info))
+        return dispatched(
+            einsum_info, [](const auto&... a) { return einsum(a...); }, equation, given);
     if (given.empty()) throw Error(ErrorCode::value, "einsum: there are no operands");
     const TensorList operands = autocast_list(einsum_info, given);
     for (const auto& x : operands) one_type(einsum_info, {operands[0], x});

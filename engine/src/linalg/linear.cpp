@@ -1,6 +1,7 @@
 #include "linalg/linear.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "engine/error.h"
@@ -84,6 +85,9 @@ Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) 
 }  // namespace
 
 Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
+    if (intercepted(linear_info))
+        return dispatched(
+            linear_info, [](const auto&... a) { return linear(a...); }, x0, weight0, bias0);
     const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
     one_type(linear_info, {x, weight, bias});
     if (weight.rank() == 1) return linear_vector(x, weight, bias);

@@ -1,6 +1,7 @@
 #include "linalg/matmul.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/wide.h"
@@ -92,18 +93,27 @@ Tensor wide_product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b
 }
 
 Tensor mm(const Tensor& a, const Tensor& b) {
+    if (intercepted(mm_info))
+        return dispatched(
+            mm_info, [](const auto&... args) { return mm(args...); }, a, b);
     check_rank(mm_info, a, 2);
     check_rank(mm_info, b, 2);
     return product(a, false, b, false);
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b) {
+    if (intercepted(bmm_info))
+        return dispatched(
+            bmm_info, [](const auto&... args) { return bmm(args...); }, a, b);
     check_rank(bmm_info, a, 3);
     check_rank(bmm_info, b, 3);
     return product(a, false, b, false);
 }
 
 Tensor mv(const Tensor& matrix0, const Tensor& vector0) {
+    if (intercepted(mv_info))
+        return dispatched(
+            mv_info, [](const auto&... args) { return mv(args...); }, matrix0, vector0);
     check_rank(mv_info, matrix0, 2);
     check_rank(mv_info, vector0, 1);
     const auto [matrix, vector] = autocast(mv_info, matrix0, vector0);
@@ -115,6 +125,9 @@ Tensor mv(const Tensor& matrix0, const Tensor& vector0) {
 }
 
 Tensor dot(const Tensor& a0, const Tensor& b0) {
+    if (intercepted(dot_info))
+        return dispatched(
+            dot_info, [](const auto&... args) { return dot(args...); }, a0, b0);
     check_rank(dot_info, a0, 1);
     check_rank(dot_info, b0, 1);
     const auto [a, b] = autocast(dot_info, a0, b0);
@@ -171,6 +184,9 @@ Shape without(const Shape& shape, int dim) {
 }  // namespace
 
 Tensor matmul(const Tensor& a0, const Tensor& b0) {
+    if (intercepted(matmul_info))
+        return dispatched(
+            matmul_info, [](const auto&... args) { return matmul(args...); }, a0, b0);
     const auto [a, b] = autocast(matmul_info, a0, b0);
     one_type(matmul_info, {a, b});
     check_shapes(matmul_info, a.rank() > 0 && b.rank() > 0, a, b);

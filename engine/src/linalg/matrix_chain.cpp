@@ -1,6 +1,7 @@
 #include "linalg/matrix_chain.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "engine/error.h"
 #include "linalg/matmul.h"
@@ -93,11 +94,17 @@ const OpInfo linalg_multi_dot_info{"linalg_multi_dot",
                                    run<linalg_multi_dot>};
 
 Tensor chain_matmul(const TensorList& matrices) {
+    if (intercepted(chain_matmul_info))
+        return dispatched(
+            chain_matmul_info, [](const auto&... a) { return chain_matmul(a...); }, matrices);
     check_count(chain_matmul_info, matrices, 1);
     return chain(chain_matmul_info, autocast_list(chain_matmul_info, matrices));
 }
 
 Tensor linalg_multi_dot(const TensorList& given) {
+    if (intercepted(linalg_multi_dot_info))
+        return dispatched(
+            linalg_multi_dot_info, [](const auto&... a) { return linalg_multi_dot(a...); }, given);
     check_count(linalg_multi_dot_info, given, 2);
     TensorList tensors = autocast_list(linalg_multi_dot_info, given);
     const Tensor first = tensors.front(), last = tensors.back();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -115,6 +116,10 @@ Tensor nuclear_of(const OpInfo& info, const Tensor& x, Ints dims) {
 
 Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord, const Ints& dims, bool keepdim,
                           std::optional<DType> dtype) {
+    if (intercepted(linalg_matrix_norm_info))
+        return dispatched(
+            linalg_matrix_norm_info, [](const auto&... a) { return linalg_matrix_norm(a...); }, x,
+            ord, dims, keepdim, dtype);
     const OpInfo& info = linalg_matrix_norm_info;
     check_floating(info, x);
     const DType out = autocast_result(info, x, dtype);
@@ -133,6 +138,10 @@ Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord, const Ints& d
 }
 
 Tensor frobenius_norm(const Tensor& x0, const Ints& dims, bool keepdim) {
+    if (intercepted(frobenius_norm_info))
+        return dispatched(
+            frobenius_norm_info, [](const auto&... a) { return frobenius_norm(a...); }, x0, dims,
+            keepdim);
     const auto [x] = autocast(frobenius_norm_info, x0);
     check_floating(frobenius_norm_info, x);
     if (dims.size() > 2)
@@ -145,6 +154,10 @@ Tensor frobenius_norm(const Tensor& x0, const Ints& dims, bool keepdim) {
 }
 
 Tensor nuclear_norm(const Tensor& x0, const Ints& dims, bool keepdim) {
+    if (intercepted(nuclear_norm_info))
+        return dispatched(
+            nuclear_norm_info, [](const auto&... a) { return nuclear_norm(a...); }, x0, dims,
+            keepdim);
     const auto [x] = autocast(nuclear_norm_info, x0);
     check_floating(nuclear_norm_info, x);
     const NoAutocast inside(x.device().kind);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -165,11 +166,18 @@ Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, doub
 }
 
 Tensor norm(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype, double p) {
+    if (intercepted(norm_info))
+        return dispatched(
+            norm_info, [](const auto&... a) { return norm(a...); }, x, dims, keepdim, dtype, p);
     return norm_as(norm_info, x, p, dims, keepdim, dtype);
 }
 
 Tensor linalg_vector_norm(const Tensor& x, double ord, const Ints& dims, bool keepdim,
                           std::optional<DType> dtype) {
+    if (intercepted(linalg_vector_norm_info))
+        return dispatched(
+            linalg_vector_norm_info, [](const auto&... a) { return linalg_vector_norm(a...); }, x,
+            ord, dims, keepdim, dtype);
     return norm_as(linalg_vector_norm_info, x, ord, dims, keepdim, dtype);
 }
 

@@ -1,6 +1,7 @@
 #include "linalg/products.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/result_type.h"
@@ -66,6 +67,10 @@ const OpInfo addr_info{"addr",
                        run<addr>};
 
 Tensor baddbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double beta, double alpha) {
+    if (intercepted(baddbmm_info))
+        return dispatched(
+            baddbmm_info, [](const auto&... a) { return baddbmm(a...); }, c0, b10, b20, beta,
+            alpha);
     const auto [c, b1, b2] = autocast(baddbmm_info, c0, b10, b20);
     one_type(baddbmm_info, {c, b1, b2});
     check_batches(baddbmm_info, b1, b2);
@@ -73,6 +78,9 @@ Tensor baddbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double be
 }
 
 Tensor addbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double beta, double alpha) {
+    if (intercepted(addbmm_info))
+        return dispatched(
+            addbmm_info, [](const auto&... a) { return addbmm(a...); }, c0, b10, b20, beta, alpha);
     const auto [c, b1, b2] = autocast(addbmm_info, c0, b10, b20);
     one_type(addbmm_info, {c, b1, b2});
     check_batches(addbmm_info, b1, b2);
@@ -85,6 +93,10 @@ Tensor addbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double bet
 
 Tensor addmv(const Tensor& c0, const Tensor& matrix0, const Tensor& vector0, double beta,
              double alpha) {
+    if (intercepted(addmv_info))
+        return dispatched(
+            addmv_info, [](const auto&... a) { return addmv(a...); }, c0, matrix0, vector0, beta,
+            alpha);
     const auto [c, matrix, vector] = autocast(addmv_info, c0, matrix0, vector0);
     one_type(addmv_info, {c, matrix, vector});
     check_rank(addmv_info, matrix, 2);
@@ -96,6 +108,9 @@ Tensor addmv(const Tensor& c0, const Tensor& matrix0, const Tensor& vector0, dou
 }
 
 Tensor addr(const Tensor& c0, const Tensor& v10, const Tensor& v20, double beta, double alpha) {
+    if (intercepted(addr_info))
+        return dispatched(
+            addr_info, [](const auto&... a) { return addr(a...); }, c0, v10, v20, beta, alpha);
     const auto [c, v1, v2] = autocast(addr_info, c0, v10, v20);
     for (const auto& x : {c, v1, v2}) check_floating(addr_info, x);
     check_rank(addr_info, v1, 1);

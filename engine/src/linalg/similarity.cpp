@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "core/wide.h"
@@ -105,6 +106,10 @@ const OpInfo renorm_info{"renorm",
                          run_renorm};
 
 Tensor cosine_similarity(const Tensor& a0, const Tensor& b0, std::int64_t dim, double eps) {
+    if (intercepted(cosine_similarity_info))
+        return dispatched(
+            cosine_similarity_info, [](const auto&... a) { return cosine_similarity(a...); }, a0,
+            b0, dim, eps);
     const auto [a, b] = autocast(cosine_similarity_info, a0, b0);
     check_floating(cosine_similarity_info, a);
     check_floating(cosine_similarity_info, b);
@@ -117,6 +122,9 @@ Tensor cosine_similarity(const Tensor& a0, const Tensor& b0, std::int64_t dim, d
 }
 
 Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps) {
+    if (intercepted(normalize_info))
+        return dispatched(
+            normalize_info, [](const auto&... a) { return normalize(a...); }, x, p, dim, eps);
     check_floating(normalize_info, x);
     const DType out = autocast_result(linalg_vector_norm_info, x, {});
     const NoAutocast inside(x.device().kind);
@@ -128,6 +136,9 @@ Tensor normalize(const Tensor& x, double p, std::int64_t dim, double eps) {
 }
 
 Tensor renorm(const Tensor& x0, double p, std::int64_t asked_dim, double maxnorm) {
+    if (intercepted(renorm_info))
+        return dispatched(
+            renorm_info, [](const auto&... a) { return renorm(a...); }, x0, p, asked_dim, maxnorm);
     const auto [x] = autocast(renorm_info, x0);
     check_floating(renorm_info, x);
     if (!(p > 0)) throw Error(ErrorCode::value, "renorm: p must be above 0: " + std::to_string(p));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -129,6 +130,10 @@ const OpInfo bilinear_info{
 
 Tensor tensordot(const Tensor& x0, const Tensor& y0, const Integers& dims_x,
                  const Integers& dims_y) {
+    if (intercepted(tensordot_info))
+        return dispatched(
+            tensordot_info, [](const auto&... a) { return tensordot(a...); }, x0, y0, dims_x,
+            dims_y);
     auto [x, y] = autocast(tensordot_info, x0, y0);
     one_type(tensordot_info, {x, y});
     const std::vector<int> in_x = wrapped(dims_x, x), in_y = wrapped(dims_y, y);
@@ -148,6 +153,9 @@ Tensor tensordot(const Tensor& x0, const Tensor& y0, const Integers& dims_x,
 }
 
 Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count) {
+    if (intercepted(tensordot_info))
+        return dispatched(
+            tensordot_info, [](const auto&... a) { return tensordot(a...); }, x, y, count);
     if (count < 0 || count > std::min(x.rank(), y.rank())) {
         throw Error(ErrorCode::value, "tensordot: dims: " + std::to_string(count) +
                                           " dimensions are not in both " + to_string(x.shape()) +
@@ -162,6 +170,10 @@ Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count) {
 }
 
 Tensor bilinear(const Tensor& x10, const Tensor& x20, const Tensor& weight0, const Tensor& bias0) {
+    if (intercepted(bilinear_info))
+        return dispatched(
+            bilinear_info, [](const auto&... a) { return bilinear(a...); }, x10, x20, weight0,
+            bias0);
     const auto [x1, x2, weight, bias] = cast_bilinear(x10, x20, weight0, bias0);
     one_type(bilinear_info, {x1, x2, weight, bias});
     check_bilinear(x1, x2, weight, bias);

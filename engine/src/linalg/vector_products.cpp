@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "core/wide.h"
@@ -96,6 +97,9 @@ const OpInfo kron_info{"kron",
                        run<kron>};
 
 Tensor vdot(const Tensor& a0, const Tensor& b0) {
+    if (intercepted(vdot_info))
+        return dispatched(
+            vdot_info, [](const auto&... args) { return vdot(args...); }, a0, b0);
     check_rank(vdot_info, a0, 1);
     check_rank(vdot_info, b0, 1);
     const auto [a, b] = autocast(vdot_info, a0, b0);
@@ -106,6 +110,10 @@ Tensor vdot(const Tensor& a0, const Tensor& b0) {
 }
 
 Tensor linalg_vecdot(const Tensor& a0, const Tensor& b0, std::int64_t dim) {
+    if (intercepted(linalg_vecdot_info))
+        return dispatched(
+            linalg_vecdot_info, [](const auto&... args) { return linalg_vecdot(args...); }, a0, b0,
+            dim);
     const auto [a, b] = autocast(linalg_vecdot_info, a0, b0);
     one_type(linalg_vecdot_info, {a, b});
     check_shapes(linalg_vecdot_info, a.rank() > 0 && b.rank() > 0, a, b);
@@ -115,21 +123,34 @@ Tensor linalg_vecdot(const Tensor& a0, const Tensor& b0, std::int64_t dim) {
 }
 
 Tensor cross(const Tensor& a0, const Tensor& b0, std::optional<std::int64_t> dim) {
+    if (intercepted(cross_info))
+        return dispatched(
+            cross_info, [](const auto&... args) { return cross(args...); }, a0, b0, dim);
     const auto [a, b] = autocast(cross_info, a0, b0);
     return cross_of(cross_info, a, b, dim ? *dim : first_of_size_three(a));
 }
 
 Tensor linalg_cross(const Tensor& a, const Tensor& b, std::int64_t dim) {
+    if (intercepted(linalg_cross_info))
+        return dispatched(
+            linalg_cross_info, [](const auto&... args) { return linalg_cross(args...); }, a, b,
+            dim);
     return cross_of(linalg_cross_info, a, b, dim);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
+    if (intercepted(outer_info))
+        return dispatched(
+            outer_info, [](const auto&... args) { return outer(args...); }, a, b);
     check_rank(outer_info, a, 1);
     check_rank(outer_info, b, 1);
     return to(mul(reshape(widened(a), {a.size(0), 1}), widened(b)), result_type(a, b));
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
+    if (intercepted(kron_info))
+        return dispatched(
+            kron_info, [](const auto&... args) { return kron(args...); }, a, b);
     const int rank = std::max(a.rank(), b.rank());
     if (2 * rank > Dims::max_rank) {
         throw Error(ErrorCode::shape, "kron: takes ranks up to 4, not " + std::to_string(rank));

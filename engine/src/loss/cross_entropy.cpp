@@ -1,6 +1,7 @@
 #include "loss/cross_entropy.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/check_values.h"
@@ -123,6 +124,10 @@ const OpInfo cross_entropy_info{
 
 Tensor nll_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
                 const ClassLossOptions& options) {
+    if (intercepted(nll_loss_info))
+        return dispatched(
+            nll_loss_info, [](const auto&... a) { return nll_loss(a...); }, x0, target, weight0,
+            options);
     const auto [x, weight] = autocast(nll_loss_info, x0, weight0);
     check_target(nll_loss_info, x, target);
     one_type(nll_loss_info, {x, weight});
@@ -255,6 +260,10 @@ Tensor smooth_loss(const Tensor& log_probs, const Tensor& target, const Tensor& 
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& weight,
                      const ClassLossOptions& options) {
+    if (intercepted(cross_entropy_info))
+        return dispatched(
+            cross_entropy_info, [](const auto&... a) { return cross_entropy(a...); }, logits,
+            target, weight, options);
     check_floating(cross_entropy_info, logits);
     check_target(cross_entropy_info, logits, target);
     const Tensor x = rows_of(logits), rows = reshape(target, {target.numel()});

@@ -1,6 +1,7 @@
 #include "loss/loss.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/check_values.h"
@@ -73,6 +74,9 @@ Tensor reduced(const Tensor& losses, Reduction reduction) {
 }
 
 Tensor mse_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(mse_loss_info))
+        return dispatched(
+            mse_loss_info, [](const auto&... a) { return mse_loss(a...); }, x0, target0, reduction);
     const auto [x, target] = autocast(mse_loss_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     const Tensor error = sub(x, target);
@@ -80,6 +84,9 @@ Tensor mse_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
 }
 
 Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(l1_loss_info))
+        return dispatched(
+            l1_loss_info, [](const auto&... a) { return l1_loss(a...); }, x0, target0, reduction);
     const auto [x, target] = autocast(l1_loss_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     return reduced(abs(sub(x, target)), reduction);
@@ -88,6 +95,11 @@ Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
 Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
                                         const Tensor& weight0, const Tensor& pos_weight0,
                                         Reduction reduction) {
+    if (intercepted(binary_cross_entropy_with_logits_info))
+        return dispatched(
+            binary_cross_entropy_with_logits_info,
+            [](const auto&... a) { return binary_cross_entropy_with_logits(a...); }, x0, target0,
+            weight0, pos_weight0, reduction);
     const auto [x, target, weight, pos_weight] =
         autocast(binary_cross_entropy_with_logits_info, x0, target0, weight0, pos_weight0);
     const NoAutocast inside(x.device().kind);
@@ -141,6 +153,10 @@ Tensor binary_losses(const Tensor& x, const Tensor& target) {
 
 Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tensor& weight0,
                             Reduction reduction) {
+    if (intercepted(binary_cross_entropy_info))
+        return dispatched(
+            binary_cross_entropy_info, [](const auto&... a) { return binary_cross_entropy(a...); },
+            x0, target0, weight0, reduction);
     const auto [x, target, weight] = autocast(binary_cross_entropy_info, x0, target0, weight0);
     one_type(binary_cross_entropy_info, {x, target, weight});
     check_shapes(binary_cross_entropy_info, x.shape() == target.shape(), x, target);

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/check_values.h"
 #include "core/constant.h"
@@ -76,6 +77,10 @@ const OpInfo multilabel_margin_loss_info{"multilabel_margin_loss",
 
 Tensor multi_margin_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
                          const MultiMarginOptions& options) {
+    if (intercepted(multi_margin_loss_info))
+        return dispatched(
+            multi_margin_loss_info, [](const auto&... a) { return multi_margin_loss(a...); }, x0,
+            target, weight0, options);
     const OpInfo& info = multi_margin_loss_info;
     if (options.p != 1 && options.p != 2) {
         throw Error(ErrorCode::value,
@@ -125,6 +130,10 @@ Tensor before_the_end(const Tensor& target) {
 }  // namespace
 
 Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(multilabel_margin_loss_info))
+        return dispatched(
+            multilabel_margin_loss_info,
+            [](const auto&... a) { return multilabel_margin_loss(a...); }, x0, target0, reduction);
     const OpInfo& info = multilabel_margin_loss_info;
     const auto [x] = autocast(info, x0);
     const NoAutocast inside(x.device().kind);

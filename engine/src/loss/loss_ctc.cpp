@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/check_values.h"
 #include "core/constant.h"
@@ -228,6 +229,10 @@ const OpInfo ctc_loss_info{"ctc_loss",
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options) {
+    if (intercepted(ctc_loss_info))
+        return dispatched(
+            ctc_loss_info, [](const auto&... args) { return ctc_loss(args...); }, log_probs,
+            targets, input_lengths, target_lengths, options);
     const NoAutocast inside(log_probs.device().kind);
     const Problem p = problem_of(log_probs, targets, input_lengths, target_lengths, options.blank);
     const Tensor total = total_log(p, forward_pass(p));

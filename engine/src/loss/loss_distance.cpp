@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check_values.h"
 #include "core/result_type.h"
 #include "engine/error.h"
@@ -59,6 +60,10 @@ const OpInfo gaussian_nll_loss_info{
     run_gaussian};
 
 Tensor smooth_l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction, double beta) {
+    if (intercepted(smooth_l1_loss_info))
+        return dispatched(
+            smooth_l1_loss_info, [](const auto&... a) { return smooth_l1_loss(a...); }, x0, target0,
+            reduction, beta);
     if (!(beta >= 0)) {
         throw Error(ErrorCode::value,
                     "smooth_l1_loss: beta must not be negative, got " + std::to_string(beta));
@@ -73,6 +78,10 @@ Tensor smooth_l1_loss(const Tensor& x0, const Tensor& target0, Reduction reducti
 }
 
 Tensor huber_loss(const Tensor& x0, const Tensor& target0, Reduction reduction, double delta) {
+    if (intercepted(huber_loss_info))
+        return dispatched(
+            huber_loss_info, [](const auto&... a) { return huber_loss(a...); }, x0, target0,
+            reduction, delta);
     if (!(delta > 0)) {
         throw Error(ErrorCode::value,
                     "huber_loss: delta must be above 0, got " + std::to_string(delta));
@@ -118,6 +127,10 @@ Tensor clamped_variance(const Tensor& var, double eps) {
 
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
                          const GaussianOptions& options) {
+    if (intercepted(gaussian_nll_loss_info))
+        return dispatched(
+            gaussian_nll_loss_info, [](const auto&... a) { return gaussian_nll_loss(a...); }, x,
+            target, var, options);
     const DType common = loss_type(gaussian_nll_loss_info, {x, target, var});
     const DType type = type_through_f32(x.device().kind, common);
     const NoAutocast inside(x.device().kind);

@@ -1,6 +1,7 @@
 #include "loss/loss_embedding.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "engine/error.h"
@@ -51,6 +52,11 @@ const OpInfo triplet_margin_loss_info{
 
 Tensor cosine_embedding_loss(const Tensor& x10, const Tensor& x20, const Tensor& target0,
                              double margin, Reduction reduction) {
+    if (intercepted(cosine_embedding_loss_info))
+        return dispatched(
+            cosine_embedding_loss_info,
+            [](const auto&... args) { return cosine_embedding_loss(args...); }, x10, x20, target0,
+            margin, reduction);
     const OpInfo& info = cosine_embedding_loss_info;
     const auto [x1, x2, target] = autocast(info, x10, x20, target0);
     const NoAutocast inside(x1.device().kind);
@@ -97,6 +103,11 @@ void check_triplet(const Tensor& anchor, const Tensor& positive, const Tensor& n
 
 Tensor triplet_margin_loss(const Tensor& anchor0, const Tensor& positive0, const Tensor& negative0,
                            const TripletOptions& options) {
+    if (intercepted(triplet_margin_loss_info))
+        return dispatched(
+            triplet_margin_loss_info,
+            [](const auto&... args) { return triplet_margin_loss(args...); }, anchor0, positive0,
+            negative0, options);
     const OpInfo& info = triplet_margin_loss_info;
     const auto [anchor, positive, negative] = autocast(info, anchor0, positive0, negative0);
     const NoAutocast inside(anchor.device().kind);

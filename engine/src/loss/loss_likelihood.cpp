@@ -1,6 +1,7 @@
 #include "loss/loss_likelihood.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/result_type.h"
 #include "engine/error.h"
 #include "loss/loss_wide.h"
@@ -58,6 +59,9 @@ const OpInfo multilabel_soft_margin_loss_info{
     run_multilabel};
 
 Tensor kl_div(const Tensor& x0, const Tensor& target0, const KlDivOptions& options) {
+    if (intercepted(kl_div_info))
+        return dispatched(
+            kl_div_info, [](const auto&... a) { return kl_div(a...); }, x0, target0, options);
     const auto [x, target] = autocast(kl_div_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     const DType type = loss_type(kl_div_info, {x, target});
@@ -71,6 +75,10 @@ Tensor kl_div(const Tensor& x0, const Tensor& target0, const KlDivOptions& optio
 }
 
 Tensor poisson_nll_loss(const Tensor& x0, const Tensor& target0, const PoissonOptions& options) {
+    if (intercepted(poisson_nll_loss_info))
+        return dispatched(
+            poisson_nll_loss_info, [](const auto&... a) { return poisson_nll_loss(a...); }, x0,
+            target0, options);
     const auto [x, target] = autocast(poisson_nll_loss_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     const DType type = loss_type(poisson_nll_loss_info, {x, target});
@@ -88,6 +96,11 @@ Tensor poisson_nll_loss(const Tensor& x0, const Tensor& target0, const PoissonOp
 
 Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const Tensor& weight,
                                    Reduction reduction) {
+    if (intercepted(multilabel_soft_margin_loss_info))
+        return dispatched(
+            multilabel_soft_margin_loss_info,
+            [](const auto&... a) { return multilabel_soft_margin_loss(a...); }, x, target, weight,
+            reduction);
     const OpInfo& info = multilabel_soft_margin_loss_info;
     if (x.rank() == 0) throw Error(ErrorCode::shape, std::string(info.name) + ": x has no classes");
     const DType common =

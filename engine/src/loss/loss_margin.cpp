@@ -1,6 +1,7 @@
 #include "loss/loss_margin.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/result_type.h"
 #include "loss/loss_wide.h"
 #include "pointwise/activation.h"
@@ -49,6 +50,10 @@ const OpInfo soft_margin_loss_info{"soft_margin_loss",
 
 Tensor hinge_embedding_loss(const Tensor& x0, const Tensor& target0, double margin,
                             Reduction reduction) {
+    if (intercepted(hinge_embedding_loss_info))
+        return dispatched(
+            hinge_embedding_loss_info, [](const auto&... a) { return hinge_embedding_loss(a...); },
+            x0, target0, margin, reduction);
     const auto [x, target] = autocast(hinge_embedding_loss_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     const DType type = loss_type(hinge_embedding_loss_info, {x});
@@ -61,6 +66,10 @@ Tensor hinge_embedding_loss(const Tensor& x0, const Tensor& target0, double marg
 
 Tensor margin_ranking_loss(const Tensor& x10, const Tensor& x20, const Tensor& target0,
                            double margin, Reduction reduction) {
+    if (intercepted(margin_ranking_loss_info))
+        return dispatched(
+            margin_ranking_loss_info, [](const auto&... a) { return margin_ranking_loss(a...); },
+            x10, x20, target0, margin, reduction);
     const auto [x1, x2, target] = autocast(margin_ranking_loss_info, x10, x20, target0);
     const NoAutocast inside(x1.device().kind);
     const DType type = loss_type(margin_ranking_loss_info, {x1, x2, target});
@@ -69,6 +78,10 @@ Tensor margin_ranking_loss(const Tensor& x10, const Tensor& x20, const Tensor& t
 }
 
 Tensor soft_margin_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
+    if (intercepted(soft_margin_loss_info))
+        return dispatched(
+            soft_margin_loss_info, [](const auto&... a) { return soft_margin_loss(a...); }, x0,
+            target0, reduction);
     const auto [x, target] = autocast(soft_margin_loss_info, x0, target0);
     const NoAutocast inside(x.device().kind);
     const DType type = loss_type(soft_margin_loss_info, {x, target});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/module_names.h"
 #include "engine/error.h"
 #include "models/model_descriptor.h"
 
@@ -51,7 +52,10 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
                                   std::optional<std::int64_t> seed, const Device& device) {
     const ModelDescriptor& kind = model_descriptor(config.kind);
     const TypedOptions options(config.options, kind.options);
-    return kind.make({options, shape, seed, device});
+    const ModuleNames modules;
+    std::unique_ptr<Model> model = kind.make({options, shape, seed, device});
+    model->modules.assign(modules.names().begin(), modules.names().end());
+    return model;
 }
 
 std::int64_t Model::parameter_count() const {

@@ -43,6 +43,7 @@ public:
     StepRandom* random = nullptr;   ///< of dropout in training; set for the time of a step
     bool sparse_gradients = false;  ///< of embedding tables (index/sparse.h)
     bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
+    std::vector<std::string> modules;  ///< full names of those that it opens; set by make_model()
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
     const std::vector<Parameter>& buffers() const { return registry_.buffers; }
     /// Second names of tied parameters.

@@ -1,10 +1,12 @@
 #include "norm/batch_norm.h"
 
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "engine/error.h"
 #include "kernels/batch_norm.h"
+#include "kernels/elementwise.h"
 #include "norm/batch_norm_backward.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
@@ -127,6 +129,42 @@ Tensor image_of(const Tensor& x) {
 /// The kernels walk parameters flat; a view with gaps is copied first.
 Tensor dense_parameter(const Tensor& t) { return t.defined() ? contiguous(t) : t; }
 
+/// A running statistic for an x of another type than the model's, and its way back.
+class Statistic {
+public:
+    Statistic(const Tensor& kept, const Tensor& x)
+        : kept_(kept), used_(companion(kept.defined() ? kept.detach() : kept, x)) {}
+    const Tensor& used() const { return used_; }
+    /// Writes it back where it was converted.
+    void put_back() const {
+        if (!kept_.defined() || kept_.dtype() == used_.dtype()) return;
+        on(kept_.device(), kernels::cpu::cast, kernels::cuda::cast)(kept_.array(), used_.array(),
+                                                                    current_stream());
+        kept_.bump_version();
+    }
+
+private:
+    Tensor kept_, used_;
+};
+
+/// A call whose type may be forced: x and the residual are cast, companions as far as x asks.
+template <typename F>
+Tensor forceable(const OpInfo& info, const Tensor& x, const Tensor& residual,
+                 const BatchNormTensors& t, bool training, const F& normalized) {
+    const auto call = [&](const Tensor& from, const Tensor& added) {
+        const Statistic mean(t.running_mean, from), var(t.running_var, from);
+        const Tensor y = normalized(
+            from, added,
+            {companion(t.weight, from), companion(t.bias, from), mean.used(), var.used()});
+        if (training) {
+            mean.put_back();
+            var.put_back();
+        }
+        return y;
+    };
+    return dispatched(info, call, x, residual);
+}
+
 /// Order of the inputs on the tape: x, weight, bias, residual.
 Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
                  const BatchNormTensors& t, const BatchNormOptions& options, bool relu) {
@@ -185,9 +223,22 @@ const OpInfo batch_norm_relu_info{
     "batch_norm, addition and relu in one pass over memory, rounded once.",
     run_batch_norm_relu};
 
+Tensor companion(const Tensor& t, const Tensor& x) {
+    const bool fits = !t.defined() || t.dtype() == x.dtype() || t.dtype() == DType::f32;
+    return fits ? t : to(t, DType::f32);
+}
+
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
+    if (intercepted(batch_norm_info)) {
+        return forceable(batch_norm_info, x, {}, {weight, bias, running_mean, running_var},
+                         training,
+                         [&](const Tensor& from, const Tensor&, const BatchNormTensors& t) {
+                             return batch_norm(from, t.weight, t.bias, t.running_mean,
+                                               t.running_var, training, momentum, eps);
+                         });
+    }
     return normalize(batch_norm_info, x, {},
                      {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
                      {training, momentum, eps}, false);
@@ -196,6 +247,14 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
 Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& weight,
                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
                        bool training, double momentum, double eps) {
+    if (intercepted(batch_norm_relu_info)) {
+        return forceable(batch_norm_relu_info, x, residual,
+                         {weight, bias, running_mean, running_var}, training,
+                         [&](const Tensor& from, const Tensor& added, const BatchNormTensors& t) {
+                             return batch_norm_relu(from, added, t.weight, t.bias, t.running_mean,
+                                                    t.running_var, training, momentum, eps);
+                         });
+    }
     if (residual.defined() && (residual.dtype() != x.dtype() || !(residual.shape() == x.shape()))) {
         return relu(
             add(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps),

@@ -1,6 +1,7 @@
 #include "norm/group_norm.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -42,6 +43,10 @@ const OpInfo group_norm_info{
 
 Tensor group_norm(const Tensor& x0, std::int64_t num_groups, const Tensor& weight0,
                   const Tensor& bias0, double eps) {
+    if (intercepted(group_norm_info))
+        return dispatched(
+            group_norm_info, [](const auto&... a) { return group_norm(a...); }, x0, num_groups,
+            weight0, bias0, eps);
     const auto [x, weight, bias] = autocast(group_norm_info, x0, weight0, bias0);
     check(x, num_groups, weight, bias);
     const NoAutocast inside(x.device().kind);

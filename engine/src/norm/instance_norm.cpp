@@ -1,5 +1,6 @@
 #include "norm/instance_norm.h"
 
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -72,6 +73,13 @@ const OpInfo instance_norm_info{
 Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                      const Tensor& weight, const Tensor& bias, bool use_input_stats,
                      double momentum, double eps) {
+    if (intercepted(instance_norm_info)) {
+        const auto call = [&](const Tensor& from) {
+            return instance_norm(from, running_mean, running_var, companion(weight, from),
+                                 companion(bias, from), use_input_stats, momentum, eps);
+        };
+        return dispatched(instance_norm_info, call, x);
+    }
     check(x, {running_mean, running_var, weight, bias}, use_input_stats);
     const std::int64_t samples = x.size(0), instances = samples * x.size(1);
     if (x.numel() == 0) return reshape(x, x.shape());

@@ -1,6 +1,7 @@
 #include "norm/layer_norm.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -79,11 +80,19 @@ const OpInfo rms_norm_info{
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps) {
+    if (intercepted(layer_norm_info))
+        return dispatched(
+            layer_norm_info, [](const auto&... a) { return layer_norm(a...); }, x, normalized_shape,
+            weight, bias, eps);
     return normalized(layer_norm_info, x, weight, bias, normalized_shape, eps, false).y;
 }
 
 TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                              const Tensor& bias, double eps) {
+    if (intercepted(native_layer_norm_info))
+        return dispatched(
+            native_layer_norm_info, [](const auto&... a) { return native_layer_norm(a...); }, x,
+            normalized_shape, weight, bias, eps);
     const RowNorm made =
         normalized(native_layer_norm_info, x, weight, bias, normalized_shape, eps, false);
     Shape shape = x.shape();
@@ -98,6 +107,10 @@ TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, con
 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                 std::optional<double> eps) {
+    if (intercepted(rms_norm_info))
+        return dispatched(
+            rms_norm_info, [](const auto&... a) { return rms_norm(a...); }, x, normalized_shape,
+            weight, eps);
     return normalized(rms_norm_info, x, weight, {}, normalized_shape, eps, true).y;
 }
 

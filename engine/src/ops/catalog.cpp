@@ -37,6 +37,7 @@
 #include "norm/group_norm.h"
 #include "norm/instance_norm.h"
 #include "norm/layer_norm.h"
+#include "ops/forceable.h"
 #include "pointwise/activation.h"
 #include "pointwise/binary.h"
 #include "pointwise/compare.h"
@@ -189,7 +190,7 @@ std::vector<OpSummary> ops() {
     std::vector<OpSummary> out;
     for (const auto* info : infos) {
         out.push_back({info->name, info->signature, name(info->policy), info->derivatives,
-                       info->why, info->flushes_subnormals});
+                       info->why, info->flushes_subnormals, is_forceable(*info)});
     }
     return out;
 }

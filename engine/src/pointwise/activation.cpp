@@ -1,6 +1,7 @@
 #include "pointwise/activation.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/layout.h"
@@ -153,12 +154,18 @@ const OpInfo log_sigmoid_info{"logsigmoid",
                               run_unary<log_sigmoid>};
 
 Tensor tanh(const Tensor& x) {
+    if (intercepted(tanh_info))
+        return dispatched(
+            tanh_info, [](const auto&... a) { return tanh(a...); }, x);
     const Tensor y = unary_kernel(tanh_info, x, UnaryOp::tanh);
     return record(tanh_info, {x}, y, {save_output(y)},
                   [](const Tensor& dy, const Saved& saved) { return tanh_backward(dy, saved[0]); });
 }
 
 Tensor sigmoid(const Tensor& x) {
+    if (intercepted(sigmoid_info))
+        return dispatched(
+            sigmoid_info, [](const auto&... a) { return sigmoid(a...); }, x);
     const Tensor y = unary_kernel(sigmoid_info, x, UnaryOp::sigmoid);
     return record(sigmoid_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
         return sigmoid_backward(dy, saved[0]);
@@ -166,17 +173,26 @@ Tensor sigmoid(const Tensor& x) {
 }
 
 Tensor relu(const Tensor& x) {
+    if (intercepted(relu_info))
+        return dispatched(
+            relu_info, [](const auto&... a) { return relu(a...); }, x);
     const Tensor y = unary_kernel(relu_info, x, UnaryOp::relu);
     return record(relu_info, {x}, y, {save_output(y)},
                   [](const Tensor& dy, const Saved& saved) { return relu_backward(dy, saved[0]); });
 }
 
 Tensor gelu(const Tensor& x) {
+    if (intercepted(gelu_info))
+        return dispatched(
+            gelu_info, [](const auto&... a) { return gelu(a...); }, x);
     return record(gelu_info, {x}, unary_kernel(gelu_info, x, UnaryOp::gelu), {save(x)},
                   [](const Tensor& dy, const Saved& saved) { return gelu_backward(dy, saved[0]); });
 }
 
 Tensor log_sigmoid(const Tensor& x) {
+    if (intercepted(log_sigmoid_info))
+        return dispatched(
+            log_sigmoid_info, [](const auto&... a) { return log_sigmoid(a...); }, x);
     check_floating(log_sigmoid_info, x);
     Tensor y;
     {
@@ -193,6 +209,9 @@ Tensor log_sigmoid(const Tensor& x) {
 }
 
 Tensor silu(const Tensor& x) {
+    if (intercepted(silu_info))
+        return dispatched(
+            silu_info, [](const auto&... a) { return silu(a...); }, x);
     return pointwise(
         silu_info, x, [](const Tensor& w) { return mul(w, sigmoid(w)); },
         [](const Tensor& w) {
@@ -201,6 +220,9 @@ Tensor silu(const Tensor& x) {
 }
 
 Tensor mish(const Tensor& x) {
+    if (intercepted(mish_info))
+        return dispatched(
+            mish_info, [](const auto&... a) { return mish(a...); }, x);
     return pointwise(
         mish_info, x, [](const Tensor& w) { return mul(w, tanh(soft_plus(w))); },
         [](const Tensor& w) {
@@ -210,6 +232,9 @@ Tensor mish(const Tensor& x) {
 }
 
 Tensor softplus(const Tensor& x, double beta, double threshold) {
+    if (intercepted(softplus_info))
+        return dispatched(
+            softplus_info, [](const auto&... a) { return softplus(a...); }, x, beta, threshold);
     const auto straight = [beta, threshold](const Tensor& w) {
         return greater(mul(w, beta), scalar_like(w, threshold));
     };
@@ -224,6 +249,9 @@ Tensor softplus(const Tensor& x, double beta, double threshold) {
 }
 
 Tensor softsign(const Tensor& x) {
+    if (intercepted(softsign_info))
+        return dispatched(
+            softsign_info, [](const auto&... a) { return softsign(a...); }, x);
     return pointwise(
         softsign_info, x, [](const Tensor& w) { return div(w, add(abs(w), 1.0)); },
         [](const Tensor& w) {
@@ -234,6 +262,9 @@ Tensor softsign(const Tensor& x) {
 }
 
 Tensor tanhshrink(const Tensor& x) {
+    if (intercepted(tanhshrink_info))
+        return dispatched(
+            tanhshrink_info, [](const auto&... a) { return tanhshrink(a...); }, x);
     return pointwise(tanhshrink_info, x, UnaryOp::tanhshrink, [](const Tensor& w) {
         const Tensor t = steady_tanh(w);
         return mul(t, t);
@@ -241,6 +272,9 @@ Tensor tanhshrink(const Tensor& x) {
 }
 
 Tensor gelu_tanh(const Tensor& x) {
+    if (intercepted(gelu_info))
+        return dispatched(
+            gelu_info, [](const auto&... a) { return gelu_tanh(a...); }, x);
     return pointwise(
         gelu_info, x, [](const Tensor& w) { return mul(w, sigmoid(twice_gelu_argument(w))); },
         [](const Tensor& w) {

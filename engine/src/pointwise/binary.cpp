@@ -1,6 +1,7 @@
 #include "pointwise/binary.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/layout.h"
 #include "core/result_type.h"
@@ -231,12 +232,21 @@ const OpInfo atan2_info{"atan2",
                         run<atan2>};
 
 Tensor add(const Tensor& a, const Tensor& b) {
+    if (intercepted(add_info))
+        return dispatched(
+            add_info, [](const auto&... args) { return add(args...); }, a, b);
     return record_sum(add_info, computed(add_info, a, b, BinaryOp::add, false), 1);
 }
 Tensor sub(const Tensor& a, const Tensor& b) {
+    if (intercepted(sub_info))
+        return dispatched(
+            sub_info, [](const auto&... args) { return sub(args...); }, a, b);
     return record_sum(sub_info, computed(sub_info, a, b, BinaryOp::sub, false), -1);
 }
 Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
+    if (intercepted(add_info))
+        return dispatched(
+            add_info, [](const auto&... args) { return add_scaled(args...); }, a, b, alpha);
     const DType dtype = checked_type(add_info, a, b, false);
     if (!is_floating(dtype)) return add(a, to(mul(b, alpha), dtype));
     const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
@@ -253,6 +263,9 @@ Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
     return record_sum(add_info, {a, b, y}, alpha);
 }
 Tensor mul(const Tensor& a, const Tensor& b) {
+    if (intercepted(mul_info))
+        return dispatched(
+            mul_info, [](const auto&... args) { return mul(args...); }, a, b);
     const Computed c = computed(mul_info, a, b, BinaryOp::mul, false);
     const Tensor inputs[] = {c.a, c.b};
     return record_many(
@@ -266,18 +279,33 @@ Tensor mul(const Tensor& a, const Tensor& b) {
         });
 }
 Tensor div(const Tensor& a, const Tensor& b) {
+    if (intercepted(div_info))
+        return dispatched(
+            div_info, [](const auto&... args) { return div(args...); }, a, b);
     return binary(div_info, a, b, BinaryOp::div, true, div_gradient);
 }
 Tensor maximum(const Tensor& a, const Tensor& b) {
+    if (intercepted(maximum_info))
+        return dispatched(
+            maximum_info, [](const auto&... args) { return maximum(args...); }, a, b);
     return binary(maximum_info, a, b, BinaryOp::maximum, false, maximum_gradient);
 }
 Tensor minimum(const Tensor& a, const Tensor& b) {
+    if (intercepted(minimum_info))
+        return dispatched(
+            minimum_info, [](const auto&... args) { return minimum(args...); }, a, b);
     return binary(minimum_info, a, b, BinaryOp::minimum, false, minimum_gradient);
 }
 Tensor pow(const Tensor& a, const Tensor& b) {
+    if (intercepted(pow_info))
+        return dispatched(
+            pow_info, [](const auto&... args) { return pow(args...); }, a, b);
     return binary(pow_info, a, b, BinaryOp::pow, true, pow_gradient);
 }
 Tensor atan2(const Tensor& y, const Tensor& x) {
+    if (intercepted(atan2_info))
+        return dispatched(
+            atan2_info, [](const auto&... args) { return atan2(args...); }, y, x);
     return binary(atan2_info, y, x, BinaryOp::atan2, true, atan2_gradient);
 }
 

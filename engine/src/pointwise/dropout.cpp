@@ -1,5 +1,6 @@
 #include "pointwise/dropout.h"
 
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "engine/error.h"
@@ -37,6 +38,9 @@ const OpInfo dropout_info{"dropout",
                           run_dropout};
 
 Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
+    if (intercepted(dropout_info))
+        return dispatched(
+            dropout_info, [](const auto&... a) { return dropout(a...); }, x, mask, p);
     check_floating(dropout_info, x);
     check_probability(p);
     check_shapes(dropout_info, mask.shape() == x.shape(), x, mask);
@@ -51,6 +55,9 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
 }
 
 Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset) {
+    if (intercepted(dropout_info))
+        return dispatched(
+            dropout_info, [](const auto&... a) { return dropout(a...); }, x, p, source, offset);
     check_probability(p);
     return dropout(x, drawn_mask(x, p, source, offset), p);
 }

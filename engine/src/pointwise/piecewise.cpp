@@ -1,6 +1,7 @@
 #include "pointwise/piecewise.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/result_type.h"
@@ -104,19 +105,33 @@ const OpInfo prelu_info{
     "Listed with the layers that have weights: its weight is cast to 16 bits beside x.",
     run_prelu};
 
-Tensor elu(const Tensor& x, double alpha) { return exponential(elu_info, x, {1, alpha, 1}); }
+Tensor elu(const Tensor& x, double alpha) {
+    if (intercepted(elu_info))
+        return dispatched(
+            elu_info, [](const auto&... a) { return elu(a...); }, x, alpha);
+    return exponential(elu_info, x, {1, alpha, 1});
+}
 
 Tensor selu(const Tensor& x) {
+    if (intercepted(selu_info))
+        return dispatched(
+            selu_info, [](const auto&... a) { return selu(a...); }, x);
     return exponential(selu_info, x,
                        {1.0507009873554804934193349852946, 1.6732632423543772848170429916717, 1});
 }
 
 Tensor celu(const Tensor& x, double alpha) {
+    if (intercepted(celu_info))
+        return dispatched(
+            celu_info, [](const auto&... a) { return celu(a...); }, x, alpha);
     if (alpha == 0) throw Error(ErrorCode::value, "celu: alpha must not be 0");
     return exponential(celu_info, x, {1, alpha, 1 / alpha});
 }
 
 Tensor leaky_relu(const Tensor& x, double negative_slope) {
+    if (intercepted(leaky_relu_info))
+        return dispatched(
+            leaky_relu_info, [](const auto&... a) { return leaky_relu(a...); }, x, negative_slope);
     return pointwise(
         leaky_relu_info, x,
         [=](const Tensor& w) { return where(is_positive(w), w, mul(w, negative_slope)); },
@@ -126,6 +141,9 @@ Tensor leaky_relu(const Tensor& x, double negative_slope) {
 }
 
 Tensor hardtanh(const Tensor& x, double min_val, double max_val) {
+    if (intercepted(hardtanh_info))
+        return dispatched(
+            hardtanh_info, [](const auto&... a) { return hardtanh(a...); }, x, min_val, max_val);
     if (min_val > max_val) {
         throw Error(ErrorCode::value, "hardtanh: min_val " + std::to_string(min_val) +
                                           " is above max_val " + std::to_string(max_val));
@@ -157,6 +175,9 @@ Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
 /// Every type holds 0 and 6, so that nothing is rounded, and y tells where x was clipped: a network
 /// that saves y for its next layer saves nothing more.
 Tensor relu6(const Tensor& x0) {
+    if (intercepted(relu6_info))
+        return dispatched(
+            relu6_info, [](const auto&... a) { return relu6(a...); }, x0);
     const auto [x] = autocast(relu6_info, x0);
     check_floating(relu6_info, x);
     Tensor y;
@@ -171,6 +192,9 @@ Tensor relu6(const Tensor& x0) {
 }
 
 Tensor hardsigmoid(const Tensor& x) {
+    if (intercepted(hardsigmoid_info))
+        return dispatched(
+            hardsigmoid_info, [](const auto&... a) { return hardsigmoid(a...); }, x);
     return pointwise(hardsigmoid_info, x, hard_sigmoid, [](const Tensor& w) {
         const Tensor zero = constant(w, 0);
         const Tensor rising = where(less(w, scalar_like(w, 3)), constant(w, 1.0 / 6), zero);
@@ -179,6 +203,9 @@ Tensor hardsigmoid(const Tensor& x) {
 }
 
 Tensor hardswish(const Tensor& x) {
+    if (intercepted(hardswish_info))
+        return dispatched(
+            hardswish_info, [](const auto&... a) { return hardswish(a...); }, x);
     return pointwise(
         hardswish_info, x, [](const Tensor& w) { return mul(w, hard_sigmoid(w)); },
         [](const Tensor& w) {
@@ -189,6 +216,9 @@ Tensor hardswish(const Tensor& x) {
 }
 
 Tensor threshold(const Tensor& x, double at, double value) {
+    if (intercepted(threshold_info))
+        return dispatched(
+            threshold_info, [](const auto&... a) { return threshold(a...); }, x, at, value);
     return pointwise(
         threshold_info, x,
         [=](const Tensor& w) { return where(at_most(w, at), constant(w, value), w); },
@@ -210,6 +240,9 @@ Tensor beside_channels(const Tensor& weight, const Tensor& x) {
 }  // namespace
 
 Tensor prelu(const Tensor& x0, const Tensor& weight0) {
+    if (intercepted(prelu_info))
+        return dispatched(
+            prelu_info, [](const auto&... a) { return prelu(a...); }, x0, weight0);
     const auto [x, weight] = autocast(prelu_info, x0, weight0);
     const NoAutocast inside(x.device().kind);
     const DType type = one_type(prelu_info, {x, weight});

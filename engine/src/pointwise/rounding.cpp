@@ -1,5 +1,6 @@
 #include "pointwise/rounding.h"
 
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/layout.h"
 #include "core/result_type.h"
@@ -99,13 +100,41 @@ const OpInfo fmod_info{"fmod", CastPolicy::none, "fmod(x, y)", 2, promotes, run_
 const OpInfo remainder_info{"remainder", CastPolicy::none, "remainder(x, y)",
                             2,           promotes,         run_with_number<remainder>};
 
-Tensor floor(const Tensor& x) { return pointwise_flat(floor_info, x, UnaryOp::floor); }
-Tensor ceil(const Tensor& x) { return pointwise_flat(ceil_info, x, UnaryOp::ceil); }
-Tensor round(const Tensor& x) { return pointwise_flat(round_info, x, UnaryOp::round); }
-Tensor trunc(const Tensor& x) { return pointwise_flat(trunc_info, x, UnaryOp::trunc); }
-Tensor sign(const Tensor& x) { return pointwise_flat(sign_info, x, UnaryOp::sign); }
+Tensor floor(const Tensor& x) {
+    if (intercepted(floor_info))
+        return dispatched(
+            floor_info, [](const auto&... args) { return floor(args...); }, x);
+    return pointwise_flat(floor_info, x, UnaryOp::floor);
+}
+Tensor ceil(const Tensor& x) {
+    if (intercepted(ceil_info))
+        return dispatched(
+            ceil_info, [](const auto&... args) { return ceil(args...); }, x);
+    return pointwise_flat(ceil_info, x, UnaryOp::ceil);
+}
+Tensor round(const Tensor& x) {
+    if (intercepted(round_info))
+        return dispatched(
+            round_info, [](const auto&... args) { return round(args...); }, x);
+    return pointwise_flat(round_info, x, UnaryOp::round);
+}
+Tensor trunc(const Tensor& x) {
+    if (intercepted(trunc_info))
+        return dispatched(
+            trunc_info, [](const auto&... args) { return trunc(args...); }, x);
+    return pointwise_flat(trunc_info, x, UnaryOp::trunc);
+}
+Tensor sign(const Tensor& x) {
+    if (intercepted(sign_info))
+        return dispatched(
+            sign_info, [](const auto&... args) { return sign(args...); }, x);
+    return pointwise_flat(sign_info, x, UnaryOp::sign);
+}
 
 Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
+    if (intercepted(clamp_info))
+        return dispatched(
+            clamp_info, [](const auto&... args) { return clamp(args...); }, x, low, high);
     check_floating(clamp_info, x);
     if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
     Tensor y = x.detach();
@@ -124,8 +153,16 @@ Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> h
     });
 }
 
-Tensor fmod(const Tensor& a, const Tensor& b) { return left_over(fmod_info, a, b, BinaryOp::fmod); }
+Tensor fmod(const Tensor& a, const Tensor& b) {
+    if (intercepted(fmod_info))
+        return dispatched(
+            fmod_info, [](const auto&... args) { return fmod(args...); }, a, b);
+    return left_over(fmod_info, a, b, BinaryOp::fmod);
+}
 Tensor remainder(const Tensor& a, const Tensor& b) {
+    if (intercepted(remainder_info))
+        return dispatched(
+            remainder_info, [](const auto&... args) { return remainder(args...); }, a, b);
     return left_over(remainder_info, a, b, BinaryOp::remainder);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "core/wide.h"
@@ -56,10 +57,16 @@ const OpInfo lerp_info{"lerp",
                        run_lerp};
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
+    if (intercepted(addcmul_info))
+        return dispatched(
+            addcmul_info, [](const auto&... args) { return addcmul(args...); }, x, a, b, value);
     return added(addcmul_info, autocast(addcmul_info, x, a, b), value, mul);
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
+    if (intercepted(addcdiv_info))
+        return dispatched(
+            addcdiv_info, [](const auto&... args) { return addcdiv(args...); }, x, a, b, value);
     return added(addcdiv_info, autocast(addcdiv_info, x, a, b), value, div);
 }
 
@@ -80,6 +87,9 @@ Tensor gradient_of(const Tensor& like, const Tensor& x) {
 }  // namespace
 
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
+    if (intercepted(lerp_info))
+        return dispatched(
+            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
     const DType type = one_type(lerp_info, {x, end, weight});
     Tensor y;
     {
@@ -103,6 +113,9 @@ Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
 }
 
 Tensor lerp(const Tensor& x, const Tensor& end, double weight) {
+    if (intercepted(lerp_info))
+        return dispatched(
+            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
     const DType type = one_type(lerp_info, {x, end});
     const NoAutocast inside(x.device().kind);
     const Tensor from = widened(x), to_end = widened(end), way = sub(to_end, from);

@@ -1,6 +1,7 @@
 #include "pointwise/unary.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "pointwise/binary.h"
 #include "pointwise/pointwise.h"
 #include "pointwise/rounding.h"
@@ -48,16 +49,25 @@ const OpInfo erfinv_info{
 const OpInfo exp2_info{"exp2", CastPolicy::none, "exp2(x)", 2, no_entry, run_unary<exp2>};
 
 Tensor neg(const Tensor& x) {
+    if (intercepted(neg_info))
+        return dispatched(
+            neg_info, [](const auto&... a) { return neg(a...); }, x);
     return record(neg_info, {x}, unary_kernel(neg_info, x, UnaryOp::neg), {},
                   [](const Tensor& dy, const Saved&) { return neg(dy); });
 }
 
 Tensor abs(const Tensor& x) {
+    if (intercepted(abs_info))
+        return dispatched(
+            abs_info, [](const auto&... a) { return abs(a...); }, x);
     return record(abs_info, {x}, unary_kernel(abs_info, x, UnaryOp::abs), {save(x)},
                   [](const Tensor& dy, const Saved& saved) { return mul(dy, sign(saved[0])); });
 }
 
 Tensor exp(const Tensor& x0) {
+    if (intercepted(exp_info))
+        return dispatched(
+            exp_info, [](const auto&... a) { return exp(a...); }, x0);
     const auto [x] = autocast(exp_info, x0);
     const Tensor y = unary_kernel(exp_info, x, UnaryOp::exp);
     return record(exp_info, {x}, y, {save_output(y)},
@@ -65,18 +75,27 @@ Tensor exp(const Tensor& x0) {
 }
 
 Tensor log(const Tensor& x0) {
+    if (intercepted(log_info))
+        return dispatched(
+            log_info, [](const auto&... a) { return log(a...); }, x0);
     const auto [x] = autocast(log_info, x0);
     return record(log_info, {x}, unary_kernel(log_info, x, UnaryOp::log), {save(x)},
                   [](const Tensor& dy, const Saved& saved) { return div(dy, saved[0]); });
 }
 
 Tensor sqrt(const Tensor& x) {
+    if (intercepted(sqrt_info))
+        return dispatched(
+            sqrt_info, [](const auto&... a) { return sqrt(a...); }, x);
     const Tensor y = unary_kernel(sqrt_info, x, UnaryOp::sqrt);
     return record(sqrt_info, {x}, y, {save_output(y)},
                   [](const Tensor& dy, const Saved& saved) { return div(dy, mul(saved[0], 2.0)); });
 }
 
 Tensor rsqrt(const Tensor& x0) {
+    if (intercepted(rsqrt_info))
+        return dispatched(
+            rsqrt_info, [](const auto&... a) { return rsqrt(a...); }, x0);
     const auto [x] = autocast(rsqrt_info, x0);
     const Tensor y = unary_kernel(rsqrt_info, x, UnaryOp::rsqrt);
     return record(rsqrt_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
@@ -86,6 +105,9 @@ Tensor rsqrt(const Tensor& x0) {
 }
 
 Tensor reciprocal(const Tensor& x0) {
+    if (intercepted(reciprocal_info))
+        return dispatched(
+            reciprocal_info, [](const auto&... a) { return reciprocal(a...); }, x0);
     const auto [x] = autocast(reciprocal_info, x0);
     const Tensor y = unary_kernel(reciprocal_info, x, UnaryOp::reciprocal);
     return record(
@@ -94,12 +116,18 @@ Tensor reciprocal(const Tensor& x0) {
 }
 
 Tensor square(const Tensor& x0) {
+    if (intercepted(square_info))
+        return dispatched(
+            square_info, [](const auto&... a) { return square(a...); }, x0);
     const auto [x] = autocast(square_info, x0);
     return record(square_info, {x}, unary_kernel(square_info, x, UnaryOp::square), {save(x)},
                   [](const Tensor& dy, const Saved& saved) { return mul(mul(dy, saved[0]), 2.0); });
 }
 
 Tensor expm1(const Tensor& x0) {
+    if (intercepted(expm1_info))
+        return dispatched(
+            expm1_info, [](const auto&... a) { return expm1(a...); }, x0);
     const auto [x] = autocast(expm1_info, x0);
     const Tensor y = unary_kernel(expm1_info, x, UnaryOp::expm1);
     return record(expm1_info, {x}, y, {save_output(y)},
@@ -107,12 +135,18 @@ Tensor expm1(const Tensor& x0) {
 }
 
 Tensor log1p(const Tensor& x0) {
+    if (intercepted(log1p_info))
+        return dispatched(
+            log1p_info, [](const auto&... a) { return log1p(a...); }, x0);
     const auto [x] = autocast(log1p_info, x0);
     return record(log1p_info, {x}, unary_kernel(log1p_info, x, UnaryOp::log1p), {save(x)},
                   [](const Tensor& dy, const Saved& saved) { return div(dy, add(saved[0], 1.0)); });
 }
 
 Tensor log2(const Tensor& x0) {
+    if (intercepted(log2_info))
+        return dispatched(
+            log2_info, [](const auto&... a) { return log2(a...); }, x0);
     const auto [x] = autocast(log2_info, x0);
     constexpr double ln_2 = 0.69314718055994530942;
     return record(
@@ -121,6 +155,9 @@ Tensor log2(const Tensor& x0) {
 }
 
 Tensor log10(const Tensor& x0) {
+    if (intercepted(log10_info))
+        return dispatched(
+            log10_info, [](const auto&... a) { return log10(a...); }, x0);
     const auto [x] = autocast(log10_info, x0);
     constexpr double ln_10 = 2.30258509299404568402;
     return record(
@@ -129,6 +166,9 @@ Tensor log10(const Tensor& x0) {
 }
 
 Tensor erf(const Tensor& x) {
+    if (intercepted(erf_info))
+        return dispatched(
+            erf_info, [](const auto&... a) { return erf(a...); }, x);
     constexpr double two_by_root_pi = 1.12837916709551257390;
     return record(erf_info, {x}, unary_kernel(erf_info, x, UnaryOp::erf), {save(x)},
                   [](const Tensor& dy, const Saved& saved) {
@@ -138,6 +178,9 @@ Tensor erf(const Tensor& x) {
 }
 
 Tensor erfc(const Tensor& x) {
+    if (intercepted(erfc_info))
+        return dispatched(
+            erfc_info, [](const auto&... a) { return erfc(a...); }, x);
     return pointwise(erfc_info, x, UnaryOp::erfc, [](const Tensor& w) {
         constexpr double two_by_root_pi = 1.12837916709551257390;
         return mul(exp(neg(mul(w, w))), -two_by_root_pi);
@@ -145,6 +188,9 @@ Tensor erfc(const Tensor& x) {
 }
 
 Tensor erfinv(const Tensor& x) {
+    if (intercepted(erfinv_info))
+        return dispatched(
+            erfinv_info, [](const auto&... a) { return erfinv(a...); }, x);
     return pointwise(erfinv_info, x, UnaryOp::erfinv, [](const Tensor& w) {
         constexpr double half_root_pi = 0.88622692545275801365;
         const Tensor y = erfinv(w);
@@ -153,6 +199,9 @@ Tensor erfinv(const Tensor& x) {
 }
 
 Tensor exp2(const Tensor& x) {
+    if (intercepted(exp2_info))
+        return dispatched(
+            exp2_info, [](const auto&... a) { return exp2(a...); }, x);
     return pointwise(exp2_info, x, power_of_two, [](const Tensor& w) {
         constexpr double ln_2 = 0.69314718055994530942;
         return mul(power_of_two(w), ln_2);

@@ -1,6 +1,7 @@
 #include "pool/fractional_pool.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/constant.h"
 #include "core/wide.h"
@@ -88,6 +89,11 @@ const OpInfo fractional_max_pool2d_info{
 
 WithIndices fractional_max_pool2d(const Tensor& x0, const Tensor& samples0, const Pair& kernel,
                                   const Pair& size, bool indices) {
+    if (intercepted(fractional_max_pool2d_info))
+        return dispatched(
+            fractional_max_pool2d_info,
+            [](const auto&... a) { return fractional_max_pool2d(a...); }, x0, samples0, kernel,
+            size, indices);
     const OpInfo& info = fractional_max_pool2d_info;
     one_type(info, {x0, samples0});
     const Tensor x = pool_batch(info, x0, 2);

@@ -1,6 +1,7 @@
 #include "pool/lp_pool.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -70,12 +71,21 @@ const OpInfo lp_pool3d_info{
     2,           of_powers,        run<lp_pool3d>};
 
 Tensor lp_pool1d(const Tensor& x, double p, const PoolOptions& options) {
+    if (intercepted(lp_pool1d_info))
+        return dispatched(
+            lp_pool1d_info, [](const auto&... a) { return lp_pool1d(a...); }, x, p, options);
     return lp_pool(lp_pool1d_info, 1, x, p, options);
 }
 Tensor lp_pool2d(const Tensor& x, double p, const PoolOptions& options) {
+    if (intercepted(lp_pool2d_info))
+        return dispatched(
+            lp_pool2d_info, [](const auto&... a) { return lp_pool2d(a...); }, x, p, options);
     return lp_pool(lp_pool2d_info, 2, x, p, options);
 }
 Tensor lp_pool3d(const Tensor& x, double p, const PoolOptions& options) {
+    if (intercepted(lp_pool3d_info))
+        return dispatched(
+            lp_pool3d_info, [](const auto&... a) { return lp_pool3d(a...); }, x, p, options);
     return lp_pool(lp_pool3d_info, 3, x, p, options);
 }
 

@@ -1,5 +1,6 @@
 #include "pool/pool.h"
 
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "engine/error.h"
 #include "pool/pool_parts.h"
@@ -102,18 +103,28 @@ const OpInfo adaptive_max_pool2d_info{"adaptive_max_pool2d",
                                       run_adaptive_max};
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
+    if (intercepted(max_pool2d_info))
+        return dispatched(
+            max_pool2d_info, [](const auto&... a) { return max_pool2d(a...); }, x, options);
     const Tensor batch = pool_batch(max_pool2d_info, x, 2);
     return without_batch(
         max_pool_planes(max_pool2d_info, batch, shape_of(max_pool2d_info, batch, options)).y, x, 2);
 }
 
 WithIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
+    if (intercepted(max_pool2d_info))
+        return dispatched(
+            max_pool2d_info, [](const auto&... a) { return max_pool2d_with_indices(a...); }, x,
+            options);
     const Tensor batch = pool_batch(max_pool2d_info, x, 2);
     return with_indices(
         max_pool_planes(max_pool2d_info, batch, shape_of(max_pool2d_info, batch, options)), x);
 }
 
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
+    if (intercepted(avg_pool2d_info))
+        return dispatched(
+            avg_pool2d_info, [](const auto&... a) { return avg_pool2d(a...); }, x, options);
     const Tensor batch = pool_batch(avg_pool2d_info, x, 2);
     Pool2dShape s = shape_of(avg_pool2d_info, batch, options);
     s.count_include_pad = options.count_include_pad;
@@ -122,12 +133,20 @@ Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size) {
+    if (intercepted(adaptive_avg_pool2d_info))
+        return dispatched(
+            adaptive_avg_pool2d_info, [](const auto&... a) { return adaptive_avg_pool2d(a...); }, x,
+            size);
     const Tensor batch = pool_batch(adaptive_avg_pool2d_info, x, 2);
     const Pool2dShape s = adaptive_shape(adaptive_avg_pool2d_info, batch, size);
     return without_batch(mean_pool_planes(adaptive_avg_pool2d_info, batch, s, true), x, 2);
 }
 
 WithIndices adaptive_max_pool2d(const Tensor& x, const Pair& size) {
+    if (intercepted(adaptive_max_pool2d_info))
+        return dispatched(
+            adaptive_max_pool2d_info, [](const auto&... a) { return adaptive_max_pool2d(a...); }, x,
+            size);
     const Tensor batch = pool_batch(adaptive_max_pool2d_info, x, 2);
     const Pool2dShape s = adaptive_shape(adaptive_max_pool2d_info, batch, size);
     return with_indices(max_pool_planes(adaptive_max_pool2d_info, batch, s), x);

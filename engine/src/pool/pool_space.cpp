@@ -1,5 +1,6 @@
 #include "pool/pool_space.h"
 
+#include "amp/dispatch.h"
 #include "core/constant.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -260,29 +261,59 @@ const OpInfo adaptive_max_pool3d_info{"adaptive_max_pool3d",
                                       run_adaptive_max3d};
 
 WithIndices max_pool1d(const Tensor& x, const PoolOptions& options, bool indices) {
+    if (intercepted(max_pool1d_info))
+        return dispatched(
+            max_pool1d_info, [](const auto&... a) { return max_pool1d(a...); }, x, options,
+            indices);
     return max_pool(max_pool1d_info, 1, x, options, indices);
 }
 WithIndices max_pool3d(const Tensor& x, const PoolOptions& options, bool indices) {
+    if (intercepted(max_pool3d_info))
+        return dispatched(
+            max_pool3d_info, [](const auto&... a) { return max_pool3d(a...); }, x, options,
+            indices);
     return max_pool(max_pool3d_info, 3, x, options, indices);
 }
 WithIndices adaptive_max_pool1d(const Tensor& x, std::int64_t size, bool indices) {
+    if (intercepted(adaptive_max_pool1d_info))
+        return dispatched(
+            adaptive_max_pool1d_info, [](const auto&... a) { return adaptive_max_pool1d(a...); }, x,
+            size, indices);
     return adaptive_max_pool(adaptive_max_pool1d_info, 1, x, {size}, indices);
 }
 WithIndices adaptive_max_pool3d(const Tensor& x, const std::array<std::int64_t, 3>& size,
                                 bool indices) {
+    if (intercepted(adaptive_max_pool3d_info))
+        return dispatched(
+            adaptive_max_pool3d_info, [](const auto&... a) { return adaptive_max_pool3d(a...); }, x,
+            size, indices);
     return adaptive_max_pool(adaptive_max_pool3d_info, 3, x, {size[0], size[1], size[2]}, indices);
 }
 
 Tensor avg_pool1d(const Tensor& x, const PoolOptions& options) {
+    if (intercepted(avg_pool1d_info))
+        return dispatched(
+            avg_pool1d_info, [](const auto&... a) { return avg_pool1d(a...); }, x, options);
     return avg_pool(avg_pool1d_info, 1, x, options);
 }
 Tensor avg_pool3d(const Tensor& x, const PoolOptions& options) {
+    if (intercepted(avg_pool3d_info))
+        return dispatched(
+            avg_pool3d_info, [](const auto&... a) { return avg_pool3d(a...); }, x, options);
     return avg_pool(avg_pool3d_info, 3, x, options);
 }
 Tensor adaptive_avg_pool1d(const Tensor& x, std::int64_t size) {
+    if (intercepted(adaptive_avg_pool1d_info))
+        return dispatched(
+            adaptive_avg_pool1d_info, [](const auto&... a) { return adaptive_avg_pool1d(a...); }, x,
+            size);
     return adaptive_avg_pool(adaptive_avg_pool1d_info, 1, x, {size});
 }
 Tensor adaptive_avg_pool3d(const Tensor& x, const std::array<std::int64_t, 3>& size) {
+    if (intercepted(adaptive_avg_pool3d_info))
+        return dispatched(
+            adaptive_avg_pool3d_info, [](const auto&... a) { return adaptive_avg_pool3d(a...); }, x,
+            size);
     return adaptive_avg_pool(adaptive_avg_pool3d_info, 3, x, {size[0], size[1], size[2]});
 }
 

@@ -1,6 +1,7 @@
 #include "recurrent/recurrent.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "engine/error.h"
 #include "linalg/linear.h"
@@ -242,18 +243,30 @@ const OpInfo gru_info{"gru",
 
 TensorList rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options) {
+    if (intercepted(rnn_tanh_info))
+        return dispatched(
+            rnn_tanh_info, [](const auto&... a) { return rnn_tanh(a...); }, x, h0, params, options);
     return run_network(rnn_tanh_info, RecurrentCell::rnn_tanh, x, {h0}, params, options);
 }
 TensorList rnn_relu(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options) {
+    if (intercepted(rnn_relu_info))
+        return dispatched(
+            rnn_relu_info, [](const auto&... a) { return rnn_relu(a...); }, x, h0, params, options);
     return run_network(rnn_relu_info, RecurrentCell::rnn_relu, x, {h0}, params, options);
 }
 TensorList lstm(const Tensor& x, const TensorList& hx, const TensorList& params,
                 const RecurrentOptions& options) {
+    if (intercepted(lstm_info))
+        return dispatched(
+            lstm_info, [](const auto&... a) { return lstm(a...); }, x, hx, params, options);
     return run_network(lstm_info, RecurrentCell::lstm, x, hx, params, options);
 }
 TensorList gru(const Tensor& x, const Tensor& h0, const TensorList& params,
                const RecurrentOptions& options) {
+    if (intercepted(gru_info))
+        return dispatched(
+            gru_info, [](const auto&... a) { return gru(a...); }, x, h0, params, options);
     return run_network(gru_info, RecurrentCell::gru, x, {h0}, params, options);
 }
 

@@ -1,4 +1,5 @@
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "linalg/linear.h"
 #include "recurrent/recurrent.h"
@@ -62,16 +63,44 @@ const OpInfo gru_cell_info{
     "gru_cell", CastPolicy::low, "gru_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", 2, why, run<gru_cell>};
 
 Tensor rnn_tanh_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
+    if (intercepted(rnn_tanh_cell_info))
+        return dispatched(
+            rnn_tanh_cell_info,
+            [](const auto& x1, const auto& h1, const auto&... w) {
+                return rnn_tanh_cell(x1, h1, {w...});
+            },
+            x, h, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh);
     return step(rnn_tanh_cell_info, RecurrentCell::rnn_tanh, x, h, {}, weights)[0];
 }
 Tensor rnn_relu_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
+    if (intercepted(rnn_relu_cell_info))
+        return dispatched(
+            rnn_relu_cell_info,
+            [](const auto& x1, const auto& h1, const auto&... w) {
+                return rnn_relu_cell(x1, h1, {w...});
+            },
+            x, h, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh);
     return step(rnn_relu_cell_info, RecurrentCell::rnn_relu, x, h, {}, weights)[0];
 }
 TensorList lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c,
                      const CellWeights& weights) {
+    if (intercepted(lstm_cell_info))
+        return dispatched(
+            lstm_cell_info,
+            [](const auto& x1, const auto& h1, const auto& c1, const auto&... w) {
+                return lstm_cell(x1, h1, c1, {w...});
+            },
+            x, h, c, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh);
     return step(lstm_cell_info, RecurrentCell::lstm, x, h, c, weights);
 }
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
+    if (intercepted(gru_cell_info))
+        return dispatched(
+            gru_cell_info,
+            [](const auto& x1, const auto& h1, const auto&... w) {
+                return gru_cell(x1, h1, {w...});
+            },
+            x, h, weights.w_ih, weights.w_hh, weights.b_ih, weights.b_hh);
     return step(gru_cell_info, RecurrentCell::gru, x, h, {}, weights)[0];
 }
 

@@ -1,4 +1,5 @@
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -90,12 +91,20 @@ const OpInfo thnn_fused_gru_cell_info{
 TensorList thnn_fused_lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates,
                                 const Tensor& cx, const Tensor& input_bias,
                                 const Tensor& hidden_bias) {
+    if (intercepted(thnn_fused_lstm_cell_info))
+        return dispatched(
+            thnn_fused_lstm_cell_info, [](const auto&... a) { return thnn_fused_lstm_cell(a...); },
+            input_gates, hidden_gates, cx, input_bias, hidden_bias);
     return fused_cell(thnn_fused_lstm_cell_info, RecurrentCell::lstm, input_gates, hidden_gates, cx,
                       input_bias, hidden_bias);
 }
 TensorList thnn_fused_gru_cell(const Tensor& input_gates, const Tensor& hidden_gates,
                                const Tensor& hx, const Tensor& input_bias,
                                const Tensor& hidden_bias) {
+    if (intercepted(thnn_fused_gru_cell_info))
+        return dispatched(
+            thnn_fused_gru_cell_info, [](const auto&... a) { return thnn_fused_gru_cell(a...); },
+            input_gates, hidden_gates, hx, input_bias, hidden_bias);
     return fused_cell(thnn_fused_gru_cell_info, RecurrentCell::gru, input_gates, hidden_gates, hx,
                       input_bias, hidden_bias);
 }

@@ -1,5 +1,6 @@
 #include "reduce/extremum.h"
 
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "pointwise/binary.h"
@@ -54,9 +55,15 @@ const OpInfo argmin_info{
     run_argmin};
 
 Tensor amax(const Tensor& x, const Ints& dims, bool keepdim) {
+    if (intercepted(amax_info))
+        return dispatched(
+            amax_info, [](const auto&... a) { return amax(a...); }, x, dims, keepdim);
     return extremum(amax_info, x, dims, keepdim, ReduceOp::max);
 }
 Tensor amin(const Tensor& x, const Ints& dims, bool keepdim) {
+    if (intercepted(amin_info))
+        return dispatched(
+            amin_info, [](const auto&... a) { return amin(a...); }, x, dims, keepdim);
     return extremum(amin_info, x, dims, keepdim, ReduceOp::min);
 }
 

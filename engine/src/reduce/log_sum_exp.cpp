@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/result_type.h"
 #include "core/wide.h"
@@ -43,6 +44,9 @@ const OpInfo logsumexp_info{"logsumexp",
                             run};
 
 Tensor logsumexp(const Tensor& x0, const std::vector<std::int64_t>& dims, bool keepdim) {
+    if (intercepted(logsumexp_info))
+        return dispatched(
+            logsumexp_info, [](const auto&... a) { return logsumexp(a...); }, x0, dims, keepdim);
     const auto [x] = autocast(logsumexp_info, x0);
     check_floating(logsumexp_info, x);
     const NoAutocast inside(x.device().kind);

@@ -1,5 +1,7 @@
 #include "reduce/moments.h"
 
+#include "amp/dispatch.h"
+
 #include <algorithm>
 
 #include "core/check.h"
@@ -121,15 +123,30 @@ const OpInfo std_mean_info{"std_mean",
                            run<std_mean_info, std_mean>};
 
 Tensor var(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
+    if (intercepted(var_info))
+        return dispatched(
+            var_info, [](const auto&... a) { return var(a...); }, x, dims, correction, keepdim);
     return moments(var_info, x, dims, correction, keepdim, Spread::variance, false)[0];
 }
 Tensor standard_deviation(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
+    if (intercepted(std_info))
+        return dispatched(
+            std_info, [](const auto&... a) { return standard_deviation(a...); }, x, dims,
+            correction, keepdim);
     return moments(std_info, x, dims, correction, keepdim, Spread::deviation, false)[0];
 }
 TensorList var_mean(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
+    if (intercepted(var_mean_info))
+        return dispatched(
+            var_mean_info, [](const auto&... a) { return var_mean(a...); }, x, dims, correction,
+            keepdim);
     return moments(var_mean_info, x, dims, correction, keepdim, Spread::variance, true);
 }
 TensorList std_mean(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
+    if (intercepted(std_mean_info))
+        return dispatched(
+            std_mean_info, [](const auto&... a) { return std_mean(a...); }, x, dims, correction,
+            keepdim);
     return moments(std_mean_info, x, dims, correction, keepdim, Spread::deviation, true);
 }
 

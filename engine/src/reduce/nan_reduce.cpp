@@ -1,5 +1,6 @@
 #include "reduce/nan_reduce.h"
 
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -59,9 +60,15 @@ const OpInfo nanmean_info{"nanmean", CastPolicy::none, "nanmean(x; dim?, keepdim
                           why,       run<nanmean>};
 
 Tensor nansum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    if (intercepted(nansum_info))
+        return dispatched(
+            nansum_info, [](const auto&... a) { return nansum(a...); }, x, dims, keepdim, dtype);
     return nan_reduced(nansum_info, x, dims, keepdim, dtype, false);
 }
 Tensor nanmean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    if (intercepted(nanmean_info))
+        return dispatched(
+            nanmean_info, [](const auto&... a) { return nanmean(a...); }, x, dims, keepdim, dtype);
     return nan_reduced(nanmean_info, x, dims, keepdim, dtype, true);
 }
 

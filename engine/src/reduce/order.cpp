@@ -1,5 +1,7 @@
 #include "reduce/order.h"
 
+#include "amp/dispatch.h"
+
 #include <limits>
 
 #include "core/check.h"
@@ -144,10 +146,16 @@ Ordered topk(const Tensor& x0, std::int64_t k, std::int64_t asked_dim, bool larg
 }
 
 Ordered median(const Tensor& x, std::int64_t dim, bool keepdim) {
+    if (intercepted(median_info))
+        return dispatched(
+            median_info, [](const auto&... a) { return median(a...); }, x, dim, keepdim);
     return one_chosen(median_info, x, dim, keepdim, middle_place);
 }
 
 Tensor median(const Tensor& x) {
+    if (intercepted(median_info))
+        return dispatched(
+            median_info, [](const auto&... a) { return median(a...); }, x);
     check_floating(median_info, x);
     const ReducePlan plan = reduce_plan("median", x, {});
     Tensor y;
@@ -161,15 +169,31 @@ Tensor median(const Tensor& x) {
 }
 
 Ordered max(const Tensor& x, std::int64_t dim, bool keepdim) {
+    if (intercepted(max_info))
+        return dispatched(
+            max_info, [](const auto&... a) { return max(a...); }, x, dim, keepdim);
     return one_chosen(max_info, x, dim, keepdim,
                       [](const Tensor& v, int d) { return argmax(v, d, true); });
 }
 Ordered min(const Tensor& x, std::int64_t dim, bool keepdim) {
+    if (intercepted(min_info))
+        return dispatched(
+            min_info, [](const auto&... a) { return min(a...); }, x, dim, keepdim);
     return one_chosen(min_info, x, dim, keepdim,
                       [](const Tensor& v, int d) { return argmin(v, d, true); });
 }
 
-Tensor max(const Tensor& x) { return extremum_of_all(max_info, x, ReduceOp::max); }
-Tensor min(const Tensor& x) { return extremum_of_all(min_info, x, ReduceOp::min); }
+Tensor max(const Tensor& x) {
+    if (intercepted(max_info))
+        return dispatched(
+            max_info, [](const auto&... a) { return max(a...); }, x);
+    return extremum_of_all(max_info, x, ReduceOp::max);
+}
+Tensor min(const Tensor& x) {
+    if (intercepted(min_info))
+        return dispatched(
+            min_info, [](const auto&... a) { return min(a...); }, x);
+    return extremum_of_all(min_info, x, ReduceOp::min);
+}
 
 }  // namespace engine

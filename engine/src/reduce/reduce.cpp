@@ -1,6 +1,7 @@
 #include "reduce/reduce.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "engine/error.h"
 #include "pointwise/binary.h"
@@ -40,6 +41,9 @@ const OpInfo argmax_info{
     run_argmax};
 
 Tensor mean(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    if (intercepted(mean_info))
+        return dispatched(
+            mean_info, [](const auto&... a) { return mean(a...); }, x, dims, keepdim, dtype);
     check_result_type("mean", x.dtype());
     const DType out = dtype.value_or(x.dtype());
     check_result_type("mean", out);

@@ -1,6 +1,7 @@
 #include "reduce/scan.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/layout.h"
 #include "core/wide.h"
 #include "engine/error.h"
@@ -141,6 +142,9 @@ const OpInfo prod_info{"prod",
                        run_prod};
 
 Tensor cumsum(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(cumsum_info))
+        return dispatched(
+            cumsum_info, [](const auto&... args) { return cumsum(args...); }, x0, dim, dtype);
     if (!is_floating(x0.dtype()))
         return of_integers(x0, dtype, [&](const Tensor& x) { return cumsum(x, dim, DType::f64); });
     const auto [x, out] = operand(cumsum_info, x0, dtype);
@@ -149,6 +153,9 @@ Tensor cumsum(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
 }
 
 Tensor cumprod(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(cumprod_info))
+        return dispatched(
+            cumprod_info, [](const auto&... args) { return cumprod(args...); }, x0, dim, dtype);
     if (!is_floating(x0.dtype()))
         return of_integers(x0, dtype, [&](const Tensor& x) { return cumprod(x, dim, DType::f64); });
     const auto [x, out] = operand(cumprod_info, x0, dtype);
@@ -158,6 +165,9 @@ Tensor cumprod(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
 
 Tensor prod(const Tensor& x0, std::optional<std::int64_t> dim, bool keepdim,
             std::optional<DType> dtype) {
+    if (intercepted(prod_info))
+        return dispatched(
+            prod_info, [](const auto&... args) { return prod(args...); }, x0, dim, keepdim, dtype);
     if (!is_floating(x0.dtype())) {
         return of_integers(x0, dtype,
                            [&](const Tensor& x) { return prod(x, dim, keepdim, DType::f64); });

@@ -1,6 +1,7 @@
 #include "reduce/softmax.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/layout.h"
@@ -116,10 +117,16 @@ const OpInfo softmin_info{"softmin",
                           run<softmin>};
 
 Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(softmax_info))
+        return dispatched(
+            softmax_info, [](const auto&... a) { return softmax(a...); }, x, dim, dtype);
     return along(softmax_info, x, dim, SoftmaxForm::plain, dtype);
 }
 
 Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(log_softmax_info))
+        return dispatched(
+            log_softmax_info, [](const auto&... a) { return log_softmax(a...); }, x, dim, dtype);
     return along(log_softmax_info, x, dim, SoftmaxForm::log, dtype);
 }
 
@@ -128,6 +135,9 @@ Tensor masked_softmax(const Tensor& scores) {
 }
 
 Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
+    if (intercepted(softmin_info))
+        return dispatched(
+            softmin_info, [](const auto&... a) { return softmin(a...); }, x, dim, dtype);
     return softmax(neg(x), dim, dtype);
 }
 

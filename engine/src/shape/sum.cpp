@@ -1,6 +1,7 @@
 #include "shape/sum.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "engine/error.h"
 #include "shape/reduce_plan.h"
@@ -25,6 +26,9 @@ const OpInfo sum_info{"sum",
                       run};
 
 Tensor sum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    if (intercepted(sum_info))
+        return dispatched(
+            sum_info, [](const auto&... a) { return sum(a...); }, x, dims, keepdim, dtype);
     if (!is_floating(x.dtype())) {
         const Tensor wide = sum(to(x, DType::f64), dims, keepdim, DType::f64);
         return to(wide, dtype.value_or(DType::i64));

@@ -82,6 +82,10 @@ std::vector<FieldInfo> precision_fields() {
          "Multiplies the loss before the backward pass so that small fp16 gradients do not "
          "underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.",
          ""},
+        {"precision.force", "Forced types",
+         "Types of modules and operations over all other settings, such as {\"layer1\": "
+         "\"fp32\", \"fc:linear\": \"bf16\"}. The most specific key decides.",
+         ""},
         {"scaler.preset", "Scaler preset",
          "Production: values for real training. Classroom: the scale moves often enough to watch "
          "in a short run.",

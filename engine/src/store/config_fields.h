@@ -36,6 +36,7 @@ void for_each_setting(Config&& c, F&& f) {
     f("precision.batch_norm", c.precision.batch_norm);
     f("precision.master_weights", c.precision.master_weights);
     f("precision.scaler", c.precision.scaler);
+    f("precision.force", c.precision.force);
     f("scaler.preset", c.scaler.preset);
     f("scaler.init_scale", c.scaler.init_scale);
     f("scaler.growth_factor", c.scaler.growth_factor);

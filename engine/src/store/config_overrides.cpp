@@ -9,6 +9,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view options_prefix = "model.options.";
+constexpr std::string_view force_path = "precision.force";
+
+/// "precision.force.layer1.0.conv1": behind the third dot is a key, whatever dots it has.
+bool is_force_key(std::string_view path) {
+    return path.starts_with(force_path) && path.size() > force_path.size() + 1 &&
+           path[force_path.size()] == '.';
+}
 
 template <typename Field>
 constexpr bool is_word = SettingWord<Field>;
@@ -100,13 +107,15 @@ json override_value(const std::string& text, bool word) {
 void put(json& document, const std::string& path, json value) {
     json* place = &document;
     std::size_t from = 0;
-    for (auto dot = path.find('.'); dot != std::string::npos; dot = path.find('.', from)) {
+    const std::size_t key = is_force_key(path) ? force_path.size() : std::string::npos;
+    for (auto dot = path.find('.'); dot != std::string::npos && from <= key;
+         dot = path.find('.', from)) {
         place = &(*place)[path.substr(from, dot - from)];
         if (!place->is_object()) *place = json::object();  // the override wins over a bad section
         from = dot + 1;
     }
     json& target = (*place)[path.substr(from)];
-    if (target.is_object() && value.is_object()) {
+    if (target.is_object() && value.is_object() && path != force_path) {
         target.update(value);
     } else {
         target = std::move(value);
@@ -140,7 +149,8 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
         const bool option = path.starts_with(options_prefix) &&
                             path.size() > options_prefix.size() &&
                             path.find('.', options_prefix.size()) == std::string::npos;
-        if (!option && !known.has(known.paths, path) && !known.has(known.sections, path)) {
+        if (!option && !is_force_key(path) && !known.has(known.paths, path) &&
+            !known.has(known.sections, path)) {
             refusals.add(path, shown(value), known.allowed(path));
             continue;
         }

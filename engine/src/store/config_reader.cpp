@@ -163,6 +163,19 @@ void ConfigReader::read(std::string_view path, const json& value, Options& field
     });
 }
 
+void ConfigReader::read(std::string_view path, const json& value, ForcedTypes& field) {
+    if (value == "") return;  // none, as a text field has it
+    if (!value.is_object())
+        return refuse(path, value,
+                      msg("use an object of modules and operations, each with a type"));
+    for (const auto& [key, type] : value.items()) {
+        const std::string full = std::string(path) + "." + key;
+        ForcedType forced{};
+        read(full, type, forced);
+        if (!refusals_.refused(full)) field[key] = forced;
+    }
+}
+
 void ConfigReader::read_option(const std::string& path, const json& value, const OptionSpec* spec,
                                OptionValue& option) {
     const bool number = spec != nullptr && std::holds_alternative<double>(spec->default_value);

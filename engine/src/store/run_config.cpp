@@ -24,6 +24,7 @@ ResolvedPrecision resolve(const PrecisionConfig& precision) {
         out.batch_norm = precision.batch_norm.value_or(out.batch_norm);
         out.master_weights = precision.master_weights.value_or(out.master_weights);
         out.scaler = precision.scaler.value_or(out.scaler);
+        out.force = precision.force;
         return out;
     }
     throw Error(ErrorCode::settings, msg("{}: not a precision", precision.preset),

@@ -164,6 +164,11 @@ template <SettingWord E>
 ordered_json to_value(E value) {
     return word_of(value);
 }
+ordered_json to_value(const ForcedTypes& forced) {
+    ordered_json object = ordered_json::object();
+    for (const auto& [key, type] : forced) object[key] = to_value(type);
+    return object;
+}
 template <typename T>
 ordered_json to_value(const std::optional<T>& value) {
     return value ? to_value(*value) : ordered_json();
@@ -218,6 +223,7 @@ ordered_json to_ordered_json(const RunConfig& config) {
         const auto [section, name] = split_path(path);
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set
+        if (std::is_same_v<std::decay_t<decltype(field)>, ForcedTypes> && value.empty()) return;
         if (is_option_group(path)) {
             for (const auto& [option, item] : value.items())
                 document[std::string(section)][option] = item;

@@ -201,9 +201,30 @@ private:
         check_name("precision.preset", c_.precision.preset);
         if (refused("precision.preset")) return;
         const ResolvedPrecision resolved = resolve(c_.precision);
+        check_forced_types();
         require(!resolved.tf32 || c_.device != "cpu", "precision.preset", c_.precision.preset,
                 msg("TF32 needs an NVIDIA Ampere or newer GPU"));
         check_precision_together(resolved);
+    }
+
+    /// What needs no model: modules are looked up when it is made (train/forced_types.h).
+    void check_forced_types() {
+        for (const auto& [key, type] : c_.precision.force) {
+            const std::string field = "precision.force." + key;
+            check_text(field, key);
+            const auto colon = key.find(':');
+            if (colon == std::string::npos) {
+                require(!key.empty(), field, word_of(type),
+                        msg("name a module, an operation, or module:operation"));
+                continue;
+            }
+            const std::string op = key.substr(colon + 1);
+            const bool known = std::ranges::any_of(
+                ops(), [&op](const OpSummary& each) { return each.name == op && each.forceable; });
+            require(known, field, word_of(type),
+                    msg("{} is no operation whose type can be forced; the ops command lists them",
+                        shown(op)));
+        }
     }
 
     void check_precision_together(const ResolvedPrecision& r) {

@@ -101,6 +101,12 @@ RunValue as_value(const OptionValue& value) {
     return std::visit([](const auto& v) { return as_value(v); }, value);
 }
 
+RunValue as_value(const ForcedTypes& forced) {
+    std::vector<std::string> texts;
+    for (const auto& [key, type] : forced) texts.push_back(key + "=" + word_of(type));
+    return as_value(texts);
+}
+
 std::span<const OptionSpec> options_of(std::string_view group, const std::string& kind) {
     for (const auto& [name, specs] : options_by_kind(group)) {
         if (name == kind) return specs;
@@ -147,6 +153,7 @@ RunValue setting(const RunConfig& config, std::string_view path) {
 
 /// The five settings that a preset stands for.
 RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
+    if (name == "force") return as_value(given.force);
     const auto known = precisions();
     const bool has_preset = std::any_of(
         known.begin(), known.end(), [&](const auto& info) { return info.preset == given.preset; });

@@ -3,6 +3,7 @@
 #include "amp/opt_level.h"
 #include "core/cast.h"
 #include "pointwise/binary.h"
+#include "train/forced_types.h"
 
 namespace engine {
 namespace {
@@ -27,7 +28,8 @@ ScalerOptions options_of(const ScalerConfig& config, bool enabled) {
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
                                Model& model, const Device& device)
-    : scaler_(options_of(scaler, precision.scaler == ScalerMode::dynamic)),
+    : force_(force_rules(precision.force, model.modules)),
+      scaler_(options_of(scaler, precision.scaler == ScalerMode::dynamic)),
       watches_f16_(
           precision.scaler != ScalerMode::off &&
           (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {

@@ -3,23 +3,26 @@
 #include <optional>
 
 #include "amp/autocast.h"
+#include "amp/force.h"
 #include "models/model.h"
 #include "scaler/grad_scaler.h"
 #include "tasks/task.h"
 
 namespace engine {
 
-/// The settings of a precision (product.md, section 1) at work: autocast region, casts around the
-/// model, and loss scaler.
+/// The settings of a precision (product.md, section 1) at work: autocast region, forced types,
+/// casts around the model, and loss scaler.
 class MixedPrecision {
 public:
-    /// Casts the model's weights as the settings say.
+    /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
+    /// of a module or operation that there is not.
     MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
                    const Device& device);
 
-    /// f within the autocast region, if there is one.
+    /// f within the autocast region, if there is one, and with the forced types.
     template <typename F>
     auto run(F&& f) const {
+        const ForceScope forced(force_);
         if (!region_) return f();
         const auto entered = region_->enter();
         return f();
@@ -41,6 +44,7 @@ public:
     bool watches_f16() const { return watches_f16_; }
 
 private:
+    std::shared_ptr<const ForceRules> force_;
     std::optional<AutocastRegion> region_;
     TaskStep::Casts casts_;
     GradScaler scaler_;

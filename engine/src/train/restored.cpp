@@ -39,10 +39,16 @@ Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
                whole(saved.training.scaler, "growth_tracker"));
 }
 
+/// Forced types change how a step computes and not what is stored.
+PrecisionConfig stored_precision(PrecisionConfig precision) {
+    precision.force.clear();
+    return precision;
+}
+
 }  // namespace
 
 StateChange change_of(const RunConfig& saved, const RunConfig& now) {
-    return {.same_precision = saved.precision == now.precision,
+    return {.same_precision = stored_precision(saved.precision) == stored_precision(now.precision),
             .same_optimizer = saved.optimizer.kind == now.optimizer.kind};
 }
 

@@ -1,6 +1,7 @@
 #include "vision/grid_sample.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/check.h"
 #include "core/constant.h"
 #include "core/wide.h"
@@ -211,6 +212,10 @@ const OpInfo grid_sample_info{"grid_sample",
 
 Tensor grid_sample(const Tensor& x0, const Tensor& grid0, GridMode mode, GridPadding padding,
                    bool align_corners) {
+    if (intercepted(grid_sample_info))
+        return dispatched(
+            grid_sample_info, [](const auto&... a) { return grid_sample(a...); }, x0, grid0, mode,
+            padding, align_corners);
     const auto [x, grid] = autocast(grid_sampler_info, x0, grid0);
     const NoAutocast inside(x.device().kind);
     one_type(grid_sampler_info, {x, grid});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "core/cast.h"
 #include "core/check.h"
 #include "core/constant.h"
@@ -226,6 +227,10 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
         throw Error(ErrorCode::shape,
                     "upsample: no op of this mode for a tensor of shape " + to_string(x0.shape()));
     }
+    if (intercepted(*info))
+        return dispatched(
+            *info, [](const auto&... a) { return upsample(a...); }, mode, x0, target,
+            align_corners);
     const auto [x] = autocast(*info, x0);
     check_floating(*info, x);
     const NoAutocast inside(x.device().kind);

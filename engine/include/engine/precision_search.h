@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/message.h"
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// Delta debugging for the smallest set of operations that must stay in FP32 when all others run in
+/// FP16 (product.md, section 5).
+
+/// One trial: the operations that stayed in FP32, and the error of the step's gradients.
+struct PrecisionTrial {
+    std::vector<std::string> fp32;  ///< keys, "module:operation"
+    double error = 0;               ///< XrayOutcome::gradient_error
+    bool passed = false;
+};
+
+struct FoundPrecision {
+    /// Every operation in FP16 but for those that must not be: a value of precision.force.
+    ForcedTypes force;
+    std::vector<std::string> fp32;  ///< the keys of the latter; without any one of them it fails
+    std::int64_t operations = 0;    ///< places, a module and an operation each, that were searched
+    double tolerance = 0;
+    double error = 0;  ///< with `fp32` as found
+    std::vector<PrecisionTrial> trials;
+
+    /// A short training with `force` beside one in FP32: mean losses of the last quarter.
+    std::int64_t confirmed_steps = 0;  ///< 0: none was asked for
+    double loss = 0, fp32_loss = 0;
+    std::int64_t skipped = 0;
+};
+
+struct PrecisionSearchOptions {
+    double tolerance = 0.05;          ///< of the error of gradients
+    std::int64_t confirm_steps = 20;  ///< 0: no training
+    /// Called after each trial; false ends the search with Error(state).
+    std::function<bool(const PrecisionTrial&)> on_trial = {};
+};
+
+/// By the first step of these settings. Throws Error; Error(value) where even FP32 alone does not
+/// stay within the tolerance.
+FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOptions& options);
+/// By a step of a run. Throws Error.
+FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
+                                const PrecisionSearchOptions& options);
+
+/// One JSON object.
+std::string to_json(const FoundPrecision& found);
+/// What was found, for a terminal.
+std::string text_of(const FoundPrecision& found);
+
+}  // namespace engine

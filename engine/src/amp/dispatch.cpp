@@ -1,0 +1,134 @@
+#include "amp/dispatch.h"
+
+#include <utility>
+
+#include "core/cast.h"
+#include "core/result_type.h"
+#include "core/tape.h"
+
+namespace engine {
+
+namespace detail {
+
+constinit thread_local bool intercepting = false;
+
+}  // namespace detail
+
+namespace {
+
+constinit thread_local CallObserver* attached = nullptr;
+constinit thread_local const OpInfo* entered = nullptr;
+
+/// Backward runs in the types that the forward ran in; recomputation is forward.
+bool force_holds() noexcept {
+    return autocast_state().force != nullptr && (!in_backward() || recomputing());
+}
+
+/// The type of a result of these in an op without an entry (1.11). Norms take the type of their
+/// input, whatever that of their parameters.
+std::optional<DType> unforced_type(const TensorList& inputs, Device::Kind kind) {
+    std::optional<DType> type;
+    bool with_dims = false;
+    for (const Tensor& each : inputs) {
+        if (!eligible(each, kind) || each.impl()->is_number) continue;
+        const bool dims = each.rank() > 0;
+        if (!type || (dims && !with_dims)) {
+            type = each.dtype();
+        } else if (dims == with_dims) {
+            type = promote(*type, each.dtype());
+        }
+        with_dims = with_dims || dims;
+    }
+    return type;
+}
+
+bool is_norm(const OpInfo& info) {
+    const std::string_view name = info.name;
+    return name.find("batch_norm") != name.npos || name.find("layer_norm") != name.npos ||
+           name == "group_norm" || name == "instance_norm" || name == "rms_norm";
+}
+
+}  // namespace
+
+CallObserverScope::CallObserverScope(CallObserver& observer) noexcept
+    : before_(std::exchange(attached, &observer)) {
+    detail::update_interception();
+}
+CallObserverScope::~CallObserverScope() {
+    attached = before_;
+    detail::update_interception();
+}
+
+namespace detail {
+
+bool wants_dispatch(const OpInfo& info) noexcept {
+    if (entered == &info) {
+        entered = nullptr;
+        return false;
+    }
+    return attached != nullptr || force_holds();
+}
+
+void note_cached_cast(const Tensor& source, const Tensor& cast) {
+    if (attached != nullptr) attached->on_cached_cast(source, cast);
+}
+
+void update_interception() noexcept {
+    intercepting = autocast_state().force != nullptr || attached != nullptr;
+}
+
+Call::Call(const OpInfo& info, const TensorList& inputs, bool typed)
+    : info_(info), observer_(attached) {
+    const auto first = std::ranges::find_if(
+        inputs, [](const Tensor& each) { return eligible(each, each.device().kind); });
+    if (first != inputs.end() && force_holds()) {
+        kind_ = first->device().kind;
+        const bool on = autocast_enabled(kind_);
+        const bool banned = on && info.policy == CastPolicy::banned;
+        if (!banned) rule_ = autocast_state().force->find(current_module(), info.name);
+        if (rule_ != nullptr && !on && !typed)
+            result_type_ = is_norm(info) ? first->dtype() : unforced_type(inputs, kind_);
+    }
+    if (observer_ != nullptr) observer_->on_call({&info_, inputs, rule_});
+}
+
+Call::~Call() {
+    if (entered == &info_) entered = nullptr;
+    if (observer_ != nullptr) observer_->on_return({});
+}
+
+void Call::enter() const noexcept { entered = &info_; }
+
+Tensor Call::cast(const Tensor& tensor) const {
+    // A plain number keeps its digits: it takes part in no type.
+    const bool taken = eligible(tensor, kind_) && !tensor.impl()->is_number;
+    return taken ? autocast_to(tensor, rule_->type) : tensor;
+}
+
+TensorList Call::cast(const TensorList& tensors) const {
+    TensorList out;
+    for (const auto& each : tensors) out.push_back(cast(each));
+    return out;
+}
+
+void Call::restore(Tensor& result) const {
+    if (result_type_ && eligible(result, kind_)) result = to(result, *result_type_);
+}
+
+void Call::returned(std::span<const Tensor> outputs) {
+    if (CallObserver* const observer = std::exchange(observer_, nullptr))
+        observer->on_return(outputs);
+}
+
+void Call::finish(Tensor& result) {
+    restore(result);
+    returned({&result, 1});
+}
+
+void Call::finish(TensorList& results) {
+    for (auto& each : results) restore(each);
+    returned(results);
+}
+
+}  // namespace detail
+}  // namespace engine

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+
+#include "amp/autocast.h"
+#include "amp/force.h"
+#include "core/op.h"
+
+// The entry of every operation that computes: where precision.force replaces the operation's policy
+// and where a trace sees the call before its casts. An operation F of the catalog begins with
+//
+//     if (intercepted(F_info)) return dispatched(F_info, [](const auto&... a) { return F(a...); },
+//                                                x, weight, options);
+//
+// with all of its arguments in order. Without force and trace that is one predictable branch.
+namespace engine {
+
+/// A call as its caller made it.
+struct OpCall {
+    const OpInfo* info;
+    std::span<const Tensor> inputs;  ///< before casts; undefined ones are left out
+    const ForceRule* forced;         ///< the rule that decides; null: the operation's policy
+};
+
+/// Sees the calls of operations on the thread that it is attached to, gradients' too. Calls nest.
+class CallObserver {
+public:
+    virtual ~CallObserver() = default;
+    virtual void on_call(const OpCall& call) = 0;
+    /// The innermost open call ends; also by an exception, then without outputs.
+    virtual void on_return(std::span<const Tensor> outputs) = 0;
+    /// The weight cache answered in place of a cast.
+    virtual void on_cached_cast(const Tensor& source, const Tensor& cast) = 0;
+};
+
+/// Attaches an observer to this thread while it lives, in the place of one before it.
+class CallObserverScope {
+public:
+    explicit CallObserverScope(CallObserver& observer) noexcept;
+    ~CallObserverScope();
+    CallObserverScope(const CallObserverScope&) = delete;
+    CallObserverScope& operator=(const CallObserverScope&) = delete;
+
+private:
+    CallObserver* before_;
+};
+
+namespace detail {
+
+extern constinit thread_local bool intercepting;  // the one branch
+
+/// False once for the call that dispatched() itself makes.
+bool wants_dispatch(const OpInfo& info) noexcept;
+void note_cached_cast(const Tensor& source, const Tensor& cast);
+/// After a change of what intercepts the calls of this thread.
+void update_interception() noexcept;
+
+inline void collect(TensorList& into, const Tensor& tensor) {
+    if (tensor.defined()) into.push_back(tensor);
+}
+inline void collect(TensorList& into, const TensorList& tensors) {
+    for (const auto& each : tensors) collect(into, each);
+}
+template <typename T>
+void collect(TensorList&, const T&) {}
+
+inline bool names_type(const std::optional<DType>& dtype) { return dtype.has_value(); }
+template <typename T>
+bool names_type(const T&) {
+    return false;
+}
+
+/// One call: what decides about it, for the time that it runs.
+class Call {
+public:
+    /// `typed`: its caller gave the type of the result.
+    Call(const OpInfo& info, const TensorList& inputs, bool typed);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    bool forced() const { return rule_ != nullptr; }
+    Device::Kind kind() const { return kind_; }
+    Tensor cast(const Tensor& tensor) const;
+    TensorList cast(const TensorList& tensors) const;
+    template <typename T>
+    const T& cast(const T& other) const {
+        return other;
+    }
+    /// The next call of the operation is this one.
+    void enter() const noexcept;
+    /// Without autocast, a forced operation's result has the type that it would have had.
+    void finish(Tensor& result);
+    void finish(TensorList& results);
+    /// A pair of values and indices.
+    template <typename T>
+    requires requires(T t) { t.values; }
+    void finish(T& results) { finish(results.values); }
+
+private:
+    void returned(std::span<const Tensor> outputs);
+    void restore(Tensor& result) const;
+
+    const OpInfo& info_;
+    CallObserver* observer_;
+    const ForceRule* rule_ = nullptr;
+    Device::Kind kind_ = Device::Kind::cpu;
+    std::optional<DType> result_type_;  // to which results go back
+};
+
+}  // namespace detail
+
+/// Whether this call must go through dispatched().
+inline bool intercepted(const OpInfo& info) noexcept {
+    return detail::intercepting && detail::wants_dispatch(info);
+}
+
+/// op(args...) as the call of `info`: its eligible tensors are cast to the forced type, if there is
+/// one, and autocast is off inside.
+template <typename F, typename... Args>
+auto dispatched(const OpInfo& info, F op, const Args&... args) {
+    TensorList inputs;
+    (detail::collect(inputs, args), ...);
+    detail::Call call(info, inputs, (detail::names_type(args) || ...));
+    const auto run = [&] {
+        if (!call.forced()) {
+            call.enter();
+            return op(args...);
+        }
+        const auto cast = std::make_tuple(call.cast(args)...);
+        const NoAutocast off(call.kind());
+        call.enter();
+        return std::apply(op, cast);
+    };
+    auto result = run();
+    call.finish(result);
+    return result;
+}
+
+/// The same for an operation that copies values: its result is cast in place of its arguments,
+/// which gives the same numbers.
+template <typename F, typename... Args>
+Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
+    TensorList inputs;
+    (detail::collect(inputs, args), ...);
+    detail::Call call(info, inputs, false);
+    call.enter();
+    Tensor result = op(args...);
+    if (call.forced()) result = call.cast(result);
+    call.finish(result);
+    return result;
+}
+
+}  // namespace engine

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace engine {
+
+/// Collects the names of modules that are made on this thread while it lives: those of the model
+/// that is built meanwhile, and the modules that hold them. Scopes nest; the innermost collects.
+class ModuleNames {
+public:
+    ModuleNames() noexcept;
+    ~ModuleNames();
+    ModuleNames(const ModuleNames&) = delete;
+    ModuleNames& operator=(const ModuleNames&) = delete;
+
+    /// In the order of the alphabet, each once; without "".
+    const std::set<std::string>& names() const { return names_; }
+
+    /// For ModuleName's constructor.
+    static void note(const std::string& name);
+
+private:
+    std::set<std::string> names_;
+    ModuleNames* outer_;
+};
+
+}  // namespace engine

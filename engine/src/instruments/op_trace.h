@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "amp/dispatch.h"
+#include "core/memory.h"
+#include "core/observer.h"
+#include "engine/xray.h"
+#include "instruments/trace_clock.h"
+#include "train/step_observer.h"
+
+namespace engine {
+
+/// Lists every operation of the steps that it observes (engine/xray.h). The time of an operation
+/// runs from the end of the one before it to its own, so times add up to the step's. FLOP/s are not
+/// compared with the device's.
+class OpTrace final : public StepObserver, public OpObserver, public CallObserver {
+public:
+    /// `books`: the run's, for memory in use.
+    OpTrace(const Device& device, std::shared_ptr<MemoryBooks> books);
+
+    void begin(const StepView& step) override;
+    void before_update(const StepView& step) override;
+    void after_update(const StepView& step) override;
+    void end(const StepView& step) override;
+
+    /// Of the last step; waits for the device.
+    std::vector<XrayOp> take();
+
+private:
+    using Marks = std::vector<std::size_t>;  // of the clock
+
+    /// A call that has not returned.
+    struct Frame {
+        XrayOp row;
+        const OpInfo* info;
+        TensorList inputs;      // before casts
+        TensorList used;        // after them, where the op has recorded itself
+        Marks cast_marks;       // at the ends of its casts
+        std::size_t first_row;  // rows of the calls inside it begin here
+        bool hidden;            // it runs inside a listed op
+        bool own_record = false;
+        bool opaque = false;  // a listed op that is made of others
+    };
+
+    void on_call(const OpCall& call) override;
+    void on_return(std::span<const Tensor> outputs) override;
+    void on_cached_cast(const Tensor& source, const Tensor& cast) override;
+    void on_op(const OpEvent& event) override;
+
+    XrayOp described(const OpInfo& info, const ForceRule* forced) const;
+    void note_cast(const OpEvent& event);
+    bool is_argument(const Tensor& tensor) const;
+    void add_row(XrayOp row, std::span<const Tensor> used, std::span<const Tensor> outputs,
+                 Marks cast_marks = {});
+    void finish_row(XrayOp row, Marks cast_marks = {});
+
+    Device device_;
+    std::shared_ptr<MemoryBooks> books_;
+    TraceClock clock_;
+    std::vector<Frame> frames_;
+    std::vector<XrayOp> rows_;
+    Marks row_marks_;                // at the ends of rows
+    std::vector<Marks> cast_marks_;  // at the ends of the casts of each row
+    std::optional<ObserverScope> ops_;
+    std::optional<CallObserverScope> calls_;
+};
+
+}  // namespace engine

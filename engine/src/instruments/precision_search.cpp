@@ -1,0 +1,90 @@
+#include "engine/precision_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "engine/catalog.h"
+#include "instruments/first_step.h"
+#include "instruments/minimal_precision.h"
+#include "instruments/op_trace.h"
+#include "instruments/run_replay.h"
+#include "instruments/short_run.h"
+#include "instruments/trial_step.h"
+
+namespace engine {
+namespace {
+
+/// The operations of the step's forward pass whose types can be forced.
+std::vector<OpPlace> places_of(const StepCapsule& capsule) {
+    std::set<std::string> forceable;
+    for (const OpSummary& op : ops()) {
+        if (op.forceable) forceable.insert(op.name);
+    }
+    CapsuleStep step(capsule, in_fp32(capsule.config));
+    const auto trace = std::make_shared<OpTrace>(step.trainer().device(), step.trainer().books());
+    step.trainer().attach(trace);
+    step.run();
+    std::vector<OpPlace> out;
+    for (const XrayOp& op : trace->take()) {
+        OpPlace place{op.module, op.op};
+        const bool known = std::ranges::find(out, place) != out.end();
+        if (op.pass == XrayPass::forward && forceable.contains(op.op) && !known)
+            out.push_back(std::move(place));
+    }
+    return out;
+}
+
+/// FP16 as in amp-fp16, where types are forced; `scale` is the loss scale.
+RunConfig forced_config(RunConfig config, const ForcedTypes& forced, double scale) {
+    config.precision = {};
+    config.precision.preset = "amp-fp16";
+    config.precision.scaler = ScalerMode::constant;
+    config.precision.force = forced;
+    config.scaler.init_scale = scale;
+    config.scaler.min_scale = config.scaler.max_scale = 0;
+    return config;
+}
+
+/// With the first of some loss scales under which all gradients are finite: a dynamic scale would
+/// come down to one in training. inf: none helps.
+double error_under(const TrialStep& trial, const RunConfig& config, const ForcedTypes& forced) {
+    double error = std::numeric_limits<double>::infinity();
+    for (const double scale : {65536.0, 1024.0, 16.0, 1.0}) {
+        error = trial.gradient_error(forced_config(config, forced, scale));
+        if (error < std::numeric_limits<double>::infinity()) break;
+    }
+    return error;
+}
+
+FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& options) {
+    const TrialStep trial(capsule);
+    FoundPrecision found = minimal_precision(
+        places_of(capsule), options,
+        [&](const ForcedTypes& forced) { return error_under(trial, capsule.config, forced); });
+    if (options.confirm_steps == 0) return found;
+    RunConfig config = capsule.config;
+    config.precision = {};
+    config.precision.preset = "amp-fp16";
+    config.precision.force = found.force;
+    const ShortRun in_fp16 = short_run(config, options.confirm_steps);
+    found.confirmed_steps = options.confirm_steps;
+    found.loss = in_fp16.loss;
+    found.skipped = in_fp16.skipped;
+    found.fp32_loss = short_run(in_fp32(capsule.config), options.confirm_steps).loss;
+    return found;
+}
+
+}  // namespace
+
+FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOptions& options) {
+    return search(first_step(config), options);
+}
+
+FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
+                                const PrecisionSearchOptions& options) {
+    return search(capsule_before(run_folder, step), options);
+}
+
+}  // namespace engine

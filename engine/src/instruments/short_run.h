@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/run_config.h"
+
+namespace engine {
+
+/// What came of a few steps of training.
+struct ShortRun {
+    double loss = 0;  ///< mean over the last quarter of the steps
+    std::int64_t skipped = 0;
+};
+
+/// Trains from the start for so many steps; keeps nothing of it. Throws Error.
+ShortRun short_run(const RunConfig& config, std::int64_t steps);
+
+}  // namespace engine

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "core/device.h"
+#include "kernels/cuda_device.h"
+
+namespace engine {
+
+/// Points in time of the work on a device: on the host's clock, or on a GPU by events in its
+/// stream, so that marking never waits.
+class TraceClock {
+public:
+    explicit TraceClock(const Device& device) : device_(device) {}
+    /// Forgets all marks and makes the first, number 0.
+    void restart();
+    /// Number of the new mark.
+    std::size_t mark();
+    /// Microseconds from the first mark to each. Waits for the device.
+    std::vector<double> times() const;
+
+private:
+    Device device_;
+    std::vector<std::chrono::steady_clock::time_point> host_;
+    std::vector<std::unique_ptr<kernels::cuda::Event>> events_;
+};
+
+}  // namespace engine

@@ -1,0 +1,123 @@
+#include "engine/xray.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/resolve_device.h"
+#include "instruments/first_step.h"
+#include "instruments/op_trace.h"
+#include "instruments/peak_speed.h"
+#include "instruments/run_replay.h"
+#include "instruments/trial_step.h"
+#include "store/text_table.h"
+
+namespace engine {
+namespace {
+
+/// A step of fewer operations than this share of the device's speed is no measurement.
+constexpr double least_flops = 1e4;
+
+void add_shares(Xray& xray) {
+    for (XrayOp& op : xray.ops) {
+        const auto peak = xray.peaks.find(op.compute_dtype);
+        if (peak == xray.peaks.end() || op.flops < least_flops || op.us <= 0) continue;
+        op.peak_share = op.flops / (op.us * 1e-6) / peak->second;
+    }
+}
+
+double milliseconds(std::chrono::steady_clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+}
+
+/// The same step three times: to warm up, on the clock, and under the trace.
+Xray traced(const StepCapsule& capsule) {
+    using Clock = std::chrono::steady_clock;
+    CapsuleStep step(capsule);
+    step.run();
+    step.rewind();
+    auto start = Clock::now();
+    step.run();
+    Xray out;
+    out.untraced_ms = milliseconds(Clock::now() - start);
+    out.peak_bytes = step.trainer().books()->peak();
+    step.rewind();
+    const auto trace = std::make_shared<OpTrace>(step.trainer().device(), step.trainer().books());
+    step.trainer().attach(trace);
+    start = Clock::now();
+    out.loss = step.run().row.loss;
+    out.step_ms = milliseconds(Clock::now() - start);
+    out.ops = trace->take();
+    out.step = capsule.step();
+    out.device = to_string(step.trainer().device());
+    out.precision = capsule.config.precision.preset;
+    out.force = capsule.config.precision.force;
+    out.peaks = peak_speeds(step.trainer().device());
+    add_shares(out);
+    return out;
+}
+
+std::string keys_of(const ForcedTypes& forced) {
+    std::string out;
+    for (const auto& [key, type] : forced)
+        out += (out.empty() ? "" : ", ") + key + " = " + word_of(type);
+    return out;
+}
+
+/// An error with the digits that mean something.
+std::string shown(double error) { return number_text("%.3g", error); }
+
+Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const XrayOutcome& after) {
+    const std::string keys = keys_of(forced);
+    const int change =
+        static_cast<int>(std::lround(100 * (after.step_ms / std::max(before.step_ms, 1e-9) - 1)));
+    if (after.found_inf && !before.found_inf)
+        return msg("{}: a gradient is no longer finite, so the step would be skipped.", keys);
+    if (after.found_inf) return msg("{}: a gradient is still not finite.", keys);
+    if (before.found_inf)
+        return msg(
+            "{}: all gradients are finite, which they were not before; the step's time "
+            "changes by {} %.",
+            keys, change);
+    if (after.gradient_error < 0.9 * before.gradient_error)
+        return msg("{}: the gradient error falls from {} to {}; the step's time changes by {} %.",
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
+    if (after.gradient_error > 1.1 * before.gradient_error)
+        return msg("{}: the gradient error rises from {} to {}; the step's time changes by {} %.",
+                   keys, shown(before.gradient_error), shown(after.gradient_error), change);
+    return msg("{}: the gradient error stays at {}; the step's time changes by {} %.", keys,
+               shown(after.gradient_error), change);
+}
+
+XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced) {
+    XrayExperiment out;
+    out.forced = forced;
+    TrialStep trial(capsule);
+    out.before = trial.outcome(capsule.config);
+    RunConfig changed = capsule.config;
+    for (const auto& [key, type] : forced) changed.precision.force[key] = type;
+    out.after = trial.outcome(changed);
+    out.conclusion = conclusion(forced, out.before, out.after);
+    return out;
+}
+
+}  // namespace
+
+Xray xray_first_step(const RunConfig& config) { return traced(first_step(config)); }
+
+Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step) {
+    return traced(capsule_before(run_folder, step));
+}
+
+XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced) {
+    return experiment(first_step(config), forced);
+}
+
+XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
+                          const ForcedTypes& forced) {
+    return experiment(capsule_before(run_folder, step), forced);
+}
+
+}  // namespace engine
