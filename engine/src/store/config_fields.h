@@ -67,6 +67,15 @@ void for_each_setting(Config&& c, F&& f) {
     f("checkpoint.keep", c.checkpoint.keep);
     f("checkpoint.best", c.checkpoint.best);
     f("checkpoint.at_end", c.checkpoint.at_end);
+    f("teach.clip_before_unscale", c.teach.clip_before_unscale);
+    f("teach.update_each_micro_batch", c.teach.update_each_micro_batch);
+    f("teach.resume_without_scaler", c.teach.resume_without_scaler);
+    f("teach.loss", c.teach.loss);
+    f("teach.norm", c.teach.norm);
+    f("teach.norm_epsilon", c.teach.norm_epsilon);
+    f("teach.plant.kind", c.teach.plant.kind);
+    f("teach.plant.step", c.teach.plant.step);
+    f("teach.plant.where", c.teach.plant.where);
     f("seed", c.seed);
     f("device", c.device);
     f("threads", c.threads);

@@ -71,6 +71,8 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     if (parts_.size() > 1) merged_ = DeviceRecord<kernels::Judgement>(device_);
     f16_max_ = Tensor::zeros({}, DType::f32, device_);
     rate_multiplier_ = Tensor::full({}, 1, DType::f64, device_);
+    if (config_.teach.plant.kind != PlantKind::none)
+        plant_.emplace(config_.teach.plant, task_.schema(true), model_);
 }
 
 void TrainStep::set_rate_multiplier(double multiplier) {
@@ -131,15 +133,34 @@ void TrainStep::begin(std::size_t batches) {
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
+    if (!plant_) {
+        compute_phases(supply, marks);
+    } else {
+        const PlantedFault::Scope planted(*plant_, step_number_);
+        damage_weights();
+        compute_phases(plant_->supply(supply), marks);
+        plant_->check_met();
+    }
+    micro_batches_.clear();
+    model_.random = nullptr;
+}
+
+void TrainStep::compute_phases(const BatchSupply& supply, StepMarks* marks) {
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
         coalesce_gradients(phases_[phase]);
         account_gradients();
+        if (plant_) {
+            for (const std::size_t part : phases_[phase].optimizers)
+                plant_->damage_update(*parts_[part].optimizer);
+        }
         if (phase + 1 == phases_.size() && before_update) before_update();
         update(phases_[phase], phase + 1 == phases_.size());
     }
-    micro_batches_.clear();
-    model_.random = nullptr;
+}
+
+void TrainStep::damage_weights() {
+    for (const Part& part : parts_) plant_->damage_weights(*part.optimizer);
 }
 
 void TrainStep::run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks) {
@@ -156,10 +177,15 @@ void TrainStep::run_phase(std::size_t phase, const BatchSupply& supply, StepMark
 
 void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks) {
     MicroBatch& here = micro_batches_[index];
-    if (phase == 0 && index == 0) here.state = state_.in(here.batch.rows);
+    if (phase == 0 && index == 0) {
+        here.state = state_.in(here.batch.rows);
+        if (plant_) plant_->damage_state(here.state);
+    }
     // A later phase must not draw the numbers of the one before.
     random_.begin(phase * micro_batches_.size() + index);
-    TaskStep step(model_, here.batch, precision_.casts(), sums_.data());
+    TaskStep::Casts casts = precision_.casts();
+    if (plant_) casts.planted = plant_->on_outputs();
+    TaskStep step(model_, here.batch, casts, sums_.data());
     step.phase = phase;
     step.passed = std::move(here.passed);
     step.state = here.state;
@@ -175,6 +201,17 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
             state_.carry(out);
     }
     if (marks) marks->mark();
+    if (config_.teach.update_each_micro_batch && index + 1 < micro_batches_.size())
+        move_scale_too_soon(phases_[phase]);
+}
+
+/// teach.update_each_micro_batch: what a loop does that calls scaler.update() in each micro-batch.
+/// The gradients so far carry the old scale, and those to come the new one.
+void TrainStep::move_scale_too_soon(const Phase& phase) {
+    GradScaler& scaler = precision_.scaler();
+    if (!scaler.is_enabled()) return;
+    for (const std::size_t part : phase.optimizers) scaler.judge(*parts_[part].optimizer);
+    scaler.update();
 }
 
 /// Parameters of the optimizers that the phase steps.

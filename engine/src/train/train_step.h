@@ -2,24 +2,21 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/device_record.h"
 #include "optim/optimizer.h"
 #include "tasks/task.h"
+#include "train/batch_supply.h"
 #include "train/carried_state.h"
 #include "train/mixed_precision.h"
+#include "train/planted_fault.h"
 #include "train/step_marks.h"
 #include "train/training_state.h"
 
 namespace engine {
-
-/// Where a step's batches come from: number i of it, and that it is no longer needed.
-struct BatchSupply {
-    std::function<DeviceBatch(std::size_t)> get;
-    std::function<void(const DeviceBatch&)> used;
-};
 
 /// One optimizer step on the device, from the batches to the figures: for each phase of the task
 /// zero the gradients, forward, backward, gradient check and update; then move the loss scale and
@@ -33,6 +30,8 @@ public:
 
     /// `marks` (may be null): one at the end of each forward and each backward pass.
     void compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks);
+    /// The number of the step that compute() makes next, from 1: planted faults go by it.
+    void set_step_number(std::int64_t number) { step_number_ = number; }
     /// A pass over the data begins: carried state is zeroed.
     void begin_pass() { state_.reset(); }
     /// A copy of all state on the host; of the counts, those of the device. Waits for the device.
@@ -78,6 +77,9 @@ private:
 
     void make_parts();
     void choose_gradients();
+    void compute_phases(const BatchSupply& supply, StepMarks* marks);
+    void damage_weights();
+    void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
                               const StateChange& change) const;
@@ -93,6 +95,7 @@ private:
     void account_gradients();
     void update(const Phase& phase, bool last);
     void check_gradients(Part& part);
+    Tensor clip_scale() const;
     void clip(Part& part);
     void clip_by_value(const Part& part);
     void step_optimizer(Part& part);
@@ -119,6 +122,8 @@ private:
     StepRandom random_;
     CarriedState state_;
     std::vector<MicroBatch> micro_batches_;
+    std::optional<PlantedFault> plant_;
+    std::int64_t step_number_ = 0;
 };
 
 }  // namespace engine

@@ -32,6 +32,8 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned);
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
+    // What is planted in one step must not be replayed in others.
+    if (config_.teach.plant.kind != PlantKind::none) graph_->set_enabled(false);
     evaluator_ = std::make_unique<Evaluator>(*task_, *model_, step_->precision(), device);
 }
 
@@ -63,6 +65,7 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
 void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const RunContext::Entry entered(context_);
     if (batches.front().index_in_epoch == 0) step_->begin_pass();
+    step_->set_step_number(steps_ + 1);
     const bool replays = graph_->prepare(batches);
     StepMarks& marks = figures_.marks();
     marks.restart();

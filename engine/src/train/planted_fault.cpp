@@ -1,0 +1,197 @@
+#include "train/planted_fault.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "core/cast.h"
+#include "core/layout.h"
+#include "core/restore.h"
+#include "core/transfer.h"
+#include "engine/error.h"
+#include "optim/adam.h"
+#include "train/planted_ops.h"
+
+namespace engine {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (text.empty() || error != std::errc() || stopped != end || value < 0) return std::nullopt;
+    return value;
+}
+
+/// A copy of its own: the batch may lie in memory that later steps read again.
+Tensor copy_of(const Tensor& x) {
+    const Tensor out = empty_like(x);
+    copy_bytes(out.data(), x.data(), x.bytes(), x.device());
+    return out;
+}
+
+/// Writes one f32 value at an element, counted as it lies in memory.
+void put(const Tensor& x, std::int64_t element, double value) {
+    const auto narrow = static_cast<float>(value);
+    copy_from_host(x.data_as<float>() + element, &narrow, sizeof(narrow), x.device());
+    x.bump_version();
+}
+
+}  // namespace
+
+PlantedFault::PlantedFault(const PlantConfig& plant, const Schema& schema, Model& model)
+    : plant_(plant), model_(model) {
+    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) find_field(schema);
+    if (is(PlantKind::nan_weight) || is(PlantKind::nan_embedding_row) ||
+        is(PlantKind::adam_epsilon_zero))
+        find_parameter(schema);
+    if (is(PlantKind::nan_carried_state) && model.state_shapes(1).empty())
+        refuse(msg("the model carries no state from step to step"));
+    if (is_planted_op(plant_.kind) && !plant_.where.empty())
+        refuse(msg("leave it empty: the operation stands before the model's output"));
+    on_outputs_ = [this](TensorList& outputs) {
+        if (hits() && !outputs.empty()) outputs.front() = planted_op(plant_.kind, outputs.front());
+    };
+}
+
+PlantedFault::Scope::Scope(PlantedFault& plant, std::int64_t step) : plant_(plant) {
+    plant_.step_ = step;
+    if (plant_.hits() && plant_.is(PlantKind::scale_attention))
+        plant_.scores_.emplace(plant_.plant_.where);
+}
+PlantedFault::Scope::~Scope() {
+    plant_.scores_.reset();
+    plant_.given_.clear();
+    plant_.step_ = 0;
+}
+
+void PlantedFault::refuse(const Message& why) const {
+    const std::string field = plant_.where.empty() ? "teach.plant.kind" : "teach.plant.where";
+    const std::string value = plant_.where.empty() ? word_of(plant_.kind) : plant_.where;
+    throw Error(ErrorCode::settings, msg("{}: {}: {}", field, value, why.str()));
+}
+
+void PlantedFault::find_field(const Schema& schema) {
+    const auto fits = [this](const FieldSpec& field) {
+        if (is(PlantKind::inf_target)) return field.kind == FieldKind::value;
+        return field.kind == FieldKind::image || field.kind == FieldKind::features;
+    };
+    const auto found = std::ranges::find_if(schema.fields, fits);
+    if (found == schema.fields.end())
+        refuse(is(PlantKind::inf_target) ? msg("only numbers to predict can be infinite")
+                                         : msg("the data set has no pixels and no numbers"));
+    if (!plant_.where.empty() && !whole_number(plant_.where))
+        refuse(msg("use the position of a sample in the batch, from 0"));
+    field_ = static_cast<std::size_t>(found - schema.fields.begin());
+}
+
+/// The named one; else the first, of embeddings the first with as many rows as there are ids.
+void PlantedFault::find_parameter(const Schema& schema) {
+    std::string name = plant_.where;
+    if (const auto colon = name.rfind(':'); colon != std::string::npos) {
+        row_ = whole_number(name.substr(colon + 1));
+        if (!row_) refuse(msg("use name or name:row, the row a whole number"));
+        name.resize(colon);
+    }
+    const bool table = is(PlantKind::nan_embedding_row);
+    const auto ids = std::ranges::find_if(schema.fields, [](const FieldSpec& field) {
+        return field.kind == FieldKind::tokens || field.kind == FieldKind::indices;
+    });
+    if (table && ids == schema.fields.end()) refuse(msg("the data set has no tokens and no ids"));
+    field_ = static_cast<std::size_t>(ids - schema.fields.begin());
+    const auto fits = [&](const Parameter& each) {
+        if (!name.empty()) return each.name == name;
+        return !table || (each.tensor.rank() == 2 && each.tensor.size(0) >= ids->cardinality);
+    };
+    const auto found = std::ranges::find_if(model_.parameters(), fits);
+    if (found == model_.parameters().end())
+        refuse(name.empty() ? msg("name the embedding in teach.plant.where")
+                            : msg("the model has no such parameter"));
+    parameter_ = *found;
+    if (row_ && (parameter_.tensor.rank() == 0 || *row_ >= parameter_.tensor.size(0)))
+        refuse(msg("the parameter has {} rows",
+                   parameter_.tensor.rank() == 0 ? 0 : parameter_.tensor.size(0)));
+}
+
+std::int64_t PlantedFault::sample_in(const DeviceBatch& batch) const {
+    const std::int64_t sample = whole_number(plant_.where).value_or(0);
+    if (sample >= batch.rows) refuse(msg("the batch has {} samples", batch.rows));
+    return sample;
+}
+
+BatchSupply PlantedFault::supply(const BatchSupply& from) {
+    if (!hits()) return from;
+    return {[this, from](std::size_t i) {
+                given_.push_back(from.get(i));
+                return i == 0 ? damaged(given_.front()) : given_.back();
+            },
+            [this, from](const DeviceBatch&) {
+                from.used(given_.front());
+                given_.erase(given_.begin());
+            }};
+}
+
+DeviceBatch PlantedFault::damaged(const DeviceBatch& batch) {
+    DeviceBatch out = batch;
+    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) {
+        Tensor& field = out.fields[field_] = copy_of(batch[field_]);
+        const std::int64_t each = field.numel() / std::max<std::int64_t>(field.size(0), 1);
+        put(field, sample_in(batch) * each, is(PlantKind::nan_pixel) ? nan : infinity);
+    }
+    // A row that the batch reads.
+    if (is(PlantKind::nan_embedding_row) && !row_)
+        row_ = static_cast<std::int64_t>(batch[field_].copy_to(Device{}).values().front());
+    if (is(PlantKind::nan_embedding_row)) damage(parameter_, parameter_.tensor);
+    return out;
+}
+
+/// NaN in the row of the values that stand for the parameter, or in their first element.
+void PlantedFault::damage(const Parameter& parameter, const Tensor& values) const {
+    std::vector<double> numbers = values.values();
+    const std::int64_t rows = values.rank() == 0 ? 1 : std::max<std::int64_t>(values.size(0), 1);
+    const std::int64_t width = values.numel() / rows;
+    const auto first = numbers.begin() + row_.value_or(0) * width;
+    if (is(PlantKind::nan_embedding_row))
+        std::fill_n(first, width, nan);
+    else
+        *first = nan;
+    fill({{parameter.name, values}}, {{parameter.name, Tensor::of(numbers, values.shape())}});
+}
+
+void PlantedFault::damage_weights(const Optimizer& optimizer) {
+    if (!hits() || !is(PlantKind::nan_weight)) return;
+    const auto& all = optimizer.parameters();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i].name == parameter_.name && optimizer.master(i).defined())
+            damage(parameter_, optimizer.master(i));
+    }
+    damage(parameter_, parameter_.tensor);
+}
+
+void PlantedFault::damage_state(const TensorList& state) const {
+    if (hits() && is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
+}
+
+void PlantedFault::damage_update(Optimizer& optimizer) const {
+    auto* const adam = dynamic_cast<Adam*>(&optimizer);
+    if (!is(PlantKind::adam_epsilon_zero) || adam == nullptr || step_ > plant_.step) return;
+    for (const Parameter& each : optimizer.parameters()) {
+        if (each.name != parameter_.name) continue;
+        // Zero moments too: the gradient has been 0 since the first step.
+        each.tensor.set_grad(
+            Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
+        if (hits()) adam->set_epsilon(0);
+    }
+}
+
+void PlantedFault::check_met() const {
+    if (scores_ && !scores_->met())
+        refuse(plant_.where.empty() ? msg("the model has no attention")
+                                    : msg("no attention is computed in this module"));
+}
+
+}  // namespace engine
