@@ -4856,5 +4856,21 @@
         <source>Test metric</source>
         <translation>测试指标</translation>
     </message>
+        <message>
+            <source>Run {} was trained by {}, so its steps cannot be computed again here.</source>
+            <translation>运行 {} 由 {} 训练，无法在此重新计算其训练步。</translation>
+        </message>
+        <message>
+            <source>Run {} has no step {}: it has {} steps.</source>
+            <translation>运行 {} 没有第 {} 步：它共有 {} 步。</translation>
+        </message>
+        <message>
+            <source>Run {} went on from run {} and kept no checkpoint before step {}.</source>
+            <translation>运行 {} 接续自运行 {}，在第 {} 步之前没有保留检查点。</translation>
+        </message>
+        <message>
+            <source>No temporary folder could be made in {}: {}.</source>
+            <translation>无法在 {} 中创建临时文件夹：{}。</translation>
+        </message>
 </context>
 </TS>

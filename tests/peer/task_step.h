@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -66,6 +67,15 @@ struct StepResult {
     std::int64_t updates = 0;  ///< applied so far
 };
 
+/// Calls `take` before the update of each step.
+class GradientTaker final : public StepObserver {
+public:
+    std::function<void()> take;
+    void before_update(const StepView& step) override {
+        if (step.phase + 1 == step.task.phases().size()) take();
+    }
+};
+
 /// Model, task and TrainStep of a run, from given weights, one batch at a time.
 class SingleSteps {
 public:
@@ -77,6 +87,7 @@ public:
         model_ = make_model(config_.model, task_.model_shape(), std::nullopt, device);
         load_state(*model_, weights);
         step_ = std::make_unique<TrainStep>(config_, task_, *model_, device, /*planned=*/1);
+        step_->attach(gradients_);
     }
 
     /// `state`: what the step reads; empty: what the step before it left.
@@ -84,7 +95,8 @@ public:
         const RunContext::Entry entered(context_);
         task_.replace(std::move(state));
         StepResult result;
-        step_->before_update = [&] { result.gradients = unscaled_gradients(); };
+        gradients_->take = [&] { result.gradients = unscaled_gradients(); };
+        step_->announce(++computed_);
         step_->compute(1, {[&](std::size_t) { return batch; }, [](const DeviceBatch&) {}}, nullptr);
         const auto figures = step_->figures().host();
         result.loss = figures.sums.loss / figures.sums.weight;
@@ -119,6 +131,8 @@ private:
     StateAccess task_;
     std::unique_ptr<Model> model_;
     std::unique_ptr<TrainStep> step_;
+    std::shared_ptr<GradientTaker> gradients_ = std::make_shared<GradientTaker>();
+    std::int64_t computed_ = 0;
 };
 
 }  // namespace engine::test

@@ -8,8 +8,13 @@
 
 namespace engine {
 
-void dump_gradients(const std::string& path, const Model& model, double loss, double scale) {
+void GradientDump::before_update(const StepView& step) {
+    if (step.phase + 1 < step.task.phases().size()) return;
+    written_ = true;
     const GradMode off(false);
+    const MetricSums sums = sums_.host();
+    const Tensor loss_scale = step.precision.loss_scale();
+    const double scale = loss_scale.defined() ? loss_scale.item() : 1;
     TensorList held;
     std::vector<TensorEntry> entries;
     const auto add_entry = [&](const std::string& name, const Tensor& value) {
@@ -21,13 +26,13 @@ void dump_gradients(const std::string& path, const Model& model, double loss, do
                            {kept.shape().begin(), kept.shape().end()},
                            {kept.data_as<const std::byte>(), kept.bytes()}});
     };
-    add_entry("loss", Tensor::full({}, loss, DType::f32, Device{}));
-    for (const auto& parameter : model.parameters()) {
+    add_entry("loss", Tensor::full({}, sums.loss / sums.weight, DType::f32, Device{}));
+    for (const auto& parameter : step.model.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (grad.defined())
             add_entry("grad." + parameter.name, mul(to(to_dense(grad), DType::f32), 1.0 / scale));
     }
-    write_safetensors(path, entries, {});
+    write_safetensors(path_, entries, {});
 }
 
 }  // namespace engine

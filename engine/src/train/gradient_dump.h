@@ -2,13 +2,27 @@
 
 #include <string>
 
-#include "core/tensor_map.h"
-#include "models/model.h"
+#include "core/device_record.h"
+#include "train/step_observer.h"
 
 namespace engine {
 
-/// Writes the loss and the unscaled f32 gradients of a step to a safetensors file ("loss",
-/// "grad.<name>"). `scale`: the loss scale in the gradients. Throws Error(io).
-void dump_gradients(const std::string& path, const Model& model, double loss, double scale);
+/// Writes the loss and the unscaled f32 gradients of the first step that it sees to a safetensors
+/// file ("loss", "grad.<name>").
+class GradientDump final : public StepObserver {
+public:
+    /// `sums`: those of the step.
+    GradientDump(std::string path, DeviceRecord<MetricSums> sums)
+        : path_(std::move(path)), sums_(std::move(sums)) {}
+
+    bool wants(std::int64_t) const override { return !written_; }
+    /// Before the update of the last phase. Throws Error(io).
+    void before_update(const StepView& step) override;
+
+private:
+    std::string path_;
+    DeviceRecord<MetricSums> sums_;
+    bool written_ = false;
+};
 
 }  // namespace engine

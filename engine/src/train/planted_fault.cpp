@@ -10,7 +10,6 @@
 #include "core/restore.h"
 #include "core/transfer.h"
 #include "engine/error.h"
-#include "optim/adam.h"
 #include "train/planted_ops.h"
 
 namespace engine {
@@ -65,6 +64,8 @@ PlantedFault::Scope::Scope(PlantedFault& plant, std::int64_t step) : plant_(plan
 }
 PlantedFault::Scope::~Scope() {
     plant_.scores_.reset();
+    if (plant_.adam_ != nullptr) plant_.adam_->set_epsilon(plant_.epsilon_);
+    plant_.adam_ = nullptr;
     plant_.given_.clear();
     plant_.step_ = 0;
 }
@@ -176,7 +177,7 @@ void PlantedFault::damage_state(const TensorList& state) const {
     if (hits() && is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
 }
 
-void PlantedFault::damage_update(Optimizer& optimizer) const {
+void PlantedFault::damage_update(Optimizer& optimizer) {
     auto* const adam = dynamic_cast<Adam*>(&optimizer);
     if (!is(PlantKind::adam_epsilon_zero) || adam == nullptr || step_ > plant_.step) return;
     for (const Parameter& each : optimizer.parameters()) {
@@ -184,7 +185,10 @@ void PlantedFault::damage_update(Optimizer& optimizer) const {
         // Zero moments too: the gradient has been 0 since the first step.
         each.tensor.set_grad(
             Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
-        if (hits()) adam->set_epsilon(0);
+        if (!hits()) continue;
+        adam_ = adam;
+        epsilon_ = adam->epsilon();
+        adam->set_epsilon(0);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "attention/scaled_scores.h"
 #include "engine/run_config.h"
 #include "models/model.h"
-#include "optim/optimizer.h"
+#include "optim/adam.h"
 #include "train/batch_supply.h"
 
 namespace engine {
@@ -44,7 +44,7 @@ public:
     /// Throws Error(settings) if the model carries no state.
     void damage_state(const TensorList& state) const;
     /// Zero gradients of a parameter, and epsilon 0 in the planted step.
-    void damage_update(Optimizer& optimizer) const;
+    void damage_update(Optimizer& optimizer);
     /// For TaskStep::Casts; lives as long as the object.
     const std::function<void(TensorList&)>* on_outputs() const { return &on_outputs_; }
     /// After the step: throws Error(settings) if the named module computed no attention.
@@ -67,6 +67,8 @@ private:
     Parameter parameter_;
     std::optional<std::int64_t> row_;
     std::optional<ScaledScores> scores_;
+    Adam* adam_ = nullptr;  // whose epsilon is 0 for the step
+    double epsilon_ = 0;    // its own
     std::vector<DeviceBatch> given_;  // batches of the step as they came
     std::function<void(TensorList&)> on_outputs_;
 };

@@ -15,6 +15,7 @@
 #include "train/run_checkpoints.h"
 #include "train/run_evaluation.h"
 #include "train/run_progress.h"
+#include "train/step_capsule.h"
 #include "train/trainer.h"
 
 namespace engine {
@@ -55,6 +56,11 @@ public:
 
     /// Saves the run as it is between two steps. Settles first. Throws Error.
     void save_checkpoint();
+    /// The step to come with everything that it takes to compute it elsewhere. Settles first; the
+    /// run is as it was. Throws Error.
+    StepCapsule capsule();
+    Trainer& trainer() { return *trainer_; }
+
     /// At the end: saves the run if its settings say so, and waits until all is written.
     void finish_checkpoints(bool save);
     /// Reports the checkpoints that were written; true while others are being written.

@@ -1,4 +1,4 @@
-// RunLoop's checkpoints: how a run is saved, and how it goes on.
+// RunLoop's checkpoints: how a run is saved, and how it goes on; and a copy of its next step.
 #include <utility>
 
 #include "data/input_guide.h"
@@ -123,6 +123,25 @@ SavedRun RunLoop::saved_run() const {
             .rules = rules_->saved_state(),
             .validation = evaluation_->validation(),
             .test = evaluation_->test()};
+}
+
+StepCapsule RunLoop::capsule() {
+    settle();
+    const DeviceScope scope(trainer_->device());
+    const BooksScope books(trainer_->books());
+    StepCapsule out{.config = config_,
+                    .data = data_.train.data->schema(),
+                    .before = trainer_->saved_state(),
+                    .batches = {},
+                    .planned = steps_planned_,
+                    .rate_multiplier = rules_->rate_multiplier()};
+    // Of its own: the loader may be far ahead, and leaves out fields that lie on the device.
+    Collator collator(data_.train, trainer_->task().schema(true), training_options());
+    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
+        collator.make(out.batches.emplace_back(), progress_.epoch, progress_.batch + i);
+        if (out.batches.back().last_of_epoch) break;
+    }
+    return out;
 }
 
 void RunLoop::save_checkpoint() {

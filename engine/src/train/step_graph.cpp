@@ -36,10 +36,10 @@ StepGraph::StepGraph(TrainStep& step, const Schema& schema, const Device& device
 
 std::vector<Message> StepGraph::take_warnings() { return std::exchange(warnings_, {}); }
 
-/// Full batches are alike; what the host must see of a step has it computed eagerly.
+/// Full batches are alike; an observed step is computed eagerly.
 bool StepGraph::is_alike(std::span<const Batch> batches) const {
     const auto full = [&](const Batch& batch) { return batch.full && batch.rows() == rows_; };
-    return enabled_ && device_.kind == Device::Kind::cuda && !step_.before_update &&
+    return enabled_ && device_.kind == Device::Kind::cuda && !step_.is_observed() &&
            static_cast<std::int64_t>(batches.size()) == accumulate_ &&
            std::all_of(batches.begin(), batches.end(), full);
 }

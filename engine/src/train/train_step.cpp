@@ -93,6 +93,7 @@ void TrainStep::make_parts() {
                           make_optimizer(config_.optimizer, std::move(parameters), options),
                           {}});
     }
+    for (const Part& part : parts_) optimizers_.push_back(part.optimizer.get());
 }
 
 /// Sparse gradients of tables where every optimizer is the better for them. A gradient penalty
@@ -131,13 +132,32 @@ void TrainStep::begin(std::size_t batches) {
     model_.random = &random_;
 }
 
+/// Ends the step for its observers, also if it fails.
+class TrainStep::Observation {
+public:
+    explicit Observation(TrainStep& step) : step_(step) {
+        step_.notify(0, 0, [](StepObserver& each, const StepView& view) { each.begin(view); });
+    }
+    ~Observation() {
+        step_.notify(0, 0, [](StepObserver& each, const StepView& view) { each.end(view); });
+        step_.observing_.clear();
+    }
+    Observation(const Observation&) = delete;
+    Observation& operator=(const Observation&) = delete;
+
+private:
+    TrainStep& step_;
+};
+
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
     if (!plant_) {
+        const Observation observation(*this);
         compute_phases(supply, marks);
     } else {
-        const PlantedFault::Scope planted(*plant_, step_number_);
+        const PlantedFault::Scope planted(*plant_, announced_);
         damage_weights();
+        const Observation observation(*this);
         compute_phases(plant_->supply(supply), marks);
         plant_->check_met();
     }
@@ -154,7 +174,8 @@ void TrainStep::compute_phases(const BatchSupply& supply, StepMarks* marks) {
             for (const std::size_t part : phases_[phase].optimizers)
                 plant_->damage_update(*parts_[part].optimizer);
         }
-        if (phase + 1 == phases_.size() && before_update) before_update();
+        notify(phase, 0,
+               [](StepObserver& each, const StepView& seen) { each.before_update(seen); });
         update(phases_[phase], phase + 1 == phases_.size());
     }
 }
@@ -183,6 +204,9 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     }
     // A later phase must not draw the numbers of the one before.
     random_.begin(phase * micro_batches_.size() + index);
+    notify(phase, index, [&here](StepObserver& each, const StepView& seen) {
+        each.before_forward(seen, here.batch, here.state);
+    });
     TaskStep::Casts casts = precision_.casts();
     if (plant_) casts.planted = plant_->on_outputs();
     TaskStep step(model_, here.batch, casts, sums_.data());
@@ -192,7 +216,12 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
     const TensorList losses = precision_.run([&] { return task_.losses(step); });
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
+    notify(phase, index, [&losses](StepObserver& each, const StepView& seen) {
+        each.after_forward(seen, losses);
+    });
     differentiate(phases_[phase], losses);
+    notify(phase, index,
+           [](StepObserver& each, const StepView& seen) { each.after_backward(seen); });
     if (phase == 0) {
         TensorList out = detached(step.next_state);
         if (index + 1 < micro_batches_.size())

@@ -14,6 +14,7 @@
 #include "train/mixed_precision.h"
 #include "train/planted_fault.h"
 #include "train/step_marks.h"
+#include "train/step_observer.h"
 #include "train/training_state.h"
 
 namespace engine {
@@ -30,8 +31,6 @@ public:
 
     /// `marks` (may be null): one at the end of each forward and each backward pass.
     void compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks);
-    /// The number of the step that compute() makes next, from 1: planted faults go by it.
-    void set_step_number(std::int64_t number) { step_number_ = number; }
     /// A pass over the data begins: carried state is zeroed.
     void begin_pass() { state_.reset(); }
     /// A copy of all state on the host; of the counts, those of the device. Waits for the device.
@@ -57,9 +56,14 @@ public:
     const MixedPrecision& precision() const { return precision_; }
     Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
 
-    /// Called in each step between the backward pass and the update of the last phase; the step
-    /// cannot be captured while it is set.
-    std::function<void()> before_update;
+    /// The observer sees every step that it wants until it is detached.
+    void attach(std::shared_ptr<StepObserver> observer);
+    void detach(const StepObserver& observer);
+    /// Asks the observers whether they want the step that is computed next, number `step` of the
+    /// run from 1.
+    void announce(std::int64_t step);
+    /// Whether an observer wants that step, so that it must be computed eagerly.
+    bool is_observed() const { return !observing_.empty(); }
 
 private:
     /// The parameters of one optimizer.
@@ -74,6 +78,9 @@ private:
         TensorList passed;
         TensorList state;
     };
+
+    /// Opens and closes a step for its observers.
+    class Observation;
 
     void make_parts();
     void choose_gradients();
@@ -99,6 +106,14 @@ private:
     void clip(Part& part);
     void clip_by_value(const Part& part);
     void step_optimizer(Part& part);
+    StepView view(std::size_t phase, std::size_t micro_batch);
+    /// Calls f(observer, view) for each that observes the step.
+    template <typename F>
+    void notify(std::size_t phase, std::size_t micro_batch, const F& f) {
+        if (observing_.empty()) return;
+        const StepView seen = view(phase, micro_batch);
+        for (const auto& observer : observing_) f(*observer, seen);
+    }
     void gather_before();
     void gather_after();
     void gather(const kernels::StepSources& sources) const;
@@ -111,6 +126,10 @@ private:
     MixedPrecision precision_;
     std::vector<Phase> phases_;
     std::vector<Part> parts_;
+    std::vector<Optimizer*> optimizers_;  // of the parts
+    std::vector<std::shared_ptr<StepObserver>> observers_;
+    std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
+    std::int64_t announced_ = 0;
 
     // Of the step in progress, on the device.
     DeviceRecord<MetricSums> sums_;
@@ -123,7 +142,6 @@ private:
     CarriedState state_;
     std::vector<MicroBatch> micro_batches_;
     std::optional<PlantedFault> plant_;
-    std::int64_t step_number_ = 0;
 };
 
 }  // namespace engine

@@ -137,6 +137,8 @@ void TrainStep::update(const Phase& phase, bool last) {
         if (config_.clip.kind != ClipKind::none) clip(parts_[part]);
         step_optimizer(parts_[part]);
     }
+    notify(static_cast<std::size_t>(&phase - phases_.data()), 0,
+           [](StepObserver& each, const StepView& step) { each.after_update(step); });
     if (!last) return;
     if (precision_.scaler().is_enabled()) precision_.scaler().update();
     if (random_.used()) {

@@ -65,7 +65,7 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
 void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const RunContext::Entry entered(context_);
     if (batches.front().index_in_epoch == 0) step_->begin_pass();
-    step_->set_step_number(steps_ + 1);
+    step_->announce(steps_ + 1);
     const bool replays = graph_->prepare(batches);
     StepMarks& marks = figures_.marks();
     marks.restart();
@@ -148,12 +148,7 @@ std::vector<Message> Trainer::take_warnings() {
 }
 
 void Trainer::dump_next_gradients(std::string path) {
-    step_->before_update = [this, path = std::move(path)] {
-        const auto once = std::exchange(step_->before_update, nullptr);
-        const MetricSums sums = step_->sums().host();
-        const Tensor scale = step_->precision().loss_scale();
-        dump_gradients(path, *model_, sums.loss / sums.weight, scale.defined() ? scale.item() : 1);
-    };
+    attach(std::make_shared<GradientDump>(std::move(path), step_->sums()));
 }
 
 }  // namespace engine

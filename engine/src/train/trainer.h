@@ -69,6 +69,10 @@ public:
     /// Kernels, copies and fills in the captured step; 0 where there is none.
     std::int64_t graph_nodes() const { return graph_->nodes(); }
 
+    /// The observer sees every step that it wants until it is detached.
+    void attach(std::shared_ptr<StepObserver> observer) { step_->attach(std::move(observer)); }
+    void detach(const StepObserver& observer) { step_->detach(observer); }
+
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").
     void dump_next_gradients(std::string path);

@@ -169,7 +169,7 @@ TEST(StepGraph, AStepThatTheHostLooksIntoStaysEager) {
     int looks = 0;
     for (int i = 0; i < 6; ++i) {
         fixture->make(i);
-        fixture->step->before_update = i == 4 ? std::function<void()>([&] { ++looks; }) : nullptr;
+        fixture->before_last_update(i == 4 ? std::function<void()>([&] { ++looks; }) : nullptr);
         (void)replayed(*fixture, graph);
     }
     EXPECT_EQ(looks, 1);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -150,6 +151,18 @@ private:
     bool keep_graph_;
 };
 
+/// Calls a function before the update of a step's last phase.
+class BeforeLastUpdate final : public StepObserver {
+public:
+    explicit BeforeLastUpdate(std::function<void()> call) : call_(std::move(call)) {}
+    void before_update(const StepView& step) override {
+        if (step.phase + 1 == step.task.phases().size()) call_();
+    }
+
+private:
+    std::function<void()> call_;
+};
+
 /// Batches, model and TrainStep of a task on one device.
 struct StepFixture {
     StepFixture(RunConfig config_, std::unique_ptr<Task> task_, std::unique_ptr<Model> model_,
@@ -183,8 +196,16 @@ struct StepFixture {
     /// One eager step on `batches`.
     kernels::StepFigures compute() {
         const RunContext::Entry entered(context);
+        step->announce(++computed);
         step->compute(batches.size(), supply(), nullptr);
         return step->figures().host();
+    }
+    /// The next step is observed by this function instead of the one before; null: by none.
+    void before_last_update(std::function<void()> call) {
+        if (observer) step->detach(*observer);
+        observer = call ? std::make_shared<BeforeLastUpdate>(std::move(call)) : nullptr;
+        if (observer) step->attach(observer);
+        step->announce(computed + 1);
     }
     std::vector<std::vector<double>> weights() const {
         std::vector<std::vector<double>> out;
@@ -202,6 +223,8 @@ struct StepFixture {
     std::unique_ptr<BatchFeed> feed;
     Collator collator;
     std::vector<Batch> batches;
+    std::shared_ptr<BeforeLastUpdate> observer;
+    std::int64_t computed = 0;
 };
 
 /// Settings of the tasks above.

@@ -103,9 +103,9 @@ TEST_P(TwoOptimizers, S19_TwoLossesThatBothFeedBoth) {
         SCOPED_TRACE(i);
         fixture->make(i);
         const bool spoiled = scaled_ && i == bad_step;
-        fixture->step->before_update = [&] {
+        fixture->before_last_update([&] {
             if (spoiled) test::spoil(dynamic_cast<const PairModel&>(*fixture->model));
-        };
+        });
         two_losses_by_hand(hand, uploaded(*fixture, *feed_), spoiled);
         const auto figures = fixture->compute();
         EXPECT_EQ(fixture->weights(), hand.weights());

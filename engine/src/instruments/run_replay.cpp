@@ -1,0 +1,152 @@
+#include "instruments/run_replay.h"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "engine/checkpoint.h"
+#include "engine/error.h"
+#include "store/stored_run.h"
+#include "train/run_loop.h"
+#include "train/saved_run.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A new folder that goes with the object.
+class ScratchFolder {
+public:
+    ScratchFolder() : path_((fs::temp_directory_path() / "halftone-replay-XXXXXX").string()) {
+        std::string name = path_.string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw Error(ErrorCode::io, msg("No temporary folder could be made in {}: {}.",
+                                           fs::temp_directory_path().string(),
+                                           std::generic_category().message(errno)));
+        }
+        path_ = name;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+StoredRun own_run(const fs::path& folder, std::int64_t step) {
+    StoredRun run = read_stored_run(folder);
+    const RunSummary& summary = run.summary;
+    if (summary.origin) {
+        throw Error(ErrorCode::state,
+                    msg("Run {} was trained by {}, so its steps cannot be computed again here.",
+                        summary.run, summary.origin->program));
+    }
+    const std::int64_t recorded = StepRecordReader::open(folder).size();
+    if (step < 1 || step > recorded + 1) {
+        throw Error(ErrorCode::value,
+                    msg("Run {} has no step {}: it has {} steps.", summary.run, step, recorded));
+    }
+    return run;
+}
+
+/// The settings with the number of threads that the run had: sums depend on it.
+RunConfig replayed_config(const StoredRun& run) {
+    RunConfig config = run.summary.config;
+    for (const Event& event : run.events) {
+        if (const auto* started = std::get_if<RunStarted>(&event))
+            config.threads = started->threads;
+    }
+    return config;
+}
+
+/// The newest whole checkpoint before the step; empty: there is none.
+fs::path checkpoint_before(const fs::path& folder, std::int64_t step) {
+    auto all = list_checkpoints(folder);
+    for (; !all.empty(); all.pop_back()) {
+        if (all.back().step >= step) continue;
+        try {
+            read_saved_run(all.back().folder);
+            return all.back().folder;
+        } catch (const Error&) {
+            continue;  // a damaged one: those before it serve as well
+        }
+    }
+    return {};
+}
+
+SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int64_t step) {
+    SessionOptions options;
+    options.save_checkpoints = false;
+    const fs::path checkpoint = checkpoint_before(folder, step);
+    if (!checkpoint.empty()) {
+        options.continuation = {folder, checkpoint, /*in_place=*/false};
+    } else if (!run.summary.parent.empty()) {
+        throw Error(ErrorCode::state,
+                    msg("Run {} went on from run {} and kept no checkpoint before step {}.",
+                        run.summary.run, run.summary.parent, step));
+    }
+    return options;
+}
+
+}  // namespace
+
+struct RunReplay::Impl {
+    Impl(const fs::path& folder, std::int64_t step_)
+        : Impl(folder, step_, own_run(folder, step_)) {}
+    Impl(const fs::path& folder, std::int64_t step_, const StoredRun& run)
+        : step(step_),
+          store(scratch.path() / "runs"),
+          loop(replayed_config(run), store, options_of(folder, run, step_), [](const Event&) {}),
+          has_plateau(run.summary.config.schedule.kind == "plateau") {
+        loop.prepare({});
+        evaluate_if_due();
+    }
+
+    std::int64_t remaining() { return step - 1 - loop.trainer().steps(); }
+
+    /// What follows from an evaluation is the plateau's rate alone.
+    void evaluate_if_due() {
+        if (!has_plateau || !loop.at_epoch_end()) return;
+        loop.begin_evaluation();
+        while (loop.evaluate_some()) {
+        }
+    }
+
+    const std::int64_t step;
+    ScratchFolder scratch;
+    RunStore store;
+    RunLoop loop;
+    const bool has_plateau;
+};
+
+RunReplay::RunReplay(const fs::path& run_folder, std::int64_t step)
+    : impl_(std::make_unique<Impl>(run_folder, step)) {}
+
+RunReplay::~RunReplay() = default;
+
+std::int64_t RunReplay::remaining() const { return impl_->remaining(); }
+
+bool RunReplay::advance() {
+    if (remaining() == 0) return false;
+    impl_->loop.train_step();
+    impl_->evaluate_if_due();
+    return true;
+}
+
+StepCapsule RunReplay::capsule() { return impl_->loop.capsule(); }
+
+StepCapsule capsule_before(const fs::path& run_folder, std::int64_t step) {
+    RunReplay replay(run_folder, step);
+    while (replay.advance()) {
+    }
+    return replay.capsule();
+}
+
+}  // namespace engine

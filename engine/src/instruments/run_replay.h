@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "train/step_capsule.h"
+
+namespace engine {
+
+/// Brings a run back to where it was before one of its steps: from its newest checkpoint before the
+/// step, or from the start, computing the steps between again, bit for bit. The run's folder is
+/// only read, so the run may still be training. One thread at a time.
+class RunReplay {
+public:
+    /// `step`: from 1 to the one after the last in the run's record. Throws Error(value) for
+    /// another one, Error(state) for a run that another program trained, or one that went on from a
+    /// parent and kept no checkpoint before the step, and whatever opening the data set throws.
+    RunReplay(const std::filesystem::path& run_folder, std::int64_t step);
+    ~RunReplay();
+    RunReplay(const RunReplay&) = delete;
+    RunReplay& operator=(const RunReplay&) = delete;
+
+    /// Steps still to be computed.
+    std::int64_t remaining() const;
+    /// Computes one of them; false if none is left. Throws Error.
+    bool advance();
+    /// The step, once none is left before it.
+    StepCapsule capsule();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// All of it at once.
+StepCapsule capsule_before(const std::filesystem::path& run_folder, std::int64_t step);
+
+}  // namespace engine
