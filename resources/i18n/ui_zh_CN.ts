@@ -2393,6 +2393,10 @@ started %7</source>
     <context>
         <name>CardWords</name>
         <message>
+            <source>broken on purpose: %1</source>
+            <translation>故意出错：%1</translation>
+        </message>
+        <message>
             <source>loss</source>
             <translation>损失</translation>
         </message>
@@ -3503,4 +3507,15 @@ started %7</source>
         <translation>已导入为运行 %1。</translation>
     </message>
 </context>
+    <context>
+        <name>LintList</name>
+        <message>
+            <source>Fix it</source>
+            <translation>修复</translation>
+        </message>
+        <message>
+            <source>Fix it: %1</source>
+            <translation>修复：%1</translation>
+        </message>
+    </context>
 </TS>
