@@ -36,8 +36,7 @@ std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bo
     engine::LintContext context;
     context.data = data ? &*data : nullptr;
     const bool choose = config.device == "auto";
-    context.gpu =
-        engine::runs_on_gpu(config, choose ? engine::inspect_machine().cards.size() : 0);
+    context.gpu = engine::runs_on_gpu(config, choose ? engine::inspect_machine().cards.size() : 0);
     auto findings = engine::lint(config, context);
     if (measure) {
         for (auto& each : engine::lint_measured(config)) findings.push_back(std::move(each));

@@ -75,9 +75,7 @@ int what_if(const WhatIfArguments& args) {
 
 void describe_whatif(Command command) {
     auto args = std::make_shared<WhatIfArguments>();
-    command
-        .text("RUN", args->run,
-              "A run of the history (its number or title), or its folder")
+    command.text("RUN", args->run, "A run of the history (its number or title), or its folder")
         .required()
         .not_empty();
     command.repeated_text("--set", args->overrides,

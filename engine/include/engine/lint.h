@@ -41,8 +41,8 @@ struct LintContext {
 bool runs_on_gpu(const RunConfig& config, std::size_t cards);
 
 /// The findings, errors first, then warnings, then notes. Settings that the validator refuses have
-/// none. Builds the model without drawing weights, which takes milliseconds for the largest: call it
-/// off the GUI thread. Never throws for what the settings hold.
+/// none. Builds the model without drawing weights, which takes milliseconds for the largest: call
+/// it off the GUI thread. Never throws for what the settings hold.
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context = {});
 
 /// Findings on operations that are forced to FP16 although their policy is FP32 (precision.force:

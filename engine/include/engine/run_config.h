@@ -126,9 +126,9 @@ struct PlantConfig {
 /// Settings that are broken on purpose, for lessons and tests; all off by default. A run with one
 /// of them says so wherever it is shown (broken_on_purpose()).
 struct TeachConfig {
-    bool clip_before_unscale = false;     ///< clip.value bounds the scaled gradients
+    bool clip_before_unscale = false;      ///< clip.value bounds the scaled gradients
     bool update_each_micro_batch = false;  ///< the scale moves within an accumulated step
-    bool resume_without_scaler = false;   ///< a resumed run begins with the initial scale
+    bool resume_without_scaler = false;    ///< a resumed run begins with the initial scale
     TeachLoss loss = TeachLoss::intact;
     TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
     double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer

@@ -74,8 +74,8 @@ struct WhatIf {
     std::int64_t updates() const { return steps - skipped; }
 };
 
-/// Writes the smallest scales that keep 99.9 % of the gradients of rows [first, first + out.size()),
-/// NaN where unknown.
+/// Writes the smallest scales that keep 99.9 % of the gradients of rows [first, first +
+/// out.size()), NaN where unknown.
 using ScaleFloors = std::function<void(std::int64_t first, std::span<double> out)>;
 
 /// What is replayed.

@@ -43,7 +43,8 @@ int repeats(const Tensor& scores) {
 
 /// Later positions are not seen: their scores are -inf, in the scores' own type.
 Tensor causal(const Tensor& scores) {
-    const std::int64_t rows = scores.size(scores.rank() - 2), columns = scores.size(scores.rank() - 1);
+    const std::int64_t rows = scores.size(scores.rank() - 2),
+                       columns = scores.size(scores.rank() - 1);
     std::vector<double> seen;
     for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < columns; ++j) seen.push_back(j <= i ? 1 : 0);
@@ -66,8 +67,8 @@ ScaledScores::~ScaledScores() { innermost = outer_; }
 bool ScaledScores::takes(const std::vector<std::string>& open) {
     if (module_.empty() && !met_ && !open.empty()) module_ = open.back();
     const bool hit = module_.empty() || std::ranges::any_of(open, [&](const std::string& each) {
-        return is_inside(each, module_);
-    });
+                         return is_inside(each, module_);
+                     });
     met_ = met_ || hit;
     return hit;
 }

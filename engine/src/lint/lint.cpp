@@ -35,7 +35,8 @@ std::int64_t planned_steps(const RunConfig& config, const LintContext& context) 
         const std::int64_t batches = (samples + each - 1) / each;
         steps = (batches + config.accumulate - 1) / config.accumulate * config.epochs;
     }
-    if (config.max_steps > 0) steps = steps > 0 ? std::min(steps, config.max_steps) : config.max_steps;
+    if (config.max_steps > 0)
+        steps = steps > 0 ? std::min(steps, config.max_steps) : config.max_steps;
     return steps;
 }
 

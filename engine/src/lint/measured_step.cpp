@@ -33,8 +33,7 @@ StepRecord first_step(const RunConfig& config) {
     std::vector<Batch> batches;
     do {
         loader.next(batches.emplace_back());
-    } while (!batches.back().last_of_epoch &&
-             std::ssize(batches) < config.accumulate);
+    } while (!batches.back().last_of_epoch && std::ssize(batches) < config.accumulate);
     return trainer.step(batches, *feed).row;
 }
 
@@ -73,14 +72,15 @@ void lost_updates(const RunConfig& config, const StepRecord& row, Findings& out)
     const ResolvedPrecision precision = resolve(config.precision);
     const bool plain = precision.weights == WeightFormat::fp16 && !precision.master_weights;
     if (!plain || !(row.lost_update_share > many)) return;
-    out.push_back({.id = "updates-lost",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("{} % of the first updates leave their FP16 weight as it is",
-                                   std::lround(100 * row.lost_update_share)),
-                   .reason = msg("They are smaller than half a unit in the last place of the weight. "
-                                 "Master weights in FP32 add them up."),
-                   .handbook = "Small updates need master weights",
-                   .fix = {"precision.master_weights=true"}});
+    out.push_back(
+        {.id = "updates-lost",
+         .severity = LintSeverity::warning,
+         .sentence = msg("{} % of the first updates leave their FP16 weight as it is",
+                         std::lround(100 * row.lost_update_share)),
+         .reason = msg("They are smaller than half a unit in the last place of the weight. "
+                       "Master weights in FP32 add them up."),
+         .handbook = "Small updates need master weights",
+         .fix = {"precision.master_weights=true"}});
 }
 
 }  // namespace

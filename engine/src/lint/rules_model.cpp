@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t multiple = 8;  // 16 bytes of 16-bit numbers, which Tensor Cores read at once
 
 /// Options that are sizes of layers, and not counts of them.
-constexpr std::array sizes = {"hidden", "embedding", "width", "feed_forward",
+constexpr std::array sizes = {"hidden", "embedding", "width",  "feed_forward",
                               "code",   "latent",    "bottom", "top"};
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }

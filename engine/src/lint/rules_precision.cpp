@@ -27,14 +27,15 @@ void batch_norm_in_fp16(const LintSubject& s, Findings& out) {
 void accumulate_with_batch_norm(const LintSubject& s, Findings& out) {
     if (s.config.accumulate == 1 || !has_batch_norm(s)) return;
     const std::int64_t whole = s.config.batch_size * s.config.accumulate;
-    out.push_back({.id = "accumulate-with-batch-norm",
-                   .severity = LintSeverity::note,
-                   .sentence = msg("Batch norm sees {} samples at a time, not the {} of a step",
-                                   s.config.batch_size, whole),
-                   .reason = msg("Accumulation adds up gradients, but each micro-batch is normalised "
-                                 "by its own statistics."),
-                   .handbook = "Accumulation and batch norm",
-                   .fix = {"batch_size=" + std::to_string(whole), "accumulate=1"}});
+    out.push_back(
+        {.id = "accumulate-with-batch-norm",
+         .severity = LintSeverity::note,
+         .sentence = msg("Batch norm sees {} samples at a time, not the {} of a step",
+                         s.config.batch_size, whole),
+         .reason = msg("Accumulation adds up gradients, but each micro-batch is normalised "
+                       "by its own statistics."),
+         .handbook = "Accumulation and batch norm",
+         .fix = {"batch_size=" + std::to_string(whole), "accumulate=1"}});
 }
 
 /// Half the distance of FP16 values at the mean magnitude of a layer's initial weights, U(-b, b)
@@ -48,8 +49,7 @@ std::optional<double> smallest_update(const LintSubject& s) {
             largest = &each;
     }
     if (largest == nullptr) return std::nullopt;
-    const auto fan_in =
-        static_cast<double>(largest->tensor.numel() / largest->tensor.size(0));
+    const auto fan_in = static_cast<double>(largest->tensor.numel() / largest->tensor.size(0));
     const double weight = 0.5 / std::sqrt(std::max(fan_in, 1.0));
     return std::exp2(std::floor(std::log2(weight)) - 11);
 }
@@ -61,15 +61,16 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
     const double rate = std::get<double>(s.config.optimizer.options.at("lr"));
     const auto least = smallest_update(s);
     if (!least || rate >= *least) return;
-    out.push_back({.id = "updates-below-fp16",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("Updates of about {}, the learning rate, are lost in FP16 weights",
-                                   number_words(rate)),
-                   .reason = msg("Half a unit in the last place of a typical weight is {}: a smaller "
-                                 "update leaves the weight as it is. Master weights add them up.",
-                                 *least),
-                   .handbook = "Small updates need master weights",
-                   .fix = {"precision.master_weights=true"}});
+    out.push_back(
+        {.id = "updates-below-fp16",
+         .severity = LintSeverity::warning,
+         .sentence = msg("Updates of about {}, the learning rate, are lost in FP16 weights",
+                         number_words(rate)),
+         .reason = msg("Half a unit in the last place of a typical weight is {}: a smaller "
+                       "update leaves the weight as it is. Master weights add them up.",
+                       *least),
+         .handbook = "Small updates need master weights",
+         .fix = {"precision.master_weights=true"}});
 }
 
 void epsilon_of_optimizer(const LintSubject& s, Findings& out) {
@@ -77,13 +78,14 @@ void epsilon_of_optimizer(const LintSubject& s, Findings& out) {
     const auto eps = options.find("eps");
     const double* value = eps != options.end() ? std::get_if<double>(&eps->second) : nullptr;
     if (value == nullptr || static_cast<float>(*value) > 0) return;
-    out.push_back({.id = "epsilon-zero",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("The optimizer divides without an epsilon"),
-                   .reason = msg("A weight whose gradient has always been 0 becomes 0 / 0, which is "
-                                 "NaN."),
-                   .handbook = "An epsilon must not round to 0",
-                   .fix = {"optimizer.eps=1e-08"}});
+    out.push_back(
+        {.id = "epsilon-zero",
+         .severity = LintSeverity::warning,
+         .sentence = msg("The optimizer divides without an epsilon"),
+         .reason = msg("A weight whose gradient has always been 0 becomes 0 / 0, which is "
+                       "NaN."),
+         .handbook = "An epsilon must not round to 0",
+         .fix = {"optimizer.eps=1e-08"}});
 }
 
 /// Only composed norms hold epsilon in 16 bits; the engine's own keep it in FP32.
@@ -92,26 +94,28 @@ void epsilon_of_norm(const LintSubject& s, Findings& out) {
     const double eps = s.config.teach.norm_epsilon;
     const bool held = s.config.teach.norm == TeachNorm::composed && s.fp16();
     if (!held || eps == 0 || eps > half_of_least) return;
-    out.push_back({.id = "epsilon-below-fp16",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("An epsilon of {} is 0 in FP16", number_words(eps)),
-                   .reason = msg("FP16 holds nothing below 2^-24 = 6e-8, so a variance of 0 is divided "
-                                 "by 0."),
-                   .handbook = "An epsilon must not round to 0",
-                   .fix = {"teach.norm_epsilon=1e-05"}});
+    out.push_back(
+        {.id = "epsilon-below-fp16",
+         .severity = LintSeverity::warning,
+         .sentence = msg("An epsilon of {} is 0 in FP16", number_words(eps)),
+         .reason = msg("FP16 holds nothing below 2^-24 = 6e-8, so a variance of 0 is divided "
+                       "by 0."),
+         .handbook = "An epsilon must not round to 0",
+         .fix = {"teach.norm_epsilon=1e-05"}});
 }
 
 void tf32_off(const LintSubject& s, Findings& out) {
     const ResolvedPrecision& p = s.precision;
     const bool plain = p.weights == WeightFormat::fp32 && p.autocast == AutocastFormat::off;
     if (!s.context.gpu || !plain || p.tf32) return;
-    out.push_back({.id = "tf32-off",
-                   .severity = LintSeverity::note,
-                   .sentence = msg("FP32 products on a GPU without TF32"),
-                   .reason = msg("From Ampere on, TF32 computes products several times as fast, with "
-                                 "the range of FP32 and 10 fraction bits."),
-                   .handbook = "TF32 on newer GPUs",
-                   .fix = {"precision.preset=tf32"}});
+    out.push_back(
+        {.id = "tf32-off",
+         .severity = LintSeverity::note,
+         .sentence = msg("FP32 products on a GPU without TF32"),
+         .reason = msg("From Ampere on, TF32 computes products several times as fast, with "
+                       "the range of FP32 and 10 fraction bits."),
+         .handbook = "TF32 on newer GPUs",
+         .fix = {"precision.preset=tf32"}});
 }
 
 }  // namespace

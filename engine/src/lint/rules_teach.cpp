@@ -30,7 +30,8 @@ void lint_loss_and_norm(const TeachConfig& t, Findings& out) {
     if (t.norm == TeachNorm::composed)
         add(out, "composed-norm", LintSeverity::error,
             msg("Norms are computed as single 16-bit operations"),
-            msg("E[x²] − E[x]² overflows, cancels to 0 or falls below it in 16 bits; norms need FP32 "
+            msg("E[x²] − E[x]² overflows, cancels to 0 or falls below it in 16 bits; norms need "
+                "FP32 "
                 "inside."),
             "Norms compute in FP32", "teach.norm=");
 }

@@ -57,10 +57,9 @@ Tensor AttentionHeads::operator()(const Tensor& q, const Tensor& k, const Tensor
         options.random_offset = draws.take(this->draws(of));
     }
     const auto split = [&](const Tensor& x) { return split_heads(x, of, heads); };
-    const Tensor y =
-        ScaledScores::take_call()
-            ? attention_of_scaled_scores(split(q), split(k), split(v), is_causal)
-            : scaled_dot_product_attention(split(q), split(k), split(v), {}, options);
+    const Tensor y = ScaledScores::take_call()
+                         ? attention_of_scaled_scores(split(q), split(k), split(v), is_causal)
+                         : scaled_dot_product_attention(split(q), split(k), split(v), {}, options);
     return reshape(transpose(y, 1, 2), {of.rows(), q.size(1)});
 }
 

@@ -52,8 +52,9 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias, const S
 void follow(const Tensor& running, const Tensor& now, double momentum) {
     if (!running.defined()) return;
     const GradMode off(false);
-    const Tensor next = add(mul(running, 1 - momentum),
-                            mul(reshape(to(now.detach(), running.dtype()), running.shape()), momentum));
+    const Tensor next =
+        add(mul(running, 1 - momentum),
+            mul(reshape(to(now.detach(), running.dtype()), running.shape()), momentum));
     copy_(running, next);
 }
 

@@ -85,9 +85,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Data set and model"), [](const Reported& run) {
         return dataset_name(run.summary()) + ", " + model_name(run.summary());
     });
-    const bool broken = std::ranges::any_of(runs, [](const Reported& run) {
-        return !broken_on_purpose(run.config()).empty();
-    });
+    const bool broken = std::ranges::any_of(
+        runs, [](const Reported& run) { return !broken_on_purpose(run.config()).empty(); });
     if (broken) {
         add(msg("Broken on purpose"),
             [](const Reported& run) { return broken_on_purpose_text(run.config()); });

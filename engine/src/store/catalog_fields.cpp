@@ -312,8 +312,8 @@ std::vector<FieldInfo> option_fields(std::string_view group) {
 std::span<const FieldInfo> fields() {
     static const std::vector<FieldInfo> infos = [] {
         std::vector<FieldInfo> described;
-        for (auto part : {data_and_model_fields, precision_fields, update_fields, run_fields,
-                          teach_fields}) {
+        for (auto part :
+             {data_and_model_fields, precision_fields, update_fields, run_fields, teach_fields}) {
             for (auto& info : part()) described.push_back(std::move(info));
         }
         std::vector<FieldInfo> all;  // in the order of the settings

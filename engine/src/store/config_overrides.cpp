@@ -37,7 +37,8 @@ struct KnownNames {
 
     /// "teach" and "teach.plant" of "teach.plant.kind".
     void add_sections(std::string_view path) {
-        for (auto dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.', dot + 1)) {
+        for (auto dot = path.find('.'); dot != std::string_view::npos;
+             dot = path.find('.', dot + 1)) {
             const std::string section(path.substr(0, dot));
             if (!has(sections, section)) sections.push_back(section);
         }

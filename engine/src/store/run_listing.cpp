@@ -143,7 +143,8 @@ std::string to_json_line(const RunSummary& run) {
                            {"group", run.group},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
-    if (const auto broken = broken_on_purpose(run.config); !broken.empty()) object["teach"] = broken;
+    if (const auto broken = broken_on_purpose(run.config); !broken.empty())
+        object["teach"] = broken;
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);

@@ -62,8 +62,8 @@ void check_loss(const RunConfig& config, const std::string& task) {
     const bool fits = loss == TeachLoss::intact || task == "classification" ||
                       (task == "click-prediction" && loss == TeachLoss::bce_probabilities);
     if (!fits)
-        throw Error(ErrorCode::settings, msg("teach.loss: {}: the task {} has no such loss",
-                                             word_of(loss), task));
+        throw Error(ErrorCode::settings,
+                    msg("teach.loss: {}: the task {} has no such loss", word_of(loss), task));
 }
 
 }  // namespace

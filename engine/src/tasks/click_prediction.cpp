@@ -36,9 +36,8 @@ public:
         const Tensor logits =
             step.forward(TensorList{step.batch[numbers_], step.batch[ids_]}).front();
         const Tensor clicked = reshape(to(labels, logits.dtype()), logits.shape());
-        const Tensor loss = of_probabilities_
-                                ? binary_cross_entropy(sigmoid(logits), clicked)
-                                : binary_cross_entropy_with_logits(logits, clicked);
+        const Tensor loss = of_probabilities_ ? binary_cross_entropy(sigmoid(logits), clicked)
+                                              : binary_cross_entropy_with_logits(logits, clicked);
         if (!step.training()) step.predicted = two_scores(logits);
         add_loss(step, loss, step.batch.rows);
         count(step, logits, labels);

@@ -26,10 +26,13 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
     return value;
 }
 
-/// A copy of its own: the batch may lie in memory that later steps read again.
+/// A copy of its own: the batch may lie in memory that is read again. Waits, since the feed is not
+/// told when the original is no longer needed.
 Tensor copy_of(const Tensor& x) {
     const Tensor out = empty_like(x);
     copy_bytes(out.data(), x.data(), x.bytes(), x.device());
+    float first = 0;
+    if (out.numel() > 0) copy_to_host(&first, out.data(), sizeof(first), out.device());
     return out;
 }
 
@@ -43,31 +46,54 @@ void put(const Tensor& x, std::int64_t element, double value) {
 }  // namespace
 
 PlantedFault::PlantedFault(const PlantConfig& plant, const Schema& schema, Model& model)
-    : plant_(plant), model_(model) {
+    : plant_(plant) {
     if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) find_field(schema);
     if (is(PlantKind::nan_weight) || is(PlantKind::nan_embedding_row) ||
         is(PlantKind::adam_epsilon_zero))
-        find_parameter(schema);
+        find_parameter(schema, model);
     if (is(PlantKind::nan_carried_state) && model.state_shapes(1).empty())
         refuse(msg("the model carries no state from step to step"));
-    if (is_planted_op(plant_.kind) && !plant_.where.empty())
+    if (!is_planted_op(plant_.kind)) return;
+    if (!plant_.where.empty())
         refuse(msg("leave it empty: the operation stands before the model's output"));
     on_outputs_ = [this](TensorList& outputs) {
-        if (hits() && !outputs.empty()) outputs.front() = planted_op(plant_.kind, outputs.front());
+        if (!outputs.empty()) outputs.front() = planted_op(plant_.kind, outputs.front());
     };
 }
 
-PlantedFault::Scope::Scope(PlantedFault& plant, std::int64_t step) : plant_(plant) {
-    plant_.step_ = step;
-    if (plant_.hits() && plant_.is(PlantKind::scale_attention))
-        plant_.scores_.emplace(plant_.plant_.where);
+/// Adam's gradient must have been 0 from the first step on, so that its moments are too.
+bool PlantedFault::wants(std::int64_t step) const {
+    return is(PlantKind::adam_epsilon_zero) ? step <= plant_.step : step == plant_.step;
 }
-PlantedFault::Scope::~Scope() {
-    plant_.scores_.reset();
-    if (plant_.adam_ != nullptr) plant_.adam_->set_epsilon(plant_.epsilon_);
-    plant_.adam_ = nullptr;
-    plant_.given_.clear();
-    plant_.step_ = 0;
+
+void PlantedFault::begin(const StepView& step) {
+    if (is(PlantKind::scale_attention)) scores_.emplace(plant_.where);
+    if (on_outputs_) step.precision.set_planted(&on_outputs_);
+    if (is(PlantKind::nan_weight)) damage_parameter(step);
+}
+
+void PlantedFault::before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) {
+    if (step.phase != 0 || step.micro_batch != 0) return;
+    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) damage_batch(batch);
+    if (is(PlantKind::nan_embedding_row)) damage_row(step, batch);
+    if (is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
+}
+
+void PlantedFault::before_update(const StepView& step) {
+    if (is(PlantKind::adam_epsilon_zero)) starve(step);
+}
+
+void PlantedFault::after_update(const StepView&) {
+    if (scores_ && !scores_->met())
+        refuse(plant_.where.empty() ? msg("the model has no attention")
+                                    : msg("no attention is computed in this module"));
+}
+
+void PlantedFault::end(const StepView& step) {
+    scores_.reset();
+    step.precision.set_planted(nullptr);
+    if (adam_ != nullptr) adam_->set_epsilon(epsilon_);
+    adam_ = nullptr;
 }
 
 void PlantedFault::refuse(const Message& why) const {
@@ -91,7 +117,7 @@ void PlantedFault::find_field(const Schema& schema) {
 }
 
 /// The named one; else the first, of embeddings the first with as many rows as there are ids.
-void PlantedFault::find_parameter(const Schema& schema) {
+void PlantedFault::find_parameter(const Schema& schema, const Model& model) {
     std::string name = plant_.where;
     if (const auto colon = name.rfind(':'); colon != std::string::npos) {
         row_ = whole_number(name.substr(colon + 1));
@@ -108,8 +134,8 @@ void PlantedFault::find_parameter(const Schema& schema) {
         if (!name.empty()) return each.name == name;
         return !table || (each.tensor.rank() == 2 && each.tensor.size(0) >= ids->cardinality);
     };
-    const auto found = std::ranges::find_if(model_.parameters(), fits);
-    if (found == model_.parameters().end())
+    const auto found = std::ranges::find_if(model.parameters(), fits);
+    if (found == model.parameters().end())
         refuse(name.empty() ? msg("name the embedding in teach.plant.where")
                             : msg("the model has no such parameter"));
     parameter_ = *found;
@@ -124,78 +150,55 @@ std::int64_t PlantedFault::sample_in(const DeviceBatch& batch) const {
     return sample;
 }
 
-BatchSupply PlantedFault::supply(const BatchSupply& from) {
-    if (!hits()) return from;
-    return {[this, from](std::size_t i) {
-                given_.push_back(from.get(i));
-                return i == 0 ? damaged(given_.front()) : given_.back();
-            },
-            [this, from](const DeviceBatch&) {
-                from.used(given_.front());
-                given_.erase(given_.begin());
-            }};
+void PlantedFault::damage_batch(DeviceBatch& batch) const {
+    Tensor& field = batch.fields[field_] = copy_of(batch[field_]);
+    const std::int64_t each = field.numel() / std::max<std::int64_t>(field.size(0), 1);
+    put(field, sample_in(batch) * each, is(PlantKind::nan_pixel) ? nan : infinity);
 }
 
-DeviceBatch PlantedFault::damaged(const DeviceBatch& batch) {
-    DeviceBatch out = batch;
-    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) {
-        Tensor& field = out.fields[field_] = copy_of(batch[field_]);
-        const std::int64_t each = field.numel() / std::max<std::int64_t>(field.size(0), 1);
-        put(field, sample_in(batch) * each, is(PlantKind::nan_pixel) ? nan : infinity);
+/// Of the row that is named, else of one that the batch reads.
+void PlantedFault::damage_row(const StepView& step, const DeviceBatch& batch) {
+    if (!row_) row_ = static_cast<std::int64_t>(batch[field_].values().front());
+    damage_parameter(step);
+}
+
+/// The weight, and its master where the optimizer has one.
+void PlantedFault::damage_parameter(const StepView& step) const {
+    for (const Optimizer* optimizer : step.optimizers) {
+        const auto& all = optimizer->parameters();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i].name == parameter_.name && optimizer->master(i).defined())
+                put_nan(optimizer->master(i));
+        }
     }
-    // A row that the batch reads.
-    if (is(PlantKind::nan_embedding_row) && !row_)
-        row_ = static_cast<std::int64_t>(batch[field_].copy_to(Device{}).values().front());
-    if (is(PlantKind::nan_embedding_row)) damage(parameter_, parameter_.tensor);
-    return out;
+    put_nan(parameter_.tensor);
 }
 
-/// NaN in the row of the values that stand for the parameter, or in their first element.
-void PlantedFault::damage(const Parameter& parameter, const Tensor& values) const {
+/// In a row of the values that stand for the parameter, or in the first element of one.
+void PlantedFault::put_nan(const Tensor& values) const {
     std::vector<double> numbers = values.values();
     const std::int64_t rows = values.rank() == 0 ? 1 : std::max<std::int64_t>(values.size(0), 1);
     const std::int64_t width = values.numel() / rows;
     const auto first = numbers.begin() + row_.value_or(0) * width;
-    if (is(PlantKind::nan_embedding_row))
-        std::fill_n(first, width, nan);
-    else
-        *first = nan;
-    fill({{parameter.name, values}}, {{parameter.name, Tensor::of(numbers, values.shape())}});
+    std::fill_n(first, is(PlantKind::nan_embedding_row) ? width : 1, nan);
+    fill({{parameter_.name, values}}, {{parameter_.name, Tensor::of(numbers, values.shape())}});
 }
 
-void PlantedFault::damage_weights(const Optimizer& optimizer) {
-    if (!hits() || !is(PlantKind::nan_weight)) return;
-    const auto& all = optimizer.parameters();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].name == parameter_.name && optimizer.master(i).defined())
-            damage(parameter_, optimizer.master(i));
+/// A parameter whose gradients are 0, and in the planted step no epsilon to divide by.
+void PlantedFault::starve(const StepView& step) {
+    for (Optimizer* optimizer : step.optimizers) {
+        auto* const adam = dynamic_cast<Adam*>(optimizer);
+        if (adam == nullptr) continue;
+        for (const Parameter& each : optimizer->parameters()) {
+            if (each.name != parameter_.name) continue;
+            each.tensor.set_grad(
+                Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
+            if (step.step != plant_.step) continue;
+            adam_ = adam;
+            epsilon_ = adam->epsilon();
+            adam->set_epsilon(0);
+        }
     }
-    damage(parameter_, parameter_.tensor);
-}
-
-void PlantedFault::damage_state(const TensorList& state) const {
-    if (hits() && is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
-}
-
-void PlantedFault::damage_update(Optimizer& optimizer) {
-    auto* const adam = dynamic_cast<Adam*>(&optimizer);
-    if (!is(PlantKind::adam_epsilon_zero) || adam == nullptr || step_ > plant_.step) return;
-    for (const Parameter& each : optimizer.parameters()) {
-        if (each.name != parameter_.name) continue;
-        // Zero moments too: the gradient has been 0 since the first step.
-        each.tensor.set_grad(
-            Tensor::zeros(each.tensor.shape(), each.tensor.dtype(), each.tensor.device()));
-        if (!hits()) continue;
-        adam_ = adam;
-        epsilon_ = adam->epsilon();
-        adam->set_epsilon(0);
-    }
-}
-
-void PlantedFault::check_met() const {
-    if (scores_ && !scores_->met())
-        refuse(plant_.where.empty() ? msg("the model has no attention")
-                                    : msg("no attention is computed in this module"));
 }
 
 }  // namespace engine

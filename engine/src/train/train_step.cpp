@@ -71,8 +71,6 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     if (parts_.size() > 1) merged_ = DeviceRecord<kernels::Judgement>(device_);
     f16_max_ = Tensor::zeros({}, DType::f32, device_);
     rate_multiplier_ = Tensor::full({}, 1, DType::f64, device_);
-    if (config_.teach.plant.kind != PlantKind::none)
-        plant_.emplace(config_.teach.plant, task_.schema(true), model_);
 }
 
 void TrainStep::set_rate_multiplier(double multiplier) {
@@ -151,37 +149,17 @@ private:
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches);
-    if (!plant_) {
-        const Observation observation(*this);
-        compute_phases(supply, marks);
-    } else {
-        const PlantedFault::Scope planted(*plant_, announced_);
-        damage_weights();
-        const Observation observation(*this);
-        compute_phases(plant_->supply(supply), marks);
-        plant_->check_met();
-    }
-    micro_batches_.clear();
-    model_.random = nullptr;
-}
-
-void TrainStep::compute_phases(const BatchSupply& supply, StepMarks* marks) {
+    const Observation observation(*this);
     for (std::size_t phase = 0; phase < phases_.size(); ++phase) {
         run_phase(phase, supply, marks);
         coalesce_gradients(phases_[phase]);
         account_gradients();
-        if (plant_) {
-            for (const std::size_t part : phases_[phase].optimizers)
-                plant_->damage_update(*parts_[part].optimizer);
-        }
         notify(phase, 0,
                [](StepObserver& each, const StepView& seen) { each.before_update(seen); });
         update(phases_[phase], phase + 1 == phases_.size());
     }
-}
-
-void TrainStep::damage_weights() {
-    for (const Part& part : parts_) plant_->damage_weights(*part.optimizer);
+    micro_batches_.clear();
+    model_.random = nullptr;
 }
 
 void TrainStep::run_phase(std::size_t phase, const BatchSupply& supply, StepMarks* marks) {
@@ -198,18 +176,13 @@ void TrainStep::run_phase(std::size_t phase, const BatchSupply& supply, StepMark
 
 void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks) {
     MicroBatch& here = micro_batches_[index];
-    if (phase == 0 && index == 0) {
-        here.state = state_.in(here.batch.rows);
-        if (plant_) plant_->damage_state(here.state);
-    }
+    if (phase == 0 && index == 0) here.state = state_.in(here.batch.rows);
     // A later phase must not draw the numbers of the one before.
     random_.begin(phase * micro_batches_.size() + index);
     notify(phase, index, [&here](StepObserver& each, const StepView& seen) {
         each.before_forward(seen, here.batch, here.state);
     });
-    TaskStep::Casts casts = precision_.casts();
-    if (plant_) casts.planted = plant_->on_outputs();
-    TaskStep step(model_, here.batch, casts, sums_.data());
+    TaskStep step(model_, here.batch, precision_.casts(), sums_.data());
     step.phase = phase;
     step.passed = std::move(here.passed);
     step.state = here.state;

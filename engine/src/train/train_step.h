@@ -2,22 +2,25 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/device_record.h"
 #include "optim/optimizer.h"
 #include "tasks/task.h"
-#include "train/batch_supply.h"
 #include "train/carried_state.h"
 #include "train/mixed_precision.h"
-#include "train/planted_fault.h"
 #include "train/step_marks.h"
 #include "train/step_observer.h"
 #include "train/training_state.h"
 
 namespace engine {
+
+/// Where a step's batches come from: number i of it, and that it is no longer needed.
+struct BatchSupply {
+    std::function<DeviceBatch(std::size_t)> get;
+    std::function<void(const DeviceBatch&)> used;
+};
 
 /// One optimizer step on the device, from the batches to the figures: for each phase of the task
 /// zero the gradients, forward, backward, gradient check and update; then move the loss scale and
@@ -84,8 +87,6 @@ private:
 
     void make_parts();
     void choose_gradients();
-    void compute_phases(const BatchSupply& supply, StepMarks* marks);
-    void damage_weights();
     void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
@@ -141,7 +142,6 @@ private:
     StepRandom random_;
     CarriedState state_;
     std::vector<MicroBatch> micro_batches_;
-    std::optional<PlantedFault> plant_;
 };
 
 }  // namespace engine

@@ -31,9 +31,7 @@ const RecordedStep* RecordedSteps::next() {
     return at_ < block_.size() ? &block_[at_++] : nullptr;
 }
 
-double RecordedSteps::ceiling_ahead() const {
-    return at_ > 0 ? ceilings_ahead_[at_ - 1] : unknown;
-}
+double RecordedSteps::ceiling_ahead() const { return at_ > 0 ? ceilings_ahead_[at_ - 1] : unknown; }
 
 void RecordedSteps::look_ahead() {
     ceilings_ahead_.resize(block_.size());
@@ -57,12 +55,12 @@ void RecordedSteps::read_block() {
     };
     read(&StepRecord::loss_scale, [](RecordedStep& s, double v) { s.scale = v; });
     read(&StepRecord::scale_ceiling, [](RecordedStep& s, double v) { s.ceiling = v; });
-    read(&StepRecord::found_inf, [](RecordedStep& s, double v) { s.overflowed = s.skipped = v != 0; });
+    read(&StepRecord::found_inf,
+         [](RecordedStep& s, double v) { s.overflowed = s.skipped = v != 0; });
     read(&StepRecord::loss, [](RecordedStep& s, double v) { s.lost_loss = !std::isfinite(v); });
     if (!of_.checked) {
-        read(&StepRecord::grad_norm, [](RecordedStep& s, double v) {
-            s.overflowed = s.lost_loss || !std::isfinite(v);
-        });
+        read(&StepRecord::grad_norm,
+             [](RecordedStep& s, double v) { s.overflowed = s.lost_loss || !std::isfinite(v); });
     }
     of_.record.column(&StepRecord::grad_zero_share, first_, others);
     read(&StepRecord::f16_zero_share, [](RecordedStep& s, double v) { s.lost_share = v; });

@@ -40,22 +40,24 @@ std::string floor_text(const WhatIf& policy) {
 Message what_if_sentence(const WhatIf& policy, const WhatIf& recorded) {
     if (policy.steps == 0) return msg("The record holds no steps yet.");
     if (policy.breaks_at != 0) {
-        return msg("{} would have applied gradients that are not finite at step {}: it never skips.",
-                   policy.policy.name, policy.breaks_at);
+        return msg(
+            "{} would have applied gradients that are not finite at step {}: it never skips.",
+            policy.policy.name, policy.breaks_at);
     }
     if (policy.unknown > 0) {
-        return msg("{} would have skipped {} of {} steps, the recorded policy {}; for {} of them the "
-                   "record cannot tell, since the largest gradient is not known.",
-                   policy.policy.name, policy.skipped, policy.steps, recorded.skipped,
-                   policy.unknown);
+        return msg(
+            "{} would have skipped {} of {} steps, the recorded policy {}; for {} of them the "
+            "record cannot tell, since the largest gradient is not known.",
+            policy.policy.name, policy.skipped, policy.steps, recorded.skipped, policy.unknown);
     }
     if (policy.parts_at == 0) {
         return msg("{} would have skipped the same {} of {} steps.", policy.policy.name,
                    policy.skipped, policy.steps);
     }
-    return msg("{} would have skipped {} of {} steps, the recorded policy {}; from step {} on the "
-               "gradients of the recorded run stand for its own.",
-               policy.policy.name, policy.skipped, policy.steps, recorded.skipped, policy.parts_at);
+    return msg(
+        "{} would have skipped {} of {} steps, the recorded policy {}; from step {} on the "
+        "gradients of the recorded run stand for its own.",
+        policy.policy.name, policy.skipped, policy.steps, recorded.skipped, policy.parts_at);
 }
 
 Message what_if_conclusion(const std::vector<WhatIf>& policies) {
@@ -69,9 +71,10 @@ Message what_if_conclusion(const std::vector<WhatIf>& policies) {
         if (whole && (best == nullptr || each.skipped < best->skipped)) best = &each;
     }
     if (best == nullptr || best->skipped == recorded.skipped)
-        return msg("No dynamic policy here would have skipped fewer steps than the recorded one: "
-                   "{} of {}.",
-                   recorded.skipped, recorded.steps);
+        return msg(
+            "No dynamic policy here would have skipped fewer steps than the recorded one: "
+            "{} of {}.",
+            recorded.skipped, recorded.steps);
     return what_if_sentence(*best, recorded);
 }
 
@@ -94,33 +97,32 @@ std::string to_json_line(const std::string& run, const WhatIf& policy, const Mes
         stairs.push_back({stair.first_step, stair.steps,
                           json_number(static_cast<double>(stair.scale)), name(stair.outcome)});
     const ScalerConfig& s = policy.policy.scaler;
-    const ordered_json object = {
-        {"event", "what_if"},
-        {"run", run},
-        {"policy", policy.policy.name},
-        {"scaler", word_of(policy.policy.mode)},
-        {"init_scale", s.init_scale},
-        {"growth_factor", s.growth_factor},
-        {"backoff_factor", s.backoff_factor},
-        {"growth_interval", s.growth_interval},
-        {"min_scale", s.min_scale},
-        {"max_scale", s.max_scale},
-        {"hysteresis", s.hysteresis},
-        {"steps", policy.steps},
-        {"skipped", policy.skipped},
-        {"unknown", policy.unknown},
-        {"updates", policy.updates()},
-        {"parts_at", policy.parts_at},
-        {"breaks_at", policy.breaks_at},
-        {"lowest", json_number(static_cast<double>(policy.lowest))},
-        {"highest", json_number(static_cast<double>(policy.highest))},
-        {"last", json_number(static_cast<double>(policy.last))},
-        {"lost_at_least", json_number(policy.lost_at_least)},
-        {"lost_at_most", json_number(policy.lost_at_most)},
-        {"floors", policy.floors},
-        {"below_floor", policy.below_floor},
-        {"sentence", sentence.str()},
-        {"stairs", std::move(stairs)}};
+    const ordered_json object = {{"event", "what_if"},
+                                 {"run", run},
+                                 {"policy", policy.policy.name},
+                                 {"scaler", word_of(policy.policy.mode)},
+                                 {"init_scale", s.init_scale},
+                                 {"growth_factor", s.growth_factor},
+                                 {"backoff_factor", s.backoff_factor},
+                                 {"growth_interval", s.growth_interval},
+                                 {"min_scale", s.min_scale},
+                                 {"max_scale", s.max_scale},
+                                 {"hysteresis", s.hysteresis},
+                                 {"steps", policy.steps},
+                                 {"skipped", policy.skipped},
+                                 {"unknown", policy.unknown},
+                                 {"updates", policy.updates()},
+                                 {"parts_at", policy.parts_at},
+                                 {"breaks_at", policy.breaks_at},
+                                 {"lowest", json_number(static_cast<double>(policy.lowest))},
+                                 {"highest", json_number(static_cast<double>(policy.highest))},
+                                 {"last", json_number(static_cast<double>(policy.last))},
+                                 {"lost_at_least", json_number(policy.lost_at_least)},
+                                 {"lost_at_most", json_number(policy.lost_at_most)},
+                                 {"floors", policy.floors},
+                                 {"below_floor", policy.below_floor},
+                                 {"sentence", sentence.str()},
+                                 {"stairs", std::move(stairs)}};
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
