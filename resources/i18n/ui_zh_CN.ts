@@ -1507,6 +1507,14 @@ above</source>
     <context>
         <name>ui::RunListModel</name>
         <message>
+            <source>broken on purpose</source>
+            <translation>故意出错</translation>
+        </message>
+        <message>
+            <source>broken on purpose: %1</source>
+            <translation>故意出错：%1</translation>
+        </message>
+        <message>
             <source>%1 skipped</source>
             <translation>跳过 %1 步</translation>
         </message>
@@ -3508,7 +3516,7 @@ started %7</source>
     </message>
 </context>
     <context>
-        <name>LintList</name>
+        <name>ui::LintList</name>
         <message>
             <source>Fix it</source>
             <translation>修复</translation>
