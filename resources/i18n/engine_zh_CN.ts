@@ -5197,14 +5197,6 @@
         <translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。主权重能把它们累加起来。</translation>
     </message>
     <message>
-        <source>The optimizer divides without an epsilon</source>
-        <translation>优化器的除法没有 epsilon</translation>
-    </message>
-    <message>
-        <source>A weight whose gradient has always been 0 becomes 0 / 0, which is NaN.</source>
-        <translation>梯度一直为 0 的权重会变成 0 / 0，即 NaN。</translation>
-    </message>
-    <message>
         <source>An epsilon of {} is 0 in FP16</source>
         <translation>epsilon {} 在 FP16 中为 0</translation>
     </message>

@@ -73,22 +73,7 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
          .fix = {"precision.master_weights=true"}});
 }
 
-void epsilon_of_optimizer(const LintSubject& s, Findings& out) {
-    const auto& options = s.config.optimizer.options;
-    const auto eps = options.find("eps");
-    const double* value = eps != options.end() ? std::get_if<double>(&eps->second) : nullptr;
-    if (value == nullptr || static_cast<float>(*value) > 0) return;
-    out.push_back(
-        {.id = "epsilon-zero",
-         .severity = LintSeverity::warning,
-         .sentence = msg("The optimizer divides without an epsilon"),
-         .reason = msg("A weight whose gradient has always been 0 becomes 0 / 0, which is "
-                       "NaN."),
-         .handbook = "An epsilon must not round to 0",
-         .fix = {"optimizer.eps=1e-08"}});
-}
-
-/// Only composed norms hold epsilon in 16 bits; the engine's own keep it in FP32.
+/// Only composed norms hold epsilon in 16 bits: the engine's own and its optimizers keep it in FP32.
 void epsilon_of_norm(const LintSubject& s, Findings& out) {
     constexpr double half_of_least = 0x1p-25;
     const double eps = s.config.teach.norm_epsilon;
@@ -123,7 +108,6 @@ void tf32_off(const LintSubject& s, Findings& out) {
 void lint_precision(const LintSubject& subject, Findings& out) {
     batch_norm_in_fp16(subject, out);
     epsilon_of_norm(subject, out);
-    epsilon_of_optimizer(subject, out);
     updates_below_fp16(subject, out);
     accumulate_with_batch_norm(subject, out);
     tf32_off(subject, out);

@@ -69,13 +69,14 @@ bool PlantedFault::wants(std::int64_t step) const {
 void PlantedFault::begin(const StepView& step) {
     if (is(PlantKind::scale_attention)) scores_.emplace(plant_.where);
     if (on_outputs_) step.precision.set_planted(&on_outputs_);
-    if (is(PlantKind::nan_weight)) damage_parameter(step);
+    if (is(PlantKind::nan_weight) || (is(PlantKind::nan_embedding_row) && row_))
+        damage_parameter(step);
 }
 
 void PlantedFault::before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) {
     if (step.phase != 0 || step.micro_batch != 0) return;
     if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) damage_batch(batch);
-    if (is(PlantKind::nan_embedding_row)) damage_row(step, batch);
+    if (is(PlantKind::nan_embedding_row) && !row_) damage_row(step, batch);
     if (is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
 }
 
@@ -156,9 +157,9 @@ void PlantedFault::damage_batch(DeviceBatch& batch) const {
     put(field, sample_in(batch) * each, is(PlantKind::nan_pixel) ? nan : infinity);
 }
 
-/// Of the row that is named, else of one that the batch reads.
+/// Where no row is named: one that the batch reads.
 void PlantedFault::damage_row(const StepView& step, const DeviceBatch& batch) {
-    if (!row_) row_ = static_cast<std::int64_t>(batch[field_].values().front());
+    row_ = static_cast<std::int64_t>(batch[field_].values().front());
     damage_parameter(step);
 }
 

@@ -58,7 +58,6 @@ std::vector<Hazard> hazards() {
         {"accumulate-with-batch-norm", {"model.kind=resnet18", "accumulate=4", "batch_size=32"}},
         {"updates-below-fp16",
          {"precision.preset=pure-fp16", "optimizer.kind=adam", "optimizer.lr=1e-6"}},
-        {"epsilon-zero", {"optimizer.kind=adam", "optimizer.eps=0"}},
         {"epsilon-below-fp16", {"teach.norm=composed", "teach.norm_epsilon=1e-8"}},
         {"tf32-off", {"precision.preset=fp32", "device=cuda"}, true},
         {"sizes-no-multiple-of-8",
