@@ -5101,6 +5101,10 @@
         <translation>{} 会跳过 {} 步（共 {} 步），实际策略跳过了 {} 步；其中 {} 步因最大梯度未知而无法判断。</translation>
     </message>
     <message>
+        <source>The recorded policy skipped {} of {} steps.</source>
+        <translation>实际策略跳过了 {} 步（共 {} 步）。</translation>
+    </message>
+    <message>
         <source>{} would have skipped the same {} of {} steps.</source>
         <translation>{} 会跳过相同的 {} 步（共 {} 步）。</translation>
     </message>

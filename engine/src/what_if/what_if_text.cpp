@@ -39,6 +39,9 @@ std::string floor_text(const WhatIf& policy) {
 
 Message what_if_sentence(const WhatIf& policy, const WhatIf& recorded) {
     if (policy.steps == 0) return msg("The record holds no steps yet.");
+    if (policy.policy.name == recorded.policy.name && policy.parts_at == 0) {
+        return msg("The recorded policy skipped {} of {} steps.", recorded.skipped, recorded.steps);
+    }
     if (policy.breaks_at != 0) {
         return msg(
             "{} would have applied gradients that are not finite at step {}: it never skips.",
