@@ -68,15 +68,19 @@ void LintList::addRow(const engine::LintFinding& finding) {
     fix->setObjectName(u"fixIt"_s);
     QStringList changes;
     for (const auto& change : finding.fix) changes << QString::fromStdString(change);
-    fix->setToolTip(changes.join(u", "_s));
+    const QString reason = engineText(finding.reason);
+    const QString made = changes.join(u", "_s);
+    const auto paragraphs = [](const QString& first, const QString& second) {
+        return u"<p>%1</p><p>%2</p>"_s.arg(first.toHtmlEscaped(), second.toHtmlEscaped());
+    };
+    fix->setToolTip(paragraphs(reason, made));
     fix->setAccessibleName(tr("Fix it: %1").arg(sentence->text()));
-    fix->setAccessibleDescription(fix->toolTip());
+    fix->setAccessibleDescription(joined({reason, made}));
     connect(fix, &QToolButton::clicked, this, [this, finding] { check_->fix(finding); });
     row->addWidget(mark);
     row->addWidget(sentence, 1);
     row->addWidget(fix);
-    line->setToolTip(u"<p>"_s + engineText(finding.sentence).toHtmlEscaped() + u"</p><p>"_s +
-                     engineText(finding.reason).toHtmlEscaped() + u"</p>"_s);
+    line->setToolTip(paragraphs(engineText(finding.sentence), reason));
     layout()->addWidget(line);
 }
 
