@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/teach.h"
 
 namespace app {
 namespace {
@@ -207,7 +208,9 @@ private:
     }
 
     static std::string own_start(const engine::RunStarted& event) {
-        return std::to_string(event.parameters) + " parameters, " +
+        const std::string broken = engine::broken_on_purpose_text(event.config);
+        return (broken.empty() ? "" : "broken on purpose (" + broken + "), ") +
+               std::to_string(event.parameters) + " parameters, " +
                std::to_string(event.train_samples) + " training and " +
                std::to_string(event.test_samples) + " test " +
                (event.unit == "images" ? "samples" : event.unit) + ", on " + event.device +

@@ -5072,5 +5072,437 @@
         <source>With every operation in FP32 the error of the gradients is {}, above the tolerance of {}.</source>
         <translation>即使所有算子都用 FP32，梯度误差仍为 {}，超过容差 {}。</translation>
     </message>
+    <message>
+        <source>Intact</source>
+        <translation>保持正确</translation>
+    </message>
+    <message>
+        <source>BCE of probabilities</source>
+        <translation>概率的 BCE</translation>
+    </message>
+    <message>
+        <source>where with mixed dtypes</source>
+        <translation>混合类型的 where</translation>
+    </message>
+    <message>
+        <source>Composed</source>
+        <translation>逐步运算</translation>
+    </message>
+    <message>
+        <source>NaN pixel</source>
+        <translation>NaN 像素</translation>
+    </message>
+    <message>
+        <source>Infinite target</source>
+        <translation>无穷大目标</translation>
+    </message>
+    <message>
+        <source>Attention scores × 300</source>
+        <translation>注意力分数 × 300</translation>
+    </message>
+    <message>
+        <source>NaN weight</source>
+        <translation>NaN 权重</translation>
+    </message>
+    <message>
+        <source>NaN embedding row</source>
+        <translation>NaN 嵌入行</translation>
+    </message>
+    <message>
+        <source>NaN carried state</source>
+        <translation>NaN 传递状态</translation>
+    </message>
+    <message>
+        <source>Log of 0</source>
+        <translation>对 0 取对数</translation>
+    </message>
+    <message>
+        <source>Normalised zero vector</source>
+        <translation>对零向量做归一化</translation>
+    </message>
+    <message>
+        <source>Square root at 0</source>
+        <translation>0 处的平方根</translation>
+    </message>
+    <message>
+        <source>exp(12) in FP16</source>
+        <translation>FP16 中的 exp(12)</translation>
+    </message>
+    <message>
+        <source>Sum of 100,000 ones in FP16</source>
+        <translation>FP16 中 100,000 个 1 求和</translation>
+    </message>
+    <message>
+        <source>Adam with epsilon 0</source>
+        <translation>epsilon 为 0 的 Adam</translation>
+    </message>
+    <message>
+        <source>Clip before unscaling</source>
+        <translation>反缩放前裁剪</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: clips the gradients while they still carry the loss scale, so that the bound is that many times too tight.</source>
+        <translation>故意出错：在梯度仍带有损失缩放时裁剪，上限因此紧了同样的倍数。</translation>
+    </message>
+    <message>
+        <source>Update in each micro-batch</source>
+        <translation>每个微批次都更新缩放</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: moves the loss scale after each micro-batch of an accumulated step, so that gradients of different scales are added up.</source>
+        <translation>故意出错：在累积步的每个微批次之后调整损失缩放，使不同缩放的梯度被相加。</translation>
+    </message>
+    <message>
+        <source>Resume without the scaler</source>
+        <translation>恢复时丢弃缩放器</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: a resumed run begins again with the initial scale.</source>
+        <translation>故意出错：恢复的运行重新从初始缩放开始。</translation>
+    </message>
+    <message>
+        <source>Broken loss</source>
+        <translation>错误的损失</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: binary cross entropy of 16-bit probabilities, or a target that where builds in another dtype than the logits.</source>
+        <translation>故意出错：对 16 位概率计算二元交叉熵，或用 where 以不同于 logits 的类型填充。</translation>
+    </message>
+    <message>
+        <source>Broken norms</source>
+        <translation>错误的归一化</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: batch and layer norm as single 16-bit operations, with the variance as E[x²] − E[x]² and epsilon added in 16 bits.</source>
+        <translation>故意出错：批归一化和层归一化由单个 16 位运算组成，方差为 E[x²] − E[x]²，epsilon 也以 16 位相加。</translation>
+    </message>
+    <message>
+        <source>Epsilon of broken norms</source>
+        <translation>错误归一化的 epsilon</translation>
+    </message>
+    <message>
+        <source>Epsilon of composed norms (0 = that of each layer). 1e-8 is 0 in fp16.</source>
+        <translation>逐步归一化的 epsilon（0 = 各层自己的值）。1e-8 在 fp16 中为 0。</translation>
+    </message>
+    <message>
+        <source>Planted fault</source>
+        <translation>埋入的故障</translation>
+    </message>
+    <message>
+        <source>Broken on purpose: one step meets this fault, which the Skips page then finds.</source>
+        <translation>故意出错：某一步会遇到这个故障，可在“跳过”页面中找到。</translation>
+    </message>
+    <message>
+        <source>Planted at step</source>
+        <translation>埋入的步</translation>
+    </message>
+    <message>
+        <source>The step that meets the fault, counted from 1.</source>
+        <translation>遇到故障的步，从 1 计数。</translation>
+    </message>
+    <message>
+        <source>step</source>
+        <translation>步</translation>
+    </message>
+    <message>
+        <source>Planted where</source>
+        <translation>埋入位置</translation>
+    </message>
+    <message>
+        <source>The module, the parameter (name, or name:row) or the sample's position in the batch. Empty: the first that fits.</source>
+        <translation>模块、参数（名称或 名称:行）或样本在批次中的位置。留空：第一个适用的。</translation>
+    </message>
+    <message>
+        <source>use it with optimizer.kind adam or adamw</source>
+        <translation>请与 optimizer.kind adam 或 adamw 一起使用</translation>
+    </message>
+    <message>
+        <source>use it with optimizer.weight_decay 0, or with adamw</source>
+        <translation>请与 optimizer.weight_decay 0 一起使用，或使用 adamw</translation>
+    </message>
+    <message>
+        <source>{}: {}: {}</source>
+        <translation>{}：{}：{}</translation>
+    </message>
+    <message>
+        <source>the model carries no state from step to step</source>
+        <translation>模型不在步之间传递状态</translation>
+    </message>
+    <message>
+        <source>leave it empty: the operation stands before the model's output</source>
+        <translation>请留空：该运算位于模型输出之前</translation>
+    </message>
+    <message>
+        <source>only numbers to predict can be infinite</source>
+        <translation>只有数值目标才能为无穷大</translation>
+    </message>
+    <message>
+        <source>the data set has no pixels and no numbers</source>
+        <translation>数据集既没有像素也没有数值</translation>
+    </message>
+    <message>
+        <source>use the position of a sample in the batch, from 0</source>
+        <translation>请使用样本在批次中的位置，从 0 开始</translation>
+    </message>
+    <message>
+        <source>use name or name:row, the row a whole number</source>
+        <translation>请使用 名称 或 名称:行，行为整数</translation>
+    </message>
+    <message>
+        <source>the data set has no tokens and no ids</source>
+        <translation>数据集既没有词元也没有 id</translation>
+    </message>
+    <message>
+        <source>name the embedding in teach.plant.where</source>
+        <translation>请在 teach.plant.where 中指定嵌入</translation>
+    </message>
+    <message>
+        <source>the model has no such parameter</source>
+        <translation>模型没有这个参数</translation>
+    </message>
+    <message>
+        <source>the parameter has {} rows</source>
+        <translation>该参数有 {} 行</translation>
+    </message>
+    <message>
+        <source>the batch has {} samples</source>
+        <translation>该批次有 {} 个样本</translation>
+    </message>
+    <message>
+        <source>the model has no attention</source>
+        <translation>模型没有注意力</translation>
+    </message>
+    <message>
+        <source>no attention is computed in this module</source>
+        <translation>该模块中没有注意力计算</translation>
+    </message>
+    <message>
+        <source>teach.loss: {}: the task {} has no such loss</source>
+        <translation>teach.loss：{}：任务 {} 没有这种损失</translation>
+    </message>
+    <message>
+        <source>Loss scale: begins again at {}, on purpose (teach.resume_without_scaler); {} was saved.</source>
+        <translation>损失缩放：按设置故意从 {} 重新开始（teach.resume_without_scaler）；保存的值为 {}。</translation>
+    </message>
+    <message>
+        <source>Broken on purpose</source>
+        <translation>故意出错</translation>
+    </message>
+    <message>
+        <source>The record holds no steps yet.</source>
+        <translation>记录中还没有步。</translation>
+    </message>
+    <message>
+        <source>{} would have applied gradients that are not finite at step {}: it never skips.</source>
+        <translation>{} 会在第 {} 步应用非有限的梯度：它从不跳过。</translation>
+    </message>
+    <message>
+        <source>{} would have skipped {} of {} steps, the recorded policy {}; for {} of them the record cannot tell, since the largest gradient is not known.</source>
+        <translation>{} 会跳过 {} 步（共 {} 步），实际策略跳过了 {} 步；其中 {} 步因最大梯度未知而无法判断。</translation>
+    </message>
+    <message>
+        <source>The recorded policy skipped {} of {} steps.</source>
+        <translation>实际策略跳过了 {} 步（共 {} 步）。</translation>
+    </message>
+    <message>
+        <source>{} would have skipped the same {} of {} steps.</source>
+        <translation>{} 会跳过相同的 {} 步（共 {} 步）。</translation>
+    </message>
+    <message>
+        <source>{} would have skipped {} of {} steps, the recorded policy {}; from step {} on the gradients of the recorded run stand for its own.</source>
+        <translation>{} 会跳过 {} 步（共 {} 步），实际策略跳过了 {} 步；从第 {} 步起以所记录运行的梯度代替它自己的梯度。</translation>
+    </message>
+    <message>
+        <source>No dynamic policy here would have skipped fewer steps than the recorded one: {} of {}.</source>
+        <translation>这里没有动态策略会比实际策略跳过更少的步：{} 步（共 {} 步）。</translation>
+    </message>
+    <message>
+        <source>use {}</source>
+        <translation>请使用 {}</translation>
+    </message>
+    <message>
+        <source>FP16 gradients without loss scaling</source>
+        <translation>FP16 梯度没有损失缩放</translation>
+    </message>
+    <message>
+        <source>Gradients below 2^-25 become 0 in FP16, and weights with small gradients stop learning.</source>
+        <translation>小于 2^-25 的梯度在 FP16 中变为 0，梯度小的权重会停止学习。</translation>
+    </message>
+    <message>
+        <source>A loss scaler with BF16</source>
+        <translation>BF16 使用了损失缩放</translation>
+    </message>
+    <message>
+        <source>A loss scaler with FP32</source>
+        <translation>FP32 使用了损失缩放</translation>
+    </message>
+    <message>
+        <source>BF16 and FP32 hold numbers down to about 1e-38, so nothing is lost that a scale could save; the checks cost time.</source>
+        <translation>BF16 和 FP32 可表示小至约 1e-38 的数，缩放挽救不了任何值；检查却要花时间。</translation>
+    </message>
+    <message>
+        <source>The loss scale never grows: the growth interval is {} steps, the run {}</source>
+        <translation>损失缩放不会增长：增长间隔为 {} 步，运行只有 {} 步</translation>
+    </message>
+    <message>
+        <source>After an overflow the scale stays low to the end, and small gradients with it.</source>
+        <translation>溢出之后缩放会一直偏低，小梯度因此丢失。</translation>
+    </message>
+    <message>
+        <source>The initial loss scale, {}, is no power of two</source>
+        <translation>初始损失缩放 {} 不是 2 的幂</translation>
+    </message>
+    <message>
+        <source>A power of two moves the exponent alone; any other scale rounds every gradient twice.</source>
+        <translation>2 的幂只改变指数；其他缩放会使每个梯度舍入两次。</translation>
+    </message>
+    <message>
+        <source>Growth factor {} and backoff factor {} lead to scales that are no powers of two</source>
+        <translation>增长系数 {} 和回退系数 {} 会产生不是 2 的幂的缩放</translation>
+    </message>
+    <message>
+        <source>The floor of the loss scale is its initial value, {}</source>
+        <translation>损失缩放的下限就是初始值 {}</translation>
+    </message>
+    <message>
+        <source>The first overflow, which is healthy while the scale is being found, ends the run.</source>
+        <translation>寻找缩放时的首次溢出本属正常，这里却会结束运行。</translation>
+    </message>
+    <message>
+        <source>The ceiling of the loss scale is its initial value, {}</source>
+        <translation>损失缩放的上限就是初始值 {}</translation>
+    </message>
+    <message>
+        <source>The scale can fall but never find a higher value that later, smaller gradients need.</source>
+        <translation>缩放只能下降，无法升到后期更小梯度所需的值。</translation>
+    </message>
+    <message>
+        <source>Batch norm keeps its statistics in FP16</source>
+        <translation>批归一化的统计量以 FP16 保存</translation>
+    </message>
+    <message>
+        <source>Running means and variances move by 10 % of a small difference a step, which FP16 rounds away, and a variance above 65,504 is infinite.</source>
+        <translation>滑动均值和方差每步只移动微小差值的 10 %，会被 FP16 舍去；超过 65,504 的方差则为无穷大。</translation>
+    </message>
+    <message>
+        <source>Batch norm sees {} samples at a time, not the {} of a step</source>
+        <translation>批归一化每次只看到 {} 个样本，而不是一步的 {} 个</translation>
+    </message>
+    <message>
+        <source>Accumulation adds up gradients, but each micro-batch is normalised by its own statistics.</source>
+        <translation>累积只是把梯度相加，每个微批次仍用自己的统计量归一化。</translation>
+    </message>
+    <message>
+        <source>Updates of about {}, the learning rate, are lost in FP16 weights</source>
+        <translation>约为学习率 {} 的更新在 FP16 权重中会丢失</translation>
+    </message>
+    <message>
+        <source>Half a unit in the last place of a typical weight is {}: a smaller update leaves the weight as it is. Master weights add them up.</source>
+        <translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。主权重能把它们累加起来。</translation>
+    </message>
+    <message>
+        <source>An epsilon of {} is 0 in FP16</source>
+        <translation>epsilon {} 在 FP16 中为 0</translation>
+    </message>
+    <message>
+        <source>FP16 holds nothing below 2^-24 = 6e-8, so a variance of 0 is divided by 0.</source>
+        <translation>FP16 无法表示小于 2^-24 = 6e-8 的数，方差为 0 时就会除以 0。</translation>
+    </message>
+    <message>
+        <source>FP32 products on a GPU without TF32</source>
+        <translation>GPU 上的 FP32 乘积没有使用 TF32</translation>
+    </message>
+    <message>
+        <source>From Ampere on, TF32 computes products several times as fast, with the range of FP32 and 10 fraction bits.</source>
+        <translation>从 Ampere 起，TF32 计算乘积快数倍，范围与 FP32 相同，尾数为 10 位。</translation>
+    </message>
+    <message>
+        <source>Layer sizes that are no multiples of 8: {}</source>
+        <translation>层的大小不是 8 的倍数：{}</translation>
+    </message>
+    <message>
+        <source>Tensor Cores read 16-bit matrices in steps of 8; other sizes are padded or computed without them.</source>
+        <translation>Tensor Core 以 8 为单位读取 16 位矩阵；其他大小会被填充或不使用它计算。</translation>
+    </message>
+    <message>
+        <source>The batch size, {}, is no multiple of 8</source>
+        <translation>批大小 {} 不是 8 的倍数</translation>
+    </message>
+    <message>
+        <source>The loss takes probabilities, not logits</source>
+        <translation>损失的输入是概率而不是 logits</translation>
+    </message>
+    <message>
+        <source>In FP16 a probability rounds to 0 or 1, and autocast refuses binary_cross_entropy; the form with logits is exact.</source>
+        <translation>FP16 中概率会舍入为 0 或 1，autocast 也会拒绝 binary_cross_entropy；使用 logits 的形式才精确。</translation>
+    </message>
+    <message>
+        <source>where fills FP16 logits with a number that only FP32 holds</source>
+        <translation>where 用只有 FP32 能表示的数填充 FP16 logits</translation>
+    </message>
+    <message>
+        <source>-1e9 becomes -inf in FP16, and 0 times -inf is NaN.</source>
+        <translation>-1e9 在 FP16 中变为 -inf，而 0 乘 -inf 是 NaN。</translation>
+    </message>
+    <message>
+        <source>Norms are computed as single 16-bit operations</source>
+        <translation>归一化由单个 16 位运算组成</translation>
+    </message>
+    <message>
+        <source>E[x²] − E[x]² overflows, cancels to 0 or falls below it in 16 bits; norms need FP32 inside.</source>
+        <translation>E[x²] − E[x]² 在 16 位中会溢出、抵消为 0 或变为负数；归一化内部需要 FP32。</translation>
+    </message>
+    <message>
+        <source>Gradients are clipped at {} before they are unscaled</source>
+        <translation>梯度在反缩放之前以 {} 裁剪</translation>
+    </message>
+    <message>
+        <source>They still carry the loss scale of {}, so the bound is that many times too tight.</source>
+        <translation>它们仍带有 {} 的损失缩放，上限因此紧了同样的倍数。</translation>
+    </message>
+    <message>
+        <source>The loss scale moves within an accumulated step</source>
+        <translation>损失缩放在一个累积步之内变化</translation>
+    </message>
+    <message>
+        <source>Gradients of different scales are added up, and divided by the last one.</source>
+        <translation>不同缩放的梯度被相加，再除以最后一个缩放。</translation>
+    </message>
+    <message>
+        <source>A resumed run forgets its loss scale</source>
+        <translation>恢复的运行会丢失损失缩放</translation>
+    </message>
+    <message>
+        <source>It begins again at {}, and skips steps until it has found the scale anew.</source>
+        <translation>它重新从 {} 开始，在重新找到合适的缩放之前会不断跳步。</translation>
+    </message>
+    <message>
+        <source>A fault is planted at step {}: {}</source>
+        <translation>第 {} 步埋入了故障：{}</translation>
+    </message>
+    <message>
+        <source>It is there to be found, and spoils the training from that step on.</source>
+        <translation>它是供查找的，会从那一步起破坏训练。</translation>
+    </message>
+    <message>
+        <source>{} is forced to FP16, though its policy is FP32</source>
+        <translation>{} 被强制为 FP16，而它的策略是 FP32</translation>
+    </message>
+    <message>
+        <source>The static loss scale, {}, overflows in the first step</source>
+        <translation>静态损失缩放 {} 在第一步就溢出</translation>
+    </message>
+    <message>
+        <source>A static scaler never skips: the update makes the weights NaN. A scale of {} fits the first gradients with a bit to spare.</source>
+        <translation>静态缩放从不跳步：更新会使权重变为 NaN。缩放 {} 适合最初的梯度，并留有一位余量。</translation>
+    </message>
+    <message>
+        <source>{} % of the first updates leave their FP16 weight as it is</source>
+        <translation>最初的更新中有 {} % 没有改变 FP16 权重</translation>
+    </message>
+    <message>
+        <source>They are smaller than half a unit in the last place of the weight. Master weights in FP32 add them up.</source>
+        <translation>它们小于权重末位单位的一半。FP32 主权重能把它们累加起来。</translation>
+    </message>
 </context>
 </TS>

@@ -1536,6 +1536,14 @@ started %7</source>
 %5 步，跳过 %6 步
 开始于 %7</translation>
         </message>
+        <message>
+            <source>broken on purpose</source>
+            <translation>故意出错</translation>
+        </message>
+        <message>
+            <source>broken on purpose: %1</source>
+            <translation>故意出错：%1</translation>
+        </message>
     </context>
     <context>
         <name>ui::SettingsField</name>
@@ -2427,6 +2435,10 @@ started %7</source>
         <message>
             <source>headroom %1 bits</source>
             <translation>余量 %1 位</translation>
+        </message>
+        <message>
+            <source>broken on purpose: %1</source>
+            <translation>故意出错：%1</translation>
         </message>
     </context>
     <context>
@@ -4134,6 +4146,17 @@ started %7</source>
         <message>
             <source>Layers at step %1</source>
             <translation>第 %1 步的各层</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::LintList</name>
+        <message>
+            <source>Fix it</source>
+            <translation>修复</translation>
+        </message>
+        <message>
+            <source>Fix it: %1</source>
+            <translation>修复：%1</translation>
         </message>
     </context>
 </TS>

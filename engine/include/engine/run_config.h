@@ -130,6 +130,31 @@ struct InstrumentsConfig {
     bool operator==(const InstrumentsConfig&) const = default;
 };
 
+/// A fault that one step meets (engine/teach.h).
+struct PlantConfig {
+    PlantKind kind = PlantKind::none;
+    std::int64_t step = 1;  ///< from 1
+    /// Module, parameter ("name" or "name:row") or sample (its position in the batch); empty: the
+    /// first that fits.
+    std::string where;
+
+    bool operator==(const PlantConfig&) const = default;
+};
+
+/// Settings that are broken on purpose, for lessons and tests; all off by default. A run with one
+/// of them says so wherever it is shown (broken_on_purpose()).
+struct TeachConfig {
+    bool clip_before_unscale = false;      ///< clip.value bounds the scaled gradients
+    bool update_each_micro_batch = false;  ///< the scale moves within an accumulated step
+    bool resume_without_scaler = false;    ///< a resumed run begins with the initial scale
+    TeachLoss loss = TeachLoss::intact;
+    TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
+    double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer
+    PlantConfig plant;
+
+    bool operator==(const TeachConfig&) const = default;
+};
+
 /// Settings of one run (interfaces.md, section 1): plain values, one JSON form, one validator.
 struct RunConfig {
     DatasetConfig dataset;
@@ -153,6 +178,7 @@ struct RunConfig {
     std::int64_t stop_on_nan = 50;
     CheckpointConfig checkpoint;
     InstrumentsConfig instruments;
+    TeachConfig teach;
     std::int64_t seed = 1;
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N
     std::int64_t threads = 0;     ///< 0: all cores

@@ -18,6 +18,25 @@ enum class ScalerMode : std::uint8_t { off, constant, dynamic };
 enum class ClipKind : std::uint8_t { none, norm, value };
 enum class Recompute : std::uint8_t { off, blocks };
 enum class ForcedType : std::uint8_t { fp32, fp16, bf16 };
+/// Losses that are wrong on purpose.
+enum class TeachLoss : std::uint8_t { intact, bce_probabilities, where_mismatch };
+enum class TeachNorm : std::uint8_t { intact, composed };
+/// Faults that can be planted at a step.
+enum class PlantKind : std::uint8_t {
+    none,
+    nan_pixel,
+    inf_target,
+    scale_attention,
+    nan_weight,
+    nan_embedding_row,
+    nan_carried_state,
+    log_of_zero,
+    zero_norm,
+    sqrt_at_zero,
+    exp_12,
+    sum_of_ones,
+    adam_epsilon_zero,
+};
 
 template <typename E>
 struct Word {
@@ -55,7 +74,31 @@ inline constexpr std::array setting_words<ForcedType> = {Word{ForcedType::fp32, 
                                                          Word{ForcedType::fp16, "fp16", "FP16"},
                                                          Word{ForcedType::bf16, "bf16", "BF16"}};
 
-/// A setting that takes one of a few words.
+template <>
+inline constexpr std::array setting_words<TeachLoss> = {
+    Word{TeachLoss::intact, "", "Intact"},
+    Word{TeachLoss::bce_probabilities, "bce-probabilities", "BCE of probabilities"},
+    Word{TeachLoss::where_mismatch, "where-mismatch", "where with mixed dtypes"}};
+template <>
+inline constexpr std::array setting_words<TeachNorm> = {
+    Word{TeachNorm::intact, "", "Intact"}, Word{TeachNorm::composed, "composed", "Composed"}};
+template <>
+inline constexpr std::array setting_words<PlantKind> = {
+    Word{PlantKind::none, "", "None"},
+    Word{PlantKind::nan_pixel, "nan-pixel", "NaN pixel"},
+    Word{PlantKind::inf_target, "inf-target", "Infinite target"},
+    Word{PlantKind::scale_attention, "scale-attention", "Attention scores × 300"},
+    Word{PlantKind::nan_weight, "nan-weight", "NaN weight"},
+    Word{PlantKind::nan_embedding_row, "nan-embedding-row", "NaN embedding row"},
+    Word{PlantKind::nan_carried_state, "nan-carried-state", "NaN carried state"},
+    Word{PlantKind::log_of_zero, "log-of-zero", "Log of 0"},
+    Word{PlantKind::zero_norm, "zero-norm", "Normalised zero vector"},
+    Word{PlantKind::sqrt_at_zero, "sqrt-at-zero", "Square root at 0"},
+    Word{PlantKind::exp_12, "exp-12", "exp(12) in FP16"},
+    Word{PlantKind::sum_of_ones, "sum-of-ones", "Sum of 100,000 ones in FP16"},
+    Word{PlantKind::adam_epsilon_zero, "adam-epsilon-zero", "Adam with epsilon 0"}};
+
+/// A setting that takes one of a few words; "" may be one of them.
 template <typename E>
 concept SettingWord = !setting_words<E>.empty();
 

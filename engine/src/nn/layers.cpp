@@ -7,6 +7,9 @@
 #include "kernels/elementwise.h"
 #include "linalg/linear.h"
 #include "norm/batch_norm.h"
+#include "norm/composed_norm.h"
+#include "pointwise/activation.h"
+#include "pointwise/binary.h"
 
 namespace engine {
 
@@ -144,6 +147,7 @@ Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
+    if (norms_are_composed()) return composed_batch_norm(x, weight, bias, mean, var, training);
     return batch_norm(x, weight, bias, mean, var, training);
 }
 
@@ -151,6 +155,10 @@ Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training)
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
+    if (norms_are_composed()) {
+        const Tensor y = composed_batch_norm(x, weight, bias, mean, var, training);
+        return engine::relu(residual.defined() ? add(y, residual) : y);
+    }
     return batch_norm_relu(x, residual, weight, bias, mean, var, training);
 }
 

@@ -1,7 +1,9 @@
 #include "nn/transformer.h"
 
 #include "attention/attention.h"
+#include "attention/scaled_scores.h"
 #include "linalg/addmm.h"
+#include "norm/composed_norm.h"
 #include "norm/layer_norm.h"
 #include "pointwise/dropout.h"
 #include "shape/view.h"
@@ -31,6 +33,7 @@ LayerNorm::LayerNorm(TensorRegistry& registry, const std::string& name, std::int
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
     const ModuleScope opened(module);
+    if (norms_are_composed()) return composed_layer_norm(x, weight, bias, eps);
     return layer_norm(x, weight.shape(), weight, bias, eps);
 }
 
@@ -53,9 +56,10 @@ Tensor AttentionHeads::operator()(const Tensor& q, const Tensor& k, const Tensor
         options.random = draws.source();
         options.random_offset = draws.take(this->draws(of));
     }
-    const Tensor y =
-        scaled_dot_product_attention(split_heads(q, of, heads), split_heads(k, of, heads),
-                                     split_heads(v, of, heads), {}, options);
+    const auto split = [&](const Tensor& x) { return split_heads(x, of, heads); };
+    const Tensor y = ScaledScores::take_call()
+                         ? attention_of_scaled_scores(split(q), split(k), split(v), is_causal)
+                         : scaled_dot_product_attention(split(q), split(k), split(v), {}, options);
     return reshape(transpose(y, 1, 2), {of.rows(), q.size(1)});
 }
 

@@ -8,6 +8,7 @@
 #include "engine/catalog.h"
 #include "engine/error.h"
 #include "engine/machine.h"
+#include "engine/teach.h"
 #include "report/report_settings.h"
 #include "report/svg_plot.h"
 #include "store/run_folder.h"
@@ -84,6 +85,12 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Data set and model"), [](const Reported& run) {
         return dataset_name(run.summary()) + ", " + model_name(run.summary());
     });
+    const bool broken = std::ranges::any_of(
+        runs, [](const Reported& run) { return !broken_on_purpose(run.config()).empty(); });
+    if (broken) {
+        add(msg("Broken on purpose"),
+            [](const Reported& run) { return broken_on_purpose_text(run.config()); });
+    }
     add(msg("State"), [](const Reported& run) { return run.summary().state; });
     add(msg("Test loss"),
         [](const Reported& run) { return number("%.4g", run.summary().test.loss); });

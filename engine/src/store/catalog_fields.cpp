@@ -198,6 +198,39 @@ std::vector<FieldInfo> run_fields() {
     };
 }
 
+std::vector<FieldInfo> teach_fields() {
+    return {
+        {"teach.clip_before_unscale", "Clip before unscaling",
+         "Broken on purpose: clips the gradients while they still carry the loss scale, so that "
+         "the bound is that many times too tight.",
+         ""},
+        {"teach.update_each_micro_batch", "Update in each micro-batch",
+         "Broken on purpose: moves the loss scale after each micro-batch of an accumulated step, "
+         "so that gradients of different scales are added up.",
+         ""},
+        {"teach.resume_without_scaler", "Resume without the scaler",
+         "Broken on purpose: a resumed run begins again with the initial scale.", ""},
+        {"teach.loss", "Broken loss",
+         "Broken on purpose: binary cross entropy of 16-bit probabilities, or a target that where "
+         "builds in another dtype than the logits.",
+         ""},
+        {"teach.norm", "Broken norms",
+         "Broken on purpose: batch and layer norm as single 16-bit operations, with the variance "
+         "as E[x²] − E[x]² and epsilon added in 16 bits.",
+         ""},
+        {"teach.norm_epsilon", "Epsilon of broken norms",
+         "Epsilon of composed norms (0 = that of each layer). 1e-8 is 0 in fp16.", ""},
+        {"teach.plant.kind", "Planted fault",
+         "Broken on purpose: one step meets this fault, which the Skips page then finds.", ""},
+        {"teach.plant.step", "Planted at step", "The step that meets the fault, counted from 1.",
+         "step"},
+        {"teach.plant.where", "Planted where",
+         "The module, the parameter (name, or name:row) or the sample's position in the batch. "
+         "Empty: the first that fits.",
+         ""},
+    };
+}
+
 template <typename Info>
 Choices kinds_of(std::span<const Info> infos) {
     Choices choices;
@@ -292,7 +325,8 @@ std::vector<FieldInfo> option_fields(std::string_view group) {
 std::span<const FieldInfo> fields() {
     static const std::vector<FieldInfo> infos = [] {
         std::vector<FieldInfo> described;
-        for (auto part : {data_and_model_fields, precision_fields, update_fields, run_fields}) {
+        for (auto part :
+             {data_and_model_fields, precision_fields, update_fields, run_fields, teach_fields}) {
             for (auto& info : part()) described.push_back(std::move(info));
         }
         std::vector<FieldInfo> all;  // in the order of the settings

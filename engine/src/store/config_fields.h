@@ -70,6 +70,15 @@ void for_each_setting(Config&& c, F&& f) {
     f("checkpoint.at_end", c.checkpoint.at_end);
     f("instruments.histograms_every", c.instruments.histograms_every);
     f("instruments.armed", c.instruments.armed);
+    f("teach.clip_before_unscale", c.teach.clip_before_unscale);
+    f("teach.update_each_micro_batch", c.teach.update_each_micro_batch);
+    f("teach.resume_without_scaler", c.teach.resume_without_scaler);
+    f("teach.loss", c.teach.loss);
+    f("teach.norm", c.teach.norm);
+    f("teach.norm_epsilon", c.teach.norm_epsilon);
+    f("teach.plant.kind", c.teach.plant.kind);
+    f("teach.plant.step", c.teach.plant.step);
+    f("teach.plant.where", c.teach.plant.where);
     f("seed", c.seed);
     f("device", c.device);
     f("threads", c.threads);

@@ -38,10 +38,17 @@ struct KnownNames {
                           std::is_same_v<Field, std::vector<std::string>>) {
                 word_paths.emplace_back(path);
             }
-            const std::string section(split_path(path).first);
-            if (section.empty() || has(sections, section)) return;
-            sections.push_back(section);
+            add_sections(path);
         });
+    }
+
+    /// "teach" and "teach.plant" of "teach.plant.kind".
+    void add_sections(std::string_view path) {
+        for (auto dot = path.find('.'); dot != std::string_view::npos;
+             dot = path.find('.', dot + 1)) {
+            const std::string section(path.substr(0, dot));
+            if (!has(sections, section)) sections.push_back(section);
+        }
     }
 
     void add_options(std::string_view group) {
@@ -92,7 +99,9 @@ void refuse_unknown_of_section(const std::string& section, const json& value,
     }
     for (const auto& [name, field] : value.items()) {
         const std::string path = section + "." + name;
-        if (!known.has(known.paths, path))
+        if (known.has(known.sections, path))
+            refuse_unknown_of_section(path, field, known, refusals);
+        else if (!known.has(known.paths, path))
             refusals.add(path, shown_json(field), known.allowed(path));
     }
 }
@@ -127,9 +136,10 @@ void put(json& document, const std::string& path, json value) {
 void refuse_unknown_fields(const json& document, Refusals& refusals) {
     const KnownNames known;
     for (const auto& [name, value] : document.items()) {
-        if (known.has(known.sections, name)) {
+        const bool dotted = name.find('.') != std::string::npos;
+        if (!dotted && known.has(known.sections, name)) {
             refuse_unknown_of_section(name, value, known, refusals);
-        } else if (name.find('.') != std::string::npos || !known.has(known.paths, name)) {
+        } else if (dotted || !known.has(known.paths, name)) {
             refusals.add(name, shown_json(value), known.allowed(name));
         }
     }

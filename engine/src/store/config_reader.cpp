@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "engine/catalog.h"
 #include "store/config_fields.h"
@@ -97,14 +98,15 @@ std::vector<std::string> take_compared(json& document, Refusals& refusals) {
 }
 
 const json* ConfigReader::find(std::string_view path) const {
-    const auto [section, name] = split_path(path);
     const json* object = &document_;
-    if (!section.empty()) {
-        const auto at = document_.find(std::string(section));
-        if (at == document_.end() || !at->is_object()) return nullptr;
+    for (auto [section, rest] = split_path(path); !section.empty();
+         std::tie(section, rest) = split_path(rest)) {
+        const auto at = object->find(std::string(section));
+        if (at == object->end() || !at->is_object()) return nullptr;
         object = &*at;
+        path = rest;
     }
-    const auto at = object->find(std::string(name));
+    const auto at = object->find(std::string(path));
     return at == object->end() ? nullptr : &*at;
 }
 

@@ -50,7 +50,8 @@ private:
             field = *known;
         } else {
             std::vector<std::string> names;
-            for (const auto& each : setting_words<E>) names.emplace_back(each.name);
+            for (const auto& each : setting_words<E>)
+                names.emplace_back(each.name.empty() ? "\"\"" : each.name);
             refusals_.add(path, shown(word), use_one_of(names, word));
         }
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/teach.h"
 #include "store/config_reader.h"
 #include "store/json_number.h"
 
@@ -50,6 +51,7 @@ ordered_json head(const char* kind, const std::string& run) {
 ordered_json to_object(const RunStarted& e) {
     ordered_json object = head("start", e.run);
     object["config"] = settings_json(e.config, e.origin.has_value());
+    if (const auto broken = broken_on_purpose(e.config); !broken.empty()) object["teach"] = broken;
     object["device"] = e.device;
     object["threads"] = e.threads;
     object["parameters"] = e.parameters;

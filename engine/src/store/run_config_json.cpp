@@ -4,6 +4,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "engine/catalog.h"
 #include "store/config_fields.h"
@@ -220,17 +221,18 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
 ordered_json to_ordered_json(const RunConfig& config) {
     ordered_json document = ordered_json::object();
     for_each_setting(completed(config), [&document](const char* path, const auto& field) {
-        const auto [section, name] = split_path(path);
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set
         if (std::is_same_v<std::decay_t<decltype(field)>, ForcedTypes> && value.empty()) return;
+        ordered_json* place = &document;
+        auto [section, name] = split_path(path);
+        for (; !section.empty(); std::tie(section, name) = split_path(name))
+            place = &(*place)[std::string(section)];
         if (is_option_group(path)) {
-            for (const auto& [option, item] : value.items())
-                document[std::string(section)][option] = item;
+            for (const auto& [option, item] : value.items()) (*place)[option] = item;
             return;
         }
-        ordered_json& place = section.empty() ? document : document[std::string(section)];
-        place[std::string(name)] = std::move(value);
+        (*place)[std::string(name)] = std::move(value);
     });
     return document;
 }

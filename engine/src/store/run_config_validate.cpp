@@ -63,6 +63,7 @@ public:
         check_gradient_penalty();
         check_length();
         check_device();
+        check_teach();
     }
 
 private:
@@ -319,6 +320,22 @@ private:
         check_count("checkpoint.every_epochs", c_.checkpoint.every_epochs, 0);
         check_not_negative("checkpoint.every_minutes", c_.checkpoint.every_minutes);
         check_count("checkpoint.keep", c_.checkpoint.keep, 1, 1'000'000);
+    }
+
+    void check_teach() {
+        const TeachConfig& t = c_.teach;
+        check_not_negative("teach.norm_epsilon", t.norm_epsilon);
+        check_count("teach.plant.step", t.plant.step, 1);
+        if (t.plant.kind != PlantKind::adam_epsilon_zero || refused("optimizer.kind")) return;
+        const std::string& kind = c_.optimizer.kind;
+        require(kind == "adam" || kind == "adamw", "teach.plant.kind", word_of(t.plant.kind),
+                msg("use it with optimizer.kind adam or adamw"));
+        // Adam's decay is a part of the gradient, which then is not 0.
+        const Options& options = c_.optimizer.options;
+        const auto decay = options.find("weight_decay");
+        const bool decays = decay != options.end() && decay->second != OptionValue(0.0);
+        require(kind != "adam" || !decays, "teach.plant.kind", word_of(t.plant.kind),
+                msg("use it with optimizer.weight_decay 0, or with adamw"));
     }
 
     void check_device() {

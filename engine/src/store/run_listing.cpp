@@ -6,6 +6,7 @@
 
 #include "engine/catalog.h"
 #include "engine/run_fields.h"
+#include "engine/teach.h"
 #include "store/config_fields.h"
 #include "store/config_reader.h"
 #include "store/event_json.h"
@@ -102,6 +103,8 @@ std::string figures(const RunSummary& run) {
         {"speed", number_text(("%.0f " + speed_unit_of(run)).c_str(), run.samples_per_s)});
     lines.push_back({"peak memory", memory_text(run)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
+    if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
+        lines.push_back({"broken on purpose", broken});
     std::string out = aligned(lines, 2);
     if (run.starred) out += "starred\n";
     if (!run.title.empty()) out += "title: " + run.title + '\n';
@@ -140,6 +143,8 @@ std::string to_json_line(const RunSummary& run) {
                            {"group", run.group},
                            {"config", settings_json(run.config, run.origin.has_value())}};
     if (run.origin) object["origin"] = origin_json(*run.origin);
+    if (const auto broken = broken_on_purpose(run.config); !broken.empty())
+        object["teach"] = broken;
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -184,6 +189,8 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
         lines.front().push_back(head);
         for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(text(runs[i]));
     };
+    add("broken on purpose",
+        [](const RunSummary& run) { return broken_on_purpose_text(run.config); });
     add("starred", [](const RunSummary& run) { return std::string(run.starred ? "*" : ""); });
     add("title", [](const RunSummary& run) { return run.title; });
     add("tags", [](const RunSummary& run) { return run.tags; });

@@ -54,12 +54,28 @@ const FieldSpec* input_of(const Schema& data, const ModelDescriptor& model) {
     return found == data.fields.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// Only losses of classes and clicks have broken forms.
+void check_loss(const RunConfig& config, const std::string& task) {
+    const TeachLoss loss = config.teach.loss;
+    const bool fits = loss == TeachLoss::intact || task == "classification" ||
+                      (task == "click-prediction" && loss == TeachLoss::bce_probabilities);
+    if (!fits)
+        throw Error(ErrorCode::settings,
+                    msg("teach.loss: {}: the task {} has no such loss", word_of(loss), task));
+}
+
+}  // namespace
+
 std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
     Schema sized = data;
     for (FieldSpec& field : sized.fields) {
         if (field.windowed) field.shape[0] = config.bptt;
     }
-    return task_of(config, sized).make({config, sized});
+    const TaskDescriptor& task = task_of(config, sized);
+    check_loss(config, task.kind);
+    return task.make({config, sized});
 }
 
 TaskSchemas::TaskSchemas(const TaskSetup& setup)

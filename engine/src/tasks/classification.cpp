@@ -1,4 +1,4 @@
-#include "loss/cross_entropy.h"
+#include "tasks/broken_loss.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {
@@ -11,7 +11,8 @@ public:
         : schemas_(setup),
           input_(setup.data.index(
               input_of(setup.data, model_descriptor(setup.config.model.kind))->name)),
-          label_(setup.data.index(setup.data.find(FieldKind::label)->name)) {}
+          label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
+          loss_(setup.config.teach.loss) {}
 
     const Schema& schema(bool training) const override {
         return training ? schemas_.training : schemas_.evaluation;
@@ -24,7 +25,7 @@ public:
     TensorList losses(TaskStep& step) override {
         const Tensor& labels = step.batch[label_];
         const Tensor logits = step.forward(step.batch[input_]);
-        const Tensor loss = cross_entropy(logits, labels);
+        const Tensor loss = class_loss(logits, labels, loss_);
         if (!step.training()) step.predicted = logits;
         add_loss(step, loss, step.batch.rows);
         count_correct(step, 0, logits, labels);
@@ -39,6 +40,7 @@ public:
 private:
     TaskSchemas schemas_;
     std::size_t input_, label_;
+    TeachLoss loss_;
 };
 
 const std::vector<Metric>& metric_list() {

@@ -2,6 +2,7 @@
 #include "core/layout.h"
 #include "kernels/scores.h"
 #include "loss/loss.h"
+#include "pointwise/activation.h"
 #include "shape/view.h"
 #include "tasks/task_descriptor.h"
 
@@ -19,7 +20,8 @@ public:
         : schemas_(setup),
           numbers_(setup.data.index(setup.data.find(FieldKind::features)->name)),
           ids_(setup.data.index(setup.data.find(FieldKind::indices)->name)),
-          label_(setup.data.index(setup.data.find(FieldKind::label)->name)) {}
+          label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
+          of_probabilities_(setup.config.teach.loss == TeachLoss::bce_probabilities) {}
 
     const Schema& schema(bool training) const override {
         return training ? schemas_.training : schemas_.evaluation;
@@ -34,7 +36,8 @@ public:
         const Tensor logits =
             step.forward(TensorList{step.batch[numbers_], step.batch[ids_]}).front();
         const Tensor clicked = reshape(to(labels, logits.dtype()), logits.shape());
-        const Tensor loss = binary_cross_entropy_with_logits(logits, clicked);
+        const Tensor loss = of_probabilities_ ? binary_cross_entropy(sigmoid(logits), clicked)
+                                              : binary_cross_entropy_with_logits(logits, clicked);
         if (!step.training()) step.predicted = two_scores(logits);
         add_loss(step, loss, step.batch.rows);
         count(step, logits, labels);
@@ -77,6 +80,7 @@ private:
 
     TaskSchemas schemas_;
     std::size_t numbers_, ids_, label_;
+    bool of_probabilities_;  // teach.loss
 };
 
 bool fits(const Schema& data, const ModelDescriptor& model) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ public:
     struct Casts {
         std::optional<DType> inputs{};
         bool outputs_to_f32 = false;
+        /// Changes what a model returns: a fault that is planted on purpose. Null: none.
+        const std::function<void(TensorList&)>* planted = nullptr;
     };
 
     TaskStep(Model& model, const DeviceBatch& batch_, const Casts& casts, MetricSums* sums_)
@@ -63,6 +66,7 @@ public:
         cast_inputs(inputs);
         TensorList outputs = f(inputs);
         cast_outputs(outputs);
+        if (casts_.planted) (*casts_.planted)(outputs);
         return outputs;
     }
 

@@ -28,6 +28,8 @@ public:
         return f();
     }
     const TaskStep::Casts& casts() const { return casts_; }
+    /// What changes the model's outputs in place from now on; null: nothing. Must outlive its use.
+    void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
     /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
     /// updates them (design.md, D6): no step casts a weight.
     void attach_low_copies(const Model& model) const;

@@ -33,6 +33,12 @@ Message restored_optimizer(const SavedRun& saved, const RunConfig& now, const St
 Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
     const bool scales = resolve(now.precision).scaler == ScalerMode::dynamic;
     if (!scales) return msg("Loss scale: none, this precision has no dynamic scaler.");
+    if (now.teach.resume_without_scaler && !saved.training.scaler.empty()) {
+        return msg(
+            "Loss scale: begins again at {}, on purpose (teach.resume_without_scaler); {} "
+            "was saved.",
+            now.scaler.init_scale, saved_number(saved.training.scaler, "scale"));
+    }
     if (saved.training.scaler.empty())
         return msg("Loss scale: begins at {}.", now.scaler.init_scale);
     return msg("Loss scale {}, growth tracker {}.", saved_number(saved.training.scaler, "scale"),

@@ -8,6 +8,7 @@ namespace engine {
 RunContext::RunContext(const RunConfig& config, const Device& device)
     : device_(device),
       precision_(resolve(config.precision)),
+      teach_(config.teach),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
                                   : kernels::cpu::hardware_threads()) {
     kernels::cpu::set_threads(threads_);
@@ -17,6 +18,7 @@ RunContext::Entry::Entry(RunContext& context)
     : device_(context.device_),
       books_(context.books_),
       tf32_(context.precision_.tf32),
+      norms_(context.teach_.norm == TeachNorm::composed, context.teach_.norm_epsilon),
       fallbacks_(context.fallbacks_) {
     kernels::cpu::set_threads(context.threads_);
 }

@@ -8,6 +8,7 @@
 #include "engine/message.h"
 #include "engine/run_config.h"
 #include "kernels/library_fallback.h"
+#include "norm/composed_norm.h"
 
 namespace engine {
 
@@ -30,6 +31,7 @@ public:
         DeviceScope device_;
         BooksScope books_;
         Tf32Scope tf32_;
+        ComposedNorms norms_;
         kernels::LibraryFallbackScope fallbacks_;
     };
 
@@ -42,6 +44,7 @@ public:
 private:
     Device device_;
     ResolvedPrecision precision_;
+    TeachConfig teach_;
     int threads_;
     std::shared_ptr<MemoryBooks> books_ = std::make_shared<MemoryBooks>();
     kernels::LibraryFallbacks fallbacks_;

@@ -13,7 +13,8 @@ CapsuleStep::CapsuleStep(const StepCapsule& capsule, const RunConfig& config)
     : capsule_(capsule), change_(change_of(capsule.config, config)), before_(capsule.before) {
     const Device device = resolve_device(config.device);
     RunConfig copy = config;
-    copy.model.init_from.clear();  // the weights come from the capsule
+    copy.model.init_from.clear();              // the weights come from the capsule
+    copy.teach.resume_without_scaler = false;  // and so does the scale
     trainer_ = std::make_unique<Trainer>(copy, device, capsule.data, capsule.planned);
     trainer_->set_recording(false);
     const auto batches = std::ssize(capsule.batches);

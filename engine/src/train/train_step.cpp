@@ -203,6 +203,17 @@ void TrainStep::run_micro_batch(std::size_t phase, std::size_t index, StepMarks*
             state_.carry(out);
     }
     if (marks) marks->mark();
+    if (config_.teach.update_each_micro_batch && index + 1 < micro_batches_.size())
+        move_scale_too_soon(phases_[phase]);
+}
+
+/// teach.update_each_micro_batch: what a loop does that calls scaler.update() in each micro-batch.
+/// The gradients so far carry the old scale, and those to come the new one.
+void TrainStep::move_scale_too_soon(const Phase& phase) {
+    GradScaler& scaler = precision_.scaler();
+    if (!scaler.is_enabled()) return;
+    for (const std::size_t part : phase.optimizers) scaler.judge(*parts_[part].optimizer);
+    scaler.update();
 }
 
 /// Parameters of the optimizers that the phase steps.

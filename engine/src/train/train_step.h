@@ -89,6 +89,7 @@ private:
 
     void make_parts();
     void choose_gradients();
+    void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
                               const StateChange& change) const;
@@ -104,6 +105,7 @@ private:
     void account_gradients();
     void update(const Phase& phase, bool last);
     void check_gradients(Part& part);
+    Tensor clip_scale() const;
     void clip(Part& part);
     void clip_by_value(const Part& part);
     void step_optimizer(Part& part);

@@ -77,7 +77,7 @@ TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& save
 
 void TrainStep::load_scaler(const SavedNumbers& saved) {
     GradScaler& scaler = precision_.scaler();
-    if (!scaler.is_enabled() || saved.empty()) return;
+    if (!scaler.is_enabled() || saved.empty() || config_.teach.resume_without_scaler) return;
     GradScaler::State state = saved;  // the scale and its counts go on; the policy is the settings'
     state["growth_factor"] = scaler.growth_factor();
     state["backoff_factor"] = scaler.backoff_factor();

@@ -54,9 +54,15 @@ void TrainStep::check_gradients(Part& part) {
         merged_.data(), part.judgement.data(), current_stream());
 }
 
+/// What the gradients were multiplied by, as clipping takes it: with teach.clip_before_unscale it
+/// takes them for unscaled.
+Tensor TrainStep::clip_scale() const {
+    return config_.teach.clip_before_unscale ? Tensor() : precision_.loss_scale();
+}
+
 void TrainStep::clip_by_value(const Part& part) {
     const GradMode off(false);
-    const Tensor scale = precision_.loss_scale();
+    const Tensor scale = clip_scale();
     for (const Tensor& parameter : part.tensors) {
         const Tensor grad = parameter.grad();
         if (!grad.defined()) continue;
@@ -73,7 +79,7 @@ void TrainStep::clip(Part& part) {
     if (config_.clip.kind == ClipKind::value) {
         clip_by_value(part);
     } else if (config_.clip.kind == ClipKind::norm) {
-        const Tensor scale = precision_.loss_scale();
+        const Tensor scale = clip_scale();
         part.optimizer->clip = Tensor::empty({}, DType::f32, device_);
         on(device_, kernels::cpu::clip_coefficient, kernels::cuda::clip_coefficient)(
             part.optimizer->clip.data_as<float>(), &part.judgement.data()->sum_squares,

@@ -8,6 +8,7 @@
 #include "kernels/device_error.h"
 #include "tasks/task_descriptor.h"
 #include "train/gradient_dump.h"
+#include "train/planted_fault.h"
 #include "train/run_needs.h"
 
 namespace engine {
@@ -33,6 +34,8 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned);
     graph_ = std::make_unique<StepGraph>(*step_, task_->schema(true), device, config_.batch_size,
                                          config_.accumulate);
+    if (const PlantConfig& plant = config_.teach.plant; plant.kind != PlantKind::none)
+        attach(std::make_shared<PlantedFault>(plant, task_->schema(true), *model_));
     evaluator_ = std::make_unique<Evaluator>(*task_, *model_, step_->precision(), device);
 }
 

@@ -61,6 +61,11 @@ inline RunConfig random_config(std::mt19937& random) {
     c.seed = static_cast<std::int64_t>(random()) << 30;
     c.device = pick({"auto", "cpu", "cuda", "cuda:3"});
     c.deterministic = flag();
+    c.teach.clip_before_unscale = flag();
+    c.teach.norm = flag() ? TeachNorm::composed : TeachNorm::intact;
+    c.teach.norm_epsilon = real(0, 1);
+    c.teach.plant = {setting_words<PlantKind>[random() % 12].value,  // the last one needs Adam
+                     1 + static_cast<std::int64_t>(random() % 99), pick({"", "fc1.weight:3"})};
     return completed(c);  // as reading does
 }
 

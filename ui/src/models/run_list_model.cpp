@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/teach.h"
 #include "text/format.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"
@@ -46,17 +47,23 @@ QString RunListModel::state(const engine::RunSummary& run) const {
 QString RunListModel::detail(const engine::RunSummary& run) const {
     QStringList parts{QString::fromStdString(engine::dataset_name(run)),
                       QString::fromStdString(engine::model_name(run))};
+    if (!engine::broken_on_purpose(run.config).empty()) parts.prepend(tr("broken on purpose"));
     if (run.skipped > 0) parts << tr("%1 skipped").arg(count(run.skipped));
     parts << duration(run.wall_s);
     return parts.join(u" · "_s);
 }
 
 QString RunListModel::everything(const engine::RunSummary& run) const {
+    const std::string broken = engine::broken_on_purpose_text(run.config);
+    const QString note =
+        broken.empty() ? QString()
+                       : u'\n' + tr("broken on purpose: %1").arg(QString::fromStdString(broken));
     return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
         .arg(QString::fromStdString(run.run), stateText(run),
              QString::fromStdString(engine::dataset_name(run)),
              QString::fromStdString(engine::model_name(run)), count(run.steps), count(run.skipped),
-             QString::fromStdString(run.started).replace(u'T', u' '));
+             QString::fromStdString(run.started).replace(u'T', u' ')) +
+           note;
 }
 
 namespace {

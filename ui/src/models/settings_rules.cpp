@@ -12,6 +12,9 @@ bool SettingsModel::applies(const QString& path) const {
     if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
     if (path == u"early_stopping.min_delta"_s) return config_.early_stopping.patience > 0;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
+    if (path == u"teach.norm_epsilon"_s) return config_.teach.norm == engine::TeachNorm::composed;
+    if (path == u"teach.plant.step"_s || path == u"teach.plant.where"_s)
+        return config_.teach.plant.kind != engine::PlantKind::none;
     if (const auto* data = engine::find_dataset(config_.dataset.kind)) {
         const bool text = data->input == "tokens";
         if (path == u"dataset.path"_s) return !data->needs.empty();

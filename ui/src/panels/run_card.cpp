@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/teach.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -40,6 +41,8 @@ QString CardWords::note(const RunTrack& track) {
     if (track.done() && track.done()->diverged_at > 0)
         return divergedText(track.done()->diverged_at);
     if (track.failed()) return tr("failed");
+    if (const auto broken = engine::broken_on_purpose_text(track.config()); !broken.empty())
+        return tr("broken on purpose: %1").arg(QString::fromStdString(broken));
     if (!track.hasScaler() || track.rows() == 0) return {};
     const auto row = track.latest();
     const double scale = static_cast<double>(row.loss_scale);

@@ -180,7 +180,8 @@ void SettingsField::setUnit(const QString& unit) {
 void SettingsField::refreshChoice(const QString& text) {
     QSignalBlocker quiet(combo_);
     while (combo_->count() > listed_) combo_->removeItem(listed_);
-    if (listed_ > 0 && combo_->itemData(0).toString().isEmpty()) {
+    if (listed_ > 0 && info_ != nullptr && info_->optional &&
+        combo_->itemData(0).toString().isEmpty()) {
         const int preset = combo_->findData(presetValue(*model_, path_));
         combo_->setItemText(0, tr("Preset: %1").arg(combo_->itemText(preset)));
     }

@@ -10,6 +10,7 @@
 #include "help/help_page.h"
 #include "panels/batch_finder.h"
 #include "panels/data_preview.h"
+#include "panels/lint_list.h"
 #include "panels/precision_section.h"
 #include "panels/rate_finder.h"
 #include "panels/settings_row.h"
@@ -163,6 +164,8 @@ void SettingsPanel::addPrecision() {
     auto* chips = new PrecisionSection(context_, this);
     rows->addWidget(compared);
     rows->addWidget(chips);
+    lint_ = new LintList(context_, this);
+    rows->addWidget(lint_);
 }
 
 void SettingsPanel::addScaler() {

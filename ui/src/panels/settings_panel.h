@@ -12,6 +12,7 @@
 namespace ui {
 
 class DataPreview;
+class LintList;
 
 /// The settings of the next run, built from the engine's catalogs: a new data set, model or
 /// optimizer shows here without a change.
@@ -56,6 +57,7 @@ private:
     Context context_;
     QVBoxLayout* column_;
     DataPreview* preview_ = nullptr;
+    LintList* lint_ = nullptr;
     SettingsField* model_ = nullptr;
     SettingsField* initScale_ = nullptr;
     SettingsField* single_ = nullptr;

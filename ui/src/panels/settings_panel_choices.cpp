@@ -1,5 +1,6 @@
 // What the settings panel lists for the data, the device and the findings of the moment.
 #include "engine/catalog.h"
+#include "panels/lint_list.h"
 #include "panels/settings_panel.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -44,6 +45,7 @@ void SettingsPanel::listDevices(const std::vector<DeviceCheck::Device>& devices)
     for (const auto& device : devices)
         choices.push_back({device.value, device.value.toUpper(), device.name});
     device_->setChoices(std::move(choices));
+    lint_->setCards(devices.size());
 }
 
 /// Models that take the chosen data set.

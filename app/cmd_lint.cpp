@@ -1,0 +1,107 @@
+#include <fstream>
+#include <iostream>
+
+#include "commands.h"
+#include "engine/dataset_preview.h"
+#include "engine/error.h"
+#include "engine/lint.h"
+#include "engine/machine.h"
+#include "engine/session.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+struct LintArguments {
+    std::string config, fixed;
+    std::vector<std::string> overrides;
+    bool measure = false, json = false;
+};
+
+/// Sizes and shapes of the data; nothing, with a word, where they cannot be read.
+std::optional<engine::DatasetPreview> preview_of(const engine::RunConfig& config) {
+    if (!config.dataset.path.empty() || engine::validate(config).empty()) {
+        try {
+            return engine::preview_dataset(config.dataset, config.seed, 0);
+        } catch (const engine::Error& error) {
+            std::cerr << "halftone: " << error.message().str()
+                      << " The findings are those of a typical data set.\n";
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bool measure) {
+    const auto data = preview_of(config);
+    engine::LintContext context;
+    context.data = data ? &*data : nullptr;
+    const bool choose = config.device == "auto";
+    context.gpu = engine::runs_on_gpu(config, choose ? engine::inspect_machine().cards.size() : 0);
+    auto findings = engine::lint(config, context);
+    if (measure) {
+        for (auto& each : engine::lint_measured(config)) findings.push_back(std::move(each));
+    }
+    return findings;
+}
+
+/// The settings without what the findings found. A change may bring about another finding, or mend
+/// two, so the search begins anew after each.
+engine::RunConfig fixed(engine::RunConfig config, bool measure) {
+    constexpr int most_changes = 50;
+    for (int i = 0; i < most_changes; ++i) {
+        const auto findings = findings_of(config, measure);
+        if (findings.empty()) return config;
+        const auto changed = engine::with_fix(config, findings.front());
+        if (!changed.errors.empty()) {
+            report(changed.errors);
+            return config;
+        }
+        config = changed.config;
+    }
+    return config;
+}
+
+bool write(const std::string& file, const std::string& text) {
+    std::ofstream out(file);
+    out << text << '\n';
+    out.close();
+    if (!out) std::cerr << "halftone: " << file << ": cannot be written\n";
+    return static_cast<bool>(out);
+}
+
+int lint(const LintArguments& args) {
+    const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
+    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    if (args.measure) engine::check_device(*config);
+    const auto findings = findings_of(*config, args.measure);
+    for (const auto& each : findings) {
+        if (args.json)
+            std::cout << engine::to_json_line(each) << '\n';
+        else
+            std::cout << engine::to_text(each);
+    }
+    if (!args.json && findings.empty()) std::cout << "No findings.\n";
+    if (args.fixed.empty()) return 0;
+    const bool written = write(args.fixed, engine::to_json(fixed(*config, args.measure)));
+    return written ? 0 : engine::exit_code(engine::ErrorCode::io);
+}
+
+}  // namespace
+
+void describe_lint(Command command) {
+    auto args = std::make_shared<LintArguments>();
+    command
+        .text("CONFIG", args->config,
+              "Settings, a JSON file; without one, the defaults. Findings leave the exit code at 0")
+        .not_empty();
+    command.repeated_text("--set", args->overrides, "path=value");
+    command.text("--fix", args->fixed, "Write the settings without the findings to this file")
+        .not_empty();
+    command.flag("--measure", args->measure,
+                 "Make a training step on a fresh model too: overflow of a static scale, lost "
+                 "updates");
+    command.flag("--json", args->json, "One JSON object a finding on standard output");
+    command.run([args] { return lint(*args); });
+}
+
+}  // namespace app

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/message.h"
+#include "engine/run_config.h"
+
+namespace engine {
+
+struct DatasetPreview;
+
+enum class LintSeverity {
+    note,     ///< costs time or memory, or does nothing
+    warning,  ///< is likely to cost accuracy or to end in NaN
+    error,    ///< is wrong
+};
+const char* name(LintSeverity severity) noexcept;
+
+/// A hazard of settings that can run.
+struct LintFinding {
+    std::string id;  ///< "fp16-without-scaler"
+    LintSeverity severity = LintSeverity::warning;
+    Message sentence;      ///< what is the case, with the values of these settings
+    Message reason;        ///< why it is a hazard
+    std::string handbook;  ///< heading of resources/handbook/hazards.md
+    /// "path=value", as in --set: with all of them applied the finding is gone. Never empty.
+    std::vector<std::string> fix;
+};
+
+/// What is known beside the settings.
+struct LintContext {
+    const DatasetPreview* data = nullptr;  ///< sizes and shapes; null: those of typical files
+    bool gpu = false;                      ///< the settings run on a GPU
+};
+
+/// Whether these settings run on a GPU: they name one, or leave the choice to a machine that has
+/// `cards`.
+bool runs_on_gpu(const RunConfig& config, std::size_t cards);
+
+/// The findings, errors first, then warnings, then notes. Settings that the validator refuses have
+/// none. Builds the model without drawing weights, which takes milliseconds for the largest: call
+/// it off the GUI thread. Never throws for what the settings hold.
+std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context = {});
+
+/// Findings on operations that are forced to FP16 although their policy is FP32 (precision.force:
+/// module, operation or "module:operation" -> "fp32", "fp16", "bf16").
+std::vector<LintFinding> lint_forced(const std::map<std::string, std::string>& force);
+
+/// Findings that take a training step, made on a fresh model of these settings and their data, on
+/// the device that they name: a static scale that is too large for the first gradients, and updates
+/// that 16-bit weights lose. Leaves no run behind. Throws Error as training would.
+std::vector<LintFinding> lint_measured(const RunConfig& config);
+
+/// The settings with the changes of a finding, judged as those of a file.
+ParsedConfig with_fix(const RunConfig& config, const LintFinding& finding);
+
+/// One finding for a terminal, in lines that end in a newline.
+std::string to_text(const LintFinding& finding);
+/// One JSON object, a line without a newline.
+std::string to_json_line(const LintFinding& finding);
+
+}  // namespace engine

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/message.h"
+#include "engine/run_config.h"
+#include "engine/step_record.h"
+
+namespace engine {
+
+/// A policy of the loss scale: dynamic (ScalerConfig), static at its initial scale, or off, which
+/// is a scale of 1 that is never checked.
+struct ScalePolicy {
+    std::string name;  ///< "recorded", "classroom", "static-1024"
+    ScalerMode mode = ScalerMode::dynamic;
+    ScalerConfig scaler;
+};
+
+/// The policy of these settings.
+ScalePolicy policy_of(const RunConfig& config, std::string name);
+/// The policies that are worth comparing with a run's own: production, classroom, hysteresis-2,
+/// init-2^24, static-1024, static-65536, none.
+std::vector<ScalePolicy> usual_policies();
+
+/// What a step comes to under a policy.
+enum class ReplayedStep : std::uint8_t {
+    applied,
+    skipped,
+    /// The record cannot know: it has lost the largest gradient to overflow, or never had it. The
+    /// replay goes on as if the step was applied or skipped, by the nearest step that tells.
+    unknown_applied,
+    unknown_skipped,
+    /// A static or absent scaler applies gradients that are not finite.
+    broken,
+};
+const char* name(ReplayedStep step) noexcept;
+constexpr bool is_unknown(ReplayedStep step) {
+    return step == ReplayedStep::unknown_applied || step == ReplayedStep::unknown_skipped;
+}
+
+/// Steps in a row with one scale and one outcome.
+struct ScaleStair {
+    std::int64_t first_step;
+    std::int64_t steps;
+    float scale;  ///< the one used in these steps
+    ReplayedStep outcome;
+};
+
+/// A recorded run under another policy. The gradients are assumed to be those of the recorded run:
+/// from `parts_at` on the weights would have been others.
+struct WhatIf {
+    ScalePolicy policy;
+    std::vector<ScaleStair> stairs;  ///< all steps, in order
+    std::int64_t steps = 0;
+    std::int64_t skipped = 0;    ///< known and unknown
+    std::int64_t unknown = 0;    ///< steps whose outcome the record cannot know
+    std::int64_t parts_at = 0;   ///< first step with another outcome than the recorded; 0: none
+    std::int64_t breaks_at = 0;  ///< first broken step; 0: none
+    float lowest = 0, highest = 0, last = 0;  ///< scales used; 0 without steps
+    /// Mean share of gradients that became zero in fp16 though they were not, over the steps whose
+    /// share was measured: at least, and at most. NaN: no step was measured, or no upper bound
+    /// follows, since some scale is below the recorded one.
+    double lost_at_least = std::numeric_limits<double>::quiet_NaN();
+    double lost_at_most = std::numeric_limits<double>::quiet_NaN();
+    std::int64_t floors = 0;       ///< steps with a known floor of the scale
+    std::int64_t below_floor = 0;  ///< of them, with a scale below it: over 0.1 % of values lost
+
+    /// Updates made.
+    std::int64_t updates() const { return steps - skipped; }
+};
+
+/// Writes the smallest scales that keep 99.9 % of the gradients of rows [first, first +
+/// out.size()), NaN where unknown.
+using ScaleFloors = std::function<void(std::int64_t first, std::span<double> out)>;
+
+/// What is replayed.
+struct ReplayedRecord {
+    StepRecordReader record;
+    /// The run's own scaler was dynamic: found_inf tells which gradients were not finite. Otherwise
+    /// their norm and the loss tell.
+    bool checked = true;
+    ScaleFloors floors = {};  ///< may be absent
+};
+
+/// Replays the record under the policy, a block of rows at a time: memory grows with the stairs
+/// alone. A step at its recorded scale has its recorded outcome; a loss that is not finite is
+/// skipped by every dynamic policy. Throws Error(data) for a record that
+/// cannot be read, and Error(value) for a policy whose numbers the validator refuses.
+WhatIf replay(const ReplayedRecord& record, const ScalePolicy& policy);
+
+/// One sentence: how the policy's skips compare with the `recorded` ones, and what is unknown.
+Message what_if_sentence(const WhatIf& policy, const WhatIf& recorded);
+/// One sentence on all of them, the recorded policy first: of a single other one, its own; of
+/// several, the one that skips the fewest steps without breaking.
+Message what_if_conclusion(const std::vector<WhatIf>& policies);
+/// The policies as a table for a terminal, a line each, with a header.
+std::string what_if_table(const std::vector<WhatIf>& policies);
+/// One JSON object, a line without a newline. `stairs` is a list of [first step, steps, scale,
+/// outcome].
+std::string to_json_line(const std::string& run, const WhatIf& policy, const Message& sentence);
+
+}  // namespace engine

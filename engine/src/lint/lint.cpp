@@ -1,0 +1,94 @@
+#include "engine/lint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "data/dataset_descriptor.h"
+#include "engine/dataset_preview.h"
+#include "engine/error.h"
+#include "lint/rules.h"
+#include "tasks/task_descriptor.h"
+
+namespace engine {
+namespace {
+
+std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContext& context) {
+    try {
+        const bool read = context.data != nullptr && context.data->schema != nullptr;
+        const Schema schema = read ? *context.data->schema
+                                   : dataset_descriptor(config.dataset.kind).schema(config.dataset);
+        return make_model(config.model, make_task(config, schema)->model_shape(), std::nullopt,
+                          Device{});
+    } catch (const std::exception&) {
+        return nullptr;  // a model or task that does not fit the data: training says so
+    }
+}
+
+/// As many as the settings and the data tell.
+std::int64_t planned_steps(const RunConfig& config, const LintContext& context) {
+    std::int64_t steps = 0;
+    const std::int64_t samples = context.data != nullptr ? context.data->train_samples : 0;
+    if (samples > 0) {
+        const bool text = context.data->text.has_value();
+        const std::int64_t each = config.batch_size * (text ? config.bptt : 1);
+        const std::int64_t batches = (samples + each - 1) / each;
+        steps = (batches + config.accumulate - 1) / config.accumulate * config.epochs;
+    }
+    if (config.max_steps > 0)
+        steps = steps > 0 ? std::min(steps, config.max_steps) : config.max_steps;
+    return steps;
+}
+
+}  // namespace
+
+const char* name(LintSeverity severity) noexcept {
+    switch (severity) {
+        case LintSeverity::note:
+            return "note";
+        case LintSeverity::warning:
+            return "warning";
+        case LintSeverity::error:
+            return "error";
+    }
+    return "";
+}
+
+bool runs_on_gpu(const RunConfig& config, std::size_t cards) {
+    return config.device.starts_with("cuda") || (config.device == "auto" && cards > 0);
+}
+
+LintSubject subject_of(const RunConfig& config, const LintContext& context) {
+    return {config, resolve(config.precision), context, shapes_of(config, context),
+            planned_steps(config, context)};
+}
+
+std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context) {
+    if (!validate(config).empty()) return {};
+    const RunConfig whole = completed(config);
+    const LintSubject subject = subject_of(whole, context);
+    Findings out;
+    lint_teach(subject, out);
+    lint_scaler(subject, out);
+    lint_precision(subject, out);
+    lint_model(subject, out);
+    std::ranges::stable_sort(out, std::greater<>(), &LintFinding::severity);
+    return out;
+}
+
+ParsedConfig with_fix(const RunConfig& config, const LintFinding& finding) {
+    return parse_run_config(to_json(config), finding.fix);
+}
+
+double power_of_two_below(double value) { return std::exp2(std::floor(std::log2(value))); }
+
+std::string number_words(double value) { return nlohmann::json(value).dump(); }
+
+std::string scale_words(double scale) {
+    const double exponent = std::log2(scale);
+    if (exponent == std::floor(exponent) && std::abs(exponent) >= 4)
+        return "2^" + std::to_string(static_cast<int>(exponent));
+    return number_words(scale);
+}
+
+}  // namespace engine

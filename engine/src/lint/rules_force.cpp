@@ -1,0 +1,26 @@
+#include <algorithm>
+
+#include "engine/catalog.h"
+#include "lint/rules.h"
+
+namespace engine {
+
+std::vector<LintFinding> lint_forced(const std::map<std::string, std::string>& force) {
+    static const std::vector<OpSummary> all = ops();
+    std::vector<LintFinding> out;
+    for (const auto& [key, type] : force) {
+        if (type != "fp16") continue;
+        const std::string op = key.substr(key.rfind(':') + 1);  // all of it without a colon
+        const auto found = std::ranges::find(all, op, &OpSummary::name);
+        if (found == all.end() || !found->policy.starts_with("f32")) continue;
+        out.push_back({.id = "forced-fp16",
+                       .severity = LintSeverity::warning,
+                       .sentence = msg("{} is forced to FP16, though its policy is FP32", key),
+                       .reason = found->why,
+                       .handbook = "Operations that stay in FP32",
+                       .fix = {"precision.force." + key + "=fp32"}});
+    }
+    return out;
+}
+
+}  // namespace engine

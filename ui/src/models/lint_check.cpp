@@ -1,0 +1,71 @@
+#include "models/lint_check.h"
+
+#include <utility>
+
+#include "engine/dataset_preview.h"
+#include "feed/background.h"
+#include "models/settings_model.h"
+
+namespace ui {
+namespace {
+
+/// Of what was read of the data, all that findings follow from.
+engine::DatasetPreview sizesOf(const engine::DatasetPreview& data) {
+    engine::DatasetPreview sizes;
+    sizes.train_samples = data.train_samples;
+    if (data.text) sizes.text.emplace();
+    sizes.schema = data.schema;
+    return sizes;
+}
+
+}  // namespace
+
+LintCheck::LintCheck(SettingsModel* settings, QObject* parent)
+    : QObject(parent), settings_(settings) {
+    connect(settings_, &SettingsModel::changed, this, &LintCheck::check);
+    check();
+}
+
+void LintCheck::setCards(std::size_t cards) {
+    if (cards == cards_) return;
+    cards_ = cards;
+    check();
+}
+
+void LintCheck::fix(const engine::LintFinding& finding) {
+    const auto changed = engine::with_fix(settings_->config(), finding);
+    if (changed.errors.empty()) settings_->load(changed.config, {}, changed.notes);
+}
+
+void LintCheck::check() {
+    if (checking_) {
+        again_ = true;
+        return;
+    }
+    if (!settings_->errors().empty()) return take({});
+    checking_ = true;
+    std::optional<engine::DatasetPreview> data;
+    if (settings_->data() != nullptr) data = sizesOf(*settings_->data());
+    inBackground(
+        this,
+        [config = settings_->config(), data = std::move(data), cards = cards_] {
+            return engine::lint(config, {.data = data ? &*data : nullptr,
+                                         .gpu = engine::runs_on_gpu(config, cards)});
+        },
+        [this](std::vector<engine::LintFinding> findings) {
+            checking_ = false;
+            if (std::exchange(again_, false)) return check();
+            take(std::move(findings));
+        });
+}
+
+void LintCheck::take(std::vector<engine::LintFinding> findings) {
+    const auto same = [](const engine::LintFinding& a, const engine::LintFinding& b) {
+        return a.id == b.id && a.fix == b.fix && a.sentence.str() == b.sentence.str();
+    };
+    if (std::ranges::equal(findings, findings_, same)) return;
+    findings_ = std::move(findings);
+    emit findingsChanged();
+}
+
+}  // namespace ui
