@@ -4,8 +4,12 @@
 #include <QString>
 #include <QTimer>
 
+#include <functional>
+#include <variant>
+
 #include "commands/button_states.h"
 #include "engine/error.h"
+#include "engine/resume.h"
 #include "engine/run_config.h"
 #include "engine/run_store.h"
 
@@ -42,9 +46,10 @@ public:
     void validate();
     /// Saves a checkpoint of each run after the step in flight.
     void saveCheckpoint();
-    /// Goes on with a run of the history from its last checkpoint; false, with the reason reported,
-    /// if it cannot.
-    bool resume(const engine::RunSummary& run);
+    /// Goes on with a run of the history from its last checkpoint, which is read off the GUI thread
+    /// first. `then` is told whether the run goes on; if it cannot, the reason was reported. A run
+    /// that is started in the meantime comes instead.
+    void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {});
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
@@ -83,6 +88,9 @@ private:
     /// Several runs are a comparison.
     bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                 const std::string& group = {});
+    using Planned = std::variant<engine::ResumePlan, engine::Error>;
+    static Planned planOf(const engine::RunSummary& run);
+    bool goOn(const engine::RunSummary& run, const Planned& planned);
     void stateChanged();
     void tellButtons();
 
@@ -91,6 +99,7 @@ private:
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
     QTimer await_;
     Asked asked_ = Asked::nothing;
+    int attempts_ = 0;  ///< at starting a run: the last one counts
     ButtonStates told_;
 };
 
