@@ -2670,10 +2670,6 @@ started %7</source>
             <translation>最佳</translation>
         </message>
         <message>
-            <source>Best %1</source>
-            <translation>最佳%1</translation>
-        </message>
-        <message>
             <source>Last</source>
             <translation>最后</translation>
         </message>
