@@ -48,7 +48,7 @@ TEST_F(MaskAskTest, EachRunFillsTheMasksOfTheTextAsItsModelDoes) {
     ASSERT_TRUE(field(ask)->toPlainText().contains(u"[MASK]"_s)) << "an example stands there";
     const auto views = ask->findChildren<MaskView*>();
     ASSERT_EQ(views.size(), 2);
-    for (const std::string text :
+    for (const std::string& text :
          {field(ask)->toPlainText().toStdString(), std::string("a[MASK]b[MASK][MASK]c")}) {
         field(ask)->setPlainText(QString::fromStdString(text));
         for (std::size_t i = 0; i < 2; ++i) {
@@ -68,11 +68,11 @@ TEST_F(MaskAskTest, EachRunFillsTheMasksOfTheTextAsItsModelDoes) {
 TEST_F(MaskAskTest, TheFilledTextKeepsWhatIsNoMask) {
     const auto run = train(masked(), "fp32");
     auto* ask = open({run})->findChild<MaskAsk*>();
-    const auto* view = ask->findChild<MaskView*>();
+    const auto* fillings = ask->findChild<MaskView*>();
     field(ask)->setPlainText(u"<i>[MASK] & b"_s);
     const auto filled = expected(run, "<i>[MASK] & b");
-    ASSERT_TRUE(shows(view, filled));
-    const auto* sentence = named<QLabel>(view, u"Text with its masks filled"_s);
+    ASSERT_TRUE(shows(fillings, filled));
+    const auto* sentence = named<QLabel>(fillings, u"Text with its masks filled"_s);
     EXPECT_EQ(
         sentence->text(),
         u"&lt;i&gt;<b>"_s + shownWord(filled[0].words[0].text).toHtmlEscaped() + u"</b> &amp; b"_s);
@@ -81,11 +81,12 @@ TEST_F(MaskAskTest, TheFilledTextKeepsWhatIsNoMask) {
 TEST_F(MaskAskTest, ATextWithoutAMaskOrTooLongSaysWhatIsWrong) {
     const auto run = train(masked(), "fp32");
     auto* ask = open({run})->findChild<MaskAsk*>();
-    const auto* view = ask->findChild<MaskView*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !view->filled().empty(); }, 20'000));
+    const auto* fillings = ask->findChild<MaskView*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !fillings->filled().empty(); }, 20'000));
     field(ask)->setPlainText(u"no gap"_s);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return view->filled().empty(); }, 20'000));
-    EXPECT_TRUE(named<QLabel>(view, u"Text with its masks filled"_s)->text().contains(u"[MASK]"_s));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return fillings->filled().empty(); }, 20'000));
+    EXPECT_TRUE(
+        named<QLabel>(fillings, u"Text with its masks filled"_s)->text().contains(u"[MASK]"_s));
     field(ask)->setPlainText(u"[MASK]"_s + QString(24, u'a'));
     const auto problems = [&] {
         QStringList out;

@@ -32,7 +32,7 @@ constexpr char pageStyle[] =
     "margin-bottom:2px}p{margin-top:3px;margin-bottom:3px}p.note{color:#666666}"
     "td,th{padding:2px 7px;border:0.5px solid #d9d9d6}table{border-collapse:collapse;"
     "margin-top:4px}pre{font-size:7pt}figure{margin:0}";
-constexpr int plotWidth = 480;  // points: the text's width on A4
+constexpr int plotWidth = 640;  // of 96 to the inch: the text's width on A4
 constexpr double margin = 20;   // mm; QTextDocument::print() leaves it round the text
 
 engine::ReportHtmlOptions translated() {
@@ -68,7 +68,7 @@ int lastPage(const QTextBlock& block) {
 /// Begins a page before each heading that would stand below the last line of a page, apart from its
 /// plot or table. Lays the pages out as print() will.
 void keepHeadings(QTextDocument* page, QPdfWriter* writer) {
-    const std::unique_ptr<QTextDocument> trial(page->clone());
+    const std::unique_ptr<QTextDocument> trial(page->clone(page));  // with its pictures
     trial->documentLayout()->setPaintDevice(writer);
     QTextFrameFormat frame = trial->rootFrame()->frameFormat();
     frame.setMargin(margin / 25.4 * writer->logicalDpiY());
