@@ -124,12 +124,22 @@ void print_filled(const std::vector<engine::FilledMask>& filled, bool json) {
     }
 }
 
+/// A text that cannot be filled is a mistake in the command.
+std::vector<engine::FilledMask> fill(engine::TrainedModel& model, const PredictArguments& args) {
+    try {
+        return model.fill(args.text, args.top);
+    } catch (const engine::Error& error) {
+        if (error.code() != engine::ErrorCode::value) throw;
+        throw engine::Error(engine::ErrorCode::settings, error.message(), error.hint());
+    }
+}
+
 int predict(const PredictArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
     if (!args.text.empty()) {
-        print_filled(model.fill(args.text, args.top), args.json);
+        print_filled(fill(model, args), args.json);
         return 0;
     }
     if (model.fills_masks()) {

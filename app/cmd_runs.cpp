@@ -107,10 +107,9 @@ int show(const std::vector<std::string>& names, bool json) {
 
 void describe_runs(Command command) {
     auto args = std::make_shared<RunsArguments>();
-    command.optional_texts("FILTER", args->filter,
-                           "Terms that must all hold: a word, FIELD=VALUE (!= < <= > >= ~), "
-                           "tag:NAME, starred; -- before one that begins with a dash, which "
-                           "negates it");
+    command.dashed_texts("FILTER", args->filter,
+                         "Terms that must all hold: a word, FIELD=VALUE (!= < <= > >= ~), "
+                         "tag:NAME, starred; a dash in front negates a term");
     command.text("--sort", args->sort, "A setting or result: lr, test_accuracy, started")
         .not_empty();
     command.flag("--reverse", args->reverse, "The other way round");

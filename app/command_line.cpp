@@ -46,8 +46,8 @@ Option Command::texts(const char* name, std::vector<std::string>& values, const 
     return Option(app_->add_option(name, values, help)->required());
 }
 
-Option Command::optional_texts(const char* name, std::vector<std::string>& values,
-                               const char* help) {
+Option Command::dashed_texts(const char* name, std::vector<std::string>& values, const char* help) {
+    dashed_->insert(app_->get_name());
     return Option(app_->add_option(name, values, help));
 }
 
@@ -80,12 +80,31 @@ CommandLine::~CommandLine() = default;
 Command CommandLine::add(const char* name, const char* summary) {
     std::string dashed = name;
     std::replace(dashed.begin(), dashed.end(), '_', '-');
-    return {app_->add_subcommand(dashed, summary), &exit_code_};
+    return {app_->add_subcommand(dashed, summary), &exit_code_, &dashed_};
+}
+
+/// The arguments, of which texts that begin with a dash stand behind "--": the parser would take
+/// them for options.
+std::vector<std::string> CommandLine::arranged(int argc, char** argv) const {
+    std::vector<std::string> out(argv + 1, argv + argc);
+    if (out.empty() || !dashed_.contains(out.front())) return out;
+    const auto end = std::find(out.begin(), out.end(), "--");
+    const auto is_option = [](const std::string& text) {
+        return !text.starts_with('-') || text.starts_with("--") || text == "-h" || text == "-";
+    };
+    const auto texts = std::stable_partition(out.begin(), end, is_option);
+    if (texts != end) out.insert(texts, "--");
+    // A second "--" would be a text of its own.
+    const auto first = std::find(out.begin(), out.end(), "--");
+    if (first != out.end()) out.erase(std::remove(first + 1, out.end(), "--"), out.end());
+    return out;
 }
 
 std::optional<int> CommandLine::run(int argc, char** argv) {
     try {
-        app_->parse(argc, argv);
+        std::vector<std::string> arguments = arranged(argc, argv);
+        std::reverse(arguments.begin(), arguments.end());  // parse() takes them from the back
+        app_->parse(std::move(arguments));
     } catch (const CLI::ParseError& error) {
         return app_->exit(error) == 0 ? 0 : usage_error;
     }

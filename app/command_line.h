@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,15 +40,16 @@ private:
 /// function given to run(), which the command line keeps.
 class Command {
 public:
-    Command(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
+    Command(CLI::App* app, int* exit_code, std::set<std::string>* dashed)
+        : app_(app), exit_code_(exit_code), dashed_(dashed) {}
 
     /// `name` with dashes is an option, else a positional argument.
     Option text(const char* name, std::string& value, const char* help);
     Option text(const char* name, std::optional<std::string>& value, const char* help);
     /// A positional argument that may be given several times, at least once.
     Option texts(const char* name, std::vector<std::string>& values, const char* help);
-    /// The same, or not at all.
-    Option optional_texts(const char* name, std::vector<std::string>& values, const char* help);
+    /// The same, or not at all. A value may begin with a dash ("-starred") unless it is "-h".
+    Option dashed_texts(const char* name, std::vector<std::string>& values, const char* help);
     Option number(const char* name, std::int64_t& value, const char* help);
     Option flag(const char* name, bool& value, const char* help);
     /// An option that may be repeated, each time with one value.
@@ -59,6 +61,7 @@ public:
 private:
     CLI::App* app_;
     int* exit_code_;
+    std::set<std::string>* dashed_;  ///< commands with dashed_texts()
 };
 
 /// The program's command line: at most one command, or files to open.
@@ -83,8 +86,11 @@ public:
     std::string help() const;
 
 private:
+    std::vector<std::string> arranged(int argc, char** argv) const;
+
     std::unique_ptr<CLI::App> app_;
     std::vector<std::string> files_;
+    std::set<std::string> dashed_;
     int exit_code_ = 0;
 };
 

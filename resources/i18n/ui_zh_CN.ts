@@ -2698,10 +2698,6 @@ started %7</source>
             <translation>最佳</translation>
         </message>
         <message>
-            <source>Best %1</source>
-            <translation>最佳%1</translation>
-        </message>
-        <message>
             <source>Last</source>
             <translation>最后</translation>
         </message>
@@ -2897,6 +2893,52 @@ started %7</source>
         <message>
             <source>A run is training: evaluating shares the machine with it, and both get slower meanwhile.</source>
             <translation>正在训练：评估与训练共用本机，期间两者都会变慢。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MaskAsk</name>
+        <message>
+            <source>Text with masks</source>
+            <translation>含掩码的文本</translation>
+        </message>
+        <message>
+            <source>A text with %1 in place of the words to find</source>
+            <translation>输入文本，用 %1 代替要预测的词</translation>
+        </message>
+        <message>
+            <source>A text with %1 in place of the characters to find</source>
+            <translation>输入文本，用 %1 代替要预测的字符</translation>
+        </message>
+        <message>
+            <source>Insert %1</source>
+            <translation>插入 %1</translation>
+        </message>
+        <message>
+            <source>Puts a mask at the cursor, or in place of the selected text.</source>
+            <translation>在光标处插入掩码，或替换选中的文本。</translation>
+        </message>
+        <message>
+            <source>The model reads up to %1 words.</source>
+            <translation>模型最多读取 %1 个词。</translation>
+        </message>
+        <message>
+            <source>The model reads up to %1 characters.</source>
+            <translation>模型最多读取 %1 个字符。</translation>
+        </message>
+        <message>
+            <source>Put %1 where something is missing.</source>
+            <translation>在缺失的位置写上 %1。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::MaskView</name>
+        <message>
+            <source>Text with its masks filled</source>
+            <translation>填充掩码后的文本</translation>
+        </message>
+        <message>
+            <source>Mask %1</source>
+            <translation>掩码 %1</translation>
         </message>
     </context>
     <context>

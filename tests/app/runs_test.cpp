@@ -102,6 +102,8 @@ TEST_F(Runs, AreFilteredSortedAndCut) {
     EXPECT_THAT(lines({"runs", "max_steps>3", "max_steps<5"}), SizeIs(2));
     EXPECT_THAT(lines({"runs", "precision=fp32"})[1], StartsWith("1 "));
     EXPECT_THAT(lines({"runs", "--", "-precision=fp32"}), SizeIs(3));
+    EXPECT_THAT(lines({"runs", "-precision=fp32", "max_steps>4"}), SizeIs(2));
+    EXPECT_THAT(lines({"runs", "-precision=fp32", "--", "-max_steps>4"}), SizeIs(2));
     const auto sorted = lines({"runs", "--sort", "steps", "--reverse", "--limit", "2"});
     ASSERT_THAT(sorted, SizeIs(3));
     EXPECT_THAT(sorted[1], StartsWith("2 "));
@@ -128,6 +130,10 @@ TEST_F(Runs, OneGetsANameTagsNotesAndAStar) {
     const auto run = nlohmann::json::parse(found[0]);
     EXPECT_EQ(run.at("notes"), "slow");
     EXPECT_EQ(run.at("starred"), true);
+    EXPECT_THAT(lines({"runs", "-starred", "--json"}), SizeIs(1));
+    EXPECT_THAT(lines({"runs", "--json", "--sort", "steps", "-tag:b"}), SizeIs(1));
+    lines({"runs", "--stared"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("--stared")) << "a misspelt option is no term";
     lines({"label", "first try", "--no-star", "--notes", ""});
     EXPECT_THAT(lines({"runs", "--starred", "--json"}), IsEmpty());
     EXPECT_THAT(lines({"show", "1"}), Contains("tags: a, b")) << "what is not given stays";

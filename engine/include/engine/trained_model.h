@@ -16,8 +16,9 @@ struct InputForm {
     enum class Kind {
         picture,
         row,
-        text,
-        random,  ///< nothing: it draws pictures from random numbers
+        text,         ///< which is continued
+        masked_text,  ///< whose masks are filled
+        random,       ///< nothing: it draws pictures from random numbers
         none,
     };
     /// A column of a table.
@@ -33,7 +34,9 @@ struct InputForm {
     int short_side = 0;
     Alpha alpha = Alpha::over_white;  ///< of a picture file
     std::vector<Column> columns;      ///< of a row
-    bool words = false;               ///< text is continued by words, else by characters
+    bool words = false;               ///< text is read by words, else by characters
+    std::string mask;                 ///< of a masked text: what stands for a missing word
+    std::int64_t longest = 0;         ///< of a masked text: words or characters that fit
 };
 
 /// The picture at the size of the model's input, as the pictures of its test part were.

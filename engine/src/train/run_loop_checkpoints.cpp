@@ -6,6 +6,7 @@
 #include "store/stored_run.h"
 #include "train/restored.h"
 #include "train/run_loop.h"
+#include "train/run_pictures.h"
 
 namespace engine {
 namespace {
@@ -73,6 +74,7 @@ void RunLoop::go_on(const Continuation& from) {
     keep_input_guide();
     if (from.in_place) {
         writer_.emplace(StepRecordWriter::open(folder_, step, columns));
+        remove_pictures_after(folder_, step);
     } else {
         parent = read_stored_run(from.run_folder).summary.run;
         writer_.emplace(StepRecordWriter::create(folder_, columns));
@@ -87,7 +89,8 @@ void RunLoop::go_on(const Continuation& from) {
     if (!from.in_place && saved) checkpoints_->save(saved_run());
 }
 
-/// The rows and events of the parent up to the checkpoint, so that the new run's curves are whole.
+/// The rows, events and pictures of the parent up to the checkpoint, so that the new run's curves
+/// are whole.
 void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step) {
     const StepRecordReader record = StepRecordReader::open(folder);
     if (record.size() < step)
@@ -99,6 +102,11 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
     take_back_after(step, events);
     for (Event& event : events) {
         if (is_of_steps(event)) post_(renamed(std::move(event), run_));
+    }
+    try {
+        copy_pictures(folder, folder_, step);
+    } catch (const Error& error) {  // the run goes on without them
+        post_(RunWarning{run_, error.message(), step});
     }
 }
 

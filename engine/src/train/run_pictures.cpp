@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/sample_pictures.h"
 #include "file/atomic_file.h"
 #include "store/run_folder.h"
 
@@ -49,6 +50,14 @@ private:
     Picture picture_;
 };
 
+std::filesystem::path make_samples_folder(const std::filesystem::path& run_folder) {
+    std::error_code error;
+    auto folder = run_folder / samples_folder;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw_write_error(folder, error.value());
+    return folder;
+}
+
 }  // namespace
 
 Picture drawn(const PictureBands& pictures) {
@@ -75,11 +84,26 @@ Picture drawn(const PictureBands& pictures) {
 void keep_pictures(const std::filesystem::path& run_folder, std::int64_t step,
                    const PictureBands& pictures) {
     if (pictures.bands.empty() || pictures.bands.front().size(0) == 0) return;
-    std::error_code error;
-    const auto folder = run_folder / samples_folder;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw_write_error(folder, error.value());
-    save_picture(folder / (std::to_string(step) + ".png"), drawn(pictures));
+    save_picture(make_samples_folder(run_folder) / (std::to_string(step) + ".png"),
+                 drawn(pictures));
+}
+
+void copy_pictures(const std::filesystem::path& from, const std::filesystem::path& to,
+                   std::int64_t step) {
+    for (const SamplePicture& picture : list_sample_pictures(from)) {
+        if (picture.step > step) break;
+        std::error_code error;
+        const auto copy = make_samples_folder(to) / picture.file.filename();
+        std::filesystem::copy_file(picture.file, copy, error);
+        if (error) throw_write_error(copy, error.value());
+    }
+}
+
+void remove_pictures_after(const std::filesystem::path& run_folder, std::int64_t step) {
+    std::error_code ignored;
+    for (const SamplePicture& picture : list_sample_pictures(run_folder)) {
+        if (picture.step > step) std::filesystem::remove(picture.file, ignored);
+    }
 }
 
 }  // namespace engine

@@ -16,4 +16,10 @@ Picture drawn(const PictureBands& pictures);
 void keep_pictures(const std::filesystem::path& run_folder, std::int64_t step,
                    const PictureBands& pictures);
 
+/// Copies the pictures of steps up to this one into another run's folder. Throws Error(io).
+void copy_pictures(const std::filesystem::path& from, const std::filesystem::path& to,
+                   std::int64_t step);
+/// Removes those of later steps, as far as that can be done.
+void remove_pictures_after(const std::filesystem::path& run_folder, std::int64_t step);
+
 }  // namespace engine

@@ -65,7 +65,18 @@ struct TrainedModel::Impl {
                    !guide.vocabulary.empty()) {
             form.kind = InputForm::Kind::text;
             form.words = guide.words;
+        } else if (fills_masks()) {
+            form.kind = InputForm::Kind::masked_text;
+            form.words = guide.words;
+            form.mask = predictor.task().added_tokens().front();
+            form.longest = predictor.model().context();
         }
+    }
+
+    bool fills_masks() const {
+        return model_descriptor(saved.config.model.kind).output ==
+                   ModelOutput::masked_token_scores &&
+               !guide.vocabulary.empty();
     }
 
     /// Of data without named columns (generated points) each feature is a column.
@@ -175,11 +186,7 @@ void TrainedModel::generate(const GenerateOptions& options,
     generate_text(impl_->predictor, impl_->guide, impl_->is_lowercase(), options, take);
 }
 
-bool TrainedModel::fills_masks() const {
-    return model_descriptor(impl_->saved.config.model.kind).output ==
-               ModelOutput::masked_token_scores &&
-           !impl_->guide.vocabulary.empty();
-}
+bool TrainedModel::fills_masks() const { return form().kind == InputForm::Kind::masked_text; }
 
 std::vector<FilledMask> TrainedModel::fill(const std::string& text, std::int64_t most) {
     if (!fills_masks())

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -283,6 +284,35 @@ TEST(SessionFailures, AFolderThatHoldsSomethingIsAMistakeInTheSettings) {
     EXPECT_THAT(halves.failures[0].message.str(), HasSubstr("is not empty"));
     EXPECT_THAT(halves.warnings, IsEmpty());
     EXPECT_TRUE(std::filesystem::exists(halves.folder / "mine" / "thesis"));
+}
+
+TEST(SessionFailures, PicturesThatCannotBeWrittenCostNothingElse) {
+    RunConfig config;
+    config.dataset.train_limit = 32;  // 2 steps an epoch, with pictures after each
+    config.dataset.test_limit = 16;
+    config.model.kind = "autoencoder";
+    config.model.options["channels"] = std::int64_t{4};
+    config.batch_size = 16;
+    config.epochs = 2;
+    config.threads = 1;
+    const test_support::TempFolder folder;
+    const auto store = std::make_shared<RunStore>(folder.path());
+    Session session(config, std::make_shared<ComputeThread>(), store);
+    session.post(Command::step);
+    while (session.state() != RunState::paused)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::ofstream(store->find(session.run())->folder / "samples") << "no folder";
+    session.post(Command::resume);
+    ASSERT_TRUE(session.wait(300));
+    EXPECT_EQ(session.state(), RunState::done);
+    EXPECT_EQ(session.record().size(), 4);
+    int warnings = 0;
+    for (const auto& event : session.drain()) {
+        const auto* warning = std::get_if<RunWarning>(&event);
+        warnings +=
+            warning != nullptr && warning->message.str().find("samples") != std::string::npos;
+    }
+    EXPECT_EQ(warnings, 2) << "one for each epoch";
 }
 
 TEST(SessionFailures, WeightsFromAFileThatHoldsNoneAreADataError) {

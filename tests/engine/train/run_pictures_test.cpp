@@ -67,10 +67,33 @@ TEST(RunPictures, AreListedByStep) {
     EXPECT_THAT(list_sample_pictures(run / "none"), SizeIs(0));
 }
 
+TEST(RunPictures, AreCopiedAndRemovedByStep) {
+    const test_support::TempFolder from, to;
+    for (const std::int64_t step : {5, 10, 100})
+        keep_pictures(from.path(), step, {{ramp(2, 1, 0.01 * static_cast<double>(step))}});
+    const auto steps = [](const std::filesystem::path& run) {
+        std::vector<std::int64_t> out;
+        for (const auto& each : list_sample_pictures(run)) out.push_back(each.step);
+        return out;
+    };
+    copy_pictures(from.path(), to.path(), 10);
+    EXPECT_THAT(steps(to.path()), ElementsAre(5, 10));
+    EXPECT_EQ(load_picture(to / "samples" / "10.png").rgb, drawn({{ramp(2, 1, 0.1)}}).rgb);
+    EXPECT_THAT(steps(from.path()), ElementsAre(5, 10, 100));
+    remove_pictures_after(from.path(), 5);
+    EXPECT_THAT(steps(from.path()), ElementsAre(5));
+    remove_pictures_after(from / "none", 0);
+    copy_pictures(from / "none", to / "other", 10);
+    EXPECT_FALSE(std::filesystem::exists(to / "other")) << "nothing to copy";
+}
+
 TEST(RunPictures, SayWhereTheyCannotBeWritten) {
     const test_support::TempFolder run;
     std::ofstream(run / "samples") << "a file";
     EXPECT_THROW(keep_pictures(run.path(), 1, {{ramp(1, 1, 0)}}), Error);
+    const test_support::TempFolder other;
+    keep_pictures(other.path(), 1, {{ramp(1, 1, 0)}});
+    EXPECT_THROW(copy_pictures(other.path(), run.path(), 1), Error);
 }
 
 }  // namespace

@@ -276,6 +276,10 @@ TEST_F(TrainedModels, OfMaskedWordsFillThem) {
     config.epochs = 60;
     TrainedModel model(train(completed(config)).folder);
     ASSERT_TRUE(model.fills_masks());
+    EXPECT_EQ(model.form().kind, InputForm::Kind::masked_text);
+    EXPECT_EQ(model.form().mask, "[MASK]");
+    EXPECT_TRUE(model.form().words);
+    EXPECT_EQ(model.form().longest, 12);
     const auto filled = model.fill("one [MASK] three red [MASK] green", 2);
     ASSERT_THAT(filled, SizeIs(2));
     EXPECT_EQ(filled[0].place, 1);
@@ -295,7 +299,8 @@ TEST_F(TrainedModels, OfMaskedWordsDoNotContinueText) {
     config.max_steps = 2;
     TrainedModel model(train(config).folder);
     EXPECT_EQ(model.task(), "masked-language-model");
-    EXPECT_EQ(model.form().kind, InputForm::Kind::none);
+    EXPECT_EQ(model.form().kind, InputForm::Kind::masked_text);
+    EXPECT_FALSE(model.form().words);
     EXPECT_THAT(model.fill("[MASK]he", 3)[0].words, SizeIs(3)) << "characters";
     EXPECT_THROW(model.generate({}, [](const std::string&) { return true; }), Error);
 }

@@ -46,6 +46,19 @@ TEST_F(SampleStripTest, ShowsTheNewestPictureOfARunThatDrawsAndOpensThemAll) {
     EXPECT_NE(fileOf(kept.front()), fileOf(kept.back()));
 }
 
+TEST_F(SampleStripTest, ShowsTheUpperSquareOfATallPicture) {
+    const auto run = train(config(R"({"dataset": {"kind": "glyphs", "train_limit": 64},
+                                      "model": {"kind": "autoencoder", "options": {"channels": 4}},
+                                      "batch_size": 16, "epochs": 1})"),
+                           "fp32");
+    const QImage whole = fileOf(engine::list_sample_pictures(run.folder).back());
+    ASSERT_GT(whole.height(), whole.width()) << "each image above its drawing";
+    feed.showStored({run});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 10'000));
+    EXPECT_EQ(strip()->findChild<PictureView*>()->image(),
+              whole.copy(0, 0, whole.width(), whole.width()));
+}
+
 TEST_F(SampleStripTest, StaysAwayWhereNoRunDraws) {
     feed.showStored({train(glyphs(), "fp32")});
     QTest::qWait(300);

@@ -11,6 +11,7 @@
 #include "help/help_page.h"
 #include "models/settings_memory.h"
 #include "panels/settings_field.h"
+#include "panels/settings_panel.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -55,6 +56,20 @@ TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
             EXPECT_GE(list->count(), 2) << info.path;
         }
     }
+}
+
+TEST_F(SettingsWindowTest, KeepTheirWidthUnderALargeModel) {
+    window->resize(1280, 800);
+    QTest::qWait(50);
+    const auto* panel = window->findChild<SettingsPanel*>();
+    const int before = panel->width();
+    settings.set(u"model.kind"_s, u"resnet152"_s);
+    QTest::qWait(50);
+    bool told = false;
+    for (const auto* each : panel->findChildren<QLabel*>())
+        told = told || (each->text().contains(u"parameters"_s) && each->text().size() > 24);
+    EXPECT_TRUE(told) << "so many parameters that the line is long";
+    EXPECT_EQ(panel->width(), before);
 }
 
 TEST_F(SettingsWindowTest, ShowOnlyTheOptionsOfTheChosenOptimizer) {

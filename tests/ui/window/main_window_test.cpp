@@ -7,6 +7,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "pages/page_stack.h"
 #include "panels/plot_panels.h"
 #include "panels/run_card.h"
 #include "plots/line_plot.h"
@@ -106,6 +107,21 @@ TEST_F(WindowTest, ShowsAnErrorWithoutCoveringACardOrAPlot) {
         EXPECT_FALSE(place(card).intersects(place(bar)));
     for (const auto* plot : window->findChildren<LinePlot*>())
         EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
+}
+
+TEST_F(WindowTest, ShowsAnErrorAboveTheHeadOfAPageWithoutAVerdict) {
+    auto* stack = window->findChild<PageStack*>();
+    stack->showPage(u"queue"_s);
+    auto* page = stack->currentWidget();
+    const auto top = [&] { return page->mapTo(window.get(), QPoint()).y(); };
+    const int before = top();
+    window->show({u"Something is wrong."_s, {}, engine::ErrorCode::settings, false});
+    QTest::qWait(50);
+    const auto* bar = window->findChild<MessageBar*>();
+    EXPECT_GE(top(), bar->mapTo(window.get(), QPoint(0, bar->height())).y());
+    QTest::keyClick(window.get(), Qt::Key_Escape);
+    QTest::qWait(50);
+    EXPECT_EQ(top(), before);
 }
 
 TEST_F(WindowTest, ShowsEveryTabOfThePlotsInASmallWindow) {

@@ -4,8 +4,8 @@
 
 #include "commands/demonstration.h"
 #include "engine/dataset_preview.h"
-#include "engine/resume.h"
 #include "engine/session.h"
+#include "feed/background.h"
 #include "feed/event_feed.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
@@ -79,6 +79,7 @@ bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
 
 bool Commands::launch(const std::function<void()>& open, engine::Command first) {
     asked_ = Asked::nothing;
+    ++attempts_;
     bool opened = false;
     try {
         open();
@@ -144,16 +145,38 @@ void Commands::saveCheckpoint() {
     if (buttons().pause.enabled) feed_->post(Command::checkpoint);
 }
 
-bool Commands::resume(const engine::RunSummary& run) {
+Commands::Planned Commands::planOf(const engine::RunSummary& run) {
+    try {
+        return engine::plan_resume(run);
+    } catch (const engine::Error& error) {
+        return error;
+    } catch (const std::exception& error) {
+        return engine::Error(engine::ErrorCode::state, engine::Message(error.what()));
+    }
+}
+
+void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then) {
+    const auto answer = [then = std::move(then)](bool begun) {
+        if (then) then(begun);
+    };
     if (feed_->live() && buttons().pause.enabled) {
         report({tr("A run is in progress."), tr("Stop it before you resume another one."),
                 engine::ErrorCode::state, true});
-        return false;
+        return answer(false);
     }
+    inBackground(
+        this, [run] { return planOf(run); },
+        [this, run, answer, attempt = ++attempts_](const Planned& planned) {
+            answer(attempt == attempts_ && goOn(run, planned));
+        });
+}
+
+bool Commands::goOn(const engine::RunSummary& run, const Planned& planned) {
     asked_ = Asked::nothing;
     bool opened = false;
     try {
-        const engine::ResumePlan plan = engine::plan_resume(run);
+        if (const auto* error = std::get_if<engine::Error>(&planned)) throw *error;
+        const auto& plan = std::get<engine::ResumePlan>(planned);
         for (const auto& note : plan.notes)
             report({sentence(engineText(note)), tr("An earlier checkpoint is used."),
                     engine::ErrorCode::data, true});

@@ -4,9 +4,11 @@
 #include <QString>
 #include <QTimer>
 #include <functional>
+#include <variant>
 
 #include "commands/button_states.h"
 #include "engine/error.h"
+#include "engine/resume.h"
 #include "engine/run_config.h"
 #include "engine/run_store.h"
 #include "engine/session.h"
@@ -47,9 +49,10 @@ public:
     void validate();
     /// Saves a checkpoint of each run after the step in flight.
     void saveCheckpoint();
-    /// Goes on with a run of the history from its last checkpoint; false, with the reason reported,
-    /// if it cannot.
-    bool resume(const engine::RunSummary& run);
+    /// Goes on with a run of the history from its last checkpoint, which is read off the GUI thread
+    /// first. `then` is told whether the run goes on; if it cannot, the reason was reported. A run
+    /// that is started in the meantime comes instead.
+    void resume(const engine::RunSummary& run, std::function<void(bool begun)> then = {});
     /// Tells the window of a run whose process died, so that it can offer to resume it.
     void offerToResume(const engine::RunSummary& run) { emit resumeOffered(run); }
     /// Opens a dropped or named path: data, settings, a run's folder or a file that holds a run.
@@ -91,6 +94,9 @@ private:
     /// Posts a command to the experiment that `open` makes; false, with the reason reported, if it
     /// cannot be made.
     bool launch(const std::function<void()>& open, engine::Command first);
+    using Planned = std::variant<engine::ResumePlan, engine::Error>;
+    static Planned planOf(const engine::RunSummary& run);
+    bool goOn(const engine::RunSummary& run, const Planned& planned);
     void stateChanged();
     void tellButtons();
 
@@ -99,6 +105,7 @@ private:
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
     QTimer await_;
     Asked asked_ = Asked::nothing;
+    int attempts_ = 0;  ///< at starting a run: the last one counts
     ButtonStates told_;
 };
 

@@ -114,9 +114,16 @@ void QueueRunner::next() {
         return finish(before->state == "done" ? QueueState::done : QueueState::failed, before->run);
     }
     const engine::QueueEntry& entry = taken_->queued().entry;
-    const bool begun =
-        before ? commands_->resume(*before) : commands_->train(entry.config, sweepOf(entry.batch));
-    if (!begun) {
+    if (!before) return begun(commands_->train(entry.config, sweepOf(entry.batch)));
+    const auto then = [self = QPointer(this), id = taken_->queued().id](bool goesOn) {
+        const bool awaited = self && self->taken_ && self->taken_->queued().id == id;
+        if (awaited) self->begun(goesOn);
+    };
+    commands_->resume(*before, then);
+}
+
+void QueueRunner::begun(bool success) {
+    if (!success) {
         taken_.reset();
         return turnOff();
     }

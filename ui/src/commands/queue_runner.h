@@ -47,6 +47,8 @@ private:
     void use(F&& f);
     void openQueue();
     void next();
+    /// Whether the run that was taken is trained by now.
+    void begun(bool success);
     /// The run that was begun with these settings before the queue was interrupted.
     std::optional<engine::RunSummary> earlierTry();
     void noteRun();

@@ -1,5 +1,7 @@
 #include "models/sweep_model.h"
 
+#include <QRegularExpression>
+
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
@@ -55,7 +57,11 @@ int SweepModel::columnCount(const QModelIndex& parent) const {
 QString SweepModel::spread(const engine::SweepRow& row, const engine::MeanSpread& value) const {
     const QString mean = metricValue(row.metric, value.mean);
     if (row.finished < 2 || std::isnan(value.mean)) return mean;
-    return mean + u" ± "_s + metricValue(row.metric, value.spread);
+    const QString spread = metricValue(row.metric, value.spread);
+    // One unit for both: "65.2 ± 3.9 %".
+    const qsizetype digits = mean.lastIndexOf(QRegularExpression(u"\\d"_s)) + 1;
+    const bool sameUnit = digits < mean.size() && spread.endsWith(mean.mid(digits));
+    return (sameUnit ? mean.left(digits) : mean) + u" ± "_s + spread;
 }
 
 QVariant SweepModel::data(const QModelIndex& index, int role) const {
@@ -82,12 +88,16 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue((section == Settings ? Qt::AlignLeft : Qt::AlignRight) |
+                                   Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
     switch (section) {
         case Settings:
             return tr("Settings");
         case Best:
-            return figure().isEmpty() ? tr("Best") : spaced(tr("Best %1").arg(figure()));
+            return tr("Best");
         case Last:
             return tr("Last");
         case Time:

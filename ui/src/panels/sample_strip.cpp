@@ -21,7 +21,7 @@ namespace {
 
 constexpr int pictureSize = 96;
 
-/// The newest picture of a run.
+/// The newest picture of a run, as much as fits a square.
 struct Newest {
     std::int64_t step = 0;
     QImage image;
@@ -30,7 +30,10 @@ struct Newest {
 Newest newestOf(const std::string& folder) {
     const auto pictures = engine::list_sample_pictures(folder);
     if (pictures.empty()) return {};
-    return {pictures.back().step, QImage(QString::fromStdString(pictures.back().file.string()))};
+    const QImage whole(QString::fromStdString(pictures.back().file.string()));
+    // Of a tall one, such as an autoencoder's pairs, the upper part: whole it would be too small.
+    return {pictures.back().step,
+            whole.copy(0, 0, whole.width(), std::min(whole.width(), whole.height()))};
 }
 
 }  // namespace

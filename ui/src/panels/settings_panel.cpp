@@ -147,7 +147,9 @@ void SettingsPanel::addModel() {
     row(rows, label(u"model.kind"_s), {model_});
     modelNote_ = makeLabel({}, "dim", this);
     modelNote_->setFont(Theme::caption());
-    modelNote_->setIndent(size::labelColumn + size::grid + 2);
+    // Right under the field; a long one reaches under the label, and does not widen the panel.
+    modelNote_->setAlignment(Qt::AlignRight);
+    modelNote_->setWordWrap(true);
     rows->addWidget(modelNote_);
     addProminent(rows, u"model."_s);
 }

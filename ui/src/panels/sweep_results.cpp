@@ -11,6 +11,7 @@
 #include "feed/event_feed.h"
 #include "models/sweep_model.h"
 #include "panels/sweep_plot.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/choice_box.h"
 #include "widgets/panel.h"
@@ -21,6 +22,8 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+constexpr qsizetype mostLetters = 24;  // of a sweep's name in the list
 
 struct Results {
     std::int64_t seeds = 1;
@@ -53,6 +56,7 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
       context_(context),
       model_(new SweepModel(this)),
       sweeps_(new ChoiceBox(this)),
+      figure_(makeLabel({}, "dim", this)),
       plot_(new SweepPlot(context.theme, this)),
       empty_(makeLabel(tr("Add a sweep to the queue and start it: its results stand here."), "dim",
                        this)) {
@@ -65,8 +69,8 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
     title->setFont(Theme::bold());
     head->addWidget(title);
     sweeps_->setAccessibleName(tr("Sweep"));
-    sweeps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     head->addWidget(sweeps_);
+    head->addWidget(figure_);
     head->addStretch();
     column->addLayout(head);
     empty_->setWordWrap(true);
@@ -90,7 +94,6 @@ void SweepResults::makeTable() {
     auto* head = table_->horizontalHeader();
     head->setSectionResizeMode(QHeaderView::ResizeToContents);
     head->setSectionResizeMode(SweepModel::Settings, QHeaderView::Stretch);
-    head->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     head->setHighlightSections(false);
 }
 
@@ -107,18 +110,22 @@ void SweepResults::refreshSweeps() {
         firsts.push_back(&run);
     }
     sweeps_->clear();
+    qsizetype longest = 0;
     for (std::size_t i = 0; i < firsts.size(); ++i) {
         const auto size = std::count_if(runs_.begin(), runs_.end(), [&](const auto& run) {
             return run.entry.batch == firsts[i]->entry.batch;
         });
-        sweeps_->addItem(tr("%1 (%2 runs)").arg(fieldsOf(*firsts[i])).arg(size),
-                         batches[static_cast<int>(i)]);
+        const QString name = tr("%1 (%2 runs)").arg(fieldsOf(*firsts[i])).arg(size);
+        sweeps_->addItem(name, batches[static_cast<int>(i)]);
+        longest = std::max(longest, name.size());
     }
+    sweeps_->setMinimumContentsLength(static_cast<int>(std::min(longest, mostLetters)));
     const int kept = sweeps_->findData(chosen);
     sweeps_->setCurrentIndex(kept >= 0 && sweeps_->count() <= before ? kept : sweeps_->count() - 1);
     const bool any = sweeps_->count() > 0;
     sweeps_->setVisible(any);
     table_->setVisible(any);
+    figure_->setVisible(any);
     plot_->setVisible(any);
     empty_->setVisible(!any);
     readResults();
@@ -148,6 +155,7 @@ void SweepResults::readResults() {
             } else {
                 auto& [seeds, rows] = std::get<Results>(found);
                 model_->setRows(seeds, rows);
+                figure_->setText(spaced(model_->figure()));
                 plot_->setRows(std::move(rows), model_->figure());
             }
             if (std::exchange(again_, false)) readResults();

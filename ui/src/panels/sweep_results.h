@@ -31,6 +31,7 @@ private:
     Context context_;
     SweepModel* model_;
     ChoiceBox* sweeps_;
+    QLabel* figure_;
     QTableView* table_;
     SweepPlot* plot_;
     QLabel* empty_;

@@ -331,7 +331,10 @@ void RunsPage::showOnPlots() {
 }
 
 void RunsPage::resume() {
-    if (context_.commands->resume(single())) context_.commands->showPage(u"training"_s);
+    auto* commands = context_.commands;
+    commands->resume(single(), [commands](bool begun) {
+        if (begun) commands->showPage(u"training"_s);
+    });
 }
 
 void RunsPage::repeat() { context_.commands->editSettings(single().config); }

@@ -7,6 +7,7 @@
 #include "feed/run_track.h"
 #include "theme/theme.h"
 #include "tryit/evaluate_panel.h"
+#include "tryit/mask_ask.h"
 #include "tryit/picture_ask.h"
 #include "tryit/random_ask.h"
 #include "tryit/row_ask.h"
@@ -174,6 +175,8 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
             return new RowAsk(theme, form, alike, body_);
         case Kind::text:
             return new TextAsk(theme, form, alike, body_);
+        case Kind::masked_text:
+            return new MaskAsk(theme, form, alike, body_);
         case Kind::random:
             return new RandomAsk(theme, alike, body_);
         case Kind::none:

@@ -71,11 +71,29 @@ void MessageBar::place() {
     const int width = parentWidget()->width();
     const int height = std::max(minimumSizeHint().height(), heightForWidth(width));
     setGeometry(0, topFor(height), width, height);
+    makeRoom(isVisible() && !standsOver() ? height + size::gap : 0);
+}
+
+/// The head of a page stays in sight and in reach.
+void MessageBar::makeRoom(int height) {
+    if (auto* layout = parentWidget()->layout()) layout->setContentsMargins(0, height, 0, 0);
+}
+
+bool MessageBar::standsOver() const { return over_ != nullptr && over_->isVisible(); }
+
+void MessageBar::showEvent(QShowEvent* event) {
+    QFrame::showEvent(event);
+    place();
+}
+
+void MessageBar::hideEvent(QHideEvent* event) {
+    QFrame::hideEvent(event);
+    makeRoom(0);
 }
 
 /// In the middle of the other widget while the gaps above and below it suffice, else down from it.
 int MessageBar::topFor(int height) const {
-    if (over_ == nullptr || !over_->isVisible()) return 0;
+    if (!standsOver()) return 0;
     const int top = over_->mapTo(parentWidget(), QPoint()).y();
     return std::max(top - size::gap + 1, top + (over_->height() - height) / 2);
 }

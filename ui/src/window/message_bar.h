@@ -12,8 +12,9 @@ namespace ui {
 class Theme;
 
 /// The bar across the centre for what went wrong: one sentence, what to do, and a button that does
-/// it where there is one. Hidden while all is well. It lies over the verdict's place, or over the
-/// top of its parent where that is not on screen, so that nothing moves when it comes and goes.
+/// it where there is one. Hidden while all is well. It lies over the verdict's place, so that
+/// nothing moves when it comes and goes; where that is not on screen, the parent's layout makes
+/// room for it at the top.
 class MessageBar final : public QFrame {
     Q_OBJECT
 public:
@@ -25,11 +26,15 @@ public:
 
 protected:
     bool event(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void place();
     int topFor(int height) const;
+    void makeRoom(int height);
+    bool standsOver() const;
 
     Theme* theme_;
     QWidget* over_;

@@ -1,0 +1,126 @@
+#include "tryit/mask_ask.h"
+
+#include <QPlainTextEdit>
+#include <QPushButton>
+
+#include "text/format.h"
+#include "theme/theme.h"
+#include "tryit/mask_view.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int narrowest = 260;
+constexpr int textLines = 3;
+constexpr int soonMs = 250;
+constexpr std::int64_t shownWords = 6;  // for each mask
+
+/// What stands in the field at first. English, as the data sets' texts are.
+QString example(const engine::InputForm& form) {
+    const QString mask = QString::fromStdString(form.mask);
+    return form.words ? u"the %1 of the %1"_s.arg(mask) : u"th%1 king"_s.arg(mask);
+}
+
+}  // namespace
+
+MaskAsk::MaskAsk(Theme* theme, const engine::InputForm& form, const TriedModels& models,
+                 QWidget* parent)
+    : QWidget(parent), theme_(theme), form_(form), mask_(QString::fromStdString(form.mask)) {
+    soon_.setSingleShot(true);
+    soon_.setInterval(soonMs);
+    connect(&soon_, &QTimer::timeout, this, &MaskAsk::ask);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    column->addWidget(makeTextCard());
+    columns_ = new RunColumns(theme_, models, narrowest, this);
+    column->addWidget(columns_, 1);
+    for (RunColumn* each : columns_->columns()) {
+        each->setBody(new MaskView(theme_, each->model()->precision(), each));
+        connect(each->model(), &TriedModel::changed, &soon_, qOverload<>(&QTimer::start));
+    }
+    soon_.start();
+}
+
+QWidget* MaskAsk::makeTextCard() {
+    auto* card = new QFrame(this);
+    card->setObjectName(u"card"_s);
+    auto* column = new QVBoxLayout(card);
+    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
+    column->setSpacing(size::gap);
+    text_ = new QPlainTextEdit(example(form_), card);
+    text_->setAccessibleName(tr("Text with masks"));
+    text_->setPlaceholderText(
+        form_.words ? tr("A text with %1 in place of the words to find").arg(mask_)
+                    : tr("A text with %1 in place of the characters to find").arg(mask_));
+    text_->setTabChangesFocus(true);
+    text_->setFixedHeight(fontMetrics().lineSpacing() * textLines + 20);
+    connect(text_, &QPlainTextEdit::textChanged, &soon_, qOverload<>(&QTimer::start));
+    column->addWidget(text_);
+    auto* row = new QHBoxLayout;
+    auto* insert = new QPushButton(tr("Insert %1").arg(mask_), card);
+    insert->setObjectName(u"insert-mask"_s);
+    insert->setToolTip(tr("Puts a mask at the cursor, or in place of the selected text."));
+    connect(insert, &QPushButton::clicked, this, &MaskAsk::insertMask);
+    auto* room = makeLabel(
+        form_.words ? tr("The model reads up to %1 words.").arg(count(form_.longest))
+                    : tr("The model reads up to %1 characters.").arg(count(form_.longest)),
+        "dim", card);
+    room->setFont(Theme::caption());
+    row->addWidget(insert);
+    row->addWidget(room, 1);
+    column->addLayout(row);
+    return card;
+}
+
+/// Words are apart by blanks; characters are not.
+void MaskAsk::insertMask() {
+    QTextCursor cursor = text_->textCursor();
+    const int from = cursor.selectionStart();
+    const int to = cursor.selectionEnd();
+    const QString all = text_->toPlainText();
+    const bool before = form_.words && from > 0 && !all[from - 1].isSpace();
+    const bool after = form_.words && to < all.size() && !all[to].isSpace();
+    cursor.insertText((before ? u" "_s : QString()) + mask_ + (after ? u" "_s : QString()));
+    text_->setTextCursor(cursor);
+    text_->setFocus();
+}
+
+void MaskAsk::ask() {
+    const QString text = text_->toPlainText();
+    for (RunColumn* column : columns_->columns()) {
+        if (!column->model()->facts()) continue;
+        if (text.contains(mask_)) {
+            askOne(column, text);
+            continue;
+        }
+        column->model()->worker()->stop(ModelWorker::Job::answer);
+        column->showProblem({});
+        qobject_cast<MaskView*>(column->body())
+            ->showNote(tr("Put %1 where something is missing.").arg(mask_));
+    }
+}
+
+void MaskAsk::askOne(RunColumn* column, const QString& text) {
+    auto* view = qobject_cast<MaskView*>(column->body());
+    column->model()->worker()->ask(
+        ModelWorker::Job::answer, this,
+        [column, view, text](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+            const auto filled = model.fill(text.toStdString(), shownWords);
+            ticket.tell(
+                [column, view, text, filled, mask = QString::fromStdString(model.form().mask)] {
+                    column->showProblem({});
+                    view->show(text, mask, filled);
+                });
+        },
+        [column, view](const engine::Error& error) {
+            view->showNote({});
+            column->showProblem(errorText(error));
+        });
+}
+
+}  // namespace ui
