@@ -370,6 +370,7 @@ def drawing_cases():
 
 def convnet_case(kind, stem, side):
     model = convnets.module(kind, 10, stem)
+    convnets.narrow_blocks(model)
     fit_statistics(model, torch.randn(16, 3, side, side))
     return Case(f"{kind} {stem}", model, {"kind": kind, "options": {"stem": stem}}, f"image 3 {side} {side}", 10,
                 lambda p, x, a: convnet(kind)(p, x, a, stem), [torch.randn(3, 3, side, side)],
