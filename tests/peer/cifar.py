@@ -12,11 +12,11 @@ def default_folder():
 
 
 class Cifar100:
-    """Records of train.bin.gz in file order: coarse label, fine label, 3x32x32 bytes."""
+    """Records of train.bin.gz or test.bin.gz in file order, at most `most` of them: coarse label, fine label, 3x32x32 bytes."""
 
-    def __init__(self, folder):
-        raw = numpy.frombuffer(gzip.open(pathlib.Path(folder) / "train.bin.gz").read(), numpy.uint8)
-        records = raw.reshape(-1, 3074)
+    def __init__(self, folder, part="train", most=None):
+        raw = numpy.frombuffer(gzip.open(pathlib.Path(folder) / f"{part}.bin.gz").read(), numpy.uint8)
+        records = raw.reshape(-1, 3074)[:most]
         self.labels = torch.from_numpy(records[:, 1].astype(numpy.int64))
         self.pixels = torch.from_numpy(records[:, 2:].reshape(-1, 3, 32, 32).copy())
 

@@ -28,7 +28,6 @@ import tempfile
 import safetensors.torch
 import torch
 from torch.nn import functional as F
-from torchvision.models.resnet import BasicBlock, Bottleneck
 
 import cifar
 import convnets
@@ -41,8 +40,6 @@ LOW = {"fp32": None, "amp-fp16": torch.float16, "amp-bf16": torch.bfloat16}
 UNIT = {"fp32": 2.0**-24, "amp-fp16": 2.0**-11, "amp-bf16": 2.0**-8}
 LOSS_SCALE = 1024.0
 CLASSES = 100
-# Blocks beside their shortcuts: random weights magnify roundings less, as in a trained network, so that bounds are narrow.
-LAST_NORM = 0.25
 
 
 def distance(got, reference):
@@ -59,10 +56,7 @@ class Compared:
         self.data = cifar.Cifar100(options.data)
         torch.manual_seed(options.seed)
         self.model = convnets.module(kind, CLASSES, stem)
-        for block in self.model.modules():
-            if isinstance(block, (BasicBlock, Bottleneck)):
-                last = block.bn3 if isinstance(block, Bottleneck) else block.bn2
-                torch.nn.init.constant_(last.weight, LAST_NORM)
+        convnets.narrow_blocks(self.model)
 
     def parameters(self):
         return {name: p.detach() for name, p in self.model.named_parameters()}

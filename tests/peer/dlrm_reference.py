@@ -8,7 +8,7 @@ to the logits' type. The gradient of a table is a sum in f32. Where two gradient
 
 import torch
 
-from resnet18_reference import Linear, Rounded
+from rounded_layers import Linear, Rounded
 from task_reference import Arithmetic, _finished, _leaves, function_of
 
 

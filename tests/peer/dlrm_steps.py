@@ -21,7 +21,7 @@ from dlrm_reference import dlrm_step
 import halftone
 from peer_models import Dlrm
 import task_reference
-from task_reference import PRECISIONS, Shares, shares
+from task_reference import PRECISIONS, weights_of
 
 OVERFLOWING, LOSS_SCALE = 2.0**60, 2.0**12
 COMPARED = ("fp32", "amp-fp16", "amp-bf16")
@@ -43,10 +43,6 @@ def batches(count):
 def model_of():
     torch.manual_seed(SEED)
     return Dlrm(NUMBERS, TABLES, ROWS, WIDTH, BOTTOM, TOP)
-
-
-def weights_of(model):
-    return {name: p.detach().contiguous() for name, p in model.named_parameters()}
 
 
 def model_settings():
@@ -99,40 +95,13 @@ def agree(model, batch, exact):
         raise RuntimeError(f"the network written out differs from PyTorch's module by {apart:.1e}")
 
 
-def compare(options, preset, program):
-    """Prints a row of the table; whether something is beyond its bound."""
+def compared(preset, steps):
     precision, model = precision_of(preset), model_of()
-    optimizer = torch.optim.Adagrad(model.parameters(), lr=0.05)
-    ours, peer, losses, wrong = Shares(), Shares(), [], []
-    for k, batch in enumerate(batches(options.steps)):
-        exact = dlrm_step(weights_of(model), *batch, precision)
-        perturbed = [dlrm_step(weights_of(model), *batch, precision, torch.Generator().manual_seed(1000 * k + i))
-                     for i in range(options.perturbations)]
-        if k == 0 and precision.low is None:
-            agree(model, batch, exact)
-        skipped = preset == "amp-fp16" and k == options.steps // 2
-        scale = OVERFLOWING if skipped else precision.scale
-        out = program.step(task_reference.settings_of(settings(), preset, scale),
-                           {**weights_of(model), **dict(zip(("dense", "ids", "label"), batch))})
-        loss, gradients, _ = task_reference.unpacked(out)
-        if bool(out["found_inf"]) != skipped or (int(out["changed"]) == 0) != skipped:
-            wrong.append(f"step {k}: found_inf {int(out['found_inf'])}, weights changed {int(out['changed'])}")
-        mine = shares(exact, perturbed, precision.unit, (loss, None if skipped else gradients, []))
-        if mine.failed():
-            wrong.append(f"step {k}: loss {mine.loss:.2f}, {mine.worst} {mine.gradient:.2f}")
-        ours = ours.worse_of(mine)
-        losses.append(exact.loss)
-        if skipped:
-            continue
-        peer = peer.worse_of(shares(exact, perturbed, precision.unit, low_step(model, *batch, precision)))
-        for name, parameter in model.named_parameters():
-            parameter.grad = exact.gradients[name].float()
-        optimizer.step()
-    print(f"| {preset} | {losses[0]:.3f} - {losses[-1]:.3f} | {ours.loss:.2f} | {ours.gradient:.2f} {ours.worst} | "
-          f"{ours.bound()} | {peer.loss:.2f} | {peer.gradient:.2f} |", flush=True)
-    for line in wrong:
-        print(f"    beyond the bound: {line}")
-    return bool(wrong)
+    return task_reference.Compared(
+        preset, precision, model, torch.optim.Adagrad(model.parameters(), lr=0.05), list(batches(steps)), settings(), OVERFLOWING,
+        tensors=lambda batch: dict(zip(("dense", "ids", "label"), batch)),
+        reference=lambda weights, batch, noise: dlrm_step(weights, *batch, precision, noise),
+        peer=lambda batch: low_step(model, *batch, precision), agree=agree)
 
 
 def compare_names(options, folder):
@@ -162,11 +131,11 @@ def main():
     parser.add_argument("--perturbations", type=int, default=8, help="perturbed reference runs a step")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    print("| precision | loss | ours: loss | gradients, the worst | bound, median and widest | PyTorch's: loss | gradients |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print(task_reference.STEPS_HEADER)
     with tempfile.TemporaryDirectory() as folder:
         program = task_reference.Program(options.program, folder, halftone.DEVICE)
-        failed = sum(compare(options, preset, program) for preset in options.precision or COMPARED)
+        failed = sum(task_reference.compare_steps(compared(preset, options.steps), options.perturbations, program)
+                     for preset in options.precision or COMPARED)
         failed += compare_names(options, pathlib.Path(folder))
     print(f"{failed} comparisons beyond their bounds")
     return 1 if failed else 0

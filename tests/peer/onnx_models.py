@@ -340,6 +340,17 @@ def draw_statistics(model):
                 b.copy_(torch.rand(b.shape) + 0.5 if name.endswith("var") else torch.randn(b.shape) * 0.1)
 
 
+def fit_statistics(model, images):
+    """Running statistics that are those of the images, so that the values of a deep network stay within f16 as after training."""
+    norms = [m for m in model.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    for m in norms:
+        m.momentum = 1.0
+    with torch.no_grad():
+        model.train()(images)
+    for m in norms:
+        m.momentum = 0.1
+
+
 def drawing_cases():
     """Weights larger than drawn, so that a wrong layer shows."""
     drawing, pair = Autoencoder(3, 16, 12, 8), Dcgan(3, 3, 16, 8)
@@ -359,13 +370,18 @@ def drawing_cases():
 
 def convnet_case(kind, stem, side):
     model = convnets.module(kind, 10, stem)
-    draw_statistics(model)
+    convnets.narrow_blocks(model)
+    fit_statistics(model, torch.randn(16, 3, side, side))
     return Case(f"{kind} {stem}", model, {"kind": kind, "options": {"stem": stem}}, f"image 3 {side} {side}", 10,
                 lambda p, x, a: convnet(kind)(p, x, a, stem), [torch.randn(3, 3, side, side)],
                 lambda p, x, a: convnet(kind)(p, x, a, stem, 0.03))
 
 
-def cases():
+CONVNETS = (("resnet18", "cifar", 32), *((kind, "imagenet", 36) for kind in convnets.KINDS))
+
+
+def cases(wanted):
+    """Those whose name is wanted, a function of it."""
     def without_last_bias(forward, last):
         return lambda p, x, a: forward({**p, f"{last}.bias": p[f"{last}.bias"] * 0}, x, a)
 
@@ -375,14 +391,15 @@ def cases():
                 [torch.randn(5, 3, 7, 7)], without_last_bias(mlp, "fc2")),
            Case("lenet", LeNet(1, 28, 10), {"kind": "lenet"}, "image 1 28 28", 10, lenet, [torch.randn(5, 1, 28, 28)],
                 without_last_bias(lenet, "fc3"))]
-    out += [convnet_case("resnet18", "cifar", 32), *(convnet_case(kind, "imagenet", 36) for kind in convnets.KINDS)]
+    out += [convnet_case(*of) for of in CONVNETS if wanted(f"{of[0]} {of[1]}")]
     clicks = Dlrm(13, 4, 100, 8, [24], [16])
     out.append(Case("dlrm", clicks, {"kind": "dlrm", "options": {"bottom": [24], "top": [16], "embedding": 8}},
                     "features 13, ids 4 100", 1, dlrm, [torch.randn(5, 13), torch.randint(100, (5, 4))],
                     lambda p, x, a: dlrm(p, x, a, 0), stateless=True))
     out += drawing_cases()
     out += [language_case(cell, tied) for cell in CELLS for tied in (False, True)]
-    return out + [transformer_case(kind) for kind in ("transformer-lm", "bert")]
+    out += [transformer_case(kind) for kind in ("transformer-lm", "bert")]
+    return [case for case in out if wanted(case.name)]
 
 
 def in_type(tensor, half):
@@ -471,9 +488,7 @@ def main():
     print("| model | type | tensor | norm | bound | engine | onnxruntime | apart | wrong network |\n" + "| --- " * 9 + "|")
     failures = 0
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for case in cases():
-            if options.model and not case.name.startswith(tuple(options.model)):
-                continue
+        for case in cases(lambda name: not options.model or name.startswith(tuple(options.model))):
             for half in (False, True):
                 if not compare(options.program, case, half, pathlib.Path(folder)):
                     failures += 1

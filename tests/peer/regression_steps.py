@@ -25,7 +25,7 @@ from torch.nn import functional as F
 import halftone
 from peer_models import Mlp
 import task_reference
-from task_reference import PRECISIONS, regression_step, Shares, shares
+from task_reference import PRECISIONS, regression_step, weights_of
 
 TARGET, CATEGORICAL = "median_house_value", "ocean_proximity"
 OVERFLOWING = 2.0**40
@@ -69,10 +69,6 @@ def model_of(table):
     return Mlp([table.features.shape[1], 64, 64, 1])
 
 
-def weights_of(model):
-    return {name: p.detach().contiguous() for name, p in model.named_parameters()}
-
-
 def settings(options):
     return {"dataset": {"kind": "csv", "path": options.data}, "task": {"kind": "regression"}, "batch_size": BATCH,
             "threads": 1, "model": {"kind": "mlp", "options": {"hidden": [64, 64]}}}
@@ -92,41 +88,18 @@ def low_step(model, features, target, precision):
     return float(loss.detach()), {n: p.grad / precision.scale for n, p in model.named_parameters()}, []
 
 
-def compare(options, table, preset, program):
-    """Prints a row of the table; whether something is beyond its bound."""
+def agree(model, batch, exact):
+    task_reference.agree(model, lambda m: (F.mse_loss(m(batch[0].double()), batch[1].double()), []), exact)
+
+
+def compared(options, table, preset):
     precision, model = PRECISIONS[preset], model_of(table)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    ours, peer, losses, wrong = Shares(), Shares(), [], []
-    for k, rows in enumerate(table.batches(options.steps)):
-        batch = table.features[rows], table.target[rows]
-        exact = regression_step(weights_of(model), *batch, precision)
-        perturbed = [regression_step(weights_of(model), *batch, precision, torch.Generator().manual_seed(1000 * k + i))
-                     for i in range(options.perturbations)]
-        if k == 0 and precision.low is None:
-            task_reference.agree(model, lambda m, x=batch: (F.mse_loss(m(x[0].double()), x[1].double()), []), exact)
-        skipped = preset == "amp-fp16" and k == options.steps // 2
-        scale = OVERFLOWING if skipped else precision.scale
-        out = program.step(task_reference.settings_of(settings(options), preset, scale),
-                           {**weights_of(model), "features": batch[0], "target": batch[1]})
-        loss, gradients, _ = task_reference.unpacked(out)
-        if bool(out["found_inf"]) != skipped or (int(out["changed"]) == 0) != skipped:
-            wrong.append(f"step {k}: found_inf {int(out['found_inf'])}, weights changed {int(out['changed'])}")
-        mine = shares(exact, perturbed, precision.unit, (loss, None if skipped else gradients, []))
-        if mine.failed():
-            wrong.append(f"step {k}: loss {mine.loss:.2f}, {mine.worst} {mine.gradient:.2f}")
-        ours = ours.worse_of(mine)
-        losses.append(exact.loss)
-        if skipped:
-            continue
-        peer = peer.worse_of(shares(exact, perturbed, precision.unit, low_step(model, *batch, precision)))
-        for name, parameter in model.named_parameters():
-            parameter.grad = exact.gradients[name].float()
-        optimizer.step()
-    print(f"| {preset} | {losses[0]:.3f} - {losses[-1]:.3f} | {ours.loss:.2f} | {ours.gradient:.2f} {ours.worst} | "
-          f"{ours.bound()} | {peer.loss:.2f} | {peer.gradient:.2f} |", flush=True)
-    for line in wrong:
-        print(f"    beyond the bound: {line}")
-    return bool(wrong)
+    batches = [(table.features[rows], table.target[rows]) for rows in table.batches(options.steps)]
+    return task_reference.Compared(
+        preset, precision, model, torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9), batches, settings(options), OVERFLOWING,
+        tensors=lambda batch: dict(zip(("features", "target"), batch)),
+        reference=lambda weights, batch, noise: regression_step(weights, *batch, precision, noise),
+        peer=lambda batch: low_step(model, *batch, precision), agree=agree)
 
 
 def metrics_of(step, target, unit):
@@ -177,11 +150,11 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(1)
     table = Table(options.data)
-    print("| precision | loss | ours: loss | gradients, the worst | bound, median and widest | PyTorch's: loss | gradients |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    print(task_reference.STEPS_HEADER)
     with tempfile.TemporaryDirectory() as folder:
         program = task_reference.Program(options.program, folder, halftone.DEVICE)
-        failed = sum(compare(options, table, preset, program) for preset in options.precision or COMPARED)
+        failed = sum(task_reference.compare_steps(compared(options, table, preset), options.perturbations, program)
+                     for preset in options.precision or COMPARED)
         failed += compare_reader(options, table, pathlib.Path(folder))
     print(f"{failed} comparisons beyond their bounds")
     return 1 if failed else 0

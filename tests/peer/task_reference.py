@@ -372,6 +372,88 @@ def settings_of(config, preset, loss_scale=LOSS_SCALE):
             "schedule": {"kind": "constant"}}
 
 
+def weights_of(model):
+    return {name: p.detach().contiguous() for name, p in model.named_parameters()}
+
+
+@dataclasses.dataclass
+class Compared:
+    """A model without carried state beside its reference, in one preset. Each function takes one of `batches`."""
+    preset: str
+    precision: Precision
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    batches: list
+    settings: dict  # of the data set and the model
+    overflowing: float  # a loss scale at which amp-fp16's gradients leave f16
+    tensors: callable  # the batch by the names that task_steps reads
+    reference: callable  # (weights, batch, noise or None) -> Step
+    peer: callable  # PyTorch's (loss, gradients, state) on operands cast by hand
+    agree: callable  # (model, batch, exact): raises where the reference in f64 is not PyTorch's module
+
+
+class SteppedComparison:
+    """A Compared step by step: each step starts from PyTorch's weights. In the middle of amp-fp16 one has a loss scale that
+    overflows: it must be skipped, with every weight as before."""
+
+    def __init__(self, case, perturbations, program):
+        self.case, self.perturbations, self.program = case, perturbations, program
+        self.ours, self.theirs, self.losses, self.wrong = Shares(), Shares(), [], []
+
+    def engine_step(self, batch, skipped):
+        case = self.case
+        scale = case.overflowing if skipped else case.precision.scale
+        return self.program.step(settings_of(case.settings, case.preset, scale), {**weights_of(case.model), **case.tensors(batch)})
+
+    def one_step(self, k, batch):
+        case, weights = self.case, weights_of(self.case.model)
+        exact = case.reference(weights, batch, None)
+        perturbed = [case.reference(weights, batch, torch.Generator().manual_seed(1000 * k + i))
+                     for i in range(self.perturbations)]
+        if k == 0 and case.precision.low is None:
+            case.agree(case.model, batch, exact)
+        skipped = case.preset == "amp-fp16" and k == len(case.batches) // 2
+        out = self.engine_step(batch, skipped)
+        loss, gradients, _ = unpacked(out)
+        if bool(out["found_inf"]) != skipped or (int(out["changed"]) == 0) != skipped:
+            self.wrong.append(f"step {k}: found_inf {int(out['found_inf'])}, weights changed {int(out['changed'])}")
+        mine = shares(exact, perturbed, case.precision.unit, (loss, None if skipped else gradients, []))
+        if mine.failed():
+            self.wrong.append(f"step {k}: loss {mine.loss:.2f}, {mine.worst} {mine.gradient:.2f}")
+        self.ours = self.ours.worse_of(mine)
+        self.losses.append(exact.loss)
+        if not skipped:
+            self.advance(exact, perturbed, batch)
+
+    def advance(self, exact, perturbed, batch):
+        """PyTorch's own step, measured, and the reference's gradients to the optimizer."""
+        case = self.case
+        self.theirs = self.theirs.worse_of(shares(exact, perturbed, case.precision.unit, case.peer(batch)))
+        for name, parameter in case.model.named_parameters():
+            parameter.grad = exact.gradients[name].float()
+        case.optimizer.step()
+
+    def row(self):
+        ours, theirs = self.ours, self.theirs
+        return (f"| {self.case.preset} | {self.losses[0]:.3f} - {self.losses[-1]:.3f} | {ours.loss:.2f} | {ours.gradient:.2f} "
+                f"{ours.worst} | {ours.bound()} | {theirs.loss:.2f} | {theirs.gradient:.2f} |")
+
+
+STEPS_HEADER = ("| precision | loss | ours: loss | gradients, the worst | bound, median and widest | PyTorch's: loss | gradients |\n"
+                "| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+
+
+def compare_steps(case, perturbations, program):
+    """Prints a row under STEPS_HEADER; whether something is beyond its bound."""
+    comparison = SteppedComparison(case, perturbations, program)
+    for k, batch in enumerate(case.batches):
+        comparison.one_step(k, batch)
+    print(comparison.row(), flush=True)
+    for line in comparison.wrong:
+        print(f"    beyond the bound: {line}")
+    return bool(comparison.wrong)
+
+
 class Program:
     """task_steps, which computes single steps."""
 

@@ -4,6 +4,7 @@
 
 #include "conv/conv_depth.h"
 #include "conv/convolution.h"
+#include "core/cast.h"
 #include "core/layout.h"
 #include "shape/sum.h"
 
@@ -217,14 +218,22 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
 
 Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s) {
+    return conv_input_gradient(info, dy, weight, s, dy.dtype());
+}
+
+Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+                           const ConvShape& s, DType type) {
     const Tensor inputs[] = {dy, weight};
     return record_many(
-        info, inputs, compute_input_gradient(dy, weight, s),
+        info, inputs, compute_input_gradient(to(dy.detach(), type), to(weight.detach(), type), s),
         {weight.requires_grad() ? save(dy) : Save{}, dy.requires_grad() ? save(weight) : Save{}},
-        [s](std::span<const Tensor> grads, const Saved& saved) {
+        [s, type, narrow = dy.dtype()](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& g = grads[0];
             TensorList out(2);
-            if (saved.wants(0)) out[0] = convolve(conv2d_info, grads[0], saved[1], {}, s);
-            if (saved.wants(1)) out[1] = weight_gradient(saved[0], grads[0], s, false)[0];
+            if (saved.wants(0))
+                out[0] = to(convolve(conv2d_info, g, to(saved[1], type), {}, s), narrow);
+            if (saved.wants(1))
+                out[1] = to(weight_gradient(to(saved[0], type), g, s, false)[0], narrow);
             return out;
         });
 }

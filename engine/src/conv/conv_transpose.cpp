@@ -121,8 +121,8 @@ Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor&
     const ConvShape s = conv_shape(x.size(0), channels, reach.space, weight, reach.by, o.groups);
     const bool wide = bias.defined();
     Tensor y =
-        conv_lowered(conv_input_gradient(info, conv_raised(wide ? widened(x) : x, dims),
-                                         conv_raised(wide ? widened(weight) : weight, dims), s),
+        conv_lowered(conv_input_gradient(info, conv_raised(x, dims), conv_raised(weight, dims), s,
+                                         wide ? wide_type(x.dtype()) : x.dtype()),
                      dims);
     if (!reach.ends.empty()) y = constant_pad(y, reach.ends);
     if (!wide) return y;

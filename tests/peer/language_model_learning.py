@@ -1,52 +1,45 @@
 #!/usr/bin/env python3
-"""`transformer-lm` and `bert` learn WikiText-2 as transformers' own models do: the same settings, three seeds each, here and in
-PyTorch, and here in FP32, amp-fp16 and amp-bf16. Losses of the test part after the last epoch; means may be apart by twice
-the larger spread over seeds (the deviation of a single run, as estimated from them).
+"""`rnn-lm` (an LSTM), `transformer-lm` and `bert` learn WikiText-2 as PyTorch's and transformers' own models do: the same
+settings, three seeds each, here and in PyTorch, and here in FP32, amp-fp16 and amp-bf16. Losses of the test part after the last
+epoch; how far the means may be apart: learning.py.
 
 Both sides read the same tokens: the vocabulary is the one that the engine's run wrote, the streams and windows are its own,
 and BERT's masks of the evaluation are the engine's (transformer_reference.masked). Initial weights, dropout's masks and
-BERT's masks in training are drawn by each side for itself. AdamW at a constant rate.
+BERT's masks in training are drawn by each side for itself. AdamW at a constant rate; the LSTM's gradients are clipped to a
+norm of 0.25, and each of its windows begins with the state that the one before it left.
 """
 
 import argparse
+import functools
 import gzip
 import json
 import math
 import pathlib
-import statistics
 import sys
 import tempfile
-import time
 
 import torch
 from torch.nn import functional as F
 
 import halftone
+import learning
 import transformer_reference as reference
+from task_reference import RnnLm
 
-MODELS = {"transformer-lm": {"layers": 2, "width": 128, "heads": 4, "window": 64},
-          "bert": {"layers": 4, "width": 256, "heads": 4, "window": 128}}
-EVALUATED, DROPOUT, DECAY = 16, 0.1, 0.01
-PRECISIONS = ("fp32", "amp-fp16", "amp-bf16")
+MODELS = {"rnn-lm": {"embedding": 200, "hidden": 200, "layers": 2, "dropout": 0.2, "window": 35},
+          "transformer-lm": {"layers": 2, "width": 128, "heads": 4, "dropout": 0.1, "window": 64},
+          "bert": {"layers": 4, "width": 256, "heads": 4, "dropout": 0.1, "window": 128}}
+EVALUATED, DECAY, CLIPPED = 16, 0.01, 0.25
 
 
 def settings(kind, options, precision, seed):
-    sizes = MODELS[kind]
-    return {"dataset.kind": "text-words", "dataset.path": options.wikitext2, "dataset.train_limit": options.tokens,
+    sizes = {f"model.options.{name}": size for name, size in MODELS[kind].items() if name != "window"}
+    clipped = {"clip.kind": "norm", "clip.value": CLIPPED} if kind == "rnn-lm" else {}
+    return {**sizes, **clipped, "dataset.kind": "text-words", "dataset.path": options.wikitext2, "dataset.train_limit": options.tokens,
             "dataset.test_limit": options.test_tokens, "dataset.max_words": options.words, "model.kind": kind,
-            "model.options.layers": sizes["layers"], "model.options.width": sizes["width"],
-            "model.options.heads": sizes["heads"], "model.options.dropout": DROPOUT, "bptt": sizes["window"],
-            "batch_size": options.streams, "evaluation_batch": EVALUATED, "epochs": options.epochs, "optimizer.kind": "adamw",
+            "bptt": MODELS[kind]["window"], "batch_size": options.streams, "evaluation_batch": EVALUATED, "epochs": options.epochs, "optimizer.kind": "adamw",
             "optimizer.lr": options.rate, "optimizer.weight_decay": DECAY, "schedule.kind": "constant", "seed": seed,
             "precision.preset": precision, "threads": options.threads, "checkpoint.best": "false"}
-
-
-def engine_loss(kind, options, precision, seed, folder):
-    fields = settings(kind, options, precision, seed)
-    output = halftone.run(options.halftone, "train", *(w for f, v in fields.items() for w in ("--set", f"{f}={v}")), "--out",
-                          str(folder / f"{kind}-{precision}-{seed}"), "--json", env={"XDG_DATA_HOME": str(folder)})
-    done, = (e for e in halftone.events(output) if e["event"] == "done")
-    return done["test_loss"]
 
 
 def vocabulary(run):
@@ -74,12 +67,13 @@ def module(kind, words, sizes):
     model = make(words, sizes["width"], sizes["layers"], sizes["heads"], sizes["window"])
     for part in model.modules():
         if isinstance(part, torch.nn.Dropout):
-            part.p = DROPOUT
+            part.p = sizes["dropout"]
     return model
 
 
 class Peer:
-    """A model of transformers that trains as the engine does."""
+    """A model of transformers that trains as the engine does. loss(): of a window with `position` tokens of its epoch before it; epoch
+    None: in evaluation."""
 
     def __init__(self, kind, options, seed, known):
         self.kind, self.sizes, self.seed, self.streams = kind, MODELS[kind], seed, options.streams
@@ -105,7 +99,10 @@ class Peer:
             for shown, target, position in windows(text, self.streams, self.sizes["window"]):
                 self.optimizer.zero_grad()
                 self.loss(shown, target, position, epoch)[0].backward()
-                self.optimizer.step()
+                self.update()
+
+    def update(self):
+        self.optimizer.step()
 
     @torch.no_grad()
     def evaluate(self, text):
@@ -114,29 +111,52 @@ class Peer:
         return sum(float(loss) * count for loss, count in parts) / sum(count for _, count in parts)
 
 
-def judge(name, one, other):
-    """A line of how far two lists of losses are apart; whether by too much."""
-    spread = max(statistics.stdev(one), statistics.stdev(other))
-    apart = abs(statistics.mean(one) - statistics.mean(other))
-    print(f"| {name} | {apart:.4f} | {spread:.4f} | {apart / spread:.2f} |", flush=True)
-    return not apart <= 2 * spread
+class LstmPeer(Peer):
+    """The LSTM by PyTorch's modules; dropout before, between and after its layers."""
+
+    def __init__(self, kind, options, seed, known):
+        self.sizes, self.streams = MODELS[kind], options.streams
+        torch.manual_seed(seed)
+        self.model = RnnLm("lstm", len(known), self.sizes["embedding"], self.sizes["hidden"], self.sizes["layers"])
+        self.model.rnn.dropout = self.sizes["dropout"]
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=options.rate, weight_decay=DECAY)
+        self.state = None
+
+    def loss(self, shown, target, position, epoch):
+        model, training = self.model, epoch is not None
+        if position == 0:
+            self.state = tuple(model.zero_state(len(shown)))
+        x = F.dropout(model.encoder(shown.t()), self.sizes["dropout"], training)
+        x, state = model.rnn(x, self.state)
+        self.state = tuple(s.detach() for s in state)
+        logits = model.decoder(F.dropout(x, self.sizes["dropout"], training).flatten(0, 1))
+        return F.cross_entropy(logits, target.t().flatten()), target.numel()
+
+    def update(self):
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIPPED)
+        super().update()
 
 
-def learn(kind, options, folder):
-    """Losses by what computed them."""
-    found = {name: [] for name in ("PyTorch", *options.precision)}
-    for seed in range(1, options.seeds + 1):
-        for precision in options.precision:
-            begun = time.monotonic()
-            found[precision].append(engine_loss(kind, options, precision, seed, folder))
-            print(f"    {kind} {precision} seed {seed}: {found[precision][-1]:.4f}, {time.monotonic() - begun:.0f} s", flush=True)
-        known = vocabulary(folder / f"{kind}-{options.precision[0]}-{seed}")
-        begun = time.monotonic()
-        peer = Peer(kind, options, seed, known)
+PEERS = {"rnn-lm": LstmPeer, "transformer-lm": Peer, "bert": Peer}
+
+
+def runs_of(kind, options, folder):
+    """What learning.learn() takes: a function of the seed for each precision and for PyTorch."""
+    def ours(precision, seed):
+        done = learning.train(options.halftone, settings(kind, options, precision, seed), run_folder(precision, seed), folder)
+        return {"loss": done["test_loss"]}
+
+    def peer(seed):
+        known = vocabulary(run_folder(options.precision[0], seed))
+        peer = PEERS[kind](kind, options, seed, known)
         peer.train(tokens(options.wikitext2, "train", known, options.tokens), options.epochs)
-        found["PyTorch"].append(peer.evaluate(tokens(options.wikitext2, "test", known, options.test_tokens)))
-        print(f"    {kind} PyTorch seed {seed}: {found['PyTorch'][-1]:.4f}, {time.monotonic() - begun:.0f} s", flush=True)
-    return found
+        return {"loss": peer.evaluate(tokens(options.wikitext2, "test", known, options.test_tokens))}
+
+    def run_folder(precision, seed):
+        return folder / f"{kind}-{precision}-{seed}"
+
+    runs = {precision: functools.partial(ours, precision) for precision in options.precision}
+    return {**runs, learning.PEER: peer}
 
 
 def main():
@@ -145,7 +165,7 @@ def main():
     shared = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
     parser.add_argument("--wikitext2", default=str(shared / "wikitext-2"), help="folder of train, valid and test.txt.gz")
     parser.add_argument("--model", action="append", choices=list(MODELS))
-    parser.add_argument("--precision", action="append", choices=PRECISIONS)
+    parser.add_argument("--precision", action="append", choices=learning.PRECISIONS)
     parser.add_argument("--tokens", type=int, default=200_000)
     parser.add_argument("--test-tokens", type=int, default=40_000)
     parser.add_argument("--words", type=int, default=2000, help="most frequent ones; the others are <unk>")
@@ -155,25 +175,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    options.precision = options.precision or list(PRECISIONS)
+    options.precision = options.precision or list(learning.PRECISIONS)
     torch.set_num_threads(options.threads)
-    failed, losses = 0, {}
     with tempfile.TemporaryDirectory() as folder:
-        for kind in options.model or MODELS:
-            losses[kind] = learn(kind, options, pathlib.Path(folder))
-    print("| model | computed by | test losses | mean | perplexity |\n| --- | --- | --- | ---: | ---: |")
-    for kind, found in losses.items():
-        for name, each in found.items():
-            mean = statistics.mean(each)
-            print(f"| {kind} | {name} | {', '.join(f'{x:.4f}' for x in each)} | {mean:.4f} | {math.exp(mean):.1f} |")
-    print("\n| means of | apart | spread | apart in spreads |\n| --- | ---: | ---: | ---: |")
-    for kind, found in losses.items():
-        first = options.precision[0]
-        failed += judge(f"{kind}, {first} here and in PyTorch", found[first], found["PyTorch"])
-        for precision in options.precision[1:]:
-            failed += judge(f"{kind}, {first} and {precision}", found[first], found[precision])
-    print(f"{failed} beyond twice the spread")
-    return 1 if failed else 0
+        models = {kind: learning.learn(kind, options.seeds, runs_of(kind, options, pathlib.Path(folder)))
+                  for kind in options.model or MODELS}
+    learning.print_results(models, {"loss": lambda mean: f"perplexity {math.exp(mean):.1f}"})
+    return 1 if learning.compare_means(models, ("loss",)) else 0
 
 
 if __name__ == "__main__":
