@@ -45,10 +45,6 @@ bool runs_on_gpu(const RunConfig& config, std::size_t cards);
 /// it off the GUI thread. Never throws for what the settings hold.
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context = {});
 
-/// Findings on operations that are forced to FP16 although their policy is FP32 (precision.force:
-/// module, operation or "module:operation" -> "fp32", "fp16", "bf16").
-std::vector<LintFinding> lint_forced(const std::map<std::string, std::string>& force);
-
 /// Findings that take a training step, made on a fresh model of these settings and their data, on
 /// the device that they name: a static scale that is too large for the first gradients, and updates
 /// that 16-bit weights lose. Leaves no run behind. Throws Error as training would.

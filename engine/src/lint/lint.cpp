@@ -71,6 +71,7 @@ std::vector<LintFinding> lint(const RunConfig& config, const LintContext& contex
     lint_teach(subject, out);
     lint_scaler(subject, out);
     lint_precision(subject, out);
+    lint_forced(subject, out);
     lint_model(subject, out);
     std::ranges::stable_sort(out, std::greater<>(), &LintFinding::severity);
     return out;

@@ -35,6 +35,7 @@ using Findings = std::vector<LintFinding>;
 // Each rule adds at most a few findings.
 void lint_scaler(const LintSubject& subject, Findings& out);
 void lint_precision(const LintSubject& subject, Findings& out);
+void lint_forced(const LintSubject& subject, Findings& out);
 void lint_model(const LintSubject& subject, Findings& out);
 void lint_teach(const LintSubject& subject, Findings& out);
 

@@ -5,11 +5,10 @@
 
 namespace engine {
 
-std::vector<LintFinding> lint_forced(const std::map<std::string, std::string>& force) {
+void lint_forced(const LintSubject& subject, Findings& out) {
     static const std::vector<OpSummary> all = ops();
-    std::vector<LintFinding> out;
-    for (const auto& [key, type] : force) {
-        if (type != "fp16") continue;
+    for (const auto& [key, type] : subject.config.precision.force) {
+        if (type != ForcedType::fp16) continue;
         const std::string op = key.substr(key.rfind(':') + 1);  // all of it without a colon
         const auto found = std::ranges::find(all, op, &OpSummary::name);
         if (found == all.end() || !found->policy.starts_with("f32")) continue;
@@ -20,7 +19,6 @@ std::vector<LintFinding> lint_forced(const std::map<std::string, std::string>& f
                        .handbook = "Operations that stay in FP32",
                        .fix = {"precision.force." + key + "=fp32"}});
     }
-    return out;
 }
 
 }  // namespace engine
