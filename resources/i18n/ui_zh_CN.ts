@@ -445,6 +445,10 @@
             <source>Twin</source>
             <translation>孪生</translation>
         </message>
+        <message>
+            <source>X-ray</source>
+            <translation>X 光</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -4199,6 +4203,275 @@ started %7</source>
         <message>
             <source>Fix it: %1</source>
             <translation>修复：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::OpTree</name>
+        <message>
+            <source>forced by %1</source>
+            <translation>由 %1 强制</translation>
+        </message>
+        <message>
+            <source>on the 16-bit list</source>
+            <translation>在 16 位列表中</translation>
+        </message>
+        <message>
+            <source>on the FP32 list</source>
+            <translation>在 FP32 列表中</translation>
+        </message>
+        <message>
+            <source>widest of its inputs</source>
+            <translation>取输入中最宽的类型</translation>
+        </message>
+        <message>
+            <source>types of the forward pass</source>
+            <translation>沿用前向传播的类型</translation>
+        </message>
+        <message>
+            <source>outside autocast</source>
+            <translation>在自动混合精度之外</translation>
+        </message>
+        <message>
+            <source>no entry: keeps its input&apos;s type</source>
+            <translation>无条目：保持输入类型</translation>
+        </message>
+        <message>
+            <source>Forward</source>
+            <translation>前向</translation>
+        </message>
+        <message>
+            <source>Backward</source>
+            <translation>反向</translation>
+        </message>
+        <message>
+            <source>Optimizer</source>
+            <translation>优化器</translation>
+        </message>
+        <message>
+            <source>%1 from cache</source>
+            <translation>%1 次来自缓存</translation>
+        </message>
+        <message>
+            <source>(outside modules)</source>
+            <translation>（模块之外）</translation>
+        </message>
+        <message>
+            <source>%1  ·  %2 ops</source>
+            <translation>%1  ·  %2 个算子</translation>
+        </message>
+        <message>
+            <source>module and operation</source>
+            <translation>模块与算子</translation>
+        </message>
+        <message>
+            <source>inputs → output</source>
+            <translation>输入 → 输出</translation>
+        </message>
+        <message>
+            <source>rule that decided</source>
+            <translation>决定类型的规则</translation>
+        </message>
+        <message>
+            <source>casts</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>µs</source>
+            <translation>µs</translation>
+        </message>
+        <message>
+            <source>of peak</source>
+            <translation>占峰值</translation>
+        </message>
+        <message>
+            <source>output</source>
+            <translation>输出</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::Timeline</name>
+        <message>
+            <source>Timeline of the step</source>
+            <translation>本步的时间线</translation>
+        </message>
+        <message>
+            <source>forward</source>
+            <translation>前向</translation>
+        </message>
+        <message>
+            <source>backward</source>
+            <translation>反向</translation>
+        </message>
+        <message>
+            <source>optimizer</source>
+            <translation>优化器</translation>
+        </message>
+        <message>
+            <source>%1 %2</source>
+            <translation>%1 %2</translation>
+        </message>
+        <message>
+            <source>%1 %2: %3 µs, %4</source>
+            <translation>%1 %2：%3 µs，%4</translation>
+        </message>
+        <message>
+            <source>%1 of peak</source>
+            <translation>峰值的 %1</translation>
+        </message>
+        <message>
+            <source>no products</source>
+            <translation>无乘积运算</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::XrayPage</name>
+        <message>
+            <source>16 bits</source>
+            <translation>16 位</translation>
+        </message>
+        <message>
+            <source>FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>widest</source>
+            <translation>最宽</translation>
+        </message>
+        <message>
+            <source>no entry</source>
+            <translation>无条目</translation>
+        </message>
+        <message>
+            <source>casts</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>forced</source>
+            <translation>强制</translation>
+        </message>
+        <message>
+            <source>%1, no change</source>
+            <translation>%1，无变化</translation>
+        </message>
+        <message>
+            <source>Trace this step</source>
+            <translation>追踪本步</translation>
+        </message>
+        <message>
+            <source>Computes the selected step once more, operation by operation (T). Before the first run: the first step of the settings. Training waits for it.</source>
+            <translation>逐个算子重新计算所选的步（T）。尚无运行时：计算当前设置的第一步。训练会等待其完成。</translation>
+        </message>
+        <message>
+            <source>one step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>time by type</source>
+            <translation>按类型的时间</translation>
+        </message>
+        <message>
+            <source>casts inserted</source>
+            <translation>插入的转换</translation>
+        </message>
+        <message>
+            <source>kept in FP32</source>
+            <translation>保留为 FP32</translation>
+        </message>
+        <message>
+            <source>arithmetic</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>Filter: module, operation, type</source>
+            <translation>筛选：模块、算子、类型</translation>
+        </message>
+        <message>
+            <source>Filter</source>
+            <translation>筛选</translation>
+        </message>
+        <message>
+            <source>Forget</source>
+            <translation>放弃</translation>
+        </message>
+        <message>
+            <source>Keep for the next run</source>
+            <translation>用于下一次运行</translation>
+        </message>
+        <message>
+            <source>Writes precision.force into the settings</source>
+            <translation>将 precision.force 写入设置</translation>
+        </message>
+        <message>
+            <source>Operations</source>
+            <translation>算子</translation>
+        </message>
+        <message>
+            <source>%1 · %2 ops</source>
+            <translation>%1 · %2 个算子</translation>
+        </message>
+        <message>
+            <source>%1 untraced</source>
+            <translation>不追踪时 %1</translation>
+        </message>
+        <message>
+            <source>other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>%1 · %2</source>
+            <translation>%1 · %2</translation>
+        </message>
+        <message>
+            <source>%1 µs · %2 from the cache</source>
+            <translation>%1 µs · %2 次来自缓存</translation>
+        </message>
+        <message>
+            <source>%1 ops</source>
+            <translation>%1 个算子</translation>
+        </message>
+        <message>
+            <source>%1 µs, by the FP32 list</source>
+            <translation>%1 µs，依据 FP32 列表</translation>
+        </message>
+        <message>
+            <source>%1 GFLOP/s</source>
+            <translation>%1 GFLOP/s</translation>
+        </message>
+        <message>
+            <source>measured here: %1</source>
+            <translation>本机实测：%1</translation>
+        </message>
+        <message>
+            <source>Computing the step operation by operation…</source>
+            <translation>正在逐个算子计算…</translation>
+        </message>
+        <message>
+            <source>step %1 · %2 · %3</source>
+            <translation>第 %1 步 · %2 · %3</translation>
+        </message>
+        <message>
+            <source>Trace a step of the run to see its operations.</source>
+            <translation>追踪该运行的一步以查看其算子。</translation>
+        </message>
+        <message>
+            <source>Trace the first step of the settings: it works before training.</source>
+            <translation>追踪当前设置的第一步：无需先训练。</translation>
+        </message>
+        <message>
+            <source>%1 forced to %2</source>
+            <translation>%1 强制为 %2</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1&lt;/b&gt; · loss %2 · gradient error against FP32 %3 · step %4 · peak %5&lt;br&gt;%6</source>
+            <translation>&lt;b&gt;%1&lt;/b&gt; · 损失 %2 · 相对 FP32 的梯度误差 %3 · 每步 %4 · 峰值 %5&lt;br&gt;%6</translation>
+        </message>
+        <message>
+            <source>Force %1 to %2 and rerun</source>
+            <translation>将 %1 强制为 %2 并重新计算</translation>
+        </message>
+        <message>
+            <source>all of %1</source>
+            <translation>%1 的全部算子</translation>
         </message>
     </context>
 </TS>

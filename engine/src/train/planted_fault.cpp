@@ -182,7 +182,7 @@ void PlantedFault::put_nan(const Tensor& values) const {
     const std::int64_t width = values.numel() / rows;
     const auto first = numbers.begin() + row_.value_or(0) * width;
     std::fill_n(first, is(PlantKind::nan_embedding_row) ? width : 1, nan);
-    fill({{parameter_.name, values}}, {{parameter_.name, Tensor::of(numbers, values.shape())}});
+    engine::fill({{parameter_.name, values}}, {{parameter_.name, Tensor::of(numbers, values.shape())}});
 }
 
 /// A parameter whose gradients are 0, and in the planted step no epsilon to divide by.

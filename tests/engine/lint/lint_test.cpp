@@ -179,9 +179,9 @@ TEST(Lint, SettingsThatAreRefusedHaveNoFindings) {
 }
 
 TEST(Lint, OperationsOfTheFp32ListThatAreForcedToFp16) {
-    const RunConfig config = settings({"precision.force.exp=fp16", "precision.force.linear=fp16",
-                                       "precision.force.fc1:softmax=fp16",
-                                       "precision.force.log=bf16"});
+    const RunConfig config =
+        settings({"precision.force.exp=fp16", "precision.force.linear=fp16",
+                  "precision.force.fc1:softmax=fp16", "precision.force.log=bf16"});
     std::vector<std::vector<std::string>> fixes;
     for (const LintFinding& finding : lint(config)) {
         if (finding.id == "forced-fp16") fixes.push_back(finding.fix);

@@ -10,6 +10,7 @@ using namespace Qt::StringLiterals;
     /* name, title, function that the page's own file defines, whether it needs a run */   \
     PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)      \
     PAGE("microscope", QT_TRANSLATE_NOOP("Pages", "Microscope"), makeMicroscopePage, true) \
+    PAGE("xray", QT_TRANSLATE_NOOP("Pages", "X-ray"), makeXrayPage, false)                 \
     PAGE("twin", QT_TRANSLATE_NOOP("Pages", "Twin"), makeTwinPage, false)                  \
     PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage, false)               \
     PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, false)                  \

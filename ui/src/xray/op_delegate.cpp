@@ -1,0 +1,70 @@
+#include "xray/op_delegate.h"
+
+#include <QPainter>
+
+#include "theme/theme.h"
+#include "xray/op_tree.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+QColor typeColor(const Theme& theme, const QString& type) {
+    const Tokens& t = theme.tokens();
+    if (type == u"f16"_s) return t.ampFp16;
+    if (type == u"bf16"_s) return t.ampBf16;
+    if (type == u"f32"_s || type == u"f64"_s) return t.fp32;
+    return t.dim;
+}
+
+OpDelegate::OpDelegate(const Theme* theme, QObject* parent)
+    : QStyledItemDelegate(parent), theme_(theme) {}
+
+void OpDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
+                       const QModelIndex& index) const {
+    QStyledItemDelegate::paint(painter, option, index);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setFont(option.font);
+    if (index.column() == OpTree::inputs)
+        paintTypes(*painter, option.rect, index.data(OpTree::typesRole).toStringList());
+    if (index.column() == OpTree::micros) paintTime(*painter, option.rect, index);
+    painter->restore();
+}
+
+void OpDelegate::paintTypes(QPainter& painter, const QRect& area, const QStringList& types) const {
+    const QFontMetrics metrics(painter.font());
+    const double height = std::min(area.height() - 4, metrics.height() + 1);
+    double x = area.left() + 3;
+    for (const QString& type : types) {
+        if (type.isEmpty()) {
+            painter.setPen(theme_->tokens().dim);
+            painter.drawText(QRectF(x, area.top(), 16, area.height()), Qt::AlignCenter, u"→"_s);
+            x += 18;
+            continue;
+        }
+        const double width = metrics.horizontalAdvance(type) + 8;
+        if (x + width > area.right()) return;
+        const QRectF chip(x + 0.5, area.top() + (area.height() - height) / 2, width, height);
+        const QColor color = typeColor(*theme_, type);
+        painter.setBrush(blend(theme_->tokens().panel, color, 0.12));
+        painter.setPen(QPen(color, 1));
+        painter.drawRoundedRect(chip, 3, 3);
+        painter.drawText(chip, Qt::AlignCenter, type);
+        x += width + 3;
+    }
+}
+
+/// Behind the number, from the left.
+void OpDelegate::paintTime(QPainter& painter, const QRect& area, const QModelIndex& index) const {
+    const double share = index.data(OpTree::shareRole).toDouble();
+    if (share <= 0) return;
+    const QStringList types =
+        index.siblingAtColumn(OpTree::inputs).data(OpTree::typesRole).toStringList();
+    const QColor color = typeColor(*theme_, types.value(0));
+    const double room = area.width() * 0.55;
+    painter.fillRect(QRectF(area.left() + 4, area.center().y() - 4, std::max(1.0, room * share), 8),
+                     blend(theme_->tokens().panel, color, 0.75));
+}
+
+}  // namespace ui

@@ -1,0 +1,273 @@
+#include "xray/op_tree.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/format.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::XrayOp;
+using engine::XrayPass;
+
+namespace {
+
+QString plain(const std::string& text) { return QString::fromStdString(text); }
+
+/// The rule in two or three words.
+QString ruleWords(const XrayOp& op) {
+    if (op.rule == "forced") return OpTree::tr("forced by %1").arg(plain(op.key));
+    if (op.rule == "low") return OpTree::tr("on the 16-bit list");
+    if (op.rule == "f32" || op.rule == "f32_dtype" || op.rule == "f32_append")
+        return OpTree::tr("on the FP32 list");
+    if (op.rule == "promote") return OpTree::tr("widest of its inputs");
+    if (op.rule == "gradient") return OpTree::tr("types of the forward pass");
+    if (op.rule == "off") return OpTree::tr("outside autocast");
+    if (op.rule == "none") return OpTree::tr("no entry: keeps its input's type");
+    return plain(op.rule);
+}
+
+QString passTitle(XrayPass pass) {
+    switch (pass) {
+        case XrayPass::forward:
+            return OpTree::tr("Forward");
+        case XrayPass::backward:
+            return OpTree::tr("Backward");
+        case XrayPass::update:
+            return OpTree::tr("Optimizer");
+    }
+    return {};
+}
+
+QString casted(std::int64_t casts, std::int64_t cached) {
+    QStringList out;
+    if (casts > 0) out << OpTree::tr("%n cast(s)", nullptr, static_cast<int>(casts));
+    if (cached > 0) out << OpTree::tr("%1 from cache").arg(count(cached));
+    return out.join(u" · "_s);
+}
+
+QString micros(double us) {
+    return us < 100 ? QString::number(us, 'f', 1) : count(std::llround(us));
+}
+
+}  // namespace
+
+std::string groupOf(const std::string& module) {
+    const auto dot = module.rfind('.');
+    return dot == std::string::npos ? module : module.substr(0, dot);
+}
+
+void OpTree::show(const engine::Xray* trace) {
+    beginResetModel();
+    trace_ = trace;
+    build();
+    endResetModel();
+}
+
+void OpTree::setFilter(const QString& words, const QString& rule) {
+    beginResetModel();
+    words_ = words;
+    rule_ = rule;
+    build();
+    endResetModel();
+}
+
+bool OpTree::passes(const XrayOp& op) const {
+    if (rule_ == u"casts"_s && op.casts.empty()) return false;
+    if (!rule_.isEmpty() && rule_ != u"casts"_s && plain(op.rule) != rule_) return false;
+    QString all = plain(op.module + " " + op.op + " " + op.rule + " " + op.compute_dtype);
+    for (const auto& tensor : op.inputs) all += u' ' + plain(tensor.dtype);
+    for (const auto& tensor : op.outputs) all += u' ' + plain(tensor.dtype);
+    return std::ranges::all_of(words_.split(u' ', Qt::SkipEmptyParts), [&](const QString& word) {
+        return all.contains(word, Qt::CaseInsensitive);
+    });
+}
+
+int OpTree::add(int parent, const QString& title) {
+    const int at = static_cast<int>(nodes_.size());
+    auto& siblings = parent < 0 ? roots_ : nodes_[static_cast<std::size_t>(parent)].children;
+    const int row = static_cast<int>(siblings.size());
+    siblings.push_back(at);
+    Node node;
+    node.parent = parent;
+    node.row = row;
+    node.title = title;
+    nodes_.push_back(std::move(node));
+    return at;
+}
+
+void OpTree::addTo(int at, const XrayOp& op) {
+    Node& node = nodes_[static_cast<std::size_t>(at)];
+    node.us += op.us;
+    node.flops += op.flops;
+    ++node.ops;
+    node.casts += std::ssize(op.casts);
+    node.cached += op.cached_casts + op.kept_copies;
+    node.written += op.bytes_written;
+    ++node.rules[op.rule];
+    const std::string& type = op.compute_dtype;
+    if (!type.empty() && std::ranges::find(node.types, type) == node.types.end())
+        node.types.push_back(type);
+}
+
+void OpTree::build() {
+    nodes_.clear();
+    roots_.clear();
+    longest_ = 1;
+    if (trace_ == nullptr) return;
+    nodes_.reserve(2 * trace_->ops.size() + 8);
+    int pass = -1, group = -1;
+    XrayPass last{};
+    for (const XrayOp& op : trace_->ops) {
+        if (!passes(op)) continue;
+        if (pass < 0 || op.pass != last) {
+            pass = add(-1, passTitle(op.pass));
+            group = -1;
+            last = op.pass;
+        }
+        const std::string part = groupOf(op.module);
+        if (group < 0 || nodes_[static_cast<std::size_t>(group)].module != part) {
+            group = add(pass, part.empty() ? tr("(outside modules)") : plain(part));
+            nodes_[static_cast<std::size_t>(group)].module = part;
+        }
+        const int row = add(group, plain(op.op));
+        nodes_[static_cast<std::size_t>(row)].op = &op;
+        addTo(row, op);
+        addTo(group, op);
+        addTo(pass, op);
+    }
+    for (const Node& node : nodes_) {
+        if (node.parent >= 0) longest_ = std::max(longest_, node.us);
+    }
+}
+
+const XrayOp* OpTree::op(const QModelIndex& index) const {
+    return index.isValid() ? nodes_[index.internalId()].op : nullptr;
+}
+
+std::string OpTree::moduleOf(const QModelIndex& index) const {
+    if (!index.isValid()) return {};
+    const Node& node = nodes_[index.internalId()];
+    return node.op != nullptr ? node.op->module : node.module;
+}
+
+QModelIndex OpTree::index(int row, int column, const QModelIndex& parent) const {
+    const auto& siblings = parent.isValid() ? nodes_[parent.internalId()].children : roots_;
+    if (row < 0 || row >= static_cast<int>(siblings.size()) || column < 0 || column >= columns)
+        return {};
+    return createIndex(row, column, static_cast<quintptr>(siblings[static_cast<std::size_t>(row)]));
+}
+
+QModelIndex OpTree::parent(const QModelIndex& index) const {
+    if (!index.isValid()) return {};
+    const int parent = nodes_[index.internalId()].parent;
+    if (parent < 0) return {};
+    return createIndex(nodes_[static_cast<std::size_t>(parent)].row, 0,
+                       static_cast<quintptr>(parent));
+}
+
+int OpTree::rowCount(const QModelIndex& parent) const {
+    if (parent.column() > 0) return 0;
+    return static_cast<int>(parent.isValid() ? nodes_[parent.internalId()].children.size()
+                                             : roots_.size());
+}
+
+QString OpTree::opText(const XrayOp& op, int column) const {
+    switch (column) {
+        case module: {
+            const auto dot = op.module.rfind('.');
+            const std::string own =
+                dot == std::string::npos ? op.module : op.module.substr(dot + 1);
+            return own.empty() ? plain(op.op) : plain(own + "  " + op.op);
+        }
+        case rule:
+            return ruleWords(op);
+        default:
+            return {};
+    }
+}
+
+QString OpTree::text(const Node& node, int column) const {
+    if (node.op != nullptr && (column == module || column == rule)) return opText(*node.op, column);
+    switch (column) {
+        case module:
+            return tr("%1  ·  %2 ops").arg(node.title, count(node.ops));
+        case rule: {
+            QStringList parts;
+            for (const auto& [name, number] : node.rules)
+                parts << u"%1 %2"_s.arg(number).arg(plain(name));
+            return parts.join(u" · "_s);
+        }
+        case casts:
+            return casted(node.casts, node.cached);
+        case micros:
+            return ui::micros(node.us);
+        case peak: {
+            if (node.op == nullptr || !(node.op->peak_share > 0.001)) return {};
+            return percent(node.op->peak_share);
+        }
+        case written:
+            return node.written > 0 ? bytes(node.written) : QString();
+        default:
+            return {};
+    }
+}
+
+QVariant OpTree::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const Node& node = nodes_[index.internalId()];
+    if (role == Qt::DisplayRole) return text(node, index.column());
+    if (role == Qt::TextAlignmentRole && index.column() >= micros)
+        return QVariant(Qt::AlignRight | Qt::AlignVCenter);
+    if (role == shareRole) return node.parent < 0 ? 0.0 : node.us / longest_;
+    if (role == ruleRole && node.op != nullptr) return plain(node.op->rule);
+    if (role == Qt::ToolTipRole && node.op != nullptr) {
+        const QString why = engineText(node.op->why);
+        return index.column() == rule || index.column() == inputs ? why
+                                                                  : text(node, index.column());
+    }
+    if (role != typesRole) return {};
+    QStringList types;
+    if (node.op == nullptr) {
+        for (const std::string& type : node.types) types << plain(type);
+        return types;
+    }
+    const auto add = [&types](const std::vector<engine::XrayTensor>& tensors) {
+        for (const auto& tensor : tensors) {
+            if (!types.contains(plain(tensor.dtype))) types << plain(tensor.dtype);
+        }
+    };
+    add(node.op->inputs);
+    QStringList in = std::exchange(types, {});
+    add(node.op->outputs);
+    return in + QStringList{QString()} + types;
+}
+
+QVariant OpTree::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant((section >= micros ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
+    switch (section) {
+        case module:
+            return tr("module and operation");
+        case inputs:
+            return tr("inputs → output");
+        case rule:
+            return tr("rule that decided");
+        case casts:
+            return tr("casts");
+        case micros:
+            return tr("µs");
+        case peak:
+            return tr("of peak");
+        case written:
+            return tr("output");
+        default:
+            return {};
+    }
+}
+
+}  // namespace ui

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <QAbstractItemModel>
+#include <vector>
+
+#include "engine/xray.h"
+
+namespace ui {
+
+/// The operations of a trace as a tree: passes, groups of operations that follow each other in one
+/// part of the model, operations. Rows that the filter does not pass are left out with the groups
+/// that it empties. GUI thread.
+class OpTree final : public QAbstractItemModel {
+    Q_OBJECT
+public:
+    enum Column { module, inputs, rule, casts, micros, peak, written, columns };
+    /// Of a node, for the delegate: list of type names, "" between inputs and outputs.
+    static constexpr int typesRole = Qt::UserRole;
+    /// Share of the longest operation's or group's time.
+    static constexpr int shareRole = Qt::UserRole + 1;
+    /// The rule's name: "low", "f32", "none", "forced", ...
+    static constexpr int ruleRole = Qt::UserRole + 2;
+
+    using QAbstractItemModel::QAbstractItemModel;
+
+    /// The trace must outlive this model, or be replaced before it goes; null: nothing.
+    void show(const engine::Xray* trace);
+    /// Words that module, operation, types or rule hold, and a rule; empty: all.
+    void setFilter(const QString& words, const QString& rule);
+    /// The operation of an index; null for a pass or a group.
+    const engine::XrayOp* op(const QModelIndex& index) const;
+    /// The module that a group stands for, or an operation belongs to.
+    std::string moduleOf(const QModelIndex& index) const;
+
+    QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    QModelIndex parent(const QModelIndex& index) const override;
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex&) const override { return columns; }
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    struct Node {
+        int parent = -1;
+        int row = 0;  ///< among its siblings
+        std::vector<int> children;
+        const engine::XrayOp* op = nullptr;
+        QString title;
+        std::string module;  ///< of a group
+        double us = 0, flops = 0;
+        std::int64_t ops = 0, casts = 0, cached = 0, written = 0;
+        std::map<std::string, int> rules;
+        std::vector<std::string> types;
+    };
+
+    void build();
+    bool passes(const engine::XrayOp& op) const;
+    int add(int parent, const QString& title);
+    void addTo(int node, const engine::XrayOp& op);
+    QString text(const Node& node, int column) const;
+    QString opText(const engine::XrayOp& op, int column) const;
+
+    const engine::Xray* trace_ = nullptr;
+    QString words_, rule_;
+    std::vector<Node> nodes_;
+    std::vector<int> roots_;
+    double longest_ = 1;
+};
+
+/// The part of the model that an operation is shown under: its module without the last name.
+std::string groupOf(const std::string& module);
+
+}  // namespace ui

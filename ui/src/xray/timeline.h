@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QWidget>
+
+#include "xray/xray_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// A step as bars in the order of time: width its time, height its share of the device's peak
+/// FLOP/s, colour its type. A click asks for the operation. GUI thread.
+class Timeline final : public QWidget {
+    Q_OBJECT
+public:
+    Timeline(const Theme* theme, XrayModel* model, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    void opClicked(const engine::XrayOp* op);
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+
+private:
+    double end() const;  ///< microseconds
+    double xOf(double us) const;
+    const engine::XrayOp* opAt(double x) const;
+
+    const Theme* theme_;
+    XrayModel* model_;
+};
+
+}  // namespace ui
