@@ -20,7 +20,8 @@ FULL_CHUNK_ROWS = 16384
 MOST_METRIC_COLUMNS = 8
 PUBLISHED_OFFSET = 24  # of the count of whole rows: eight aligned bytes
 
-# Fields of a row in file order. A float that was not measured is NaN.
+# Fields of a row in file order; those of metrics follow, then those that were added later. A float
+# that was not measured is NaN.
 COLUMNS: Tuple[Tuple[str, str], ...] = (
     ("step", "<i8"), ("epoch", "<i8"), ("samples", "<i8"), ("updates", "<i8"),
     ("elapsed_s", "<f8"), ("memory_bytes", "<i8"), ("peak_bytes", "<i8"),
@@ -32,7 +33,8 @@ COLUMNS: Tuple[Tuple[str, str], ...] = (
     ("lost_update_share", "<f4"), ("grad_zero_share", "<f4"),
     ("step_ms", "<f4"), ("data_ms", "<f4"), ("forward_ms", "<f4"), ("backward_ms", "<f4"),
     ("optimizer_ms", "<f4"), ("samples_per_s", "<f4"),
-) + tuple((f"metric_{i}", "<f4") for i in range(1, MOST_METRIC_COLUMNS + 1))
+)
+ADDED_COLUMNS: Tuple[Tuple[str, str], ...] = (("scale_floor", "<f4"),)
 
 _COLUMN_TYPES = {"<i8": 1, "<f8": 2, "<i4": 3, "<f4": 4, "u1": 5}
 _MOST_COLUMNS = 128
@@ -42,7 +44,8 @@ _HEADER = struct.Struct("<8sIIQqII")
 
 def columns(metrics: int) -> Tuple[Tuple[str, str], ...]:
     """The columns of a file with so many metrics beside accuracy."""
-    return COLUMNS[:len(COLUMNS) - MOST_METRIC_COLUMNS + metrics]
+    of_metrics = tuple((f"metric_{i}", "<f4") for i in range(1, metrics + 1))
+    return COLUMNS + of_metrics + ADDED_COLUMNS
 
 
 def row_type(metrics: int) -> np.dtype:

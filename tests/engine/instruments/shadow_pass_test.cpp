@@ -22,6 +22,8 @@ StepCapsule capsule_of(const RunConfig& config, TrainerFixture& fixture, std::in
                     .batches = {},
                     .planned = 100,
                     .rate_multiplier = 1};
+    // Where the fixture computes.
+    out.config.device = default_device().kind == Device::Kind::cuda ? "cuda" : "cpu";
     fixture.collator.make(out.batches.emplace_back(), 0, index);
     return out;
 }
@@ -48,7 +50,7 @@ TEST(ShadowPass, HasTheGradientsOfAnFp32RunOfTheSameStep) {
         for (std::int64_t index = 0; index < 4; ++index) {
             const StepCapsule capsule = capsule_of(config, run, index);
             const auto own = seen_in(run.trainer, [&] { run.step(index); });
-            CapsuleStep shadow(capsule, shadow_config(config));
+            CapsuleStep shadow(capsule, shadow_config(capsule.config));
             const auto again = seen_in(shadow.trainer(), [&] { shadow.run(); });
             EXPECT_EQ(again->gradients, own->gradients);
             EXPECT_EQ(again->activations, own->activations);
