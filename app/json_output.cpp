@@ -150,7 +150,8 @@ std::string ops_json() {
                        {"derivatives", op.derivatives},
                        {"second_derivative", op.derivatives >= 2},
                        {"why", op.why},
-                       {"flushes_subnormals", op.flushes_subnormals}});
+                       {"flushes_subnormals", op.flushes_subnormals},
+                       {"forceable", op.forceable}});
     }
     return out.dump(1);
 }

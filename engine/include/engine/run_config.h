@@ -57,7 +57,7 @@ struct PrecisionConfig {
     std::optional<WeightFormat> batch_norm;
     std::optional<bool> master_weights;
     std::optional<ScalerMode> scaler;
-    ForcedTypes force;  ///< over what the other settings say; empty: none
+    ForcedTypes force = {};  ///< over what the other settings say; empty: none
 
     bool operator==(const PrecisionConfig&) const = default;
 };

@@ -54,7 +54,7 @@ TEST(RunConfigForce, SurvivesJsonAndIsComparedKeyByKey) {
     other.precision.force["relu"] = ForcedType::fp32;
     other.precision.force.erase("fc:linear");
     EXPECT_THAT(differing_fields(config, other),
-                ElementsAre("precision.force.relu", "precision.force.fc:linear"));
+                ElementsAre("precision.force.fc:linear", "precision.force.relu"));
     EXPECT_EQ(setting_text(config, "precision.force.relu"), "\"fp16\"");
 }
 
