@@ -73,7 +73,8 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
          .fix = {"precision.master_weights=true"}});
 }
 
-/// Only composed norms hold epsilon in 16 bits: the engine's own and its optimizers keep it in FP32.
+/// Only composed norms hold epsilon in 16 bits: the engine's own and its optimizers keep it in
+/// FP32.
 void epsilon_of_norm(const LintSubject& s, Findings& out) {
     constexpr double half_of_least = 0x1p-25;
     const double eps = s.config.teach.norm_epsilon;
