@@ -59,10 +59,10 @@ QString RunListModel::everything(const engine::RunSummary& run) const {
         broken.empty() ? QString()
                        : u'\n' + tr("broken on purpose: %1").arg(QString::fromStdString(broken));
     return tr("Run %1, %2\n%3 · %4\n%5 steps, %6 skipped\nstarted %7")
-        .arg(QString::fromStdString(run.run), stateText(run),
-             QString::fromStdString(engine::dataset_name(run)),
-             QString::fromStdString(engine::model_name(run)), count(run.steps), count(run.skipped),
-             QString::fromStdString(run.started).replace(u'T', u' ')) +
+               .arg(QString::fromStdString(run.run), stateText(run),
+                    QString::fromStdString(engine::dataset_name(run)),
+                    QString::fromStdString(engine::model_name(run)), count(run.steps),
+                    count(run.skipped), QString::fromStdString(run.started).replace(u'T', u' ')) +
            note;
 }
 
