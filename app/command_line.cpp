@@ -5,6 +5,11 @@
 #include <utility>
 
 namespace app {
+namespace {
+
+constexpr char dash_mark[] = "\x01";
+
+}  // namespace
 
 Option& Option::optional() {
     option_->required(false);
@@ -48,7 +53,10 @@ Option Command::texts(const char* name, std::vector<std::string>& values, const 
 
 Option Command::dashed_texts(const char* name, std::vector<std::string>& values, const char* help) {
     dashed_->insert(app_->get_name());
-    return Option(app_->add_option(name, values, help));
+    const auto unmark = [](const std::string& value) {
+        return value.starts_with(dash_mark) ? value.substr(std::size(dash_mark) - 1) : value;
+    };
+    return Option(app_->add_option(name, values, help)->transform(unmark));
 }
 
 Option Command::number(const char* name, std::int64_t& value, const char* help) {
@@ -83,20 +91,17 @@ Command CommandLine::add(const char* name, const char* summary) {
     return {app_->add_subcommand(dashed, summary), &exit_code_, &dashed_};
 }
 
-/// The arguments, of which texts that begin with a dash stand behind "--": the parser would take
-/// them for options.
+/// The arguments. Texts that begin with a dash, which the parser would take for options, get a mark
+/// that dashed_texts() takes off again.
 std::vector<std::string> CommandLine::arranged(int argc, char** argv) const {
     std::vector<std::string> out(argv + 1, argv + argc);
     if (out.empty() || !dashed_.contains(out.front())) return out;
-    const auto end = std::find(out.begin(), out.end(), "--");
-    const auto is_option = [](const std::string& text) {
-        return !text.starts_with('-') || text.starts_with("--") || text == "-h" || text == "-";
-    };
-    const auto texts = std::stable_partition(out.begin(), end, is_option);
-    if (texts != end) out.insert(texts, "--");
-    // A second "--" would be a text of its own.
-    const auto first = std::find(out.begin(), out.end(), "--");
-    if (first != out.end()) out.erase(std::remove(first + 1, out.end(), "--"), out.end());
+    const auto separator = std::find(out.begin(), out.end(), "--");
+    const auto behind = separator == out.end() ? separator : out.erase(separator);
+    for (auto it = out.begin(); it != out.end(); ++it) {
+        const bool option = it < behind && (it->starts_with("--") || *it == "-h");
+        if (it->starts_with('-') && !option) it->insert(0, dash_mark);
+    }
     return out;
 }
 

@@ -28,7 +28,7 @@ protected:
                  "dataset.kind=text-words", "dataset.path=" + (home_ / "text.txt").string(),
                  "model.kind=" + model, "model.options.layers=1", "model.options.dropout=0",
                  "precision.preset=fp32", "optimizer.kind=adam", "optimizer.lr=0.003",
-                 "batch_size=16", "bptt=12", "epochs=200", "max_steps=400", "device=cpu",
+                 "batch_size=16", "bptt=12", "epochs=1000", "max_steps=600", "device=cpu",
                  "threads=1"}) {
             args.insert(args.end(), {"--set", setting});
         }
@@ -57,7 +57,7 @@ TEST_F(PredictText, FillsEachMaskWithItsLikeliestWords) {
     ASSERT_THAT(lines, SizeIs(2));
     EXPECT_THAT(lines[0], MatchesRegex("1: two [0-9.]+ %, [a-z<>]+ [0-9.]+ %"));
     EXPECT_THAT(lines[1], MatchesRegex("4: blue [0-9.]+ %, [a-z<>]+ [0-9.]+ %"));
-    const auto objects = predict({"--text", "one [MASK] three", "--json"});
+    const auto objects = predict({"--text", "one [MASK] three red blue green", "--json"});
     ASSERT_THAT(objects, SizeIs(1));
     const auto mask = nlohmann::json::parse(objects[0]);
     EXPECT_EQ(mask.at("place"), 1);

@@ -194,7 +194,7 @@ std::vector<std::int64_t> picture_steps(const Ended& run) {
 TEST_F(Resume, ANewRunHasThePicturesOfItsParentUpToTheCheckpoint) {
     const Ended whole = train(drawing_run());
     EXPECT_THAT(picture_steps(whole), ElementsAre(4, 8, 12));
-    const Ended other = resume(whole, "8", {"optimizer.lr=0"});
+    const Ended other = resume(whole, "8", {"optimizer.lr=0.001"});
     EXPECT_NE(other.run, whole.run);
     EXPECT_THAT(picture_steps(other), ElementsAre(4, 8, 12));
     const auto same = [&](const char* file) {

@@ -1,6 +1,5 @@
 #include "pdf/report_file.h"
 
-#include <QAbstractTextDocumentLayout>
 #include <QApplication>
 #include <QImage>
 #include <QLocale>
@@ -8,10 +7,7 @@
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgRenderer>
-#include <QTextBlock>
-#include <QTextCursor>
 #include <QTextDocument>
-#include <QTextFrame>
 #include <QUrl>
 
 #include "engine/error.h"
@@ -33,7 +29,6 @@ constexpr char pageStyle[] =
     "td,th{padding:2px 7px;border:0.5px solid #d9d9d6}table{border-collapse:collapse;"
     "margin-top:4px}pre{font-size:7pt}figure{margin:0}";
 constexpr int plotWidth = 640;  // of 96 to the inch: the text's width on A4
-constexpr double margin = 20;   // mm; QTextDocument::print() leaves it round the text
 
 engine::ReportHtmlOptions translated() {
     engine::ReportHtmlOptions options;
@@ -58,33 +53,6 @@ QImage drawn(const std::string& svg) {
     return image;
 }
 
-/// The page on which the block ends, from 0.
-int lastPage(const QTextBlock& block) {
-    const auto* layout = block.document()->documentLayout();
-    const double bottom = layout->blockBoundingRect(block).bottom();
-    return static_cast<int>(bottom / block.document()->pageSize().height());
-}
-
-/// Begins a page before each heading that would stand below the last line of a page, apart from its
-/// plot or table. Lays the pages out as print() will.
-void keepHeadings(QTextDocument* page, QPdfWriter* writer) {
-    const std::unique_ptr<QTextDocument> trial(page->clone(page));  // with its pictures
-    trial->documentLayout()->setPaintDevice(writer);
-    QTextFrameFormat frame = trial->rootFrame()->frameFormat();
-    frame.setMargin(margin / 25.4 * writer->logicalDpiY());
-    trial->rootFrame()->setFrameFormat(frame);
-    trial->setPageSize(QSizeF(writer->width(), writer->height()));
-    QTextBlockFormat broken;
-    broken.setPageBreakPolicy(QTextFormat::PageBreak_AlwaysBefore);
-    for (QTextBlock block = trial->begin(); block.isValid(); block = block.next()) {
-        const bool alone = block.blockFormat().headingLevel() > 0 && block.next().isValid() &&
-                           lastPage(block.next()) > lastPage(block);
-        if (!alone) continue;
-        QTextCursor(block).mergeBlockFormat(broken);  // the blocks behind it move along
-        QTextCursor(page->findBlockByNumber(block.blockNumber())).mergeBlockFormat(broken);
-    }
-}
-
 void writePdf(const engine::Report& report, const std::filesystem::path& file) {
     engine::ReportHtmlOptions options = translated();
     options.plot = [](std::size_t plot) {
@@ -107,9 +75,8 @@ void writePdf(const engine::Report& report, const std::filesystem::path& file) {
         QPdfWriter writer(&out);
         writer.setResolution(dotsPerInch);
         writer.setPageSize(QPageSize(QPageSize::A4));
-        writer.setPageMargins(QMarginsF());  // print() has its own
+        writer.setPageMargins(QMarginsF());  // print() leaves 2 cm of its own
         writer.setTitle(engineText(report.title));
-        keepHeadings(&page, &writer);
         page.print(&writer);
     }
     if (!out.commit()) refuse(file);
