@@ -165,7 +165,7 @@ void NonfiniteTrace::keep(const std::string& key, const Tensor& tensor) {
 void NonfiniteTrace::see_output(const OpEvent& event, std::size_t output, const std::string& key) {
     const Tensor& tensor = event.outputs[output];
     const double largest = largest_magnitude(tensor);
-    largest_[key] = largest;
+    seen_[key] = {largest, tensor.dtype()};
     keep(key, tensor);
     if (stage_ == SkipStage::forward) {
         ChainLink& link = forward_.at(current_module());
@@ -211,7 +211,7 @@ void NonfiniteTrace::on_gradient(const OpInfo& to, const Tensor& gradient) {
     if (!is_checked(gradient)) return;
     const std::string key = next_key(std::string("gradient of ") + to.name);
     const double largest = largest_magnitude(gradient);
-    largest_[key] = largest;
+    seen_[key] = {largest, gradient.dtype()};
     keep(key, gradient);
     see_gradient(to, gradient, largest);
     if (std::isfinite(largest)) return;
@@ -229,7 +229,6 @@ void NonfiniteTrace::check_gradient(const Parameter& parameter) {
     const Tensor gradient = parameter.tensor.grad();
     if (!gradient.defined()) return;
     const double largest = largest_magnitude(gradient);
-    largest_["gradient|" + parameter.name] = largest;
     if (std::isfinite(largest)) return;
     gradients_finite_ = false;
     auto source = source_of(gradient);
@@ -263,10 +262,7 @@ void NonfiniteTrace::after_update(const StepView& step) {
         if (!is_bad(what)) continue;
         weights_finite_ = false;
         const auto before = of_storage_.find(parameter.tensor.impl()->storage);
-        if (before != of_storage_.end()) {
-            weight_sinks_.push_back(before->second);
-            continue;
-        }
+        if (before != of_storage_.end()) continue;  // it was not finite before the step
         what.stage = SkipStage::update;
         what.op = "optimizer";
         what.name = parameter.name;
@@ -286,8 +282,19 @@ void NonfiniteTrace::after_update(const StepView& step) {
 }
 
 double NonfiniteTrace::largest(const std::string& key) const {
-    const auto found = largest_.find(key);
-    return found == largest_.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
+    const auto found = seen_.find(key);
+    return found == seen_.end() ? std::numeric_limits<double>::quiet_NaN() : found->second.largest;
+}
+
+double NonfiniteTrace::largest_f16_gradient_in(const NonfiniteTrace& other) const {
+    double out = 0;
+    for (const auto& [key, seen] : seen_) {
+        if (seen.dtype != DType::f16 || !key.starts_with(name(SkipStage::backward))) continue;
+        if (key.find("|to|") != std::string::npos) continue;
+        const double there = other.largest(key);
+        if (std::isfinite(there)) out = std::max(out, there);
+    }
+    return out;
 }
 
 std::vector<BadTensor> NonfiniteTrace::of_stage(SkipStage stage) const {

@@ -45,6 +45,9 @@ public:
     std::string first_key() const;
     /// Largest magnitude of the tensor of this name; NaN if the step has none.
     double largest(const std::string& key) const;
+    /// Over the tensors that are f16 in the backward pass of this step, the largest magnitude that they
+    /// have in the other computation of it; casts are left out. 0: there are none.
+    double largest_f16_gradient_in(const NonfiniteTrace& other) const;
     /// The tensor that was to be kept, on the host; undefined if it did not come by.
     const Tensor& kept() const { return kept_; }
 
@@ -95,7 +98,11 @@ private:
 
     std::vector<Found> found_;
     std::map<Owner, std::size_t, std::owner_less<>> of_storage_;
-    std::map<std::string, double> largest_;  // by key
+    struct Seen {
+        double largest = 0;
+        DType dtype = DType::f32;
+    };
+    std::map<std::string, Seen> seen_;  // by key
     std::map<std::string, std::int64_t> occurrences_;
     std::vector<std::size_t> loss_sinks_, weight_sinks_;
     std::map<std::size_t, std::string> gradient_sinks_;  // names of the parameters

@@ -49,15 +49,21 @@ std::vector<ChainLink> chain_of(const Traced& step, const Traced& shadow, bool f
     return out;
 }
 
-/// Of the gradients that are 16 bits in the step.
-double scale_bound(const std::vector<ChainLink>& backward, double scale) {
-    double largest = 0;
-    for (const ChainLink& link : backward) {
-        if (link.dtype == "f16" && std::isfinite(link.largest_in_f32))
-            largest = std::max({largest, link.largest_in_f32, link.weights_in_f32});
-    }
-    if (!(largest > 0) || !std::isfinite(largest)) return std::numeric_limits<double>::quiet_NaN();
-    return 65504 * scale / largest;
+/// Of the gradients that are f16 in the step.
+double scale_bound(const Traced& step, const Traced& shadow) {
+    const double largest = step.trace->largest_f16_gradient_in(*shadow.trace);
+    return largest > 0 ? 65504 / largest : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Of the first tensor in FP32; a cast is none there, but what it overflows from is known.
+double true_magnitude(const Traced& step, const Traced& shadow, double scale) {
+    const BadTensor first = *step.trace->first();
+    const double found = shadow.trace->largest(step.trace->first_key());
+    if (!std::isnan(found)) return scaled_for(first.stage, found, scale);
+    const bool is_cast = first.op == "to" && first.inputs.size() == 1;
+    return is_cast && std::isfinite(first.inputs.front().largest)
+               ? first.inputs.front().largest
+               : std::numeric_limits<double>::quiet_NaN();
 }
 
 void fill_figures(SkipReport& report, const Traced& step, const Traced& shadow) {
@@ -99,14 +105,11 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
     fill_figures(report, step, shadow);
     report.first = step.trace->first();
     const SkipStage stage = report.first ? report.first->stage : SkipStage::backward;
-    const std::string key = step.trace->first_key();
-    if (report.first && !key.empty())
-        report.first->largest_in_f32 =
-            scaled_for(stage, shadow.trace->largest(key), report.loss_scale);
+    if (report.first)
+        report.first->largest_in_f32 = true_magnitude(step, shadow, report.loss_scale);
     const bool forward = stage == SkipStage::forward || stage == SkipStage::batch;
     report.chain = chain_of(step, shadow, forward, report.loss_scale);
-    report.scale_bound =
-        scale_bound(chain_of(step, shadow, false, report.loss_scale), report.loss_scale);
+    report.scale_bound = scale_bound(step, shadow);
     const bool has_scaler = resolve(capsule.config.precision).scaler != ScalerMode::off;
     if (has_scaler && report.first) {
         options.progress(msg("Computing the step at smaller loss scales"));
