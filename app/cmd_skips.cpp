@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "commands.h"
+#include "engine/capsule.h"
 #include "engine/error.h"
 #include "engine/skips.h"
 #include "find_run.h"
@@ -15,6 +16,7 @@ struct SkipsArguments {
     std::string run;
     std::int64_t step = 0;
     std::string device;
+    std::string capsule;
     std::string scale;
     std::int64_t without = -1;
     bool fp32 = false;
@@ -60,13 +62,19 @@ int skips(const SkipsArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::filesystem::path& folder = run->summary.folder;
-    const bool changes = !args.scale.empty() || args.without >= 0 || args.fp32;
+    const bool changes = !args.scale.empty() || !args.capsule.empty() || args.without >= 0 || args.fp32;
     if (args.step == 0) {
         if (changes)
             throw engine::Error(engine::ErrorCode::settings,
-                                "skips: --scale, --without and --fp32 need a STEP");
+                                "skips: --scale, --without, --fp32 and --capsule need a STEP");
         const engine::SkipList list = engine::list_skips(folder);
         std::cout << (args.json ? engine::to_json_line(list) + "\n" : engine::skips_page(list));
+        return 0;
+    }
+    if (!args.capsule.empty()) {
+        const auto bytes =
+            engine::write_capsule(folder, args.step, args.capsule, options_of(args));
+        std::cout << args.capsule << ": " << bytes << " bytes\n";
         return 0;
     }
     if (changes) return retry(args, folder);
@@ -93,6 +101,10 @@ void describe_skips(Command command) {
         .within(0, std::numeric_limits<std::int64_t>::max());
     command.flag("--fp32", args->fp32, "Compute the step again in FP32");
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N; by default the run's")
+        .not_empty();
+    command
+        .text("--capsule", args->capsule,
+              "Write the step with all it takes to compute it elsewhere to this file")
         .not_empty();
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return skips(*args); });
