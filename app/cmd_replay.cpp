@@ -10,11 +10,21 @@ namespace {
 struct ReplayArguments {
     std::string file;
     std::string device;
+    std::string to;
+    std::string out;
     bool json = false;
 };
 
 /// Other bits on the same machine, or a difference beyond the bound elsewhere, are a failure.
 int replay(const ReplayArguments& args) {
+    if (!args.to.empty() || !args.out.empty()) {
+        if (args.to != "pytorch" || args.out.empty())
+            throw engine::Error(engine::ErrorCode::settings,
+                                "replay: a script is written with --to pytorch -o FILE");
+        engine::write_pytorch_script(args.file, args.out);
+        std::cout << args.out << '\n';
+        return 0;
+    }
     engine::SkipOptions options;
     options.device = args.device;
     const engine::CapsuleReplay replay = engine::replay_capsule(args.file, options);
@@ -32,6 +42,9 @@ void describe_replay(Command command) {
         .not_empty();
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N; by default the capsule's")
         .not_empty();
+    command.text("--to", args->to, "pytorch: write a PyTorch script that computes the step")
+        .not_empty();
+    command.text("-o,--output", args->out, "The script's file").not_empty();
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return replay(*args); });
 }

@@ -51,6 +51,12 @@ std::int64_t write_capsule(const std::filesystem::path& run_folder, std::int64_t
 /// file that is no capsule, is damaged, or does not fit together.
 CapsuleReplay replay_capsule(const std::filesystem::path& file, const SkipOptions& options = {});
 
+/// Writes a Python script that computes the step in PyTorch and finds its first non-finite tensor,
+/// module by module; it reads the capsule. Throws Error(settings) for a model without a PyTorch twin,
+/// Error(data) as replay_capsule() does, and Error(io).
+void write_pytorch_script(const std::filesystem::path& capsule_file,
+                          const std::filesystem::path& script);
+
 std::string to_json_line(const CapsuleReplay& replay);
 std::string replay_page(const CapsuleReplay& replay);
 

@@ -42,6 +42,13 @@ std::vector<SampleShare> by_rows(const Tensor& tensor, const Batch& batch,
     return out;
 }
 
+/// What overflowed has its true magnitude in FP32 alone, where that has such a tensor.
+void take_magnitudes(std::vector<SampleShare>& samples, const Tensor& in_f32, const Batch& batch) {
+    if (!in_f32.defined() || in_f32.rank() == 0 || in_f32.size(0) != batch.rows()) return;
+    const auto other = by_rows(in_f32, batch, 0);
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i].largest = other[i].largest;
+}
+
 Tensor tensor_of_field(const BatchField& field) {
     const Tensor out = Tensor::empty(field.shape, field.dtype, Device{});
     std::ranges::copy(field.bytes, out.data_as<std::byte>());
@@ -57,9 +64,9 @@ std::vector<SampleShare> by_field(const StepCapsule& capsule, const BadTensor& f
     return by_rows(tensor_of_field(field), batch, first.micro_batch);
 }
 
-/// The tensor of this name in the step.
-Tensor tensor_of(const StepCapsule& capsule, const std::string& key) {
-    CapsuleStep step(capsule);
+/// The tensor of this name in the step, computed with these settings.
+Tensor tensor_of(const StepCapsule& capsule, const RunConfig& config, const std::string& key) {
+    CapsuleStep step(capsule, config);
     const auto trace = std::make_shared<NonfiniteTrace>(key);
     step.trainer().attach(trace);
     step.run();
@@ -80,7 +87,7 @@ std::vector<SampleShare> one_by_one(const StepCapsule& capsule, const BadTensor&
             if (at == std::string::npos) return {};
             alone_key.replace(at, from.size(), "|0|");
         }
-        const Tensor tensor = tensor_of(alone, alone_key);
+        const Tensor tensor = tensor_of(alone, alone.config, alone_key);
         if (!tensor.defined()) return {};
         out.push_back(share_of(batch, first.micro_batch, row));
         measure(tensor.values(), out.back());
@@ -145,9 +152,10 @@ SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& tra
         });
     if (shape.empty() || shape.front() != batch.rows() || is_like_a_weight)
         return computed_alone(capsule, *first, key, scale, most);
-    const Tensor tensor = tensor_of(capsule, key);
+    const Tensor tensor = tensor_of(capsule, capsule.config, key);
     if (!tensor.defined()) return unknown_shares();
     out.samples = by_rows(tensor, batch, first->micro_batch);
+    take_magnitudes(out.samples, tensor_of(capsule, fp32_config(capsule.config), key), batch);
     out.note = msg("Each row of the tensor belongs to one sample.");
     finish(out);
     return out;

@@ -62,7 +62,8 @@ void print_chain(std::ostream& out, const SkipReport& report) {
         << '\n';
     for (std::size_t i = 0; i < std::min(report.chain.size(), most_links); ++i) {
         const ChainLink& link = report.chain[i];
-        out << "  " << (link.module.empty() ? "(outside)" : link.module) << "  " << link.dtype << ' '
+        out << "  " << (link.module.empty() ? "(outside)" : link.module) << "  "
+            << (link.dtype.empty() ? "-" : link.dtype) << ' '
             << detail::written(link.largest) << " (" << detail::written(link.largest_in_f32) << ")";
         if (!forward)
             out << "  weights " << detail::written(link.weights) << " ("
