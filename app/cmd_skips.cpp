@@ -31,9 +31,9 @@ double scale_of(const std::string& text) {
         return !part.empty() && *end == 0 ? value : std::nan("");
     };
     const std::size_t caret = text.find('^');
-    const double value = caret == std::string::npos
-                             ? number(text)
-                             : std::pow(number(text.substr(0, caret)), number(text.substr(caret + 1)));
+    const double value = caret == std::string::npos ? number(text)
+                                                    : std::pow(number(text.substr(0, caret)),
+                                                               number(text.substr(caret + 1)));
     if (!(value > 0) || !std::isfinite(value))
         throw engine::Error(engine::ErrorCode::settings,
                             "skips: --scale: " + text + ": use a number above 0, such as 2^16");
@@ -51,8 +51,7 @@ int retry(const SkipsArguments& args, const std::filesystem::path& folder) {
     if (!args.scale.empty()) change.scale = scale_of(args.scale);
     if (args.without >= 0) change.without = args.without;
     change.fp32 = args.fp32;
-    const engine::StepTrial trial =
-        engine::retry_step(folder, args.step, change, options_of(args));
+    const engine::StepTrial trial = engine::retry_step(folder, args.step, change, options_of(args));
     std::cout << (args.json ? engine::to_json_line(trial) + "\n"
                             : engine::trial_page(args.step, trial));
     return 0;
@@ -62,7 +61,8 @@ int skips(const SkipsArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::filesystem::path& folder = run->summary.folder;
-    const bool changes = !args.scale.empty() || !args.capsule.empty() || args.without >= 0 || args.fp32;
+    const bool changes =
+        !args.scale.empty() || !args.capsule.empty() || args.without >= 0 || args.fp32;
     if (args.step == 0) {
         if (changes)
             throw engine::Error(engine::ErrorCode::settings,
@@ -72,8 +72,7 @@ int skips(const SkipsArguments& args) {
         return 0;
     }
     if (!args.capsule.empty()) {
-        const auto bytes =
-            engine::write_capsule(folder, args.step, args.capsule, options_of(args));
+        const auto bytes = engine::write_capsule(folder, args.step, args.capsule, options_of(args));
         std::cout << args.capsule << ": " << bytes << " bytes\n";
         return 0;
     }

@@ -11,8 +11,8 @@ namespace engine {
 
 /// Where a step was computed: what its bits depend on.
 struct CapsuleMachine {
-    std::string program;  ///< version of this program
-    std::string device;   ///< "cpu", or the name of the card
+    std::string program;                ///< version of this program
+    std::string device;                 ///< "cpu", or the name of the card
     std::vector<std::string> features;  ///< instruction set: "avx2", "avx512f"
     std::string onednn;                 ///< version
     std::int64_t threads = 0;
@@ -41,8 +41,8 @@ struct CapsuleReplay {
     bool within_bound() const;
 };
 
-/// Writes a step of a run to a capsule: one safetensors file with the settings, the state before the
-/// step, its batches and what it computed. The file is written beside and renamed. Returns its
+/// Writes a step of a run to a capsule: one safetensors file with the settings, the state before
+/// the step, its batches and what it computed. The file is written beside and renamed. Returns its
 /// bytes. Throws Error as examine_skip() does, and Error(io).
 std::int64_t write_capsule(const std::filesystem::path& run_folder, std::int64_t step,
                            const std::filesystem::path& file, const SkipOptions& options = {});
@@ -52,8 +52,8 @@ std::int64_t write_capsule(const std::filesystem::path& run_folder, std::int64_t
 CapsuleReplay replay_capsule(const std::filesystem::path& file, const SkipOptions& options = {});
 
 /// Writes a Python script that computes the step in PyTorch and finds its first non-finite tensor,
-/// module by module; it reads the capsule. Throws Error(settings) for a model without a PyTorch twin,
-/// Error(data) as replay_capsule() does, and Error(io).
+/// module by module; it reads the capsule. Throws Error(settings) for a model without a PyTorch
+/// twin, Error(data) as replay_capsule() does, and Error(io).
 void write_pytorch_script(const std::filesystem::path& capsule_file,
                           const std::filesystem::path& script);
 

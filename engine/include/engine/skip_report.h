@@ -13,13 +13,13 @@ namespace engine {
 
 /// Why a step was skipped or came out non-finite.
 enum class SkipCause {
-    unknown,          ///< not examined, or the step is finite when it is computed again
-    damaged_state,    ///< a weight, buffer or carried state was not finite before the step
-    bad_input,        ///< a value of the batch is not finite
-    forward_overflow, ///< a 16-bit tensor of the forward pass left the range of its type
-    mathematical,     ///< the result does not exist or is infinite in FP32, too
-    scale_too_large,  ///< only the scaled gradients overflowed: benign
-    optimizer,        ///< the gradients are finite, and the update made a weight non-finite
+    unknown,           ///< not examined, or the step is finite when it is computed again
+    damaged_state,     ///< a weight, buffer or carried state was not finite before the step
+    bad_input,         ///< a value of the batch is not finite
+    forward_overflow,  ///< a 16-bit tensor of the forward pass left the range of its type
+    mathematical,      ///< the result does not exist or is infinite in FP32, too
+    scale_too_large,   ///< only the scaled gradients overflowed: benign
+    optimizer,         ///< the gradients are finite, and the update made a weight non-finite
 };
 /// "damaged_state", ...: the name in JSON.
 const char* name(SkipCause cause) noexcept;
@@ -28,8 +28,8 @@ Message title(SkipCause cause);
 
 /// Which part of the step a tensor belongs to.
 enum class SkipStage {
-    state,     ///< before the step: weights, buffers, carried state, optimizer state
-    batch,     ///< before the step: a field of the batch
+    state,  ///< before the step: weights, buffers, carried state, optimizer state
+    batch,  ///< before the step: a field of the batch
     forward,
     backward,  ///< from the scaled loss on
     update,    ///< a weight after the optimizer's update
@@ -57,9 +57,9 @@ struct BadTensor {
     std::int64_t infinite = 0;  ///< values that are infinite
     std::int64_t nan = 0;       ///< values that are NaN
     std::int64_t total = 0;
-    std::vector<std::int64_t> index;  ///< of the first non-finite value, in row-major order
-    double value = 0;                 ///< inf, -inf or NaN
-    std::vector<TensorGlance> inputs; ///< what fed the operation, after its casts
+    std::vector<std::int64_t> index;   ///< of the first non-finite value, in row-major order
+    double value = 0;                  ///< inf, -inf or NaN
+    std::vector<TensorGlance> inputs;  ///< what fed the operation, after its casts
     /// Largest magnitude of the same tensor in the FP32 replay; of a gradient times the loss scale.
     /// NaN: the replay has no such tensor.
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();
@@ -75,8 +75,9 @@ struct SkipTest {
 /// A layer on the way: of the backward pass, or of the forward pass where the fault lies there.
 struct ChainLink {
     std::string module;
-    std::string dtype;   ///< of the layer's outputs or their gradients; "" where it has none
-    double largest = 0;  ///< forward: magnitude of its outputs; backward: of gradients at its outputs
+    std::string dtype;  ///< of the layer's outputs or their gradients; "" where it has none
+    double largest =
+        0;  ///< forward: magnitude of its outputs; backward: of gradients at its outputs
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();  ///< times the loss scale
     double weights = 0;  ///< backward: largest magnitude of its parameters' gradients, scaled
     double weights_in_f32 = std::numeric_limits<double>::quiet_NaN();
@@ -93,24 +94,25 @@ struct StepTrial {
 /// What one sample of the batch contributes to the first non-finite tensor.
 struct SampleShare {
     std::int64_t micro_batch = 0;
-    std::int64_t row = 0;     ///< within the micro-batch
-    std::int64_t sample = 0;  ///< Batch::indices: of the data set; of a text: where its window begins
-    double largest = 0;       ///< magnitude, of the values that are finite
-    double share = 0;         ///< of the sum of all samples' largest magnitudes
-    std::int64_t bad = 0;     ///< its non-finite values
+    std::int64_t row = 0;  ///< within the micro-batch
+    std::int64_t sample =
+        0;                 ///< Batch::indices: of the data set; of a text: where its window begins
+    double largest = 0;    ///< magnitude, of the values that are finite
+    double share = 0;      ///< of the sum of all samples' largest magnitudes
+    std::int64_t bad = 0;  ///< its non-finite values
 };
 
 /// What the examination of one step found.
 struct SkipReport {
     std::string run;
     std::int64_t step = 0;
-    bool skipped = false;  ///< the scaler skipped it
-    std::string precision; ///< preset
+    bool skipped = false;   ///< the scaler skipped it
+    std::string precision;  ///< preset
     std::string device;
     double loss = 0;
     double loss_scale = 1;
     double grad_norm = 0;
-    double f32_loss = 0;       ///< of the FP32 replay
+    double f32_loss = 0;  ///< of the FP32 replay
     double f32_grad_norm = 0;
     SkipCause cause = SkipCause::unknown;
     std::vector<SkipTest> tests;
@@ -157,8 +159,8 @@ struct RecurringSample {
 /// All skipped and non-finite steps of a run, in order.
 struct SkipList {
     std::string run;
-    std::int64_t steps = 0;              ///< of the run
-    std::int64_t clean_steps = 0;        ///< since the last of them
+    std::int64_t steps = 0;        ///< of the run
+    std::int64_t clean_steps = 0;  ///< since the last of them
     std::vector<SkippedStep> list;
     std::vector<RecurringSample> recurring;
 };

@@ -19,17 +19,18 @@ struct SkipOptions {
     std::function<void(const Message&)> progress = [](const Message&) {};
 };
 
-/// Examines a step of a run, which is computed again from the newest checkpoint before it, and keeps
-/// the report in the run's folder as skips/STEP.json where that can be written. Any step of the run
-/// may be examined. Throws Error as engine/capsule.h does for a step that cannot be computed again.
+/// Examines a step of a run, which is computed again from the newest checkpoint before it, and
+/// keeps the report in the run's folder as skips/STEP.json where that can be written. Any step of
+/// the run may be examined. Throws Error as engine/capsule.h does for a step that cannot be
+/// computed again.
 SkipReport examine_skip(const std::filesystem::path& run_folder, std::int64_t step,
                         const SkipOptions& options = {});
 
 /// How a step of a run is computed again for comparison.
 struct RetryChange {
-    std::optional<double> scale{};         ///< another loss scale
-    std::optional<std::int64_t> without{}; ///< leave this sample out (SampleShare::sample)
-    bool fp32 = false;                     ///< in FP32, without a loss scale
+    std::optional<double> scale{};          ///< another loss scale
+    std::optional<std::int64_t> without{};  ///< leave this sample out (SampleShare::sample)
+    bool fp32 = false;                      ///< in FP32, without a loss scale
 };
 /// Throws Error, Error(value) for a sample that is not in the batch.
 StepTrial retry_step(const std::filesystem::path& run_folder, std::int64_t step,

@@ -28,7 +28,8 @@ GuideColumn::Id id_of(const std::string& name) {
 
 InputGuide guide_of(const json& object) {
     InputGuide guide;
-    for (const json& field : object.at("fields")) guide.schema.fields.push_back(field_spec_of(field));
+    for (const json& field : object.at("fields"))
+        guide.schema.fields.push_back(field_spec_of(field));
     for (const json& column : object.value("columns", json::array())) {
         guide.columns.push_back({column.at("name").get<std::string>(),
                                  column.value("categories", std::vector<std::string>()),

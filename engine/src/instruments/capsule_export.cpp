@@ -27,8 +27,8 @@ std::string quoted(const std::string& text) {
 
 fs::path seen_from(const fs::path& file, const fs::path& script) {
     std::error_code error;
-    const fs::path relative = fs::relative(fs::absolute(file), fs::absolute(script).parent_path(),
-                                           error);
+    const fs::path relative =
+        fs::relative(fs::absolute(file), fs::absolute(script).parent_path(), error);
     return error || relative.empty() ? fs::absolute(file) : relative;
 }
 
@@ -58,7 +58,8 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << "BATCH_NORM = " << quoted(word_of(precision.batch_norm)) << '\n'
         << "MASTERS = " << (precision.master_weights ? "True" : "False") << '\n'
         << "DEVICE = "
-        << (resolve_device(config.device).kind == Device::Kind::cuda ? "\"cuda\"" : "\"cpu\"") << '\n'
+        << (resolve_device(config.device).kind == Device::Kind::cuda ? "\"cuda\"" : "\"cpu\"")
+        << '\n'
         << "SCALE = " << content.facts.loss_scale << '\n'
         << "ACCUMULATE = " << config.accumulate << '\n'
         << pytorch_script;

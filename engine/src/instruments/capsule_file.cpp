@@ -56,12 +56,9 @@ ordered_json to_object(const CapsuleMachine& machine) {
 }
 
 ordered_json to_object(const Batch& batch) {
-    return {{"samples", batch.samples},
-            {"full", batch.full},
-            {"epoch", batch.epoch},
-            {"index_in_epoch", batch.index_in_epoch},
-            {"position", batch.position},
-            {"last_of_epoch", batch.last_of_epoch}};
+    return {{"samples", batch.samples},   {"full", batch.full},
+            {"epoch", batch.epoch},       {"index_in_epoch", batch.index_in_epoch},
+            {"position", batch.position}, {"last_of_epoch", batch.last_of_epoch}};
 }
 
 ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) {
@@ -110,8 +107,9 @@ class Entries {
 public:
     void add(const std::string& name, const Tensor& tensor) {
         static const std::map<DType, const char*> names = {
-            {DType::f64, "F64"}, {DType::f32, "F32"}, {DType::f16, "F16"}, {DType::bf16, "BF16"},
-            {DType::i64, "I64"}, {DType::i32, "I32"}, {DType::u8, "U8"},   {DType::boolean, "BOOL"}};
+            {DType::f64, "F64"},   {DType::f32, "F32"},     {DType::f16, "F16"},
+            {DType::bf16, "BF16"}, {DType::i64, "I64"},     {DType::i32, "I32"},
+            {DType::u8, "U8"},     {DType::boolean, "BOOL"}};
         const Tensor& kept = held_.emplace_back(in_layout(tensor, Layout::contiguous));
         list.push_back({name,
                         names.at(kept.dtype()),
@@ -128,10 +126,8 @@ public:
                             {shape.begin(), shape.end()},
                             {field.bytes.data(), field.bytes.size()}});
         }
-        list.push_back({prefix + "indices",
-                        "I64",
-                        {batch.rows()},
-                        std::as_bytes(std::span(batch.indices))});
+        list.push_back(
+            {prefix + "indices", "I64", {batch.rows()}, std::as_bytes(std::span(batch.indices))});
     }
     std::vector<TensorEntry> list;
 
@@ -289,9 +285,10 @@ std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule
     const auto task = make_task(capsule.config, capsule.data);
     for (std::size_t i = 0; i < capsule.batches.size(); ++i)
         entries.add(batch_prefix(i), capsule.batches[i], task->schema(true));
-    write_safetensors(file, entries.list,
-                      {{metadata_key, metadata_of(capsule, facts).dump(
-                                          -1, ' ', false, json::error_handler_t::replace)}});
+    write_safetensors(
+        file, entries.list,
+        {{metadata_key,
+          metadata_of(capsule, facts).dump(-1, ' ', false, json::error_handler_t::replace)}});
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
     return error ? 0 : static_cast<std::int64_t>(bytes);

@@ -50,8 +50,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
 
 std::string replay_page(const CapsuleReplay& replay) {
     std::ostringstream out;
-    out << "Recorded on " << words_of(replay.recorded_on) << "\nComputed on " << words_of(replay.here)
-        << '\n';
+    out << "Recorded on " << words_of(replay.recorded_on) << "\nComputed on "
+        << words_of(replay.here) << '\n';
     if (replay.identical()) {
         out << "Loss, loss scale and gradients are the same bits.\n";
     } else {

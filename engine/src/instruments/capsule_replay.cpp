@@ -25,10 +25,8 @@ CapsuleMachine machine_for(const RunConfig& config) {
     const MachineReport machine = inspect_machine();
     const auto index = static_cast<std::size_t>(device.index);
     const bool is_card = device.kind == Device::Kind::cuda && index < machine.cards.size();
-    return {HALFTONE_VERSION,
-            is_card ? machine.cards[index].name : to_string(device),
-            machine.features,
-            machine.onednn,
+    return {HALFTONE_VERSION, is_card ? machine.cards[index].name : to_string(device),
+            machine.features, machine.onednn,
             config.threads > 0 ? config.threads : kernels::cpu::hardware_threads()};
 }
 
@@ -115,8 +113,7 @@ StepCapsule capsule_for(const fs::path& run_folder, std::int64_t step, const Ski
 }  // namespace
 
 bool CapsuleReplay::identical() const {
-    const bool same_loss =
-        loss == recorded_loss || (std::isnan(loss) && std::isnan(recorded_loss));
+    const bool same_loss = loss == recorded_loss || (std::isnan(loss) && std::isnan(recorded_loss));
     return same_loss && scale == recorded_scale && same_gradients;
 }
 

@@ -13,14 +13,14 @@
 
 namespace engine {
 
-
-/// Checks every tensor of a step: the state and the batch before it, outputs of operations, gradients
-/// on their way, and the weights after the update. For one step; attach another one for the next.
+/// Checks every tensor of a step: the state and the batch before it, outputs of operations,
+/// gradients on their way, and the weights after the update. For one step; attach another one for
+/// the next.
 ///
 /// A non-finite tensor does not always break the step: a mask of -inf is swallowed by the softmax
-/// behind it. What counts is what reaches the loss, a parameter's gradient or an updated weight. The
-/// trace keeps which non-finite tensors each one was computed from and walks back from there. An
-/// operation of the backward pass that reads both a non-finite gradient and a saved tensor whose
+/// behind it. What counts is what reaches the loss, a parameter's gradient or an updated weight.
+/// The trace keeps which non-finite tensors each one was computed from and walks back from there.
+/// An operation of the backward pass that reads both a non-finite gradient and a saved tensor whose
 /// infinities the forward pass had swallowed is broken by the gradient.
 class NonfiniteTrace final : public StepObserver, public OpObserver {
 public:
@@ -45,8 +45,8 @@ public:
     std::string first_key() const;
     /// Largest magnitude of the tensor of this name; NaN if the step has none.
     double largest(const std::string& key) const;
-    /// Over the tensors that are f16 in the backward pass of this step, the largest magnitude that they
-    /// have in the other computation of it; casts are left out. 0: there are none.
+    /// Over the tensors that are f16 in the backward pass of this step, the largest magnitude that
+    /// they have in the other computation of it; casts are left out. 0: there are none.
     double largest_f16_gradient_in(const NonfiniteTrace& other) const;
     /// The tensor that was to be kept, on the host; undefined if it did not come by.
     const Tensor& kept() const { return kept_; }

@@ -85,8 +85,7 @@ SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int
                           std::int64_t newest) {
     SessionOptions options;
     options.save_checkpoints = false;
-    const fs::path checkpoint =
-        checkpoint_before(folder, newest < step ? newest + 1 : step);
+    const fs::path checkpoint = checkpoint_before(folder, newest < step ? newest + 1 : step);
     if (!checkpoint.empty()) {
         options.continuation = {folder, checkpoint, /*in_place=*/false};
     } else if (!run.summary.parent.empty()) {
@@ -105,7 +104,8 @@ struct RunReplay::Impl {
     Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest, const StoredRun& run)
         : step(step_),
           store(scratch.path() / "runs"),
-          loop(replayed_config(run), store, options_of(folder, run, step_, newest), [](const Event&) {}),
+          loop(replayed_config(run), store, options_of(folder, run, step_, newest),
+               [](const Event&) {}),
           has_plateau(run.summary.config.schedule.kind == "plateau") {
         loop.prepare({});
         evaluate_if_due();

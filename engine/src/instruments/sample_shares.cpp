@@ -37,7 +37,8 @@ std::vector<SampleShare> by_rows(const Tensor& tensor, const Batch& batch,
     std::vector<SampleShare> out;
     for (std::int64_t row = 0; row < batch.rows(); ++row) {
         out.push_back(share_of(batch, micro_batch, row));
-        measure(std::span(values).subspan(static_cast<std::size_t>(row) * width, width), out.back());
+        measure(std::span(values).subspan(static_cast<std::size_t>(row) * width, width),
+                out.back());
     }
     return out;
 }
@@ -105,8 +106,9 @@ void finish(SampleShares& shares) {
 }
 
 SampleShares unknown_shares() {
-    return {{}, msg("The samples' shares are not known: the tensor does not come up when a sample is "
-                    "computed alone.")};
+    return {{},
+            msg("The samples' shares are not known: the tensor does not come up when a sample is "
+                "computed alone.")};
 }
 
 SampleShares computed_alone(const StepCapsule& capsule, const BadTensor& first,
@@ -146,10 +148,9 @@ SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& tra
     const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first->micro_batch));
     const auto& shape = first->tensor.shape;
     // A weight's gradient may by chance have as many rows as the batch.
-    const bool is_like_a_weight =
-        std::ranges::any_of(capsule.before.weights, [&](const auto& weight) {
-            return std::ranges::equal(weight.second.shape(), shape);
-        });
+    const bool is_like_a_weight = std::ranges::any_of(
+        capsule.before.weights,
+        [&](const auto& weight) { return std::ranges::equal(weight.second.shape(), shape); });
     if (shape.empty() || shape.front() != batch.rows() || is_like_a_weight)
         return computed_alone(capsule, *first, key, scale, most);
     const Tensor tensor = tensor_of(capsule, capsule.config, key);

@@ -47,9 +47,12 @@ ordered_json to_json(const ChainLink& link) {
 }
 
 ordered_json to_json(const SampleShare& each) {
-    return {{"micro_batch", each.micro_batch},          {"row", each.row},
-            {"sample", each.sample},                    {"largest", json_number(each.largest)},
-            {"share", json_number(each.share)},         {"bad", each.bad}};
+    return {{"micro_batch", each.micro_batch},
+            {"row", each.row},
+            {"sample", each.sample},
+            {"largest", json_number(each.largest)},
+            {"share", json_number(each.share)},
+            {"bad", each.bad}};
 }
 
 template <typename T>
@@ -109,9 +112,12 @@ StepTrial trial_of(const json& object) {
 }
 
 SampleShare share_of(const json& object) {
-    return {object.at("micro_batch").get<std::int64_t>(), object.at("row").get<std::int64_t>(),
-            object.at("sample").get<std::int64_t>(),      number_of(object.at("largest")),
-            number_of(object.at("share")),                object.at("bad").get<std::int64_t>()};
+    return {object.at("micro_batch").get<std::int64_t>(),
+            object.at("row").get<std::int64_t>(),
+            object.at("sample").get<std::int64_t>(),
+            number_of(object.at("largest")),
+            number_of(object.at("share")),
+            object.at("bad").get<std::int64_t>()};
 }
 
 void read_lists(SkipReport& out, const json& object) {

@@ -14,7 +14,8 @@ constexpr std::size_t most_links = 24, most_shares = 8;
 /// "2^18" for powers of two, else six digits.
 std::string scale_text(double scale) {
     int exponent = 0;
-    if (scale >= 1 && std::frexp(scale, &exponent) == 0.5) return "2^" + std::to_string(exponent - 1);
+    if (scale >= 1 && std::frexp(scale, &exponent) == 0.5)
+        return "2^" + std::to_string(exponent - 1);
     return detail::written(scale);
 }
 
@@ -42,7 +43,8 @@ void print_first(std::ostream& out, const BadTensor& first) {
     }
     out << "  values   " << first.tensor.dtype << ", " << shape_text(first.tensor.shape) << ": "
         << first.infinite << " inf, " << first.nan << " NaN of " << first.total << '\n'
-        << "  first    " << index_text(first.index) << " = " << detail::written(first.value) << '\n';
+        << "  first    " << index_text(first.index) << " = " << detail::written(first.value)
+        << '\n';
     for (const TensorGlance& input : first.inputs)
         out << "  fed by   " << input.dtype << ", " << shape_text(input.shape)
             << ", largest magnitude " << detail::written(input.largest) << '\n';
@@ -63,8 +65,8 @@ void print_chain(std::ostream& out, const SkipReport& report) {
     for (std::size_t i = 0; i < std::min(report.chain.size(), most_links); ++i) {
         const ChainLink& link = report.chain[i];
         out << "  " << (link.module.empty() ? "(outside)" : link.module) << "  "
-            << (link.dtype.empty() ? "-" : link.dtype) << ' '
-            << detail::written(link.largest) << " (" << detail::written(link.largest_in_f32) << ")";
+            << (link.dtype.empty() ? "-" : link.dtype) << ' ' << detail::written(link.largest)
+            << " (" << detail::written(link.largest_in_f32) << ")";
         if (!forward)
             out << "  weights " << detail::written(link.weights) << " ("
                 << detail::written(link.weights_in_f32) << ")";
@@ -90,8 +92,8 @@ void print_samples(std::ostream& out, const SkipReport& report) {
     out << "\nSamples\n  " << report.samples_note.str() << '\n';
     for (std::size_t i = 0; i < std::min(report.samples.size(), most_shares); ++i) {
         const SampleShare& each = report.samples[i];
-        out << "  sample " << each.sample << " (row " << each.row << "): "
-            << detail::written(std::round(1000 * each.share) / 10) << " %";
+        out << "  sample " << each.sample << " (row " << each.row
+            << "): " << detail::written(std::round(1000 * each.share) / 10) << " %";
         if (each.bad > 0) out << ", " << each.bad << " non-finite values";
         out << '\n';
     }
@@ -136,8 +138,8 @@ std::string skips_page(const SkipList& skips) {
     }
     for (const SkippedStep& each : skips.list) {
         out << "step " << each.step << "  scale " << scale_text(each.loss_scale) << "  loss "
-            << detail::written(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped") << "  "
-            << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
+            << detail::written(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped")
+            << "  " << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
     }
     out << skips.list.size() << " of " << skips.steps << " steps; " << skips.clean_steps
         << " clean ones since.\n";

@@ -14,16 +14,16 @@ double range_of(const std::string& dtype) { return dtype == "f16" ? 65504 : 3.38
 bool is_low_name(const std::string& dtype) { return dtype == "f16" || dtype == "bf16"; }
 
 /// An infinity of a 16-bit tensor whose true value is finite and beyond the type's range. A pole,
-/// such as the reciprocal of a value that was rounded to 0, is none: FP32 gives a small value there.
+/// such as the reciprocal of a value that was rounded to 0, is none: FP32 gives a small value
+/// there.
 bool is_overflow(const BadTensor& first, double largest_in_f32) {
     if (!is_low_name(first.tensor.dtype) || first.infinite == 0) return false;
     if (std::isfinite(largest_in_f32))
         return largest_in_f32 > range_of(first.tensor.dtype) * (1 - 0x1p-6);
     // FP32 has no such tensor: an infinity from finite values is taken for an overflow.
     return std::isnan(largest_in_f32) &&
-           std::ranges::all_of(first.inputs, [](const TensorGlance& each) {
-               return std::isfinite(each.largest);
-           });
+           std::ranges::all_of(
+               first.inputs, [](const TensorGlance& each) { return std::isfinite(each.largest); });
 }
 
 std::string place_of(const BadTensor& what) {
@@ -78,16 +78,17 @@ private:
     void bad_input() {
         const auto bad = e_.trace.bad_batch();
         if (bad.empty())
-            return add(SkipCause::bad_input, false,
-                       msg("The batch is finite; its largest magnitude is {}.",
-                           e_.trace.largest_input()));
+            return add(
+                SkipCause::bad_input, false,
+                msg("The batch is finite; its largest magnitude is {}.", e_.trace.largest_input()));
         const BadTensor& named = first_is(SkipStage::batch) ? *first_ : bad.front();
         add(SkipCause::bad_input, !decided_ && first_is(SkipStage::batch),
             msg("{}: {} values of the batch are not finite.", named.name,
                 named.infinite + named.nan));
     }
 
-    /// In the forward pass; or in the backward pass where no scale helps, which has the same remedy.
+    /// In the forward pass; or in the backward pass where no scale helps, which has the same
+    /// remedy.
     bool overflows() const {
         if (!e_.shadow_is_finite || !is_computed()) return false;
         if (first_is(SkipStage::forward)) return is_overflow(*first_, e_.largest_in_f32);
@@ -132,8 +133,9 @@ private:
             return add(SkipCause::scale_too_large, false,
                        msg("The step fails at scale {}, too.", e_.ladder.back().scale));
         add(SkipCause::scale_too_large, false,
-            e_.trace.gradients_are_finite() ? msg("The scaled gradients are finite.")
-                                            : msg("The fault does not lie in the scaled gradients."));
+            e_.trace.gradients_are_finite()
+                ? msg("The scaled gradients are finite.")
+                : msg("The fault does not lie in the scaled gradients."));
     }
 
     void optimizer() {
@@ -141,9 +143,10 @@ private:
             return add(SkipCause::optimizer, false,
                        msg("The gradients are not finite before the update."));
         if (!decided_ && first_is(SkipStage::update))
-            return add(SkipCause::optimizer, true,
-                       msg("The gradients are finite; after the update {} has {} non-finite values.",
-                           first_->name, first_->infinite + first_->nan));
+            return add(
+                SkipCause::optimizer, true,
+                msg("The gradients are finite; after the update {} has {} non-finite values.",
+                    first_->name, first_->infinite + first_->nan));
         add(SkipCause::optimizer, false, msg("Gradients and updated weights are finite."));
     }
 
@@ -172,7 +175,8 @@ Message advice_for(SkipCause cause, const SkipReport& report) {
                            report.damaged_at);
             return msg("Resume from an earlier checkpoint whose state is finite.");
         case SkipCause::bad_input:
-            return msg("Mend or remove the sample that is not finite; no scale or precision helps.");
+            return msg(
+                "Mend or remove the sample that is not finite; no scale or precision helps.");
         case SkipCause::forward_overflow:
             return msg("Keep {} in FP32 or use BF16; a lower loss scale does not help.",
                        report.first ? place_of(*report.first) : std::string());

@@ -13,7 +13,7 @@ struct StepEvidence {
     const NonfiniteTrace& shadow;  ///< of the same step in FP32
     double scale = 1;              ///< the loss scale; 1: none
     bool has_scaler = false;
-    bool shadow_is_finite = true;    ///< loss and gradients of the shadow
+    bool shadow_is_finite = true;  ///< loss and gradients of the shadow
     const std::vector<StepTrial>& ladder;
     double largest_in_f32 = 0;  ///< BadTensor::largest_in_f32 of the first tensor
 };

@@ -65,11 +65,10 @@ std::pair<std::int64_t, std::int64_t> place_of(const StepCapsule& capsule, std::
     for (std::size_t i = 0; i < capsule.batches.size(); ++i) {
         const auto& indices = capsule.batches[i].indices;
         const auto found = std::ranges::find(indices, sample);
-        if (found != indices.end())
-            return {static_cast<std::int64_t>(i), found - indices.begin()};
+        if (found != indices.end()) return {static_cast<std::int64_t>(i), found - indices.begin()};
     }
-    throw Error(ErrorCode::value, msg("Sample {} is not in the batch of step {}.", sample,
-                                      capsule.step()));
+    throw Error(ErrorCode::value,
+                msg("Sample {} is not in the batch of step {}.", sample, capsule.step()));
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ Batch rows_of(const Batch& batch, const std::vector<std::int64_t>& rows) {
     out.samples = batch.samples / batch.rows() * out.rows();
     for (BatchField& field : out.fields) {
         if (field.shape.rank() == 0 || field.shape[0] != batch.rows()) {
-            throw Error(ErrorCode::value,
-                        msg("The rows of this batch cannot be taken apart: it has a packed field."));
+            throw Error(
+                ErrorCode::value,
+                msg("The rows of this batch cannot be taken apart: it has a packed field."));
         }
         const auto whole = field.bytes;
         const std::size_t bytes = whole.size() / static_cast<std::size_t>(batch.rows());
@@ -104,8 +105,9 @@ StepCapsule with_rows(const StepCapsule& capsule, std::int64_t micro_batch,
 }
 
 StepTrial try_step(const StepCapsule& capsule, const TrialChange& change) {
-    StepCapsule changed =
-        change.without_row ? without_row(capsule, change.micro_batch, *change.without_row) : capsule;
+    StepCapsule changed = change.without_row
+                              ? without_row(capsule, change.micro_batch, *change.without_row)
+                              : capsule;
     if (change.scale) changed = with_scale(changed, *change.scale);
     const RunConfig config = change.fp32 ? fp32_config(changed.config) : changed.config;
     const StepRecord row = CapsuleStep(changed, config).run().row;

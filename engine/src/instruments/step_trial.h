@@ -25,15 +25,16 @@ RunConfig fp32_config(const RunConfig& config);
 StepCapsule with_scale(const StepCapsule& capsule, double scale);
 
 /// The step of the capsule with some rows of its batch alone, in this order, and the carried state
-/// of these streams. Throws Error(value) for a row that there is not, for none, and for a batch with
-/// a packed field, whose rows cannot be taken apart.
+/// of these streams. Throws Error(value) for a row that there is not, for none, and for a batch
+/// with a packed field, whose rows cannot be taken apart.
 StepCapsule with_rows(const StepCapsule& capsule, std::int64_t micro_batch,
                       const std::vector<std::int64_t>& rows);
 
 /// Computes the step with the change. Throws Error.
 StepTrial try_step(const StepCapsule& capsule, const TrialChange& change);
 
-/// The step at its own scale, at half of it, a quarter, and so on: down to the first that passes, or
+/// The step at its own scale, at half of it, a quarter, and so on: down to the first that passes,
+/// or
 /// 1. Without a loss scale above 1: the step as it is alone.
 std::vector<StepTrial> scale_ladder(const StepCapsule& capsule, double scale);
 

@@ -55,7 +55,8 @@ TensorGlance glance(const Tensor& x) {
 }
 
 void find_bad(const Tensor& x, BadTensor& out) {
-    const Tensor values = in_layout(stored_values(x).detach(), Layout::contiguous).copy_to(Device{});
+    const Tensor values =
+        in_layout(stored_values(x).detach(), Layout::contiguous).copy_to(Device{});
     out.total = values.numel();
     switch (values.dtype()) {
         case DType::f64:

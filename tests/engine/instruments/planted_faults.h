@@ -54,14 +54,14 @@ inline std::vector<SkipTest> verdict_of(const RunConfig& config, const PlantedLo
                                         const std::vector<StepTrial>& ladder = {}) {
     const TracedStep step(config, loss), shadow(fp32_config(config), loss);
     const bool scaled = resolve(config.precision).scaler != ScalerMode::off;
-    return skip_tests({.trace = *step.trace,
-                       .shadow = *shadow.trace,
-                       .scale = scaled ? config.scaler.init_scale : 1,
-                       .has_scaler = scaled,
-                       .shadow_is_finite = shadow.trace->loss_is_finite() &&
-                                           shadow.trace->gradients_are_finite(),
-                       .ladder = ladder,
-                       .largest_in_f32 = shadow.trace->largest(step.trace->first_key())});
+    return skip_tests(
+        {.trace = *step.trace,
+         .shadow = *shadow.trace,
+         .scale = scaled ? config.scaler.init_scale : 1,
+         .has_scaler = scaled,
+         .shadow_is_finite = shadow.trace->loss_is_finite() && shadow.trace->gradients_are_finite(),
+         .ladder = ladder,
+         .largest_in_f32 = shadow.trace->largest(step.trace->first_key())});
 }
 
 }  // namespace engine::test

@@ -126,10 +126,9 @@ TEST(SkipExamination, AMomentOfTheOptimizerThatIsNaN) {
     config.optimizer.kind = "adam";
     config = completed(config);
     StepCapsule capsule = capsule_after(config, 1);
-    const auto moment =
-        std::ranges::find_if(capsule.before.optimizer, [](const auto& each) {
-            return each.first.ends_with("weight.exp_avg");
-        });
+    const auto moment = std::ranges::find_if(capsule.before.optimizer, [](const auto& each) {
+        return each.first.ends_with("weight.exp_avg");
+    });
     ASSERT_NE(moment, capsule.before.optimizer.end());
     plant(moment->second, 0, NAN);
     const SkipReport report = examine_step(capsule);
