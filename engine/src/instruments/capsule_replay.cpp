@@ -101,15 +101,6 @@ double bound_of(const StepCapsule& capsule, const GradientFigures& own) {
     return slack * largest;
 }
 
-StepCapsule capsule_for(const fs::path& run_folder, std::int64_t step, const SkipOptions& options) {
-    RunReplay replay(run_folder, step);
-    while (replay.remaining() > 0) {
-        options.progress(msg("Computing the run again: {} steps to go", replay.remaining()));
-        replay.advance();
-    }
-    return replay.capsule();
-}
-
 }  // namespace
 
 bool CapsuleReplay::identical() const {
@@ -121,7 +112,9 @@ bool CapsuleReplay::within_bound() const { return identical() || difference <= b
 
 std::int64_t write_capsule(const fs::path& run_folder, std::int64_t step, const fs::path& file,
                            const SkipOptions& options) {
-    StepCapsule capsule = capsule_for(run_folder, step, options);
+    StepCapsule capsule = capsule_before(run_folder, step, [&](std::int64_t remaining) {
+        options.progress(msg("Computing the run again: {} steps to go", remaining));
+    });
     if (!options.device.empty()) capsule.config.device = options.device;
     CapsuleFacts facts;
     facts.machine = machine_for(capsule.config);

@@ -149,9 +149,12 @@ TrainingState RunReplay::state() {
 
 StepCapsule RunReplay::capsule() { return impl_->loop.capsule(); }
 
-StepCapsule capsule_before(const fs::path& run_folder, std::int64_t step) {
+StepCapsule capsule_before(const fs::path& run_folder, std::int64_t step,
+                           const std::function<void(std::int64_t)>& progress) {
     RunReplay replay(run_folder, step);
-    while (replay.advance()) {
+    while (replay.remaining() > 0) {
+        progress(replay.remaining());
+        replay.advance();
     }
     return replay.capsule();
 }

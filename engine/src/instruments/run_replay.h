@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -37,7 +38,9 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// All of it at once.
-StepCapsule capsule_before(const std::filesystem::path& run_folder, std::int64_t step);
+/// All of it at once. `progress` is called with the steps still to be computed and may throw.
+StepCapsule capsule_before(
+    const std::filesystem::path& run_folder, std::int64_t step,
+    const std::function<void(std::int64_t)>& progress = [](std::int64_t) {});
 
 }  // namespace engine

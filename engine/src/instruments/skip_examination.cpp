@@ -116,7 +116,6 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
         climb(report, capsule, stage);
     }
     report.tests = skip_tests({.trace = *step.trace,
-                               .shadow = *shadow.trace,
                                .scale = report.loss_scale,
                                .has_scaler = has_scaler,
                                .shadow_is_finite = shadow.is_finite(),

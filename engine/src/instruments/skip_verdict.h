@@ -9,9 +9,8 @@ namespace engine {
 
 /// What the replays of a step showed.
 struct StepEvidence {
-    const NonfiniteTrace& trace;   ///< of the step as it was
-    const NonfiniteTrace& shadow;  ///< of the same step in FP32
-    double scale = 1;              ///< the loss scale; 1: none
+    const NonfiniteTrace& trace;  ///< of the step as it was
+    double scale = 1;             ///< the loss scale; 1: none
     bool has_scaler = false;
     bool shadow_is_finite = true;  ///< loss and gradients of the shadow
     const std::vector<StepTrial>& ladder;

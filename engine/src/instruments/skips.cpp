@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "core/resolve_device.h"
 #include "engine/error.h"
 #include "instruments/damage_search.h"
 #include "instruments/run_replay.h"
@@ -47,16 +46,10 @@ std::vector<RecurringSample> recurring_samples(const SkipList& skips) {
 }
 
 StepCapsule capsule_of(const fs::path& run_folder, std::int64_t step, const SkipOptions& options) {
-    RunReplay replay(run_folder, step);
-    while (replay.remaining() > 0) {
-        options.progress(msg("Computing the run again: {} steps to go", replay.remaining()));
-        replay.advance();
-    }
-    StepCapsule capsule = replay.capsule();
-    if (!options.device.empty()) {
-        capsule.config.device = options.device;
-        resolve_device(options.device);
-    }
+    StepCapsule capsule = capsule_before(run_folder, step, [&](std::int64_t remaining) {
+        options.progress(msg("Computing the run again: {} steps to go", remaining));
+    });
+    if (!options.device.empty()) capsule.config.device = options.device;
     return capsule;
 }
 

@@ -56,7 +56,6 @@ inline std::vector<SkipTest> verdict_of(const RunConfig& config, const PlantedLo
     const bool scaled = resolve(config.precision).scaler != ScalerMode::off;
     return skip_tests(
         {.trace = *step.trace,
-         .shadow = *shadow.trace,
          .scale = scaled ? config.scaler.init_scale : 1,
          .has_scaler = scaled,
          .shadow_is_finite = shadow.trace->loss_is_finite() && shadow.trace->gradients_are_finite(),

@@ -105,8 +105,8 @@ TEST_F(SkipsTest, SamplesThatComeUpInSeveralSkipsRecur) {
     EXPECT_THAT(skips.recurring.front().steps, ElementsAre(1, 2));
 }
 
-/// Without a scaler nothing skips the step, and Adam without epsilon divides 0 by 0 where a unit of
-/// the input is always 0: the next steps find the weights damaged.
+/// Nothing skips a step of a static scale: its infinite gradients go into the weights, and the next
+/// steps find these damaged.
 TEST_F(SkipsTest, DamageIsTracedToTheStepThatMadeIt) {
     RunConfig config = small_run("mlp", "pure-fp16");
     config.precision.scaler = ScalerMode::constant;
