@@ -5504,5 +5504,285 @@
         <source>They are smaller than half a unit in the last place of the weight. Master weights in FP32 add them up.</source>
         <translation>它们小于权重末位单位的一半。FP32 主权重能把它们累加起来。</translation>
     </message>
+        <message>
+            <source>There is no PyTorch script for the model {}: mlp, lenet and the ResNets have one.</source>
+            <translation>模型 {} 没有 PyTorch 脚本：只有 mlp、lenet 和各 ResNet 有。</translation>
+        </message>
+        <message>
+            <source>There is no PyTorch script for a step with a gradient penalty.</source>
+            <translation>带梯度惩罚的步没有 PyTorch 脚本。</translation>
+        </message>
+        <message>
+            <source>{}: not a capsule: {}</source>
+            <translation>{}：不是胶囊文件：{}</translation>
+        </message>
+        <message>
+            <source>Give a file that halftone skips RUN STEP --capsule wrote.</source>
+            <translation>请给出由 halftone skips RUN STEP --capsule 写出的文件。</translation>
+        </message>
+        <message>
+            <source>its settings: {}</source>
+            <translation>其中的设置：{}</translation>
+        </message>
+        <message>
+            <source>it is of another version</source>
+            <translation>它属于另一个版本</translation>
+        </message>
+        <message>
+            <source>the field {} is of another type or shape</source>
+            <translation>字段 {} 的类型或形状不符</translation>
+        </message>
+        <message>
+            <source>it has no tensor {}</source>
+            <translation>其中没有张量 {}</translation>
+        </message>
+        <message>
+            <source>the sample numbers of a batch are of another type or shape</source>
+            <translation>某个批次的样本编号类型或形状不符</translation>
+        </message>
+        <message>
+            <source>it has a tensor of another name</source>
+            <translation>其中有名称不符的张量</translation>
+        </message>
+        <message>
+            <source>it does not say what it holds</source>
+            <translation>其中没有内容说明</translation>
+        </message>
+        <message>
+            <source>its description is damaged</source>
+            <translation>其中的说明已损坏</translation>
+        </message>
+        <message>
+            <source>Computing the run again: {} steps to go</source>
+            <translation>正在重新计算运行：还剩 {} 步</translation>
+        </message>
+        <message>
+            <source>Computing how far rounding moves the gradients</source>
+            <translation>正在计算舍入会使梯度变化多少</translation>
+        </message>
+        <message>
+            <source>Looking for the step that damaged the state: step {}</source>
+            <translation>正在查找损坏状态的那一步：第 {} 步</translation>
+        </message>
+        <message>
+            <source>The samples&apos; shares are not known: the tensor does not come up when a sample is computed alone.</source>
+            <translation>样本的占比未知：单独计算一个样本时不会出现该张量。</translation>
+        </message>
+        <message>
+            <source>Each sample computed alone, weighted as in the batch: {} of {} samples.</source>
+            <translation>每个样本单独计算，权重与在批次中相同：{} / {} 个样本。</translation>
+        </message>
+        <message>
+            <source>The fault does not come from the batch.</source>
+            <translation>故障并非来自该批次。</translation>
+        </message>
+        <message>
+            <source>Non-finite values of the field by sample.</source>
+            <translation>该字段中各样本的非有限值。</translation>
+        </message>
+        <message>
+            <source>Each row of the tensor belongs to one sample.</source>
+            <translation>张量的每一行对应一个样本。</translation>
+        </message>
+        <message>
+            <source>Computing the step with a check after every operation</source>
+            <translation>正在重新计算该步，并在每个运算后检查</translation>
+        </message>
+        <message>
+            <source>Computing the step in FP32</source>
+            <translation>正在用 FP32 计算该步</translation>
+        </message>
+        <message>
+            <source>Computing the step at smaller loss scales</source>
+            <translation>正在用更小的损失缩放因子计算该步</translation>
+        </message>
+        <message>
+            <source>Looking for the samples that it comes from</source>
+            <translation>正在查找问题来自哪些样本</translation>
+        </message>
+        <message>
+            <source>The report of a skipped step is damaged.</source>
+            <translation>跳过步的报告已损坏。</translation>
+        </message>
+        <message>
+            <source>Unknown</source>
+            <translation>未知</translation>
+        </message>
+        <message>
+            <source>Damaged state</source>
+            <translation>状态已损坏</translation>
+        </message>
+        <message>
+            <source>Bad input</source>
+            <translation>输入有误</translation>
+        </message>
+        <message>
+            <source>Forward overflow</source>
+            <translation>前向溢出</translation>
+        </message>
+        <message>
+            <source>Mathematical NaN</source>
+            <translation>数学上的 NaN</translation>
+        </message>
+        <message>
+            <source>Scale too large</source>
+            <translation>缩放因子过大</translation>
+        </message>
+        <message>
+            <source>No cause found: computed again, the step is finite.</source>
+            <translation>未找到原因：重新计算后该步是有限的。</translation>
+        </message>
+        <message>
+            <source>Damaged state: it was not finite before the step.</source>
+            <translation>状态已损坏：在该步之前就不是有限值。</translation>
+        </message>
+        <message>
+            <source>Bad input: the batch is not finite.</source>
+            <translation>输入有误：批次中有非有限值。</translation>
+        </message>
+        <message>
+            <source>Forward overflow: a 16-bit tensor left the range of its type.</source>
+            <translation>前向溢出：某个 16 位张量超出了其类型的范围。</translation>
+        </message>
+        <message>
+            <source>Mathematical NaN: the result is not finite whatever the scale.</source>
+            <translation>数学上的 NaN：无论缩放因子多大，结果都不是有限值。</translation>
+        </message>
+        <message>
+            <source>Benign: the scale was too large.</source>
+            <translation>无害：缩放因子过大。</translation>
+        </message>
+        <message>
+            <source>The scale was too large, and nothing skipped the step.</source>
+            <translation>缩放因子过大，而该步没有被跳过。</translation>
+        </message>
+        <message>
+            <source>Optimizer: finite gradients made a weight non-finite.</source>
+            <translation>优化器：梯度有限，更新后权重却成为非有限值。</translation>
+        </message>
+        <message>
+            <source>Weights, buffers, carried and optimizer state were finite before the step.</source>
+            <translation>该步之前，权重、缓冲区、延续状态和优化器状态都是有限值。</translation>
+        </message>
+        <message>
+            <source>{} had {} non-finite values before the step.</source>
+            <translation>该步之前，{} 中有 {} 个非有限值。</translation>
+        </message>
+        <message>
+            <source>{} had {} non-finite values before the step, which played no part in it.</source>
+            <translation>该步之前，{} 中有 {} 个非有限值，但未参与该步的计算。</translation>
+        </message>
+        <message>
+            <source>The batch is finite; its largest magnitude is {}.</source>
+            <translation>批次是有限值；最大绝对值为 {}。</translation>
+        </message>
+        <message>
+            <source>{}: {} values of the batch are not finite.</source>
+            <translation>{}：批次中有 {} 个值不是有限值。</translation>
+        </message>
+        <message>
+            <source>{} overflowed {}; in FP32 its largest magnitude is {}.</source>
+            <translation>{} 超出了 {} 的范围；在 FP32 中其最大绝对值为 {}。</translation>
+        </message>
+        <message>
+            <source>The largest finite activation is {}.</source>
+            <translation>最大的有限激活值为 {}。</translation>
+        </message>
+        <message>
+            <source>The step is not finite in FP32, either.</source>
+            <translation>该步在 FP32 中同样不是有限的。</translation>
+        </message>
+        <message>
+            <source>{} is not finite although its true value is within the range of {}.</source>
+            <translation>{} 不是有限值，尽管其真实值在 {} 的范围之内。</translation>
+        </message>
+        <message>
+            <source>The step is finite in FP32.</source>
+            <translation>该步在 FP32 中是有限的。</translation>
+        </message>
+        <message>
+            <source>There is no loss scale.</source>
+            <translation>没有损失缩放。</translation>
+        </message>
+        <message>
+            <source>Loss and FP32 gradients are finite; at scale {} the step passes.</source>
+            <translation>损失和 FP32 梯度都是有限值；缩放因子为 {} 时该步通过。</translation>
+        </message>
+        <message>
+            <source>The step fails at scale {}, too.</source>
+            <translation>缩放因子为 {} 时该步同样失败。</translation>
+        </message>
+        <message>
+            <source>The scaled gradients are finite.</source>
+            <translation>缩放后的梯度是有限值。</translation>
+        </message>
+        <message>
+            <source>The fault does not lie in the scaled gradients.</source>
+            <translation>故障不在缩放后的梯度中。</translation>
+        </message>
+        <message>
+            <source>The gradients are not finite before the update.</source>
+            <translation>更新之前梯度就不是有限值。</translation>
+        </message>
+        <message>
+            <source>The gradients are finite; after the update {} has {} non-finite values.</source>
+            <translation>梯度是有限值；更新之后 {} 中有 {} 个非有限值。</translation>
+        </message>
+        <message>
+            <source>Gradients and updated weights are finite.</source>
+            <translation>梯度和更新后的权重都是有限值。</translation>
+        </message>
+        <message>
+            <source>The step is finite when it is computed again; nothing is to be done.</source>
+            <translation>重新计算时该步是有限的，无需处理。</translation>
+        </message>
+        <message>
+            <source>Resume from a checkpoint before step {} and mend what that step did.</source>
+            <translation>请从第 {} 步之前的检查点恢复，并修正该步的问题。</translation>
+        </message>
+        <message>
+            <source>Resume from an earlier checkpoint whose state is finite.</source>
+            <translation>请从状态仍为有限值的更早检查点恢复。</translation>
+        </message>
+        <message>
+            <source>Mend or remove the sample that is not finite; no scale or precision helps.</source>
+            <translation>请修正或移除含非有限值的样本；调整缩放因子或精度都无济于事。</translation>
+        </message>
+        <message>
+            <source>Keep {} in FP32 or use BF16; a lower loss scale does not help.</source>
+            <translation>请让 {} 保持 FP32，或改用 BF16；降低损失缩放因子没有作用。</translation>
+        </message>
+        <message>
+            <source>Guard {} against its argument, for instance with a larger epsilon.</source>
+            <translation>请避免 {} 收到这样的参数，例如增大 epsilon。</translation>
+        </message>
+        <message>
+            <source>Nothing is to be done: the scaler lowers the scale by itself.</source>
+            <translation>无需处理：缩放器会自行降低缩放因子。</translation>
+        </message>
+        <message>
+            <source>Lower the static scale to {} or use a dynamic one.</source>
+            <translation>请把静态缩放因子降到 {}，或改用动态缩放。</translation>
+        </message>
+        <message>
+            <source>Give the optimizer a larger epsilon or a lower learning rate.</source>
+            <translation>请增大优化器的 epsilon，或降低学习率。</translation>
+        </message>
+        <message>
+            <source>Sample {} is not in the batch of step {}.</source>
+            <translation>样本 {} 不在第 {} 步的批次中。</translation>
+        </message>
+        <message>
+            <source>The batch has no row {}: it has {} rows.</source>
+            <translation>批次中没有第 {} 行：它共有 {} 行。</translation>
+        </message>
+        <message>
+            <source>The rows of this batch cannot be taken apart: it has a packed field.</source>
+            <translation>该批次的行无法拆开：其中有打包字段。</translation>
+        </message>
+        <message>
+            <source>The batch has no other row.</source>
+            <translation>该批次没有其他行。</translation>
+        </message>
 </context>
 </TS>

@@ -10,6 +10,22 @@
 
 namespace engine {
 
+namespace {
+
+std::string digest_of(sha256_ctx& context) {
+    std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
+    sha256_digest(&context, digest.size(), digest.data());
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::uint8_t byte : digest) {
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+}  // namespace
+
 std::string sha256_of(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     sha256_ctx context;
@@ -22,15 +38,14 @@ std::string sha256_of(const std::filesystem::path& file) {
     } while (stream);
     if (!stream.eof())
         throw Error(ErrorCode::data, msg("{}: the file cannot be read", file.string()));
-    std::array<std::uint8_t, SHA256_DIGEST_SIZE> digest{};
-    sha256_digest(&context, digest.size(), digest.data());
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text;
-    for (const std::uint8_t byte : digest) {
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return text;
+    return digest_of(context);
+}
+
+std::string sha256_of(std::span<const std::byte> bytes) {
+    sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, bytes.size(), reinterpret_cast<const std::uint8_t*>(bytes.data()));
+    return digest_of(context);
 }
 
 }  // namespace engine

@@ -53,10 +53,11 @@ fs::path checkpoint_before(const fs::path& folder, std::int64_t step) {
     return {};
 }
 
-SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int64_t step) {
+SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int64_t step,
+                          std::int64_t newest) {
     SessionOptions options;
     options.save_checkpoints = false;
-    const fs::path checkpoint = checkpoint_before(folder, step);
+    const fs::path checkpoint = checkpoint_before(folder, newest < step ? newest + 1 : step);
     if (!checkpoint.empty()) {
         options.continuation = {folder, checkpoint, /*in_place=*/false};
     } else if (!run.summary.parent.empty()) {
@@ -70,12 +71,13 @@ SessionOptions options_of(const fs::path& folder, const StoredRun& run, std::int
 }  // namespace
 
 struct RunReplay::Impl {
-    Impl(const fs::path& folder, std::int64_t step_)
-        : Impl(folder, step_, own_run(folder, step_)) {}
-    Impl(const fs::path& folder, std::int64_t step_, const StoredRun& run)
+    Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest)
+        : Impl(folder, step_, newest, own_run(folder, step_)) {}
+    Impl(const fs::path& folder, std::int64_t step_, std::int64_t newest, const StoredRun& run)
         : step(step_),
           store(scratch.path() / "runs"),
-          loop(replayed_config(run), store, options_of(folder, run, step_), [](const Event&) {}),
+          loop(replayed_config(run), store, options_of(folder, run, step_, newest),
+               [](const Event&) {}),
           has_plateau(run.summary.config.schedule.kind == "plateau") {
         loop.prepare({});
         evaluate_if_due();
@@ -98,8 +100,8 @@ struct RunReplay::Impl {
     const bool has_plateau;
 };
 
-RunReplay::RunReplay(const fs::path& run_folder, std::int64_t step)
-    : impl_(std::make_unique<Impl>(run_folder, step)) {}
+RunReplay::RunReplay(const fs::path& run_folder, std::int64_t step, std::int64_t newest)
+    : impl_(std::make_unique<Impl>(run_folder, step, newest)) {}
 
 RunReplay::~RunReplay() = default;
 
@@ -112,11 +114,19 @@ bool RunReplay::advance() {
     return true;
 }
 
+TrainingState RunReplay::state() {
+    impl_->loop.settle();
+    return impl_->loop.trainer().saved_state();
+}
+
 StepCapsule RunReplay::capsule() { return impl_->loop.capsule(); }
 
-StepCapsule capsule_before(const fs::path& run_folder, std::int64_t step) {
+StepCapsule capsule_before(const fs::path& run_folder, std::int64_t step,
+                           const std::function<void(std::int64_t)>& progress) {
     RunReplay replay(run_folder, step);
-    while (replay.advance()) {
+    while (replay.remaining() > 0) {
+        progress(replay.remaining());
+        replay.advance();
     }
     return replay.capsule();
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <memory>
 
 #include "train/step_capsule.h"
@@ -15,7 +17,9 @@ public:
     /// `step`: from 1 to the one after the last in the run's record. Throws Error(value) for
     /// another one, Error(state) for a run that another program trained, or one that went on from a
     /// parent and kept no checkpoint before the step, and whatever opening the data set throws.
-    RunReplay(const std::filesystem::path& run_folder, std::int64_t step);
+    /// `newest`: of the checkpoints, those after more steps are left out.
+    RunReplay(const std::filesystem::path& run_folder, std::int64_t step,
+              std::int64_t newest = std::numeric_limits<std::int64_t>::max());
     ~RunReplay();
     RunReplay(const RunReplay&) = delete;
     RunReplay& operator=(const RunReplay&) = delete;
@@ -24,6 +28,8 @@ public:
     std::int64_t remaining() const;
     /// Computes one of them; false if none is left. Throws Error.
     bool advance();
+    /// The state after the steps computed so far.
+    TrainingState state();
     /// The step, once none is left before it.
     StepCapsule capsule();
 
@@ -32,7 +38,9 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// All of it at once.
-StepCapsule capsule_before(const std::filesystem::path& run_folder, std::int64_t step);
+/// All of it at once. `progress` is called with the steps still to be computed and may throw.
+StepCapsule capsule_before(
+    const std::filesystem::path& run_folder, std::int64_t step,
+    const std::function<void(std::int64_t)>& progress = [](std::int64_t) {});
 
 }  // namespace engine

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "data/schema.h"
+
+namespace engine {
+
+/// A field as files have it; its transforms are left out.
+nlohmann::ordered_json to_json(const FieldSpec& field);
+/// What to_json() wrote, checked: sizes, names, types. Throws std::invalid_argument, or what
+/// nlohmann/json throws.
+FieldSpec field_spec_of(const nlohmann::json& object);
+
+}  // namespace engine

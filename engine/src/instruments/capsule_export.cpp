@@ -1,0 +1,69 @@
+// A capsule as a PyTorch script.
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <system_error>
+
+#include "core/resolve_device.h"
+#include "engine/capsule.h"
+#include "engine/error.h"
+#include "file/atomic_file.h"
+#include "instruments/capsule_file.h"
+#include "instruments/pytorch_script.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_twin(const std::string& kind) {
+    return kind == "mlp" || kind == "lenet" || kind == "resnet18" || kind == "resnet34" ||
+           kind == "resnet50" || kind == "resnet101" || kind == "resnet152";
+}
+
+/// As a string of Python, whose escapes are those of JSON.
+std::string quoted(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+fs::path seen_from(const fs::path& file, const fs::path& script) {
+    std::error_code error;
+    const fs::path relative =
+        fs::relative(fs::absolute(file), fs::absolute(script).parent_path(), error);
+    return error || relative.empty() ? fs::absolute(file) : relative;
+}
+
+}  // namespace
+
+void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) {
+    const CapsuleContent content = read_capsule_file(capsule_file);
+    const RunConfig& config = content.capsule.config;
+    if (!has_twin(config.model.kind)) {
+        throw Error(ErrorCode::settings,
+                    msg("There is no PyTorch script for the model {}: mlp, lenet and the ResNets "
+                        "have one.",
+                        config.model.kind));
+    }
+    if (config.gradient_penalty != 0)
+        throw Error(ErrorCode::settings,
+                    msg("There is no PyTorch script for a step with a gradient penalty."));
+    const ResolvedPrecision precision = resolve(config.precision);
+    std::ostringstream out;
+    out.precision(17);
+    out << "# Step " << content.capsule.step()
+        << " of a run of Halftone, computed again in PyTorch.\n"
+        << "CAPSULE = " << quoted(seen_from(capsule_file, script).string()) << '\n'
+        << "KIND = " << quoted(config.model.kind) << '\n'
+        << "WEIGHTS = " << quoted(word_of(precision.weights)) << '\n'
+        << "AUTOCAST = " << quoted(word_of(precision.autocast)) << '\n'
+        << "BATCH_NORM = " << quoted(word_of(precision.batch_norm)) << '\n'
+        << "MASTERS = " << (precision.master_weights ? "True" : "False") << '\n'
+        << "DEVICE = "
+        << (resolve_device(config.device).kind == Device::Kind::cuda ? "\"cuda\"" : "\"cpu\"")
+        << '\n'
+        << "SCALE = " << content.facts.loss_scale << '\n'
+        << "ACCUMULATE = " << config.accumulate << '\n'
+        << pytorch_script;
+    write_file(script, out.str());
+}
+
+}  // namespace engine

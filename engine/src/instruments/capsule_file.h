@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "engine/capsule.h"
+#include "instruments/gradient_record.h"
+#include "train/step_capsule.h"
+
+namespace engine {
+
+/// What a capsule file holds beside the capsule.
+struct CapsuleFacts {
+    std::string run;
+    CapsuleMachine machine;
+    double loss = 0;
+    double loss_scale = 1;
+    double bound = 0;  ///< CapsuleReplay::bound
+    GradientFigures gradients;
+    SkipReport report;
+};
+
+struct CapsuleContent {
+    StepCapsule capsule;
+    CapsuleFacts facts;
+};
+
+/// Tensors are "weights/NAME", "optimizer/NAME", "carried/N", "batch/I/FIELD" as it lies in memory
+/// (images: N, H, W, C) and "batch/I/indices"; the metadata `halftone_capsule` is JSON. Returns the
+/// file's bytes. Throws Error(io).
+std::int64_t write_capsule_file(const std::filesystem::path& file, const StepCapsule& capsule,
+                                const CapsuleFacts& facts);
+
+/// Throws Error(data) for a file that is none: settings that do not validate, numbers that are not
+/// finite or out of range, fields that differ from the task's in number, type or shape, tensors of
+/// other names.
+CapsuleContent read_capsule_file(const std::filesystem::path& file);
+
+}  // namespace engine

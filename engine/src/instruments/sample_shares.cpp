@@ -1,0 +1,165 @@
+#include "instruments/sample_shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/layout.h"
+#include "engine/error.h"
+#include "instruments/step_trial.h"
+
+namespace engine {
+namespace {
+
+/// Largest finite magnitude and count of non-finite values of row-major values.
+void measure(std::span<const double> values, SampleShare& out) {
+    for (const double value : values) {
+        if (std::isfinite(value))
+            out.largest = std::max(out.largest, std::abs(value));
+        else
+            ++out.bad;
+    }
+}
+
+SampleShare share_of(const Batch& batch, std::int64_t micro_batch, std::int64_t row) {
+    SampleShare out;
+    out.micro_batch = micro_batch;
+    out.row = row;
+    out.sample = batch.indices[static_cast<std::size_t>(row)];
+    return out;
+}
+
+/// Of a tensor whose first dimension is the batch's rows.
+std::vector<SampleShare> by_rows(const Tensor& tensor, const Batch& batch,
+                                 std::int64_t micro_batch) {
+    const std::vector<double> values = tensor.values();
+    const std::size_t width = values.size() / static_cast<std::size_t>(batch.rows());
+    std::vector<SampleShare> out;
+    for (std::int64_t row = 0; row < batch.rows(); ++row) {
+        out.push_back(share_of(batch, micro_batch, row));
+        measure(std::span(values).subspan(static_cast<std::size_t>(row) * width, width),
+                out.back());
+    }
+    return out;
+}
+
+/// What overflowed has its true magnitude in FP32 alone, where that has such a tensor.
+void take_magnitudes(std::vector<SampleShare>& samples, const Tensor& in_f32, const Batch& batch) {
+    if (!in_f32.defined() || in_f32.rank() == 0 || in_f32.size(0) != batch.rows()) return;
+    const auto other = by_rows(in_f32, batch, 0);
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i].largest = other[i].largest;
+}
+
+Tensor tensor_of_field(const BatchField& field) {
+    const Tensor out = Tensor::empty(field.shape, field.dtype, Device{});
+    std::ranges::copy(field.bytes, out.data_as<std::byte>());
+    return out;
+}
+
+std::vector<SampleShare> by_field(const StepCapsule& capsule, const BadTensor& first) {
+    const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
+    CapsuleStep step(capsule);
+    const Schema& schema = step.trainer().task().schema(true);
+    const BatchField& field = batch.fields.at(schema.index(first.name));
+    if (field.shape.rank() == 0 || field.shape[0] != batch.rows()) return {};
+    return by_rows(tensor_of_field(field), batch, first.micro_batch);
+}
+
+/// The tensor of this name in the step, computed with these settings.
+Tensor tensor_of(const StepCapsule& capsule, const RunConfig& config, const std::string& key) {
+    CapsuleStep step(capsule, config);
+    const auto trace = std::make_shared<NonfiniteTrace>(key);
+    step.trainer().attach(trace);
+    step.run();
+    return trace->kept();
+}
+
+std::vector<SampleShare> one_by_one(const StepCapsule& capsule, const BadTensor& first,
+                                    const std::string& key, double scale, std::int64_t count) {
+    const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
+    std::vector<SampleShare> out;
+    for (std::int64_t row = 0; row < count; ++row) {
+        const StepCapsule alone = with_scale(with_rows(capsule, first.micro_batch, {row}),
+                                             scale / static_cast<double>(batch.rows()));
+        std::string alone_key = key;
+        if (first.micro_batch != 0) {  // the only micro-batch is number 0
+            const std::string from = "|" + std::to_string(first.micro_batch) + "|";
+            const std::size_t at = key.find(from, key.find('|') + 1);
+            if (at == std::string::npos) return {};
+            alone_key.replace(at, from.size(), "|0|");
+        }
+        const Tensor tensor = tensor_of(alone, alone.config, alone_key);
+        if (!tensor.defined()) return {};
+        out.push_back(share_of(batch, first.micro_batch, row));
+        measure(tensor.values(), out.back());
+    }
+    return out;
+}
+
+void finish(SampleShares& shares) {
+    double sum = 0;
+    for (const SampleShare& each : shares.samples) sum += each.largest;
+    for (SampleShare& each : shares.samples) each.share = sum > 0 ? each.largest / sum : 0;
+    std::ranges::stable_sort(shares.samples, [](const SampleShare& a, const SampleShare& b) {
+        return std::pair(a.bad, a.share) > std::pair(b.bad, b.share);
+    });
+}
+
+SampleShares unknown_shares() {
+    return {{},
+            msg("The samples' shares are not known: the tensor does not come up when a sample is "
+                "computed alone.")};
+}
+
+SampleShares computed_alone(const StepCapsule& capsule, const BadTensor& first,
+                            const std::string& key, double scale, std::int64_t most) {
+    const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
+    if (!capsule.before.carried.empty() && first.micro_batch != 0) return unknown_shares();
+    const std::int64_t count = std::min(batch.rows(), most);
+    SampleShares out;
+    try {
+        out.samples = one_by_one(capsule, first, key, scale, count);
+    } catch (const Error& error) {
+        return {{}, error.message()};
+    }
+    if (out.samples.empty()) return unknown_shares();
+    finish(out);
+    out.note = msg("Each sample computed alone, weighted as in the batch: {} of {} samples.", count,
+                   batch.rows());
+    return out;
+}
+
+}  // namespace
+
+SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& trace, double scale,
+                           std::int64_t most) {
+    const auto first = trace.first();
+    if (!first || first->stage == SkipStage::state || first->stage == SkipStage::update)
+        return {{}, msg("The fault does not come from the batch.")};
+    SampleShares out;
+    if (first->stage == SkipStage::batch) {
+        out.samples = by_field(capsule, *first);
+        out.note = msg("Non-finite values of the field by sample.");
+        finish(out);
+        return out;
+    }
+    const std::string key = trace.first_key();
+    if (key.empty()) return unknown_shares();
+    const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first->micro_batch));
+    const auto& shape = first->tensor.shape;
+    // A weight's gradient may by chance have as many rows as the batch.
+    const bool is_like_a_weight = std::ranges::any_of(
+        capsule.before.weights,
+        [&](const auto& weight) { return std::ranges::equal(weight.second.shape(), shape); });
+    if (shape.empty() || shape.front() != batch.rows() || is_like_a_weight)
+        return computed_alone(capsule, *first, key, scale, most);
+    const Tensor tensor = tensor_of(capsule, capsule.config, key);
+    if (!tensor.defined()) return unknown_shares();
+    out.samples = by_rows(tensor, batch, first->micro_batch);
+    take_magnitudes(out.samples, tensor_of(capsule, fp32_config(capsule.config), key), batch);
+    out.note = msg("Each row of the tensor belongs to one sample.");
+    finish(out);
+    return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+
+#include "engine/skip_report.h"
+#include "train/step_capsule.h"
+
+namespace engine {
+
+struct ExaminationOptions {
+    bool samples = true;  ///< compute the samples' shares
+    std::int64_t most_samples = 256;
+    /// Called between parts; may throw to give up.
+    std::function<void(const Message&)> progress = [](const Message&) {};
+};
+
+/// Computes a step again with a check after every operation, and in FP32, and says why it was
+/// skipped or came out non-finite. A function of the capsule alone. What the step that made a
+/// damaged state was, and the run's name, are the caller's. Throws Error.
+SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& options = {});
+
+}  // namespace engine

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include "engine/skip_report.h"
+
+namespace engine {
+
+/// The reports that a run's folder keeps, skips/STEP.json, by step. Damaged ones are left out.
+std::map<std::int64_t, SkipReport> read_skip_reports(const std::filesystem::path& run_folder);
+/// Throws Error(io).
+void write_skip_report(const std::filesystem::path& run_folder, const SkipReport& report);
+
+}  // namespace engine

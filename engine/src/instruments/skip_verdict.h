@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/skip_report.h"
+#include "instruments/nonfinite_trace.h"
+
+namespace engine {
+
+/// What the replays of a step showed.
+struct StepEvidence {
+    const NonfiniteTrace& trace;  ///< of the step as it was
+    double scale = 1;             ///< the loss scale; 1: none
+    bool has_scaler = false;
+    bool shadow_is_finite = true;  ///< loss and gradients of the shadow
+    const std::vector<StepTrial>& ladder;
+    double largest_in_f32 = 0;  ///< BadTensor::largest_in_f32 of the first tensor
+};
+
+/// The six tests in their order; at most one of them is found.
+std::vector<SkipTest> skip_tests(const StepEvidence& evidence);
+/// The cause that the tests found; unknown: none.
+SkipCause cause_of(const std::vector<SkipTest>& tests);
+/// What to do about it, in one sentence.
+Message advice_for(SkipCause cause, const SkipReport& report);
+
+}  // namespace engine

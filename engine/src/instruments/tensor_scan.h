@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/tensor.h"
+#include "engine/skip_report.h"
+
+namespace engine {
+
+/// Largest magnitude of a floating tensor, dense or sparse; inf or NaN if a value is. Waits for the
+/// device.
+double largest_magnitude(const Tensor& x);
+TensorGlance glance(const Tensor& x);
+/// The stored values of a sparse tensor; a dense one as it is.
+Tensor stored_values(const Tensor& x);
+/// Counts of the non-finite values, and index and value of the first one in row-major order, into
+/// `out`. Of a sparse tensor those that it stores.
+void find_bad(const Tensor& x, BadTensor& out);
+
+}  // namespace engine
