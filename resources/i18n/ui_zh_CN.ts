@@ -449,6 +449,10 @@
             <source>X-ray</source>
             <translation>X 光</translation>
         </message>
+        <message>
+            <source>Skips</source>
+            <translation>跳过</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -4472,6 +4476,240 @@ started %7</source>
         <message>
             <source>all of %1</source>
             <translation>%1 的全部算子</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ChainPlot</name>
+        <message>
+            <source>Largest values by layer</source>
+            <translation>各层的最大值</translation>
+        </message>
+        <message>
+            <source>FP16 ends at 65,504</source>
+            <translation>FP16 上限 65,504</translation>
+        </message>
+        <message>
+            <source>(the model)</source>
+            <translation>（整个模型）</translation>
+        </message>
+        <message>
+            <source>%1: largest %2, in FP32 %3; of its parameters&apos; gradients %4, in FP32 %5</source>
+            <translation>%1：最大 %2，FP32 中为 %3；其参数梯度最大 %4，FP32 中为 %5</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SkipsPage</name>
+        <message>
+            <source>not examined yet</source>
+            <translation>尚未检查</translation>
+        </message>
+        <message>
+            <source>not finite, and nothing skipped it</source>
+            <translation>非有限值，且未被跳过</translation>
+        </message>
+        <message>
+            <source>%1: passes, loss %2, gradient norm %3</source>
+            <translation>%1：通过，损失 %2，梯度范数 %3</translation>
+        </message>
+        <message>
+            <source>%1: not finite</source>
+            <translation>%1：非有限值</translation>
+        </message>
+        <message>
+            <source>one number</source>
+            <translation>单个数</translation>
+        </message>
+        <message>
+            <source>Examine this step</source>
+            <translation>检查本步</translation>
+        </message>
+        <message>
+            <source>Computes the step again from the newest checkpoint before it, with a check after every operation (R). Training waits for it; nothing of the run changes.</source>
+            <translation>从该步之前最近的检查点重新计算，并在每个算子之后检查（R）。训练会等待其完成；运行本身不受影响。</translation>
+        </message>
+        <message>
+            <source>Save as capsule…</source>
+            <translation>保存为胶囊…</translation>
+        </message>
+        <message>
+            <source>One file with all that it takes to compute the step again elsewhere: weights, optimizer, scaler, batch and settings (K)</source>
+            <translation>一个文件，包含在别处重新计算该步所需的一切：权重、优化器、缩放器、批次和设置（K）</translation>
+        </message>
+        <message>
+            <source>Skipped steps</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>as computed again</source>
+            <translation>重新计算</translation>
+        </message>
+        <message>
+            <source>At another scale</source>
+            <translation>换一个缩放</translation>
+        </message>
+        <message>
+            <source>At half the scale</source>
+            <translation>缩放减半</translation>
+        </message>
+        <message>
+            <source>In FP32</source>
+            <translation>以 FP32 计算</translation>
+        </message>
+        <message>
+            <source>Without the selected sample</source>
+            <translation>去掉所选样本</translation>
+        </message>
+        <message>
+            <source>First non-finite tensor</source>
+            <translation>第一个非有限张量</translation>
+        </message>
+        <message>
+            <source>Batch</source>
+            <translation>批次</translation>
+        </message>
+        <message>
+            <source>Samples, largest share first</source>
+            <translation>样本，按占比从大到小</translation>
+        </message>
+        <message>
+            <source>Start a run, or open one with skipped steps.</source>
+            <translation>开始一次运行，或打开一个有跳过步的运行。</translation>
+        </message>
+        <message>
+            <source>No skipped steps in %1.</source>
+            <translation>%1 步中没有跳过。</translation>
+        </message>
+        <message>
+            <source>%1 of %2 steps, %3; %4 clean steps since the last.</source>
+            <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
+        </message>
+        <message>
+            <source>Sample %1 is among the suspects of %2 of them.</source>
+            <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
+        </message>
+        <message>
+            <source>Step %1 was skipped at %2.</source>
+            <translation>第 %1 步在缩放 %2 下被跳过。</translation>
+        </message>
+        <message>
+            <source>Step %1 was not finite.</source>
+            <translation>第 %1 步为非有限值。</translation>
+        </message>
+        <message>
+            <source>Examine it to see which tensor broke first, and why.</source>
+            <translation>检查它以了解哪个张量最先出错及其原因。</translation>
+        </message>
+        <message>
+            <source>No skipped step</source>
+            <translation>没有跳过的步</translation>
+        </message>
+        <message>
+            <source>Forward pass</source>
+            <translation>前向传播</translation>
+        </message>
+        <message>
+            <source>Backward pass</source>
+            <translation>反向传播</translation>
+        </message>
+        <message>
+            <source>largest output of each layer, in execution order</source>
+            <translation>各层的最大输出，按执行顺序</translation>
+        </message>
+        <message>
+            <source>largest gradient of each layer × %1, in execution order</source>
+            <translation>各层的最大梯度 × %1，按执行顺序</translation>
+        </message>
+        <message>
+            <source>by the FP32 gradients any scale up to %1 passes</source>
+            <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
+        </message>
+        <message>
+            <source>Examine the step to see which scales pass.</source>
+            <translation>检查本步以了解哪些缩放可以通过。</translation>
+        </message>
+        <message>
+            <source>tensor</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>outside modules</source>
+            <translation>模块之外</translation>
+        </message>
+        <message>
+            <source>name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>made by</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>%1, operation %2 of %3</source>
+            <translation>%1，第 %2 / %3 个算子</translation>
+        </message>
+        <message>
+            <source>stage</source>
+            <translation>阶段</translation>
+        </message>
+        <message>
+            <source>type</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>shape</source>
+            <translation>形状</translation>
+        </message>
+        <message>
+            <source>bad</source>
+            <translation>异常</translation>
+        </message>
+        <message>
+            <source>%1 inf, %2 NaN of %3</source>
+            <translation>%3 个中 %1 个 inf、%2 个 NaN</translation>
+        </message>
+        <message>
+            <source>first</source>
+            <translation>第一个</translation>
+        </message>
+        <message>
+            <source>input %1</source>
+            <translation>输入 %1</translation>
+        </message>
+        <message>
+            <source>%1, %2, largest %3</source>
+            <translation>%1，%2，最大 %3</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 bad values · %3</source>
+            <translation>样本 %1 · %2 个异常值 · %3</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 · largest %3</source>
+            <translation>样本 %1 · %2 · 最大 %3</translation>
+        </message>
+        <message>
+            <source>Examine it again</source>
+            <translation>再次检查</translation>
+        </message>
+        <message>
+            <source>Computing the step again…</source>
+            <translation>正在重新计算该步…</translation>
+        </message>
+        <message>
+            <source>computed again with a check after each of %1 operations, on %2</source>
+            <translation>已重新计算，在 %1 个算子之后逐一检查，设备 %2</translation>
+        </message>
+        <message>
+            <source>Save as capsule</source>
+            <translation>保存为胶囊</translation>
+        </message>
+        <message>
+            <source>Capsules (*.safetensors)</source>
+            <translation>胶囊 (*.safetensors)</translation>
         </message>
     </context>
 </TS>

@@ -11,6 +11,7 @@ using namespace Qt::StringLiterals;
     PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage, false)      \
     PAGE("microscope", QT_TRANSLATE_NOOP("Pages", "Microscope"), makeMicroscopePage, true) \
     PAGE("xray", QT_TRANSLATE_NOOP("Pages", "X-ray"), makeXrayPage, false)                 \
+    PAGE("skips", QT_TRANSLATE_NOOP("Pages", "Skips"), makeSkipsPage, true)                \
     PAGE("twin", QT_TRANSLATE_NOOP("Pages", "Twin"), makeTwinPage, false)                  \
     PAGE("queue", QT_TRANSLATE_NOOP("Pages", "Queue"), makeQueuePage, false)               \
     PAGE("runs", QT_TRANSLATE_NOOP("Pages", "Runs"), makeRunsPage, false)                  \

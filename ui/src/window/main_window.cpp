@@ -48,6 +48,8 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
     connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
     connect(context_.commands, &Commands::pageWanted, pages_, &PageStack::showPage);
+    if (chooser_ != nullptr)
+        connect(chooser_, &StepChooser::skipOpened, this, [this] { pages_->showPage(u"skips"_s); });
     connect(context_.commands, &Commands::settingsWanted, this, &MainWindow::focusSettings);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();

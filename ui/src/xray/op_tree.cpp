@@ -66,10 +66,10 @@ void OpTree::show(const engine::Xray* trace) {
     endResetModel();
 }
 
-void OpTree::setFilter(const QString& words, const QString& rule) {
+void OpTree::setFilter(const QString& words, const QString& ruleName) {
     beginResetModel();
     words_ = words;
-    rule_ = rule;
+    rule_ = ruleName;
     build();
     endResetModel();
 }

@@ -26,7 +26,7 @@ public:
     /// The trace must outlive this model, or be replaced before it goes; null: nothing.
     void show(const engine::Xray* trace);
     /// Words that module, operation, types or rule hold, and a rule; empty: all.
-    void setFilter(const QString& words, const QString& rule);
+    void setFilter(const QString& words, const QString& ruleName);
     /// The operation of an index; null for a pass or a group.
     const engine::XrayOp* op(const QModelIndex& index) const;
     /// The module that a group stands for, or an operation belongs to.

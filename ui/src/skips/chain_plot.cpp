@@ -1,0 +1,136 @@
+#include "skips/chain_plot.h"
+
+#include <QHelpEvent>
+#include <QToolTip>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::ChainLink;
+
+namespace {
+
+constexpr int labelColumn = 48;
+constexpr double limit = 65504;
+constexpr int highest = 20, lowest = -24;  // exponents of the axis
+
+}  // namespace
+
+ChainPlot::ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    setFont(Theme::caption());
+    setAccessibleName(tr("Largest values by layer"));
+    connect(model_, &SkipsModel::stepChanged, this, qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+QSize ChainPlot::sizeHint() const { return {600, 240}; }
+QSize ChainPlot::minimumSizeHint() const { return {260, 140}; }
+
+void ChainPlot::showF32(bool f32) {
+    f32_ = f32;
+    update();
+}
+
+QRectF ChainPlot::plot() const {
+    return QRectF(labelColumn, 8, std::max(40, width() - labelColumn - size::inside),
+                  std::max(40, height() - 8 - 5 * fontMetrics().height()));
+}
+
+double ChainPlot::valueOf(const ChainLink& link) const {
+    const double weights = f32_ ? link.weights_in_f32 : link.weights;
+    const double outputs = f32_ ? link.largest_in_f32 : link.largest;
+    if (std::isnan(weights)) return outputs;
+    return std::isnan(outputs) ? weights : std::max(weights, outputs);
+}
+
+int ChainPlot::at(double x) const {
+    const auto* report = model_->report();
+    if (report == nullptr || report->chain.empty() || x < plot().left()) return -1;
+    const auto count = static_cast<int>(report->chain.size());
+    const int index = static_cast<int>((x - plot().left()) / plot().width() * count);
+    return index < count ? index : -1;
+}
+
+void ChainPlot::paintEvent(QPaintEvent*) {
+    const auto* report = model_->report();
+    if (report == nullptr || report->chain.empty()) {
+        paintEmpty(this, *theme_, {});
+        return;
+    }
+    const Tokens& t = theme_->tokens();
+    const QColor run = model_->track() ? theme_->precision(model_->track()->precision()) : t.accent;
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int line = fontMetrics().height();
+    const auto y = [&](double exponent) {
+        const double share =
+            (std::clamp(exponent, static_cast<double>(lowest), static_cast<double>(highest)) -
+             lowest) /
+            (highest - lowest);
+        return plot().bottom() - share * plot().height();
+    };
+    const double ceiling = y(std::log2(limit));
+    painter.fillRect(QRectF(plot().left(), plot().top(), plot().width(), ceiling - plot().top()),
+                     blend(t.panel, t.bad, 0.11));
+    for (int e = -24; e <= 16; e += 8) {
+        painter.setPen(t.grid);
+        painter.drawLine(QPointF(plot().left(), y(e)), QPointF(plot().right(), y(e)));
+        painter.setPen(t.dim);
+        painter.drawText(QRectF(0, y(e) - line / 2.0, labelColumn - 6, line),
+                         Qt::AlignRight | Qt::AlignVCenter, u"2"_s + superscript(e));
+    }
+    painter.setPen(QPen(t.bad, 1.4));
+    painter.drawLine(QPointF(plot().left(), ceiling), QPointF(plot().right(), ceiling));
+    painter.drawText(QPointF(plot().left() + 4, ceiling - 4), tr("FP16 ends at 65,504"));
+    const double step = plot().width() / static_cast<double>(report->chain.size());
+    const std::string bad = report->first ? report->first->module : std::string();
+    double named = -100;
+    for (std::size_t i = 0; i < report->chain.size(); ++i) {
+        const ChainLink& link = report->chain[i];
+        const double value = valueOf(link);
+        const bool over = !std::isfinite(value) || value > limit;
+        const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
+        const double left = plot().left() + static_cast<double>(i) * step;
+        const bool first = !bad.empty() && link.module == bad;
+        if (value != 0) {
+            painter.fillRect(QRectF(left + step * 0.15, top, step * 0.7, plot().bottom() - top),
+                             over ? t.bad : blend(t.panel, run, 0.55));
+        }
+        if (!first && left - named < line + 2) continue;
+        named = left;
+        painter.save();
+        painter.translate(left + step / 2, plot().bottom() + 6);
+        painter.rotate(-40);
+        painter.setPen(first ? t.bad : t.dim);
+        const QString name =
+            link.module.empty() ? tr("(the model)") : QString::fromStdString(link.module);
+        painter.drawText(QRectF(-110, -2, 110, line), Qt::AlignRight,
+                         fontMetrics().elidedText(name, Qt::ElideLeft, 110));
+        painter.restore();
+    }
+}
+
+bool ChainPlot::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+    auto* help = static_cast<QHelpEvent*>(event);
+    const int index = at(help->pos().x());
+    if (index < 0) return true;
+    const ChainLink& link = model_->report()->chain[static_cast<std::size_t>(index)];
+    QToolTip::showText(
+        help->globalPos(),
+        tr("%1: largest %2, in FP32 %3; of its parameters' gradients %4, in FP32 %5")
+            .arg(QString::fromStdString(link.module), significant(link.largest),
+                 measured(link.largest_in_f32, significant), significant(link.weights),
+                 measured(link.weights_in_f32, significant)),
+        this);
+    return true;
+}
+
+}  // namespace ui

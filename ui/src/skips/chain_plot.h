@@ -1,0 +1,36 @@
+#pragma once
+
+#include <QWidget>
+
+#include "skips/skips_model.h"
+
+namespace ui {
+
+class Theme;
+
+/// The largest gradient of each layer in the order of the backward pass (of a forward fault, the
+/// largest output in the order of the forward pass) against the limit of FP16. GUI thread.
+class ChainPlot final : public QWidget {
+    Q_OBJECT
+public:
+    ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
+    /// As computed again, or in FP32.
+    void showF32(bool f32);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    QRectF plot() const;
+    double valueOf(const engine::ChainLink& link) const;
+    int at(double x) const;
+
+    const Theme* theme_;
+    SkipsModel* model_;
+    bool f32_ = false;
+};
+
+}  // namespace ui

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <QFormLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSplitter>
+#include <QWidget>
+
+#include "skips/skips_model.h"
+#include "view/context.h"
+
+namespace ui {
+
+class Card;
+class ElidedLabel;
+
+/// Why was this step skipped, and where did the number break? The run's skipped steps, the verdict
+/// on one with its tests, the chain of layers, the first non-finite tensor, the scales that would
+/// have passed, and the samples of the batch.
+class SkipsPage final : public QWidget {
+    Q_OBJECT
+public:
+    explicit SkipsPage(const Context& context, QWidget* parent = nullptr);
+
+private:
+    QLayout* makeBar();
+    Card* makeList();
+    QWidget* makeReport();
+    Card* makeLadder();
+    QWidget* makeDetails();
+    void showList();
+    void showStep();
+    void showTests();
+    void showLadder();
+    void showTensor();
+    void showSamples();
+    void refreshState();
+    void saveCapsule();
+    void addFact(QFormLayout* form, const QString& name, const QString& value);
+
+    Context context_;
+    SkipsModel* model_;
+    QPushButton* examine_;
+    QPushButton* capsule_;
+    ElidedLabel* state_;
+    QListWidget* list_;
+    QLabel* summary_;
+    QLabel* headline_;
+    QLabel* advice_;
+    QLabel* tests_;
+    Card* chain_;
+    QLabel* ladder_;
+    QLabel* trial_;
+    QFormLayout* tensor_;
+    QListWidget* samples_;
+    QLabel* samplesNote_;
+    bool filling_ = false;
+};
+
+}  // namespace ui
