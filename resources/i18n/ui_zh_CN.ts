@@ -3771,6 +3771,18 @@ started %7</source>
             <source>step × exponent</source>
             <translation>步 × 指数</translation>
         </message>
+        <message>
+            <source>Shadow pass now</source>
+            <translation>立即影子计算</translation>
+        </message>
+        <message>
+            <source>Computes this step again in FP32, with the same weights, batch and masks, to show what FP16 rounded to zero (P). Training waits for it.</source>
+            <translation>以相同的权重、批次和掩码用 FP32 重新计算本步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成。</translation>
+        </message>
+        <message>
+            <source>Computing the step in FP32…</source>
+            <translation>正在以 FP32 计算该步…</translation>
+        </message>
     </context>
     <context>
         <name>ui::ExponentPlot</name>
@@ -4290,6 +4302,18 @@ started %7</source>
         <message>
             <source>output</source>
             <translation>输出</translation>
+        </message>
+        <message>
+            <source>1 cast</source>
+            <translation>1 次转换</translation>
+        </message>
+        <message>
+            <source>%1 casts</source>
+            <translation>%1 次转换</translation>
+        </message>
+        <message>
+            <source>%1  ·  1 op</source>
+            <translation>%1  ·  1 个算子</translation>
         </message>
     </context>
     <context>

@@ -9,10 +9,13 @@
 #include "microscope/microscope_page.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
+#include "panels/step_chooser.h"
+#include "skips/skips_page.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
 #include "window_fixture.h"
+#include "xray/xray_page.h"
 
 namespace ui {
 namespace {
@@ -33,9 +36,7 @@ struct InstrumentPages : WindowFixture {
         config.instruments.histograms_every = every;
         return config;
     }
-    void load(std::int64_t every) {
-        settings.load(config(every), {u"fp32"_s, u"amp-fp16"_s});
-    }
+    void load(std::int64_t every) { settings.load(config(every), {u"fp32"_s, u"amp-fp16"_s}); }
     void show(const QString& page) {
         window->findChild<PageStack*>()->showPage(page);
         QTest::qWait(50);
@@ -44,8 +45,9 @@ struct InstrumentPages : WindowFixture {
         return QTest::qWaitFor(
             [&] {
                 const auto tracks = feed.tracks();
-                return !tracks.empty() &&
-                       std::ranges::all_of(tracks, [](const auto& track) { return track->done(); });
+                return !tracks.empty() && std::ranges::all_of(tracks, [](const auto& track) {
+                    return track->done().has_value();
+                });
             },
             60'000);
     }
@@ -109,6 +111,90 @@ TEST_F(InstrumentPages, DraggingTheHandleSlidesTheGradients) {
     EXPECT_FALSE(model->isDragged());
 }
 
+/// Of a run without histograms, too.
+TEST_F(InstrumentPages, TheShadowPassShowsTrueGradients) {
+    load(0);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"microscope"_s);
+    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    link.select(7, feed.tracks()[0]);
+    model->computeShadow();
+    EXPECT_TRUE(model->busy());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    EXPECT_EQ(model->problem(), QString());
+    ASSERT_TRUE(model->sample());
+    EXPECT_TRUE(model->shadowShown());
+    EXPECT_EQ(model->sample()->step, 7);
+    EXPECT_EQ(model->layers().size(), 5U);
+}
+
+TEST_F(InstrumentPages, TheXrayPageTracesAStepAndTriesAForcedType) {
+    load(0);
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"xray"_s);
+    auto* model = part<XrayPage>()->findChild<XrayModel*>();
+    auto* tree = part<XrayPage>()->findChild<OpTree*>();
+    EXPECT_EQ(tree->rowCount(), 0);
+    link.select(3, feed.tracks()[0]);
+    model->traceStep();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(model->trace()) << model->problem().toStdString();
+    EXPECT_EQ(model->trace()->step, 3);
+    EXPECT_EQ(tree->rowCount(), 3) << "forward, backward, optimizer";
+    int ops = 0;
+    for (int pass = 0; pass < 3; ++pass) {
+        const QModelIndex parent = tree->index(pass, 0);
+        for (int group = 0; group < tree->rowCount(parent); ++group)
+            ops += tree->rowCount(tree->index(group, 0, parent));
+    }
+    EXPECT_EQ(ops, static_cast<int>(model->trace()->ops.size()));
+    tree->setFilter(u"conv2d"_s, {});
+    EXPECT_EQ(tree->rowCount(tree->index(0, 0)), 2) << "convolutions of the forward pass";
+    model->tryForced("conv1", engine::ForcedType::fp32);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(model->experiment()) << model->problem().toStdString();
+    EXPECT_LT(model->experiment()->after.gradient_error,
+              model->experiment()->before.gradient_error * 1.5);
+    model->keep();
+    EXPECT_EQ(settings.config().precision.force.at("conv1"), engine::ForcedType::fp32);
+}
+
+TEST_F(InstrumentPages, TheSkipsPageExaminesASkip) {
+    engine::RunConfig overflowing = config(0);
+    overflowing.scaler.init_scale = 0x1p30;
+    overflowing.precision.preset = "amp-fp16";
+    settings.load(engine::completed(overflowing));
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"skips"_s);
+    auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->skips().list.empty(); }, 30'000));
+    const auto last = feed.tracks()[0]->latest();
+    EXPECT_EQ(std::ssize(model->skips().list), last.step - last.updates);
+    link.select(1, feed.tracks()[0]);
+    ASSERT_NE(model->step(), nullptr);
+    EXPECT_EQ(model->step()->step, 1);
+    EXPECT_EQ(model->report(), nullptr);
+    model->examine();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_NE(model->report(), nullptr) << model->problem().toStdString();
+    EXPECT_EQ(model->report()->cause, engine::SkipCause::scale_too_large);
+    EXPECT_EQ(model->report()->tests.size(), 6U);
+}
+
+TEST_F(InstrumentPages, AClickOnASkipOpensIt) {
+    engine::RunConfig overflowing = config(0);
+    overflowing.scaler.init_scale = 0x1p30;
+    overflowing.precision.preset = "amp-fp16";
+    settings.load(engine::completed(overflowing));
+    commands.start();
+    ASSERT_TRUE(ends());
+    emit part<StepChooser>()->skipOpened(1);
+    EXPECT_EQ(part<PageStack>()->currentWidget(), part<SkipsPage>());
+}
+
 TEST_F(InstrumentPages, APageWithoutDataSaysWhatToDo) {
     load(0);
     commands.start();
@@ -153,7 +239,7 @@ TEST_F(InstrumentPages, FitIntoANarrowWindow) {
     load(5);
     commands.compare();
     ASSERT_TRUE(ends());
-    for (const QString& page : {u"training"_s, u"microscope"_s, u"twin"_s}) {
+    for (const QString& page : {u"training"_s, u"microscope"_s, u"xray"_s, u"skips"_s, u"twin"_s}) {
         show(page);
         EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.toStdString();
     }

@@ -59,6 +59,7 @@ TEST(Format, WritesTimesAndSizes) {
     EXPECT_EQ(duration(19.4), u"0:19"_s);
     EXPECT_EQ(duration(3723), u"1:02:03"_s);
     EXPECT_EQ(duration(std::numeric_limits<double>::infinity()), u"–"_s);
+    EXPECT_EQ(bytes(8), u"8 B"_s);
     EXPECT_EQ(bytes(61'000'000), u"61.0 MB"_s);
     EXPECT_EQ(bytes(24'000'000'000), u"24.0 GB"_s);
     EXPECT_EQ(milliseconds(9.72), u"9.72 ms"_s);

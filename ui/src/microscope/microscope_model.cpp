@@ -1,8 +1,10 @@
 #include "microscope/microscope_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/error.h"
+#include "engine/microscope.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
@@ -34,6 +36,7 @@ void MicroscopeModel::clear() {
     reader_.reset();
     shown_.reset();
     sample_.reset();
+    shadows_.clear();
     layers_.clear();
     total_ = {};
     problem_.clear();
@@ -84,8 +87,18 @@ void MicroscopeModel::refreshFile() {
 }
 
 void MicroscopeModel::refreshSample() {
-    if (!reader_ || reader_->samples().empty()) return;
     const std::int64_t selected = context_.link->selected();
+    if (shadowWanted_) {
+        const auto own = shadows_.find(selected > 0 || !sample_ ? selected : sample_->step);
+        if (own != shadows_.end()) {
+            if (sample_ && *sample_ == own->second) return;
+            shown_.reset();
+            show(own->second);
+            emit contentChanged();
+            return;
+        }
+    }
+    if (!reader_ || reader_->samples().empty()) return;
     const std::int64_t step = selected > 0 ? selected : reader_->samples().back().step;
     auto wanted = reader_->nearest(step);
     if (shadowWanted_) {
@@ -101,17 +114,21 @@ void MicroscopeModel::refreshSample() {
 
 bool MicroscopeModel::readSample() {
     try {
-        sample_ = reader_->read(*shown_);
+        show(reader_->read(*shown_));
     } catch (const engine::Error& error) {
         problem_ = engineText(error.message());
         return false;
     }
+    return true;
+}
+
+void MicroscopeModel::show(engine::HistogramSample sample) {
+    sample_ = std::move(sample);
     layers_.clear();
     for (const auto& layer : sample_->layers) {
         if (layer.kind == kind_) layers_.push_back(&layer);
     }
     total_ = sample_->total(kind_);
-    return true;
 }
 
 QString MicroscopeModel::emptiness() const {
@@ -133,14 +150,56 @@ void MicroscopeModel::setKind(HistogramKind kind) {
     dragged_ = 0;
     drift_ = {};
     driftSamples_ = 0;
-    if (shown_) readSample();
+    if (shown_)
+        readSample();
+    else if (sample_)
+        show(*std::exchange(sample_, std::nullopt));
     emit contentChanged();
 }
 
 bool MicroscopeModel::hasShadow() const {
-    if (!reader_ || !sample_) return false;
+    if (!sample_) return false;
+    if (shadows_.contains(sample_->step)) return true;
+    if (!reader_) return false;
     const auto found = reader_->nearest(sample_->step, /*shadow=*/true);
     return found && reader_->samples()[*found].step == sample_->step;
+}
+
+void MicroscopeModel::computeShadow() {
+    if (busy_ || folder_.empty() || track_->rows() == 0) return;
+    const std::int64_t selected = context_.link->selected();
+    const std::int64_t step = selected > 0 ? selected : sample_ ? sample_->step : track_->rows();
+    busy_ = true;
+    shadowProblem_.clear();
+    emit stateChanged();
+    struct Outcome {
+        std::optional<engine::HistogramSample> sample;
+        QString problem;
+    };
+    auto outcome = std::make_shared<Outcome>();
+    context_.feed->compute(
+        this,
+        [outcome, folder = folder_, step] {
+            try {
+                outcome->sample = engine::shadow_histograms(folder, step);
+            } catch (const engine::Error& error) {
+                outcome->problem = joined({engineText(error.message()), engineText(error.hint())});
+            } catch (const std::exception& error) {
+                outcome->problem = QString::fromUtf8(error.what());
+            }
+        },
+        [this, outcome, folder = folder_] {
+            busy_ = false;
+            shadowProblem_ = outcome->problem;
+            if (outcome->sample && folder == folder_) {
+                const std::int64_t computed = outcome->sample->step;
+                shadows_[computed] = std::move(*outcome->sample);
+                shadowWanted_ = true;
+                context_.link->select(computed, track_);
+                refreshSample();
+            }
+            emit stateChanged();
+        });
 }
 
 void MicroscopeModel::setShadowWanted(bool wanted) {

@@ -2,6 +2,7 @@
 
 #include <QObject>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -40,6 +41,12 @@ public:
     bool shadowShown() const { return sample_ && sample_->shadow; }
     void setShadowWanted(bool wanted);
     bool hasShadow() const;
+    /// Computes the selected step, or that of the sample on show, again in FP32, and shows it. The
+    /// experiment waits meanwhile.
+    void computeShadow();
+    bool busy() const { return busy_; }
+    /// Why the last shadow pass failed; empty if it did not.
+    const QString& problem() const { return shadowProblem_; }
 
     /// The sample on show; nothing without samples.
     const std::optional<engine::HistogramSample>& sample() const { return sample_; }
@@ -75,6 +82,8 @@ signals:
     void layerChanged();
     void scaleDragged();
     void driftGrew();
+    /// A shadow pass begins or ends.
+    void stateChanged();
 
 private:
     void refreshTrack();
@@ -82,6 +91,7 @@ private:
     void refreshSample();
     void open();
     bool readSample();
+    void show(engine::HistogramSample sample);
     void growDrift();
     void clear();
 
@@ -92,6 +102,9 @@ private:
     QString problem_;
     engine::HistogramKind kind_ = engine::HistogramKind::gradients;
     bool shadowWanted_ = false;
+    std::map<std::int64_t, engine::HistogramSample> shadows_;  ///< computed here, by step
+    bool busy_ = false;
+    QString shadowProblem_;
     std::optional<std::size_t> shown_;  ///< index of the sample in the file
     std::optional<engine::HistogramSample> sample_;
     std::vector<const engine::LayerHistogram*> layers_;  ///< in sample_

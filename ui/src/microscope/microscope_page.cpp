@@ -1,7 +1,7 @@
 #include "microscope/microscope_page.h"
 
+#include <QAction>
 #include <QHBoxLayout>
-#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "feed/run_track.h"
@@ -12,6 +12,7 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -72,6 +73,7 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     column->addWidget(split_, 1);
     connect(model_, &MicroscopeModel::contentChanged, this, &MicroscopePage::refresh);
     connect(model_, &MicroscopeModel::layerChanged, this, &MicroscopePage::refresh);
+    connect(model_, &MicroscopeModel::stateChanged, this, &MicroscopePage::refresh);
     refresh();
 }
 
@@ -96,10 +98,22 @@ QLayout* MicroscopePage::makeBar() {
     row->addLayout(choices);
     connect(kinds_, &QButtonGroup::idClicked, this,
             [this](int id) { model_->setKind(allKinds[static_cast<std::size_t>(id)]); });
-    row->addStretch();
-    obtained_ = makeLabel({}, "dim", this);
+    obtained_ = new ElidedLabel(this);
+    obtained_->setProperty("role", u"dim"_s);
     obtained_->setFont(Theme::caption());
-    row->addWidget(obtained_);
+    obtained_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    row->addWidget(obtained_, 1);
+    shadow_ = new QPushButton(tr("Shadow pass now"), this);
+    shadow_->setToolTip(
+        tr("Computes this step again in FP32, with the same weights, batch and masks, to show what "
+           "FP16 rounded to zero (P). Training waits for it."));
+    row->addWidget(shadow_);
+    auto* key = new QAction(this);
+    key->setShortcut(QKeySequence(Qt::Key_P));
+    key->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    addAction(key);
+    connect(key, &QAction::triggered, shadow_, &QPushButton::click);
+    connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
     return row;
 }
 
@@ -152,6 +166,8 @@ Card* MicroscopePage::makeDrift() {
 }
 
 QString MicroscopePage::howObtained() const {
+    if (model_->busy()) return tr("Computing the step in FP32…");
+    if (!model_->problem().isEmpty()) return model_->problem();
     const auto& sample = model_->sample();
     if (!sample) return {};
     const std::int64_t every = model_->track()->config().instruments.histograms_every;
@@ -181,6 +197,7 @@ void MicroscopePage::refreshNote() {
 
 void MicroscopePage::refresh() {
     obtained_->setText(howObtained());
+    shadow_->setEnabled(!model_->busy() && model_->track() && model_->track()->rows() > 0);
     const auto* layer = model_->selectedLayer();
     if (layer != nullptr) {
         histogram_->setTitle(layer->layer.empty() ? tr("(the model)")

@@ -2,6 +2,7 @@
 
 #include <QButtonGroup>
 #include <QLabel>
+#include <QPushButton>
 #include <QSplitter>
 #include <QToolButton>
 #include <QWidget>
@@ -12,6 +13,7 @@
 namespace ui {
 
 class Card;
+class ElidedLabel;
 
 /// Which loss scale fits these gradients? Layers by exponent, one layer's histogram with a handle
 /// on the loss scale, what that does to the step, and the drift over the run.
@@ -36,7 +38,8 @@ private:
     Context context_;
     MicroscopeModel* model_;
     QButtonGroup* kinds_;
-    QLabel* obtained_;
+    ElidedLabel* obtained_;
+    QPushButton* shadow_;
     Card* layers_;
     Card* histogram_;
     Card* drift_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int labelColumn = 48;
 constexpr double limit = 65504;
-constexpr int highest = 20, lowest = -24;  // exponents of the axis
+constexpr int highest = 20;  // exponent at the top of the axis
 
 }  // namespace
 
@@ -79,7 +79,8 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     const double ceiling = y(std::log2(limit));
     painter.fillRect(QRectF(plot().left(), plot().top(), plot().width(), ceiling - plot().top()),
                      blend(t.panel, t.bad, 0.11));
-    for (int e = -24; e <= 16; e += 8) {
+    const int every = highest - lowest > 40 ? 8 : 4;
+    for (int e = static_cast<int>(lowest); e <= 16; e += every) {
         painter.setPen(t.grid);
         painter.drawLine(QPointF(plot().left(), y(e)), QPointF(plot().right(), y(e)));
         painter.setPen(t.dim);
@@ -88,10 +89,11 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     }
     painter.setPen(QPen(t.bad, 1.4));
     painter.drawLine(QPointF(plot().left(), ceiling), QPointF(plot().right(), ceiling));
-    painter.drawText(QPointF(plot().left() + 4, ceiling - 4), tr("FP16 ends at 65,504"));
     const double step = plot().width() / static_cast<double>(report->chain.size());
     const std::string bad = report->first ? report->first->module : std::string();
     double named = -100;
+    painter.drawText(QRectF(plot().left(), ceiling - line - 2, plot().width() - 4, line),
+                     Qt::AlignRight, tr("FP16 ends at 65,504"));
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
         const double value = valueOf(link);

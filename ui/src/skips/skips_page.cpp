@@ -225,6 +225,8 @@ QWidget* SkipsPage::makeDetails() {
     samples_ = new QListWidget(batch);
     samples_->setFrameShape(QFrame::NoFrame);
     samples_->setFont(Theme::caption());
+    samples_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    samples_->setTextElideMode(Qt::ElideRight);
     samples_->setAccessibleName(tr("Samples, largest share first"));
     batch->addBody(samplesNote_);
     batch->addBody(samples_, 1);

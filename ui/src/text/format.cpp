@@ -76,6 +76,7 @@ QString scaleLimit(double value) {
 }
 
 QString bytes(std::int64_t value) {
+    if (value < 1000) return count(value) + u" B"_s;
     const double mega = static_cast<double>(value) / 1e6;
     if (mega < 1) return significant(static_cast<double>(value) / 1e3) + u" KB"_s;
     if (mega < 10'000) return significant(mega) + u" MB"_s;

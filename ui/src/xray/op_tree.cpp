@@ -43,7 +43,8 @@ QString passTitle(XrayPass pass) {
 
 QString casted(std::int64_t casts, std::int64_t cached) {
     QStringList out;
-    if (casts > 0) out << OpTree::tr("%n cast(s)", nullptr, static_cast<int>(casts));
+    if (casts == 1) out << OpTree::tr("1 cast");
+    if (casts > 1) out << OpTree::tr("%1 casts").arg(count(casts));
     if (cached > 0) out << OpTree::tr("%1 from cache").arg(count(cached));
     return out.join(u" · "_s);
 }
@@ -129,7 +130,7 @@ void OpTree::build() {
         }
         const std::string part = groupOf(op.module);
         if (group < 0 || nodes_[static_cast<std::size_t>(group)].module != part) {
-            group = add(pass, part.empty() ? tr("(outside modules)") : plain(part));
+            group = add(pass, plain(part));
             nodes_[static_cast<std::size_t>(group)].module = part;
         }
         const int row = add(group, plain(op.op));
@@ -138,8 +139,24 @@ void OpTree::build() {
         addTo(group, op);
         addTo(pass, op);
     }
+    nameLooseGroups();
     for (const Node& node : nodes_) {
         if (node.parent >= 0) longest_ = std::max(longest_, node.us);
+    }
+}
+
+/// Operations outside all modules go by their names.
+void OpTree::nameLooseGroups() {
+    constexpr qsizetype most = 3;
+    for (Node& node : nodes_) {
+        if (node.op != nullptr || node.parent < 0 || !node.module.empty()) continue;
+        QStringList names;
+        for (const int child : node.children) {
+            const QString& name = nodes_[static_cast<std::size_t>(child)].title;
+            if (!names.contains(name)) names << name;
+        }
+        const bool more = names.size() > most;
+        node.title = names.mid(0, most).join(u", "_s) + (more ? u", …"_s : QString());
     }
 }
 
@@ -193,7 +210,8 @@ QString OpTree::text(const Node& node, int column) const {
     if (node.op != nullptr && (column == module || column == rule)) return opText(*node.op, column);
     switch (column) {
         case module:
-            return tr("%1  ·  %2 ops").arg(node.title, count(node.ops));
+            return node.ops == 1 ? tr("%1  ·  1 op").arg(node.title)
+                                 : tr("%1  ·  %2 ops").arg(node.title, count(node.ops));
         case rule: {
             QStringList parts;
             for (const auto& [name, number] : node.rules)

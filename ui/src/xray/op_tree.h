@@ -54,6 +54,7 @@ private:
     };
 
     void build();
+    void nameLooseGroups();
     bool passes(const engine::XrayOp& op) const;
     int add(int parent, const QString& title);
     void addTo(int node, const engine::XrayOp& op);

@@ -215,6 +215,7 @@ QWidget* XrayPage::makeTable() {
     view_->setFrameShape(QFrame::NoFrame);
     view_->setContextMenuPolicy(Qt::CustomContextMenu);
     view_->setAccessibleName(tr("Operations"));
+    view_->header()->setFont(Theme::caption());
     view_->header()->setStretchLastSection(false);
     view_->header()->setSectionResizeMode(OpTree::rule, QHeaderView::Stretch);
     for (const auto& [section, width] : {std::pair{OpTree::module, 250},
