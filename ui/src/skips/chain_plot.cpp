@@ -69,12 +69,15 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const int line = fontMetrics().height();
+    double lowest = 8;
+    for (const ChainLink& link : report->chain) {
+        const double exponent = std::log2(valueOf(link));
+        if (std::isfinite(exponent)) lowest = std::min(lowest, exponent);
+    }
+    lowest = std::max(-48.0, 4 * std::floor((lowest - 2) / 4));
     const auto y = [&](double exponent) {
-        const double share =
-            (std::clamp(exponent, static_cast<double>(lowest), static_cast<double>(highest)) -
-             lowest) /
-            (highest - lowest);
-        return plot().bottom() - share * plot().height();
+        const double inside = std::clamp(exponent, lowest, static_cast<double>(highest));
+        return plot().bottom() - (inside - lowest) / (highest - lowest) * plot().height();
     };
     const double ceiling = y(std::log2(limit));
     painter.fillRect(QRectF(plot().left(), plot().top(), plot().width(), ceiling - plot().top()),
