@@ -120,7 +120,7 @@ TEST_F(SettingsWindowTest, CountTheParametersForTheFileThatIsChosen) {
     settings.set(u"dataset.path"_s, file.fileName());
     EXPECT_EQ(note(), QString()) << "before it is read";
     ASSERT_TRUE(QTest::qWaitFor([&] { return !note().isEmpty(); }));
-    EXPECT_EQ(note(), u"51 parameters · 0.204 KB"_s);  // 3 * 10 + 10 + 10 + 1
+    EXPECT_EQ(note(), u"51 parameters · 204 B"_s);  // 3 * 10 + 10 + 10 + 1
     settings.set(u"dataset.path"_s, folder.filePath(u"none.csv"_s));
     EXPECT_EQ(note(), QString());
 }

@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 struct SweepFormTest : WindowFixture {
     SweepFormTest() {
-        window->findChild<PageStack*>()->row()->setCurrentIndex(1);
+        window->findChild<PageStack*>()->showPage(u"queue"_s);
         form = window->findChild<SweepForm*>();
         edits = form->findChildren<QLineEdit*>(Qt::FindDirectChildrenOnly);
         answer = form->findChild<QLabel*>(u"sweepAnswer"_s);

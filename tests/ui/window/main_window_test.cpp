@@ -122,6 +122,7 @@ TEST_F(WindowTest, ShowsAnErrorAboveTheHeadOfAPageWithoutAVerdict) {
     QTest::keyClick(window.get(), Qt::Key_Escape);
     QTest::qWait(50);
     EXPECT_EQ(top(), before);
+    QSettings().remove(u"window/page"_s);  // the next window begins with Training again
 }
 
 TEST_F(WindowTest, ShowsEveryTabOfThePlotsInASmallWindow) {

@@ -16,7 +16,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr double lostShare = 0.001;  // of the non-zero gradients, above which a step loses them
-constexpr double little = 2;         // bits of headroom that deserve a mark
+constexpr int leastWidth = 420, wholeWidth = 620;
+constexpr double little = 2;  // bits of headroom that deserve a mark
 
 QString share(double part, double all) {
     if (part == 0) return u"0"_s;
@@ -54,6 +55,7 @@ ScaleTable::ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* pare
         title->setAlignment(side | Qt::AlignVCenter);
         title->setToolTip(tips[column]);
         grid->addWidget(title, 0, column);
+        titles_[static_cast<std::size_t>(column)] = title;
         for (int row = 0; row < rows; ++row) {
             // The last column gives way in a narrow window.
             auto* label = column == outcome ? new ElidedLabel(this) : new QLabel(this);
@@ -69,6 +71,19 @@ ScaleTable::ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* pare
     connect(model_, &MicroscopeModel::layerChanged, this, &ScaleTable::refresh);
     connect(model_, &MicroscopeModel::scaleDragged, this, &ScaleTable::refresh);
     connect(theme_, &Theme::changed, this, &ScaleTable::refresh);
+    refresh();
+}
+
+QSize ScaleTable::minimumSizeHint() const {
+    return {leastWidth, QWidget::minimumSizeHint().height()};
+}
+
+void ScaleTable::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    if (narrow_ == (width() < wholeWidth)) return;
+    narrow_ = !narrow_;
+    for (const Column column : {subnormal, normal})
+        titles_[static_cast<std::size_t>(column)]->setVisible(!narrow_);
     refresh();
 }
 
@@ -133,7 +148,8 @@ void ScaleTable::refresh() {
         for (int column = 0; column < columns; ++column) {
             // Rows keep their place, so that the plot above does not jump while one drags.
             if (!shown) set(row, static_cast<Column>(column), scaled ? u" "_s : QString());
-            cell(row, static_cast<Column>(column))->setVisible(row == 0 || scaled);
+            const bool left_out = narrow_ && (column == subnormal || column == normal);
+            cell(row, static_cast<Column>(column))->setVisible(!left_out && (row == 0 || scaled));
         }
     }
     if (!scaled) return fill(0, tr("as stored"), model_->scale());

@@ -18,6 +18,11 @@ class ScaleTable final : public QWidget {
     Q_OBJECT
 public:
     ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
+    QSize minimumSizeHint() const override;
+
+protected:
+    /// A narrow table goes without the two columns that follow from the others.
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     enum Column { name, zero, subnormal, normal, overflow, up, down, outcome, columns };
@@ -38,6 +43,8 @@ private:
     const Theme* theme_;
     MicroscopeModel* model_;
     std::array<std::array<QLabel*, columns>, rows> cells_{};
+    std::array<QLabel*, columns> titles_{};
+    bool narrow_ = false;
 };
 
 }  // namespace ui

@@ -20,6 +20,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr int rowHeight = 24;
+
 QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
 
 /// Number of the run and its name on screen.
@@ -38,7 +40,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
       box_(new QWidget(this)),
       live_(new KeyButton(context.theme, tr("Live"), QKeySequence(Qt::Key_L), this)) {
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, size::grid);
+    row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
     run_->setObjectName(u"chip"_s);
     run_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
@@ -53,6 +55,10 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     row->addWidget(strip_, 1);
     row->addWidget(box_);
     row->addWidget(live_);
+    // No higher than the tabs beside it.
+    for (QWidget* each : {static_cast<QWidget*>(run_), static_cast<QWidget*>(strip_), box_,
+                          static_cast<QWidget*>(live_)})
+        each->setFixedHeight(rowHeight);
     auto* live = new QAction(this);
     live->setShortcut(QKeySequence(Qt::Key_L));
     addAction(live);

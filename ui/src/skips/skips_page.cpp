@@ -15,6 +15,7 @@
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
+#include "widgets/flow_layout.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -114,7 +115,7 @@ QLayout* SkipsPage::makeBar() {
 
 Card* SkipsPage::makeList() {
     auto* card = new Card(tr("Skipped steps"), this);
-    card->setMinimumWidth(190);
+    card->setMinimumWidth(150);
     list_ = new QListWidget(card);
     list_->setFrameShape(QFrame::NoFrame);
     list_->setAccessibleName(tr("Skipped steps"));
@@ -183,13 +184,12 @@ Card* SkipsPage::makeLadder() {
         card->addBody(label);
     }
     auto* buttons = new QWidget(card);
-    auto* row = new QHBoxLayout(buttons);
+    auto* row = new FlowLayout(buttons, size::grid + 2);
     row->setContentsMargins(size::inside, 0, size::inside, size::grid);
     auto* half = new QPushButton(tr("At half the scale"), buttons);
     auto* f32 = new QPushButton(tr("In FP32"), buttons);
     auto* without = new QPushButton(tr("Without the selected sample"), buttons);
     for (QPushButton* button : {half, f32, without}) row->addWidget(button);
-    row->addStretch();
     card->addBody(buttons);
     connect(half, &QPushButton::clicked, this, [this] {
         if (model_->step() != nullptr) model_->retry({.scale = model_->step()->loss_scale / 2});
@@ -205,7 +205,7 @@ Card* SkipsPage::makeLadder() {
 
 QWidget* SkipsPage::makeDetails() {
     auto* part = new QWidget(this);
-    part->setMinimumWidth(220);
+    part->setMinimumWidth(180);
     auto* column = new QVBoxLayout(part);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);

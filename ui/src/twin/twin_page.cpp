@@ -28,7 +28,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int sideBySide = 800;
-constexpr int tableWidth = 330;
+constexpr int tableWidth = 300;
 constexpr std::array<std::int64_t, 5> resyncChoices{0, 10, 100, 500, 1000};
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
+#include "widgets/flow_layout.h"
 #include "widgets/panel.h"
 #include "xray/op_delegate.h"
 #include "xray/timeline.h"
@@ -117,30 +118,28 @@ QWidget* XrayPage::makeTotals() {
         part->setSpacing(1);
         auto* title = makeLabel(titles[i], "dim", card);
         title->setFont(Theme::caption());
-        totals_[i] = makeLabel({}, nullptr, card);
+        totals_[i] = new ElidedLabel(card);
         totals_[i]->setFont(Theme::bold());
-        auto* note = new ElidedLabel(card);
-        note->setProperty("role", u"dim"_s);
-        note->setFont(Theme::caption());
-        notes_[i] = note;
+        notes_[i] = new ElidedLabel(card);
+        notes_[i]->setProperty("role", u"dim"_s);
+        notes_[i]->setFont(Theme::caption());
         part->addWidget(title);
         part->addWidget(totals_[i]);
-        part->addWidget(note);
+        part->addWidget(notes_[i]);
         row->addLayout(part, 1);
     }
     return card;
 }
 
 QLayout* XrayPage::makeFilter() {
-    auto* row = new QHBoxLayout;
+    auto* row = new FlowLayout(nullptr, size::grid + 2);
     row->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
-    row->setSpacing(size::grid + 2);
     filter_ = new QLineEdit(this);
     filter_->setPlaceholderText(tr("Filter: module, operation, type"));
     filter_->setAccessibleName(tr("Filter"));
     filter_->setClearButtonEnabled(true);
-    filter_->setMaximumWidth(260);
-    row->addWidget(filter_, 1);
+    filter_->setFixedWidth(240);
+    row->addWidget(filter_);
     rules_ = new QButtonGroup(this);
     rules_->setExclusive(false);
     for (const auto& [rule, title] : ruleChips()) {
@@ -152,7 +151,6 @@ QLayout* XrayPage::makeFilter() {
         rules_->addButton(chip);
         row->addWidget(chip);
     }
-    row->addStretch();
     const auto apply = [this] {
         const QAbstractButton* on = nullptr;
         for (const QAbstractButton* button : rules_->buttons()) {
@@ -251,9 +249,7 @@ void XrayPage::showTotals() {
     if (!model_->trace()) return;
     const Xray& trace = *model_->trace();
     const engine::XrayTotal all = engine::total(trace);
-    const auto note = [this](std::size_t i, const QString& text) {
-        static_cast<ElidedLabel*>(notes_[i])->setText(text);
-    };
+    const auto note = [this](std::size_t i, const QString& text) { notes_[i]->setText(text); };
     totals_[0]->setText(tr("%1 · %2 ops").arg(milliseconds(trace.step_ms), count(all.ops)));
     note(0, tr("%1 untraced").arg(milliseconds(trace.untraced_ms)));
     QStringList shares;

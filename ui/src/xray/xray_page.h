@@ -43,8 +43,8 @@ private:
     OpTree* tree_;
     QPushButton* trace_;
     ElidedLabel* state_;
-    std::array<QLabel*, 5> totals_{};
-    std::array<QLabel*, 5> notes_{};
+    std::array<ElidedLabel*, 5> totals_{};
+    std::array<ElidedLabel*, 5> notes_{};
     QWidget* experiment_ = nullptr;
     QLabel* conclusion_ = nullptr;
     QLineEdit* filter_ = nullptr;
