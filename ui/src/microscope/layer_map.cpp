@@ -124,7 +124,9 @@ void LayerMap::paintFoot(QPainter& painter) const {
     const double top = viewport()->height() - footHeight;
     painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
     painter.setPen(t.dim);
-    for (int e = -48; e <= 0; e += 16) {
+    const bool wide = axis().x(16) - axis().x(0) > 40;
+    const int stop = model_->isDragged() ? -16 : 0;  // where the note begins
+    for (int e = -48; e <= stop; e += wide ? 16 : 32) {
         painter.drawText(QRectF(axis().x(e) - 24, top, 48, footHeight), Qt::AlignCenter,
                          u"2"_s + superscript(e));
     }

@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowHeight = 24;
+constexpr int rowHeight = 22;
 
 QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
 
@@ -40,7 +40,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
       box_(new QWidget(this)),
       live_(new KeyButton(context.theme, tr("Live"), QKeySequence(Qt::Key_L), this)) {
     auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    row->setContentsMargins(0, 0, 0, 2);
     row->setSpacing(size::gap);
     run_->setObjectName(u"chip"_s);
     run_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

@@ -183,14 +183,17 @@ Card* SkipsPage::makeLadder() {
         label->setContentsMargins(size::inside, 2, size::inside, 2);
         card->addBody(label);
     }
-    auto* buttons = new QWidget(card);
+    auto* line = new QWidget(card);
+    auto* outer = new QHBoxLayout(line);
+    outer->setContentsMargins(size::inside, 0, size::inside, size::grid);
+    auto* buttons = new QWidget(line);
+    outer->addWidget(buttons);
     auto* row = new FlowLayout(buttons, size::grid + 2);
-    row->setContentsMargins(size::inside, 0, size::inside, size::grid);
     auto* half = new QPushButton(tr("At half the scale"), buttons);
     auto* f32 = new QPushButton(tr("In FP32"), buttons);
     auto* without = new QPushButton(tr("Without the selected sample"), buttons);
     for (QPushButton* button : {half, f32, without}) row->addWidget(button);
-    card->addBody(buttons);
+    card->addBody(line);
     connect(half, &QPushButton::clicked, this, [this] {
         if (model_->step() != nullptr) model_->retry({.scale = model_->step()->loss_scale / 2});
     });

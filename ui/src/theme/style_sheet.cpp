@@ -24,6 +24,7 @@ QMenu::separator { height: 1px; background: @line; margin: 4px 8px; }
 QToolBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 0; spacing: 0; }
 QToolBar[role="margin"] { background: transparent; border: none; }
 QToolTip { background: @panel; color: @text; border: 1px solid @line; padding: 4px; }
+QSplitter::handle { image: none; background: transparent; }
 QStatusBar { background: @panel; border-top: 1px solid @line; }
 QStatusBar::item { border: none; }
 )";

@@ -64,13 +64,17 @@ void Timeline::paintEvent(QPaintEvent*) {
                : which == XrayPass::backward ? tr("backward")
                                              : tr("optimizer");
     };
+    double named = 0;  // right end of the last name; a short pass between two goes without
     const auto name = [&](XrayPass which, double from, double to) {
         const QString text = tr("%1 %2").arg(nameOf(which), milliseconds((to - from) / 1000));
         painter.setPen(t.dim);
         const double left = xOf(from);
         const double wide = fontMetrics().horizontalAdvance(text) + 4;
         const double x = std::min(left, width() - size::inside - wide);
-        painter.drawText(QRectF(x, 4, wide, line), Qt::AlignLeft, text);
+        if (x >= named) {
+            painter.drawText(QRectF(x, 4, wide, line), Qt::AlignLeft, text);
+            named = x + wide;
+        }
         painter.setPen(t.line);
         painter.drawLine(QPointF(left, 4), QPointF(left, bottom));
     };

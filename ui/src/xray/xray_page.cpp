@@ -132,8 +132,11 @@ QWidget* XrayPage::makeTotals() {
 }
 
 QLayout* XrayPage::makeFilter() {
-    auto* row = new FlowLayout(nullptr, size::grid + 2);
-    row->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    auto* outer = new QHBoxLayout;
+    outer->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    auto* chips = new QWidget(this);
+    outer->addWidget(chips);
+    auto* row = new FlowLayout(chips, size::grid + 2);
     filter_ = new QLineEdit(this);
     filter_->setPlaceholderText(tr("Filter: module, operation, type"));
     filter_->setAccessibleName(tr("Filter"));
@@ -176,7 +179,7 @@ QLayout* XrayPage::makeFilter() {
     find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(find);
     connect(find, &QAction::triggered, filter_, qOverload<>(&QWidget::setFocus));
-    return row;
+    return outer;
 }
 
 QWidget* XrayPage::makeExperiment() {
