@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""What the histograms of the microscope cost: the time of training steps with instruments.histograms_every=10 beside the
+same steps without, in turns (plain, sampled, plain). Prints each round's ratio of sampled to plain and of plain to plain.
+
+    python3 tests/bench/histogram_bench.py --model resnet18 --data ../shared/data/cifar100-15k --rounds 15
+    python3 tests/bench/histogram_bench.py --model mlp --rounds 15
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+
+COMMON = ["checkpoint.at_end=false", "checkpoint.best=false", "checkpoint.every_minutes=0", "batch_size=32"]
+
+
+def settings(args):
+    """Settings of the run, and how many of its last steps are timed."""
+    if args.model == "mlp":
+        own = ["dataset.kind=spirals", "model.kind=mlp", "precision.preset=amp-fp16", "max_steps=20000", "epochs=100000"]
+        return COMMON + own, 19000
+    own = ["dataset.kind=cifar100", f"dataset.path={args.data}", "dataset.train_limit=2000", "dataset.test_limit=64",
+           f"model.kind={args.model}", "precision.preset=amp-bf16", "max_steps=21"]
+    return COMMON + own, 20
+
+
+def step_time(args, extra, home):
+    """Sum of step_ms over the timed steps."""
+    own, steps = settings(args)
+    command = [args.halftone, "train", "--json"]
+    for change in own + extra:
+        command += ["--set", change]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, XDG_DATA_HOME=home))
+    events = (json.loads(line) for line in out.stdout.splitlines())
+    times = [event["step_ms"] for event in events if event["event"] == "step"]
+    return sum(times[-steps:])
+
+
+def summary(values):
+    return f"{statistics.median(values):.4f} ({min(values):.4f} to {max(values):.4f})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--halftone", default="build/release/halftone")
+    parser.add_argument("--model", default="resnet18")
+    parser.add_argument("--data", default="../shared/data/cifar100-15k")
+    parser.add_argument("--rounds", type=int, default=15)
+    args = parser.parse_args()
+    sampled, plain = [], []
+    with tempfile.TemporaryDirectory() as home:
+        for number in range(args.rounds):
+            before = step_time(args, [], home)
+            kept = step_time(args, ["instruments.histograms_every=10"], home)
+            after = step_time(args, [], home)
+            sampled.append(2 * kept / (before + after))
+            plain.append(after / before)
+            print(f"round {number + 1}: {sampled[-1]:.4f}, plain again {plain[-1]:.4f}", flush=True)
+    print(f"{args.model}: sampled to plain {summary(sampled)}, plain to plain {summary(plain)}")
+
+
+if __name__ == "__main__":
+    main()
