@@ -25,7 +25,7 @@ RunConfig fp32_config(const RunConfig& config);
 StepCapsule with_scale(const StepCapsule& capsule, double scale);
 
 /// The step of the capsule with some rows of its batch alone, in this order, and the carried state
-/// of these streams. Throws Error(value) for a row that there is not, for none, and for a batch
+/// of these streams. Throws Error(value) for an out-of-range row, for no rows, and for a batch
 /// with a packed field, whose rows cannot be taken apart.
 StepCapsule with_rows(const StepCapsule& capsule, std::int64_t micro_batch,
                       const std::vector<std::int64_t>& rows);

@@ -15,7 +15,7 @@ namespace engine {
 class MixedPrecision {
 public:
     /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
-    /// of a module or operation that there is not.
+    /// of an unknown module or operation.
     MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
                    const Device& device);
 
