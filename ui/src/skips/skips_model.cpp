@@ -62,8 +62,9 @@ void SkipsModel::readList() {
         },
         [this, folder, skipped](std::optional<engine::SkipList> found) {
             reading_ = false;
-            if (folder != folder_ || !found) return;
-            known_ = skipped;
+            if (folder != folder_) return;
+            known_ = skipped;  // a record that cannot be read is not read again at every frame
+            if (!found) return;
             skips_ = std::move(*found);
             emit listChanged();
             emit stepChanged();
