@@ -5808,5 +5808,17 @@
             <source>{} is no format: use {}.</source>
             <translation>{} 不是数值格式：请用 {}。</translation>
         </message>
+    <message>
+        <source>The run has ended, so no step is to come.</source>
+        <translation>运行已结束，没有下一步了。</translation>
+    </message>
+    <message>
+        <source>The run has not started yet.</source>
+        <translation>运行尚未开始。</translation>
+    </message>
+    <message>
+        <source>The step cannot be copied: {}.</source>
+        <translation>无法复制该步：{}。</translation>
+    </message>
 </context>
 </TS>
