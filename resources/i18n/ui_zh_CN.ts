@@ -2194,6 +2194,14 @@ started %7</source>
             <source>Next larger or smaller value of the selected format</source>
             <translation>所选格式的下一较大值或较小值</translation>
         </message>
+        <message>
+            <source>In the Lab, under Numbers: F5</source>
+            <translation>实验室的“数字”中：F5</translation>
+        </message>
+        <message>
+            <source>Present: full screen, larger; PageDown and PageUp turn the parts, Esc ends</source>
+            <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
+        </message>
     </context>
     <context>
         <name>ui::HelpWindow</name>
@@ -4955,6 +4963,197 @@ started %7</source>
         <message>
             <source>Copied</source>
             <translation>已复制</translation>
+        </message>
+        <message>
+            <source>Present</source>
+            <translation>演示</translation>
+        </message>
+        <message>
+            <source>Full screen, in larger type; PageDown and PageUp turn the parts (F5)</source>
+            <translation>全屏、大字号；用 PageDown 和 PageUp 翻页 (F5)</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::CalculatorModel</name>
+        <message>
+            <source>n is a whole number from 0 to %1.</source>
+            <translation>n 是 0 到 %1 之间的整数。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::CalculatorTable</name>
+        <message>
+            <source>Results in each format</source>
+            <translation>各格式的结果</translation>
+        </message>
+        <message>
+            <source>%1 stored as</source>
+            <translation>%1 存储为</translation>
+        </message>
+        <message>
+            <source>same-type accumulator</source>
+            <translation>同类型累加器</translation>
+        </message>
+        <message>
+            <source>stalls after</source>
+            <translation>停滞于</translation>
+        </message>
+        <message>
+            <source>%1 accumulator</source>
+            <translation>%1 累加器</translation>
+        </message>
+        <message>
+            <source>a stored as</source>
+            <translation>a 存储为</translation>
+        </message>
+        <message>
+            <source>b stored as</source>
+            <translation>b 存储为</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>exact</source>
+            <translation>精确</translation>
+        </message>
+        <message>
+            <source>always %1</source>
+            <translation>总是 %1</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>no stall</source>
+            <translation>不停滞</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SumPlot</name>
+        <message>
+            <source>Running sum in each format</source>
+            <translation>各格式的累计和</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>at %1 half a gap is %2,
+larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，
+大于每一项</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::CalculatorCard</name>
+        <message>
+            <source>Calculator</source>
+            <translation>计算器</translation>
+        </message>
+        <message>
+            <source>Operation</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>sum of n terms</source>
+            <translation>n 项求和</translation>
+        </message>
+        <message>
+            <source>Accumulator</source>
+            <translation>累加器</translation>
+        </message>
+        <message>
+            <source>Type of the accumulator in the last column</source>
+            <translation>最后一列所用累加器的类型</translation>
+        </message>
+        <message>
+            <source>in %1</source>
+            <translation>用 %1</translation>
+        </message>
+        <message>
+            <source>term</source>
+            <translation>项</translation>
+        </message>
+        <message>
+            <source>exact result: %1</source>
+            <translation>精确结果：%1</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::GuessCards</name>
+        <message>
+            <source>65504 is the largest FP16 number.</source>
+            <translation>65504 是最大的 FP16 数。</translation>
+        </message>
+        <message>
+            <source>65504 + 15.99 is %1: from 65520 on, the sum rounds to infinity.</source>
+            <translation>65504 + 15.99 得 %1：从 65520 起，和舍入为无穷。</translation>
+        </message>
+        <message>
+            <source>2⁻²⁴ is the smallest FP16 number.</source>
+            <translation>2⁻²⁴ 是最小的 FP16 正数。</translation>
+        </message>
+        <message>
+            <source>Half the smallest FP16 number: a tie, and 0 is even.</source>
+            <translation>最小 FP16 正数的一半：恰好居中，而 0 是偶数。</translation>
+        </message>
+        <message>
+            <source>Which whole numbers come after 2048?</source>
+            <translation>2048 之后是哪些整数？</translation>
+        </message>
+        <message>
+            <source>From 2048 on the gap is 2: 2049 is a tie, and 2048 is even.</source>
+            <translation>从 2048 起间隔为 2：2049 恰好居中，而 2048 的末位为偶。</translation>
+        </message>
+        <message>
+            <source>Is it stored as 0.1, or a little below or above?</source>
+            <translation>存储的正好是 0.1，还是略小或略大？</translation>
+        </message>
+        <message>
+            <source>Click to show it. Which format lies closest?</source>
+            <translation>点击即可显示。哪种格式最接近？</translation>
+        </message>
+        <message>
+            <source>Try this</source>
+            <translation>试一试</translation>
+        </message>
+        <message>
+            <source>in FP16: guess, press Enter, then click</source>
+            <translation>在 FP16 中：先猜，按回车，再点击</translation>
+        </message>
+        <message>
+            <source>start again</source>
+            <translation>重新开始</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::GuessCard</name>
+        <message>
+            <source>guess</source>
+            <translation>猜</translation>
+        </message>
+        <message>
+            <source>Guess of %1</source>
+            <translation>对 %1 的猜测</translation>
+        </message>
+        <message>
+            <source>As you guessed.</source>
+            <translation>猜对了。</translation>
+        </message>
+        <message>
+            <source>Your guess: %1.</source>
+            <translation>你的猜测：%1。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NumbersPresent</name>
+        <message>
+            <source>Numbers</source>
+            <translation>数字</translation>
         </message>
     </context>
 </TS>
