@@ -3649,8 +3649,8 @@ started %7</source>
             <translation>第一批直方图在第 %1 步产生。</translation>
         </message>
         <message>
-            <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
-            <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
+            <source>This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "histograms every" under Instruments and start it again.</source>
+            <translation>此运行未保存直方图。影子计算（P）可统计一步；若要保存，请在“仪器”下设置“直方图间隔”并重新启动。</translation>
         </message>
     </context>
     <context>
@@ -3783,6 +3783,26 @@ started %7</source>
             <source>Computing the step in FP32…</source>
             <translation>正在以 FP32 计算该步…</translation>
         </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <translation>将所示直方图导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Paused before step %1: shadow pass available</source>
+            <translation>已在第 %1 步之前暂停：可运行影子计算</translation>
+        </message>
+        <message>
+            <source>Run the shadow pass</source>
+            <translation>运行影子计算</translation>
+        </message>
+        <message>
+            <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
+            <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
+        </message>
     </context>
     <context>
         <name>ui::ExponentPlot</name>
@@ -3825,6 +3845,10 @@ started %7</source>
         <message>
             <source>%1 to %2: %3 values, %4</source>
             <translation>%1 到 %2：%3 个数值，占 %4</translation>
+        </message>
+        <message>
+            <source>Run the shadow pass</source>
+            <translation>运行影子计算</translation>
         </message>
     </context>
     <context>
@@ -4378,36 +4402,12 @@ started %7</source>
             <translation>强制</translation>
         </message>
         <message>
-            <source>%1, no change</source>
-            <translation>%1，无变化</translation>
-        </message>
-        <message>
             <source>Trace this step</source>
             <translation>追踪本步</translation>
         </message>
         <message>
             <source>Computes the selected step once more, operation by operation (T). Before the first run: the first step of the settings. Training waits for it.</source>
             <translation>逐个算子重新计算所选的步（T）。尚无运行时：计算当前设置的第一步。训练会等待其完成。</translation>
-        </message>
-        <message>
-            <source>one step</source>
-            <translation>一步</translation>
-        </message>
-        <message>
-            <source>time by type</source>
-            <translation>按类型的时间</translation>
-        </message>
-        <message>
-            <source>casts inserted</source>
-            <translation>插入的转换</translation>
-        </message>
-        <message>
-            <source>kept in FP32</source>
-            <translation>保留为 FP32</translation>
-        </message>
-        <message>
-            <source>arithmetic</source>
-            <translation>运算</translation>
         </message>
         <message>
             <source>Filter: module, operation, type</source>
@@ -4418,56 +4418,8 @@ started %7</source>
             <translation>筛选</translation>
         </message>
         <message>
-            <source>Forget</source>
-            <translation>放弃</translation>
-        </message>
-        <message>
-            <source>Keep for the next run</source>
-            <translation>用于下一次运行</translation>
-        </message>
-        <message>
-            <source>Writes precision.force into the settings</source>
-            <translation>将 precision.force 写入设置</translation>
-        </message>
-        <message>
             <source>Operations</source>
             <translation>算子</translation>
-        </message>
-        <message>
-            <source>%1 · %2 ops</source>
-            <translation>%1 · %2 个算子</translation>
-        </message>
-        <message>
-            <source>%1 untraced</source>
-            <translation>不追踪时 %1</translation>
-        </message>
-        <message>
-            <source>other</source>
-            <translation>其他</translation>
-        </message>
-        <message>
-            <source>%1 · %2</source>
-            <translation>%1 · %2</translation>
-        </message>
-        <message>
-            <source>%1 µs · %2 from the cache</source>
-            <translation>%1 µs · %2 次来自缓存</translation>
-        </message>
-        <message>
-            <source>%1 ops</source>
-            <translation>%1 个算子</translation>
-        </message>
-        <message>
-            <source>%1 µs, by the FP32 list</source>
-            <translation>%1 µs，依据 FP32 列表</translation>
-        </message>
-        <message>
-            <source>%1 GFLOP/s</source>
-            <translation>%1 GFLOP/s</translation>
-        </message>
-        <message>
-            <source>measured here: %1</source>
-            <translation>本机实测：%1</translation>
         </message>
         <message>
             <source>Computing the step operation by operation…</source>
@@ -4478,20 +4430,8 @@ started %7</source>
             <translation>第 %1 步 · %2 · %3</translation>
         </message>
         <message>
-            <source>Trace a step of the run to see its operations.</source>
-            <translation>追踪该运行的一步以查看其算子。</translation>
-        </message>
-        <message>
             <source>Trace the first step of the settings: it works before training.</source>
             <translation>追踪当前设置的第一步：无需先训练。</translation>
-        </message>
-        <message>
-            <source>%1 forced to %2</source>
-            <translation>%1 强制为 %2</translation>
-        </message>
-        <message>
-            <source>&lt;b&gt;%1&lt;/b&gt; · loss %2 · gradient error against FP32 %3 · step %4 · peak %5&lt;br&gt;%6</source>
-            <translation>&lt;b&gt;%1&lt;/b&gt; · 损失 %2 · 相对 FP32 的梯度误差 %3 · 每步 %4 · 峰值 %5&lt;br&gt;%6</translation>
         </message>
         <message>
             <source>Force %1 to %2 and rerun</source>
@@ -4500,6 +4440,70 @@ started %7</source>
         <message>
             <source>all of %1</source>
             <translation>%1 的全部算子</translation>
+        </message>
+        <message>
+            <source>Find the smallest FP32 set…</source>
+            <translation>寻找最小 FP32 集合…</translation>
+        </message>
+        <message>
+            <source>Looks for the fewest operations that must stay in FP32 when all others run in FP16</source>
+            <translation>寻找其余算子都用 FP16 时必须保留为 FP32 的最少算子</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The operations on show as CSV, or the timeline as PNG or SVG (Ctrl+E)</source>
+            <translation>将所示算子导出为 CSV，或将时间线导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>The step as the run computes it</source>
+            <translation>运行实际计算的这一步</translation>
+        </message>
+        <message>
+            <source>The same step in the other precision: weights, batch and masks are those of the run</source>
+            <translation>以另一精度计算的同一步：权重、批次和掩码与运行相同</translation>
+        </message>
+        <message>
+            <source>Both, operation by operation</source>
+            <translation>逐个算子对照两种精度</translation>
+        </message>
+        <message>
+            <source>Operations in both precisions</source>
+            <translation>两种精度下的算子</translation>
+        </message>
+        <message>
+            <source>Computing the step to come, operation by operation…</source>
+            <translation>正在逐个算子计算下一步…</translation>
+        </message>
+        <message>
+            <source>Trace the step to come to see its operations (T).</source>
+            <translation>追踪下一步以查看其算子（T）。</translation>
+        </message>
+        <message>
+            <source>Trace a step of the run to see its operations (T).</source>
+            <translation>追踪该运行的一步以查看其算子（T）。</translation>
+        </message>
+        <message>
+            <source>Trace the next step</source>
+            <translation>追踪下一步</translation>
+        </message>
+        <message>
+            <source>Computes the step to come on a copy, operation by operation (T). Training waits for it and then goes on as without.</source>
+            <translation>在副本上逐个算子计算下一步（T）。训练会等待其完成，之后与未执行时完全一致。</translation>
+        </message>
+        <message>
+            <source>Difference</source>
+            <translation>差异</translation>
+        </message>
+        <message>
+            <source>Force %1 to %2 (already)</source>
+            <translation>将 %1 强制为 %2（已是）</translation>
+        </message>
+        <message>
+            <source>Show %1 in Microscope</source>
+            <translation>在“显微镜”中查看 %1</translation>
         </message>
     </context>
     <context>
@@ -4734,6 +4738,305 @@ started %7</source>
         <message>
             <source>Capsules (*.safetensors)</source>
             <translation>胶囊 (*.safetensors)</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::DifferenceTable</name>
+        <message>
+            <source>%1 (backward)</source>
+            <translation>%1（反向）</translation>
+        </message>
+        <message>
+            <source>module and operation</source>
+            <translation>模块与算子</translation>
+        </message>
+        <message>
+            <source>µs, %1</source>
+            <translation>µs，%1</translation>
+        </message>
+        <message>
+            <source>change</source>
+            <translation>变化</translation>
+        </message>
+        <message>
+            <source>output</source>
+            <translation>输出</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::ExperimentStrip</name>
+        <message>
+            <source>%1, no change</source>
+            <translation>%1，无变化</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <source>Keep for the run</source>
+            <translation>为该运行保留</translation>
+        </message>
+        <message>
+            <source>Open in Training</source>
+            <translation>在“训练”页打开</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>gradient error against FP32</source>
+            <translation>相对 FP32 的梯度误差</translation>
+        </message>
+        <message>
+            <source>step time</source>
+            <translation>步时间</translation>
+        </message>
+        <message>
+            <source>peak memory</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <source>Writes precision.force into the settings of the run: the next start uses it</source>
+            <translation>将 precision.force 写入该运行的设置：下次启动时生效</translation>
+        </message>
+        <message>
+            <source>%1 forced to %2</source>
+            <translation>%1 强制为 %2</translation>
+        </message>
+        <message>
+            <source>Kept: the next start uses it.</source>
+            <translation>已保留：下次启动时生效。</translation>
+        </message>
+    </context>
+    <context>
+        <name>PageExport</name>
+        <message>
+            <source>Figures (*.csv)</source>
+            <translation>数据 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Export this page</source>
+            <translation>导出本页</translation>
+        </message>
+        <message>
+            <source>Picture (*.png)</source>
+            <translation>图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>Picture (*.svg)</source>
+            <translation>图片 (*.svg)</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written.</source>
+            <translation>无法写入 %1。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SearchDialog</name>
+        <message>
+            <source>enough</source>
+            <translation>足够</translation>
+        </message>
+        <message>
+            <source>not enough</source>
+            <translation>不够</translation>
+        </message>
+        <message>
+            <source>Find the smallest FP32 set</source>
+            <translation>寻找最小 FP32 集合</translation>
+        </message>
+        <message>
+            <source>Starts with every operation in FP16 and looks for the fewest that must stay in FP32 for the gradients of one step to be accurate. Training goes on meanwhile, more slowly.</source>
+            <translation>从全部算子使用 FP16 开始，寻找使一步的梯度足够准确所必须保留为 FP32 的最少算子。期间训练继续进行，但会变慢。</translation>
+        </message>
+        <message>
+            <source>Largest gradient error</source>
+            <translation>最大梯度误差</translation>
+        </message>
+        <message>
+            <source>Steps of the confirming training</source>
+            <translation>验证训练的步数</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>各次尝试</translation>
+        </message>
+        <message>
+            <source>trial</source>
+            <translation>尝试</translation>
+        </message>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32 算子</translation>
+        </message>
+        <message>
+            <source>gradient error</source>
+            <translation>梯度误差</translation>
+        </message>
+        <message>
+            <source>outcome</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>which</source>
+            <translation>哪些</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Keep for the run</source>
+            <translation>为该运行保留</translation>
+        </message>
+        <message>
+            <source>Writes the set into precision.force of the run's settings, with AMP FP16: the next start uses it</source>
+            <translation>将该集合与 AMP FP16 一并写入该运行设置的 precision.force：下次启动时生效</translation>
+        </message>
+        <message>
+            <source>Open in Training</source>
+            <translation>在“训练”页打开</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Stopping: the trial in progress ends first.</source>
+            <translation>正在停止：先完成当前尝试。</translation>
+        </message>
+        <message>
+            <source>Search again</source>
+            <translation>重新搜索</translation>
+        </message>
+        <message>
+            <source>Taking a copy of the step…</source>
+            <translation>正在复制该步…</translation>
+        </message>
+        <message>
+            <source>Confirming by a short training: step %1 of %2</source>
+            <translation>正在用短训练验证：第 %1 步，共 %2 步</translation>
+        </message>
+        <message>
+            <source>Trial %1: %2 operations in FP32, gradient error %3, %4</source>
+            <translation>第 %1 次尝试：%2 个算子为 FP32，梯度误差 %3，%4</translation>
+        </message>
+        <message>
+            <source>Computing step %1 in FP32</source>
+            <translation>正在以 FP32 计算第 %1 步</translation>
+        </message>
+        <message>
+            <source>None of the %1 operations needs FP32.</source>
+            <translation>%1 个算子中没有一个需要 FP32。</translation>
+        </message>
+        <message>
+            <source>Keep %1 of %2 operations in FP32: %3</source>
+            <translation>%2 个算子中有 %1 个须保留为 FP32：%3</translation>
+        </message>
+        <message>
+            <source>Step %1: the gradient error is %2, within %3, found in %4 trials.</source>
+            <translation>第 %1 步：梯度误差为 %2，不超过 %3，共尝试 %4 次。</translation>
+        </message>
+        <message>
+            <source>Without any one of them it is above.</source>
+            <translation>缺少其中任何一个都会超出。</translation>
+        </message>
+        <message>
+            <source>Trained for %1 steps: loss %2, in FP32 %3; %4 skipped.</source>
+            <translation>训练 %1 步：损失 %2，FP32 下为 %3；跳过 %4 步。</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>不验证</translation>
+        </message>
+        <message>
+            <source>%1 steps</source>
+            <translation>%1 步</translation>
+        </message>
+        <message>
+            <source>Trains so many steps with the set and so many in FP32, from the start</source>
+            <translation>从头用该集合训练这么多步，再用 FP32 训练同样多步</translation>
+        </message>
+        <message>
+            <source>Confirm by training</source>
+            <translation>用训练验证</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TotalsStrip</name>
+        <message>
+            <source>other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>one step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>time by type</source>
+            <translation>按类型的时间</translation>
+        </message>
+        <message>
+            <source>casts inserted</source>
+            <translation>插入的转换</translation>
+        </message>
+        <message>
+            <source>kept in FP32</source>
+            <translation>保留为 FP32</translation>
+        </message>
+        <message>
+            <source>arithmetic</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>%1 · %2 ops</source>
+            <translation>%1 · %2 个算子</translation>
+        </message>
+        <message>
+            <source>%1 untraced</source>
+            <translation>不追踪时 %1</translation>
+        </message>
+        <message>
+            <source>%1 · %2</source>
+            <translation>%1 · %2</translation>
+        </message>
+        <message>
+            <source>%1 µs · %2 from the cache</source>
+            <translation>%1 µs · %2 次来自缓存</translation>
+        </message>
+        <message>
+            <source>%1 ops</source>
+            <translation>%1 个算子</translation>
+        </message>
+        <message>
+            <source>%1 µs, by the FP32 list</source>
+            <translation>%1 µs，依据 FP32 列表</translation>
+        </message>
+        <message>
+            <source>%1 GFLOP/s</source>
+            <translation>%1 GFLOP/s</translation>
+        </message>
+        <message>
+            <source>measured here: %1</source>
+            <translation>本机实测：%1</translation>
+        </message>
+        <message>
+            <source>%1 alone: %2</source>
+            <translation>仅 %1：%2</translation>
+        </message>
+        <message>
+            <source>untraced, %1× as fast</source>
+            <translation>不追踪，速度为 %1 倍</translation>
+        </message>
+        <message>
+            <source>peak %1</source>
+            <translation>峰值 %1</translation>
         </message>
     </context>
 </TS>
