@@ -5505,8 +5505,12 @@
         <translation>它们小于权重末位单位的一半。FP32 主权重能把它们累加起来。</translation>
     </message>
         <message>
-            <source>There is no PyTorch script for the model {}: mlp, lenet and the ResNets have one.</source>
-            <translation>模型 {} 没有 PyTorch 脚本：只有 mlp、lenet 和各 ResNet 有。</translation>
+            <source>There is no PyTorch script for the model {}.</source>
+            <translation>模型 {} 没有对应的 PyTorch 脚本。</translation>
+        </message>
+        <message>
+            <source>There is no PyTorch script for a run that is broken on purpose (teach).</source>
+            <translation>故意设错的运行（teach）没有对应的 PyTorch 脚本。</translation>
         </message>
         <message>
             <source>There is no PyTorch script for a step with a gradient penalty.</source>

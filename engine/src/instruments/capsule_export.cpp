@@ -61,7 +61,8 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << "CAPSULE = " << quoted(seen_from(capsule_file, script).string()) << '\n'
         << "KIND = " << quoted(config.model.kind) << '\n'
         << "OPTIONS = json.loads(" << quoted(settings["model"]["options"].dump()) << ")\n"
-        << "FORCE = json.loads(" << quoted(settings["precision"]["force"].dump()) << ")\n"
+        << "FORCE = json.loads("
+        << quoted(settings["precision"].value("force", nlohmann::json::object()).dump()) << ")\n"
         << "WEIGHTS = " << quoted(word_of(precision.weights)) << '\n'
         << "AUTOCAST = " << quoted(word_of(precision.autocast)) << '\n'
         << "BATCH_NORM = " << quoted(word_of(precision.batch_norm)) << '\n'

@@ -35,7 +35,10 @@ std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::H
     if (!is_possible(header.published, geometry, file.size()))
         throw_record_short(path, header.published);
     const bool polled = is_on_network(file);
-    OpenRecord record{path, std::move(file), header, geometry};
+    // Drift reads a few rows of every chunk: mapping those anew each time takes longer than reading
+    // them. 300 MB of address space, of pages that the system may take back.
+    constexpr std::size_t most_mapped = 64;
+    OpenRecord record{path, std::move(file), header, geometry, most_mapped};
     return polled ? poll_record(std::move(record)) : map_record(std::move(record));
 }
 

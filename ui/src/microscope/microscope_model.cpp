@@ -301,7 +301,8 @@ void MicroscopeModel::growDrift() {
 }
 
 const Drift& MicroscopeModel::drift() {
-    growDrift();
+    // One slice a turn, however often a turn asks; a layer that was just selected has none yet.
+    if (!driftTimer_.isActive() || driftSamples_ == 0) growDrift();
     return drift_;
 }
 
