@@ -54,9 +54,12 @@ int what_if(const WhatIfArguments& args) {
     const auto policies = chosen_policies(args, config);
     if (!policies) return engine::exit_code(engine::ErrorCode::settings);
     const engine::ScalePolicy own = engine::policy_of(config, "recorded");
+    const auto rows = engine::StepRecordReader::open(run->summary.folder);
+    const auto floors = [rows](std::int64_t first, std::span<double> out) {
+        rows.column(&engine::StepRecord::scale_floor, first, out);
+    };
     const engine::ReplayedRecord record{
-        .record = engine::StepRecordReader::open(run->summary.folder),
-        .checked = own.mode == engine::ScalerMode::dynamic};
+        .record = rows, .checked = own.mode == engine::ScalerMode::dynamic, .floors = floors};
     std::vector<engine::WhatIf> results = {engine::replay(record, own)};
     for (const auto& policy : *policies) results.push_back(engine::replay(record, policy));
     if (args.json) {

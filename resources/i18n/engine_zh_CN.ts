@@ -6284,5 +6284,13 @@
         <source>The model has no trained parameter {}.</source>
         <translation>模型没有可训练的参数 {}。</translation>
     </message>
+        <message>
+            <source>There is no PyTorch script for the model {}.</source>
+            <translation>模型 {} 没有对应的 PyTorch 脚本。</translation>
+        </message>
+        <message>
+            <source>There is no PyTorch script for a run that is broken on purpose (teach).</source>
+            <translation>故意设错的运行（teach）没有对应的 PyTorch 脚本。</translation>
+        </message>
 </context>
 </TS>

@@ -5137,7 +5137,13 @@ started %7</source>
             <source>at %1 half a gap is %2, larger than a term</source>
             <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
         </message>
-    </context>
+            <message>
+            <source>at %1 half a gap is %2,
+larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，
+大于每一项</translation>
+        </message>
+</context>
     <context>
         <name>ui::CalculatorCard</name>
         <message>
@@ -5543,6 +5549,33 @@ started %7</source>
         <message>
             <source>peak %1</source>
             <translation>峰值 %1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::WhatIfCurves</name>
+        <message>
+            <source>What if the scaler were…</source>
+            <translation>如果换一种缩放策略…</translation>
+        </message>
+        <message>
+            <source>As recorded</source>
+            <translation>按记录</translation>
+        </message>
+        <message>
+            <source>Growth interval</source>
+            <translation>增长间隔</translation>
+        </message>
+        <message>
+            <source>the policy&apos;s own</source>
+            <translation>策略自带</translation>
+        </message>
+        <message>
+            <source>%1 steps</source>
+            <translation>%1 步</translation>
+        </message>
+        <message>
+            <source>Initial scale</source>
+            <translation>初始缩放值</translation>
         </message>
 </context>
 </TS>

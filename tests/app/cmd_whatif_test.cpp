@@ -14,7 +14,8 @@ protected:
     void SetUp() override {
         Program program(spirals(
             "train", {"--set", "precision.preset=amp-fp16", "--set", "scaler.init_scale=16777216",
-                      "--set", "device=cpu", "--set", "epochs=4", "--out", run()}));
+                      "--set", "device=cpu", "--set", "epochs=4", "--set",
+                      "instruments.histograms_every=10", "--out", run()}));
         program.finish();
         ASSERT_EQ(program.exit_code(), 0) << program.errors();
         skipped_ = events_of(program, "done").front().at("skipped").get<std::int64_t>();
@@ -44,6 +45,7 @@ TEST_F(WhatIf, TheRecordedPolicyComesFirstAndIsTheRun) {
     std::int64_t steps = 0;
     for (const auto& stair : policies[0].at("stairs")) steps += stair.at(1).get<std::int64_t>();
     EXPECT_EQ(steps, 80);
+    EXPECT_GT(policies[0].at("floors"), 0) << "of the steps whose histograms were kept";
 }
 
 TEST_F(WhatIf, APolicyByNameAndOneBySettings) {

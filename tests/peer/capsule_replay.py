@@ -1,10 +1,17 @@
-"""Capsules of skipped steps: computed again by Halftone they are the same bits, and the PyTorch script of each finds
-the same first non-finite tensor."""
+"""Capsules of steps: computed again by Halftone they are the same bits, and the PyTorch script of each finds the same first
+non-finite tensor, or none, and comes to the same loss and norms of gradients.
+
+A norm may differ by the bound of the capsule: four times what the norms became when each weight was changed by one rounding.
+Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. A norm that is a difference of
+nearly equal sums (a key's bias under softmax, whose true gradient is 0) has no such bound: it is compared with the largest
+norm of its step in place of its own."""
 
 import argparse
 import json
+import math
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,19 +20,53 @@ import halftone
 
 SMALL = {"dataset.kind": "glyphs", "dataset.train_limit": 64, "dataset.test_limit": 16, "epochs": 1, "batch_size": 16,
          "precision.preset": "amp-fp16", "device": "cpu"}
+TEXT = {"dataset.kind": "text-generated", "batch_size": 8, "dataset.train_limit": 4000}
+RNN = {**TEXT, "model.kind": "rnn-lm", "model.options.embedding": 32, "model.options.hidden": 32}
+TRANSFORMER = {**TEXT, "model.kind": "transformer-lm", "model.options.width": 32}
+BERT = {**TEXT, "model.kind": "bert", "model.options.width": 32, "model.options.layers": 2}
+DLRM = {"dataset.kind": "clicks-generated", "model.kind": "dlrm", "batch_size": 64, "dataset.train_limit": 1024}
+DRAWN = {"model.kind": "autoencoder", "batch_size": 8}
+TOO_LARGE = 2.0 ** 40
 # Settings of a run, and the number of its step.
 CASES = {
     "lenet, scale too large": ({"model.kind": "lenet", "scaler.init_scale": 2 ** 22, "max_steps": 2}, 1),
     "lenet, second step": ({"model.kind": "lenet", "scaler.init_scale": 2 ** 23, "max_steps": 2}, 2),
     "lenet, 16-bit weights": ({"model.kind": "lenet", "precision.preset": "o2-fp16", "scaler.init_scale": 2 ** 24,
                                "max_steps": 1}, 1),
+    "lenet, finite": ({"model.kind": "lenet", "max_steps": 2}, 2),
+    "lenet, forced": ({"model.kind": "lenet", "max_steps": 2, "precision.force.conv1": "fp32",
+                       "precision.force.fc2:linear": "bf16"}, 2),
+    "lenet, forced in fp32": ({"model.kind": "lenet", "max_steps": 2, "precision.preset": "fp32",
+                               "precision.force.linear": "fp16"}, 2),
     "mlp, scale too large": ({"dataset.kind": "spirals", "model.kind": "mlp", "scaler.init_scale": 2 ** 24,
                               "max_steps": 1}, 1),
     "mlp, learning rate too high": ({"dataset.kind": "spirals", "model.kind": "mlp", "optimizer.lr": 1e6,
                                      "schedule.kind": "constant", "scaler.init_scale": 64, "max_steps": 3}, 3),
+    "mlp, fp32": ({"dataset.kind": "spirals", "model.kind": "mlp", "precision.preset": "fp32", "max_steps": 3}, 3),
     "resnet18, scale too large": ({"model.kind": "resnet18", "batch_size": 8, "scaler.init_scale": 2 ** 21,
                                    "max_steps": 1}, 1),
+    "resnet18, finite": ({"model.kind": "resnet18", "batch_size": 8, "max_steps": 1}, 1),
+    "resnext50, scale too large": ({"model.kind": "resnext50", "batch_size": 4, "scaler.init_scale": TOO_LARGE,
+                                    "max_steps": 1}, 1),
+    "mobilenetv2, scale too large": ({"model.kind": "mobilenetv2", "batch_size": 4, "scaler.init_scale": TOO_LARGE,
+                                      "max_steps": 1}, 1),
+    "autoencoder, finite": ({**DRAWN, "max_steps": 2}, 2),
+    "autoencoder, scale too large": ({**DRAWN, "scaler.init_scale": TOO_LARGE, "max_steps": 1}, 1),
+    "rnn-lm, finite": ({**RNN, "max_steps": 3}, 3),
+    "rnn-lm, accumulated": ({**RNN, "accumulate": 2, "max_steps": 3}, 3),
+    "rnn-lm, gru in 16-bit weights": ({**RNN, "model.options.cell": "gru", "precision.preset": "o2-fp16", "max_steps": 3}, 3),
+    "rnn-lm, scale too large": ({**RNN, "scaler.init_scale": TOO_LARGE, "max_steps": 1}, 1),
+    "transformer-lm, finite": ({**TRANSFORMER, "max_steps": 2}, 2),
+    "transformer-lm, bf16": ({**TRANSFORMER, "precision.preset": "amp-bf16", "max_steps": 2}, 2),
+    "transformer-lm, forced": ({**TRANSFORMER, "max_steps": 2,
+                                "precision.force.transformer.h.0.attn:scaled_dot_product_attention": "fp32"}, 2),
+    "transformer-lm, scale too large": ({**TRANSFORMER, "scaler.init_scale": TOO_LARGE, "max_steps": 1}, 1),
+    "bert, finite": ({**BERT, "max_steps": 2}, 2),
+    "bert, scale too large": ({**BERT, "scaler.init_scale": TOO_LARGE, "max_steps": 1}, 1),
+    "dlrm, finite": ({**DLRM, "max_steps": 2}, 2),
+    "dlrm, scale too large": ({**DLRM, "scaler.init_scale": TOO_LARGE, "max_steps": 1}, 1),
 }
+ROUNDING = {"fp32": 2.0 ** -20, "amp-bf16": 2.0 ** -8}  # fp16: 2^-11
 
 
 def program(binary, *arguments, env):
@@ -36,15 +77,36 @@ def program(binary, *arguments, env):
 
 
 def same_tensor(ours, theirs):
-    """PyTorch is looked at module by module: an operation outside all modules is the gradient that reaches the next
-    one, and a weight's gradient is seen in f32, after its cast."""
-    if theirs is None or ours["stage"] != theirs["stage"]:
+    if ours is None or theirs is None:
+        return ours is None and theirs is None
+    if ours["stage"] != theirs["stage"]:
         return False
-    if ours["stage"] == "backward" and ours["name"]:
-        return ours["name"] == theirs["name"] and ours["tensor"]["shape"] == theirs["shape"]
-    if ours["module"] and ours["module"] != theirs["module"]:
-        return False
-    return ours["tensor"]["shape"] == theirs["shape"]
+    if ours["stage"] in ("state", "batch"):
+        return ours["name"] == theirs["name"]
+    return ours["module"] == theirs["module"] and ours["tensor"]["shape"] == theirs["shape"]
+
+
+def description_of(capsule):
+    with open(capsule, "rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        return json.loads(json.loads(file.read(size))["__metadata__"]["halftone_capsule"])
+
+
+def worst_norm(recorded, theirs, bound, rounding):
+    """The largest share of what it may be that a norm differs by; infinite where one alone is finite."""
+    ours = {name: float(norm) for name, norm in recorded.items()}
+    largest = max((norm for norm in ours.values() if math.isfinite(norm)), default=0.0)
+    worst, where = 0.0, ""
+    for name, norm in ours.items():
+        other = float(theirs.get(name, "nan"))
+        if math.isfinite(norm) != math.isfinite(other):
+            return math.inf, name
+        if not math.isfinite(norm) or norm == other:
+            continue
+        allowed = max(bound, rounding) * max(norm, other) + rounding ** 2 * largest
+        if abs(norm - other) / allowed > worst:
+            worst, where = abs(norm - other) / allowed, name
+    return worst, where
 
 
 def check(binary, name, folder, env):
@@ -59,13 +121,19 @@ def check(binary, name, folder, env):
     done = subprocess.run([sys.executable, script], capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{name}: {done.stderr}")
-    theirs, ours = json.loads(done.stdout), replay["report"]["first"]
-    same = ours is not None and same_tensor(ours, theirs["first"])
-    print(f"{name}: {replay['report']['cause']}, {'same bits' if replay['identical'] else 'OTHER BITS'}; "
+    theirs, ours, recorded = json.loads(done.stdout), replay["report"]["first"], description_of(capsule)
+    same = same_tensor(ours, theirs["first"])
+    rounding = ROUNDING.get(recorded["config"]["precision"]["preset"], 2.0 ** -11)
+    worst, where = worst_norm(recorded["gradients"]["norms"], theirs["norms"], recorded["bound"], rounding)
+    losses = float(recorded["loss"]), float(theirs["loss"])
+    near = not all(map(math.isfinite, losses)) or abs(losses[0] - losses[1]) <= rounding * abs(losses[0])
+    print(f"{name}: {'same bits' if replay['identical'] else 'OTHER BITS'}; "
           f"{'same first tensor' if same else 'ANOTHER FIRST TENSOR'}: "
           f"{ours and (ours['stage'], ours['module'], ours['name'] or ours['op'], ours['tensor']['shape'])}"
-          + ("" if same else f" and {theirs['first']}"))
-    return replay["identical"] and same
+          + ("" if same else f" and {theirs['first']}")
+          + f"; losses {losses[0]:.6g} and {losses[1]:.6g}{'' if near else ' DIFFER'}; norms {worst:.2g} of the bound"
+          + ("" if worst <= 1 else f" TOO FAR at {where}"), flush=True)
+    return replay["identical"] and same and near and worst <= 1
 
 
 def main():

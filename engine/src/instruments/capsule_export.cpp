@@ -1,4 +1,5 @@
 // A capsule as a PyTorch script.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
@@ -9,16 +10,19 @@
 #include "file/atomic_file.h"
 #include "instruments/capsule_file.h"
 #include "instruments/pytorch_script.h"
+#include "store/config_reader.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool has_twin(const std::string& kind) {
-    return kind == "mlp" || kind == "lenet" || kind == "resnet18" || kind == "resnet34" ||
-           kind == "resnet50" || kind == "resnet101" || kind == "resnet152";
-}
+constexpr std::string_view twins[] = {"mlp",        "lenet",       "resnet18",  "resnet34",
+                                      "resnet50",   "resnet101",   "resnet152", "resnext50",
+                                      "resnext101", "mobilenetv2", "rnn-lm",    "transformer-lm",
+                                      "bert",       "autoencoder", "dlrm"};
+
+bool has_twin(const std::string& kind) { return std::ranges::find(twins, kind) != std::end(twins); }
 
 /// As a string of Python, whose escapes are those of JSON.
 std::string quoted(const std::string& text) {
@@ -39,20 +43,26 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
     const RunConfig& config = content.capsule.config;
     if (!has_twin(config.model.kind)) {
         throw Error(ErrorCode::settings,
-                    msg("There is no PyTorch script for the model {}: mlp, lenet and the ResNets "
-                        "have one.",
-                        config.model.kind));
+                    msg("There is no PyTorch script for the model {}.", config.model.kind));
     }
     if (config.gradient_penalty != 0)
         throw Error(ErrorCode::settings,
                     msg("There is no PyTorch script for a step with a gradient penalty."));
+    if (config.teach != TeachConfig{})
+        throw Error(ErrorCode::settings,
+                    msg("There is no PyTorch script for a run that is broken on purpose (teach)."));
     const ResolvedPrecision precision = resolve(config.precision);
+    const nlohmann::json settings = to_ordered_json(completed(config));
     std::ostringstream out;
     out.precision(17);
     out << "# Step " << content.capsule.step()
         << " of a run of Halftone, computed again in PyTorch.\n"
+        << "import json\n\n"
         << "CAPSULE = " << quoted(seen_from(capsule_file, script).string()) << '\n'
         << "KIND = " << quoted(config.model.kind) << '\n'
+        << "OPTIONS = json.loads(" << quoted(settings["model"]["options"].dump()) << ")\n"
+        << "FORCE = json.loads("
+        << quoted(settings["precision"].value("force", nlohmann::json::object()).dump()) << ")\n"
         << "WEIGHTS = " << quoted(word_of(precision.weights)) << '\n'
         << "AUTOCAST = " << quoted(word_of(precision.autocast)) << '\n'
         << "BATCH_NORM = " << quoted(word_of(precision.batch_norm)) << '\n'
@@ -62,7 +72,7 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << '\n'
         << "SCALE = " << content.facts.loss_scale << '\n'
         << "ACCUMULATE = " << config.accumulate << '\n'
-        << pytorch_script;
+        << pytorch_script();
     write_file(script, out.str());
 }
 

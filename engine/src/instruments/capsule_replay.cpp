@@ -62,13 +62,15 @@ double difference(const GradientFigures& a, const GradientFigures& b) {
     return out;
 }
 
-/// Half the distance of neighbouring numbers around 1 in the precision that products have.
+/// A change that moves a value as far as a rounding does: half the distance of neighbouring numbers
+/// around 1 in the precision that products have. Weights that are stored in that precision take a
+/// whole one, since half of it is rounded away.
 double rounding_of(const RunConfig& config) {
     const ResolvedPrecision precision = resolve(config.precision);
     if (precision.autocast == AutocastFormat::bf16) return 0x1p-9;
-    if (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)
-        return 0x1p-12;
-    return precision.tf32 ? 0x1p-12 : 0x1p-25;
+    if (precision.weights == WeightFormat::fp16) return 0x1p-10;
+    if (precision.autocast == AutocastFormat::fp16 || precision.tf32) return 0x1p-12;
+    return 0x1p-23;
 }
 
 /// Each weight changed by about one rounding, up or down by a fixed pattern.

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <system_error>
 
 #include "engine/error.h"
@@ -34,7 +35,10 @@ std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::H
     if (!is_possible(header.published, geometry, file.size()))
         throw_record_short(path, header.published);
     const bool polled = is_on_network(file);
-    OpenRecord record{path, std::move(file), header, geometry};
+    // Drift reads a few rows of every chunk: mapping those anew each time takes longer than reading
+    // them. 300 MB of address space, of pages that the system may take back.
+    constexpr std::size_t most_mapped = 64;
+    OpenRecord record{path, std::move(file), header, geometry, most_mapped};
     return polled ? poll_record(std::move(record)) : map_record(std::move(record));
 }
 
@@ -97,6 +101,9 @@ struct HistogramRecordReader::Impl {
     std::vector<Sample> samples;
     std::vector<Extent> extents;
     std::vector<std::string> layers;
+    /// Rows of each layer (its place in `layers`) and kind, ascending: a read of one layer touches
+    /// no row of the others.
+    std::map<std::pair<std::int32_t, std::uint8_t>, std::vector<std::int64_t>> rows_by_layer;
 
     explicit Impl(const fs::path& run_folder)
         : folder(run_folder / layout::folder_name),
@@ -151,15 +158,26 @@ struct HistogramRecordReader::Impl {
         if (published == known) return false;
         // The names were written before the rows that use them.
         layers = layout::read_layers(folder / layout::layers_name);
-        const std::vector<layout::Row> rows = read_rows(known, published - known, false);
-        for (std::size_t i = 0; i < rows.size();) {
-            std::size_t end = i + 1;
-            while (end < rows.size() && rows[end].first_row == rows[i].first_row) ++end;
-            add({rows[i].step, rows[i].shadow != 0, rows[i].loss_scale},
-                {known + static_cast<std::int64_t>(i), static_cast<std::int64_t>(end - i)});
-            i = end;
+        // In pieces: a row takes far more memory than what is kept of it.
+        constexpr std::int64_t piece = 4096;
+        Sample sample{};
+        Extent extent{0, 0};
+        std::int64_t first_row = -1;
+        while (known < published) {
+            for (const layout::Row& row :
+                 read_rows(known, std::min(piece, published - known), false)) {
+                rows_by_layer[{row.layer, row.kind}].push_back(known);
+                if (row.first_row != first_row) {
+                    if (extent.rows > 0) add(sample, extent);
+                    sample = {row.step, row.shadow != 0, row.loss_scale};
+                    extent = {known, 0};
+                    first_row = row.first_row;
+                }
+                ++extent.rows;
+                ++known;
+            }
         }
-        known = published;
+        add(sample, extent);
         return true;
     }
 
@@ -176,6 +194,14 @@ struct HistogramRecordReader::Impl {
             samples.insert(place, sample);
             extents.insert(at, extent);
         }
+    }
+
+    std::span<const std::int64_t> rows_of(std::string_view layer, HistogramKind kind) const {
+        const auto place = std::find(layers.begin(), layers.end(), layer);
+        const auto found = rows_by_layer.find(
+            {static_cast<std::int32_t>(place - layers.begin()), static_cast<std::uint8_t>(kind)});
+        if (place == layers.end() || found == rows_by_layer.end()) return {};
+        return found->second;
     }
 
     const Extent& extent(std::size_t sample) const {
@@ -250,16 +276,12 @@ std::vector<ExponentHistogram> HistogramRecordReader::read(std::string_view laye
                                                            HistogramKind kind, std::size_t first,
                                                            std::size_t count) const {
     std::vector<ExponentHistogram> out(count);
+    const std::span<const std::int64_t> rows = impl_->rows_of(layer, kind);
     for (std::size_t i = 0; i < count; ++i) {
         const Impl::Extent& extent = impl_->extent(first + i);
-        const auto heads = impl_->read_rows(extent.first, extent.rows, false);
-        for (std::size_t row = 0; row < heads.size(); ++row) {
-            if (heads[row].kind != static_cast<std::uint8_t>(kind) ||
-                impl_->layer_of(heads[row]) != layer)
-                continue;
-            const auto at = extent.first + static_cast<std::int64_t>(row);
-            layout::add_row(out[i], impl_->read_rows(at, 1, true).front());
-        }
+        for (auto at = std::lower_bound(rows.begin(), rows.end(), extent.first);
+             at != rows.end() && *at < extent.first + extent.rows; ++at)
+            layout::add_row(out[i], impl_->read_rows(*at, 1, true).front());
     }
     return out;
 }

@@ -10,8 +10,6 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_mapped = 8;  // chunks: 16 MiB of full ones
-
 class MappedRecord final : public RecordSource {
 public:
     MappedRecord(OpenRecord record, Mapping header)
@@ -20,7 +18,8 @@ public:
           header_(std::move(header)),
           layout_(std::move(record.layout)),
           checksum_(record.header.checksum),
-          known_(record.header.published) {}
+          known_(record.header.published),
+          most_mapped_(record.most_mapped) {}
 
     std::int64_t published() override {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header_.data());
@@ -82,7 +81,7 @@ private:
             return held_.back().mapping;
         }
         auto mapping = std::make_shared<const Mapping>(map(chunk));
-        if (held_.size() == most_mapped) held_.erase(held_.begin());
+        if (held_.size() == most_mapped_) held_.erase(held_.begin());
         held_.push_back({chunk.offset, mapping});
         return mapping;
     }
@@ -101,8 +100,9 @@ private:
     const std::uint64_t checksum_;
     std::atomic<std::int64_t> known_;   ///< the highest count that was read
     std::atomic<bool> damaged_{false};  ///< an impossible one came after it
-    std::mutex mutex_;                  ///< guards held_
-    std::vector<Held> held_;            ///< latest used last
+    const std::size_t most_mapped_;
+    std::mutex mutex_;        ///< guards held_
+    std::vector<Held> held_;  ///< latest used last
 };
 
 }  // namespace

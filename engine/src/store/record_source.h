@@ -38,6 +38,7 @@ struct OpenRecord {
     File file;
     record_layout::Header header;
     record_layout::Layout layout;
+    std::size_t most_mapped = 8;  ///< chunks at once: 16 MiB of full ones of a step record
 };
 
 /// Reads through mappings: what the writer on this machine publishes is there at once.

@@ -3,6 +3,7 @@
 
 #include "data/input_guide.h"
 #include "engine/error.h"
+#include "store/copy_observations.h"
 #include "store/stored_run.h"
 #include "train/restored.h"
 #include "train/run_loop.h"
@@ -89,8 +90,8 @@ void RunLoop::go_on(const Continuation& from) {
     if (!from.in_place && saved) checkpoints_->save(saved_run());
 }
 
-/// The rows, events and pictures of the parent up to the checkpoint, so that the new run's curves
-/// are whole.
+/// The rows, events, pictures and observations of the parent up to the checkpoint, so that the new
+/// run's curves and pages are whole.
 void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step) {
     const StepRecordReader record = StepRecordReader::open(folder);
     if (record.size() < step)
@@ -105,6 +106,7 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
     }
     try {
         copy_pictures(folder, folder_, step);
+        copy_observations(folder, folder_, run_, step);
     } catch (const Error& error) {  // the run goes on without them
         post_(RunWarning{run_, error.message(), step});
     }

@@ -61,6 +61,23 @@ TEST(HistogramRecord, GivesBackWhatWasWritten) {
     EXPECT_EQ(reader.layers(), (std::vector<std::string>{"conv1", "layer1.0.bn1", ""}));
 }
 
+/// Rows are indexed in pieces of 4,096, which ends within a sample of 12 rows.
+TEST(HistogramRecord, IndexesMoreRowsThanOnePiece) {
+    const TempFolder run;
+    HistogramWriter writer(run.path());
+    for (std::int64_t step = 1; step <= 400; ++step) writer.append(sample_of(step));
+    writer.append(sample_of(342));  // computed again: rows 4,092 to 4,103 do not count any more
+    const auto reader = HistogramRecordReader::open(run.path());
+    ASSERT_EQ(reader.samples().size(), 400u);
+    for (const std::size_t at : {0u, 340u, 341u, 342u, 399u})
+        EXPECT_EQ(reader.read(at), sample_of(static_cast<std::int64_t>(at) + 1)) << at;
+    const auto drift = reader.read("conv1", HistogramKind::weights, 339, 4);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(drift[i], sample_of(static_cast<std::int64_t>(340 + i))
+                                .find("conv1", HistogramKind::weights)
+                                ->values);
+}
+
 TEST(HistogramRecord, IsFollowedWhileItIsWritten) {
     const TempFolder run;
     HistogramWriter writer(run.path());

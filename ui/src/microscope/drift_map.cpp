@@ -124,6 +124,9 @@ void DriftMap::paintLines(QPainter& painter) const {
     const auto line = [&](double limit, const QPen& pen) {
         QPainterPath path;
         for (std::size_t i = 0; i < drift.steps.size(); ++i) {
+            // The scale is the same for long stretches: a point where it changes, and the ends.
+            const bool inner = i > 0 && i + 1 < drift.steps.size();
+            if (inner && drift.scales[i] == drift.scales[i - 1]) continue;
             const double x = xOf(static_cast<double>(drift.steps[i]));
             const double y = yOf(limit - std::log2(drift.scales[i]));
             if (i == 0) {

@@ -1,9 +1,7 @@
 #include "microscope/layer_map.h"
 
 #include <QHelpEvent>
-#include <QKeyEvent>
 #include <QMouseEvent>
-#include <QScrollBar>
 #include <QToolTip>
 #include <cmath>
 
@@ -21,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int rowHeight = 26;
+constexpr int rowPixels = 26;
 constexpr int headHeight = 20;
 constexpr int footHeight = 20;
 constexpr int zeroColumn = 52;
@@ -36,16 +34,14 @@ QString layerName(const LayerHistogram& layer) {
 }  // namespace
 
 LayerMap::LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : QAbstractScrollArea(parent), theme_(theme), model_(model) {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::StrongFocus);
+    : RowMap({rowPixels, rowPixels, headHeight, footHeight}, parent), theme_(theme), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Exponents by layer"));
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(model_, &MicroscopeModel::contentChanged, this, &LayerMap::refresh);
     connect(model_, &MicroscopeModel::layerChanged, this, &LayerMap::refresh);
     connect(model_, &MicroscopeModel::scaleDragged, viewport(), qOverload<>(&QWidget::update));
     connect(theme_, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+    refresh();
 }
 
 QSize LayerMap::sizeHint() const { return {446, 600}; }
@@ -57,42 +53,26 @@ QColor LayerMap::runColor() const {
 }
 
 void LayerMap::refresh() {
-    layOut();
-    const int row = model_->selected();
-    if (row >= 0) {
-        setAccessibleDescription(layerName(*model_->layers()[static_cast<std::size_t>(row)]));
-    }
+    QStringList names;
+    for (const auto* layer : model_->layers()) names << layerName(*layer);
+    setRows(names);
+    if (const int row = selectedRow(); row >= 0) setAccessibleDescription(rows()[row]);
     viewport()->update();
 }
 
-void LayerMap::layOut() {
-    const int rows = static_cast<int>(model_->layers().size());
-    const int room = viewport()->height() - headHeight - footHeight;
-    verticalScrollBar()->setPageStep(std::max(1, room));
-    verticalScrollBar()->setSingleStep(rowHeight);
-    verticalScrollBar()->setRange(0, std::max(0, rows * rowHeight - room));
-}
+int LayerMap::selectedRow() const { return model_->selected(); }
 
-void LayerMap::resizeEvent(QResizeEvent*) { layOut(); }
+void LayerMap::selectRow(int row) { model_->select(row); }
 
 int LayerMap::nameWidth() const {
-    int widest = 0;
-    for (const auto* layer : model_->layers())
-        widest = std::max(widest, fontMetrics().horizontalAdvance(layerName(*layer)));
     const int room = viewport()->width() - zeroColumn - headroomColumn - leastShades;
-    return std::clamp(widest + size::gap, 40,
+    return std::clamp(widestName() + size::gap, 40,
                       std::max(40, std::min(room, viewport()->width() / 3)));
 }
 
 ExponentAxis LayerMap::axis() const {
     return {static_cast<double>(nameWidth() + size::inside),
             static_cast<double>(viewport()->width() - zeroColumn - headroomColumn)};
-}
-
-int LayerMap::rowAt(int y) const {
-    if (y < headHeight || y >= viewport()->height() - footHeight) return -1;
-    const int row = (y - headHeight + verticalScrollBar()->value()) / rowHeight;
-    return row < static_cast<int>(model_->layers().size()) ? row : -1;
 }
 
 void LayerMap::paintHead(QPainter& painter) const {
@@ -165,7 +145,7 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     const double zero = 100 * (found.zero + static_cast<double>(layer.values.zero)) / all;
     const QString zeros = zero == 0 ? u"0"_s : zero < 0.01 ? u"<0.01"_s : significant(zero);
     painter.setPen(t.text);
-    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowHeight),
+    painter.drawText(QRectF(right - headroomColumn - zeroColumn, top, zeroColumn, rowPixels),
                      Qt::AlignRight | Qt::AlignVCenter, zeros);
     const double up = engine::headroom_up(layer.values, model_->format(), relative);
     const bool lost = layer.values.non_finite() > 0;
@@ -173,39 +153,40 @@ void LayerMap::paintFigures(QPainter& painter, const LayerHistogram& layer, doub
     painter.setPen(lost || up < 0 ? t.bad : tight ? t.caution : t.text);
     QString text = lost ? tr("none") : std::isnan(up) ? unmeasured() : QString::number(up, 'f', 1);
     if (tight) text = u"▲ "_s + text;
-    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowHeight),
+    painter.drawText(QRectF(right - headroomColumn, top, headroomColumn, rowPixels),
                      Qt::AlignRight | Qt::AlignVCenter, text);
 }
 
-void LayerMap::paintRow(QPainter& painter, int row, double top) const {
+void LayerMap::paintRow(QPainter& painter, int row) const {
     const Tokens& t = theme_->tokens();
     const LayerHistogram& layer = *model_->layers()[static_cast<std::size_t>(row)];
-    const bool chosen = row == model_->selected();
+    const bool chosen = row == selectedRow();
+    const double top = topOf(row);
     if (chosen) {
-        painter.fillRect(QRectF(0, top, viewport()->width(), rowHeight),
+        painter.fillRect(QRectF(0, top, viewport()->width(), rowPixels),
                          blend(t.panel, t.accent, 0.12));
-        painter.fillRect(QRectF(0, top, 3, rowHeight), t.accent);
+        painter.fillRect(QRectF(0, top, 3, rowPixels), t.accent);
     }
     QFont font = Theme::caption();
     font.setBold(chosen);
     painter.setFont(font);
     painter.setPen(chosen ? t.text : t.dim);
     const int room = nameWidth();
-    painter.drawText(QRectF(size::grid, top, room, rowHeight), Qt::AlignRight | Qt::AlignVCenter,
-                     QFontMetrics(font).elidedText(layerName(layer), Qt::ElideLeft, room));
+    painter.drawText(QRectF(size::grid, top, room, rowPixels), Qt::AlignRight | Qt::AlignVCenter,
+                     QFontMetrics(font).elidedText(rows()[row], Qt::ElideLeft, room));
     painter.setFont(Theme::caption());
-    const QRectF area(axis().left, top + 2, axis().right - axis().left, rowHeight - 4);
+    const QRectF area(axis().left, top + 2, axis().right - axis().left, rowPixels - 4);
     paintShades(painter, layer.values, area);
     const auto high = engine::largest_exponent(layer.values);
     if (layer.values.non_finite() > 0) {
         const double x = axis().x(limitsOf(model_->format()).overflow);
-        painter.fillRect(QRectF(x, top + 2, 3, rowHeight - 4), t.bad);
+        painter.fillRect(QRectF(x, top + 2, 3, rowPixels - 4), t.bad);
     } else if (high && model_->isDragged()) {
         const double largest = layer.values.largest > 0 ? std::log2(layer.values.largest) : *high;
         const double at = largest + std::log2(model_->draggedScale() / model_->scale());
         const bool over = at >= limitsOf(model_->format()).overflow;
         painter.fillRect(
-            QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowHeight - 4),
+            QRectF(std::min(axis().x(at), axis().right) - 1, top + 2, 2, rowPixels - 4),
             over ? t.bad : t.accent);
     }
     paintFigures(painter, layer, top);
@@ -232,57 +213,23 @@ void LayerMap::paintEvent(QPaintEvent*) {
     QPainter painter(viewport());
     painter.setFont(Theme::caption());
     painter.setRenderHint(QPainter::Antialiasing);
-    const int offset = verticalScrollBar()->value();
     const int room = viewport()->height() - headHeight - footHeight;
-    const int rows = static_cast<int>(model_->layers().size());
     painter.save();
     painter.setClipRect(0, headHeight, viewport()->width(), room);
-    for (int row = offset / rowHeight; row < rows; ++row) {
-        const int top = headHeight + row * rowHeight - offset;
-        if (top >= headHeight + room) break;
-        paintRow(painter, row, top);
-    }
+    for (int row = firstInView(); row < lastInView(); ++row) paintRow(painter, row);
     painter.restore();
-    const int bottom = std::min(headHeight + rows * rowHeight - offset, headHeight + room);
+    const double bottom = std::min(topOf(rowCount()), static_cast<double>(headHeight + room));
     paintLimits(painter, headHeight, bottom);
     paintHead(painter);
     paintFoot(painter);
 }
 
 void LayerMap::mousePressEvent(QMouseEvent* event) {
-    if (const int row = rowAt(static_cast<int>(event->position().y())); row >= 0)
-        model_->select(row);
-}
-
-void LayerMap::keyPressEvent(QKeyEvent* event) {
-    const int rows = static_cast<int>(model_->layers().size());
-    int to = model_->selected();
-    switch (event->key()) {
-        case Qt::Key_Up:
-            --to;
-            break;
-        case Qt::Key_Down:
-            ++to;
-            break;
-        case Qt::Key_Home:
-            to = 0;
-            break;
-        case Qt::Key_End:
-            to = rows - 1;
-            break;
-        default:
-            return QAbstractScrollArea::keyPressEvent(event);
-    }
-    if (to < 0 || to >= rows) return;
-    model_->select(to);
-    const int top = to * rowHeight;
-    const int room = viewport()->height() - headHeight - footHeight;
-    QScrollBar* bar = verticalScrollBar();
-    bar->setValue(std::clamp(bar->value(), top + rowHeight - room, top));
+    if (const int row = rowAt(event->position().y()); row >= 0) model_->select(row);
 }
 
 bool LayerMap::viewportEvent(QEvent* event) {
-    if (event->type() != QEvent::ToolTip) return QAbstractScrollArea::viewportEvent(event);
+    if (event->type() != QEvent::ToolTip) return RowMap::viewportEvent(event);
     auto* help = static_cast<QHelpEvent*>(event);
     const int row = rowAt(help->pos().y());
     if (row < 0) return true;

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <QAbstractScrollArea>
-#include <QPixmap>
-
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
+#include "widgets/row_map.h"
 
 namespace ui {
 
@@ -12,7 +10,7 @@ class Theme;
 
 /// Layers by exponent: how often values of each magnitude occur in each layer, as shades. A row a
 /// layer, in the order of the network; those in view are painted. GUI thread.
-class LayerMap final : public QAbstractScrollArea {
+class LayerMap final : public RowMap {
     Q_OBJECT
 public:
     LayerMap(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
@@ -23,19 +21,17 @@ public:
 protected:
     bool viewportEvent(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
+    int selectedRow() const override;
+    void selectRow(int row) override;
 
 private:
     void refresh();
-    void layOut();
-    int rowAt(int y) const;
     int nameWidth() const;
     ExponentAxis axis() const;
     void paintHead(QPainter& painter) const;
     void paintFoot(QPainter& painter) const;
-    void paintRow(QPainter& painter, int row, double top) const;
+    void paintRow(QPainter& painter, int row) const;
     void paintShades(QPainter& painter, const engine::ExponentHistogram& values,
                      const QRectF& area) const;
     void paintFigures(QPainter& painter, const engine::LayerHistogram& layer, double top) const;

@@ -17,6 +17,12 @@ using engine::HistogramKind;
 using engine::HistogramRecordReader;
 using engine::ValueType;
 
+namespace {
+
+constexpr std::size_t driftSlice = 160;  // samples: 3 to 5 ms
+
+}  // namespace
+
 MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
     : QObject(parent), context_(context), jobs_(new StepJobs(context.feed, this)) {
     connect(context_.feed, &EventFeed::tracksChanged, this, &MicroscopeModel::refreshTrack);
@@ -26,6 +32,12 @@ MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
         drift_ = {};
         driftSamples_ = 0;
         emit layerChanged();
+    });
+    driftTimer_.setSingleShot(true);
+    driftTimer_.setInterval(0);
+    connect(&driftTimer_, &QTimer::timeout, this, [this] {
+        growDrift();
+        emit driftGrew();
     });
     connect(jobs_, &StepJobs::stateChanged, this, &MicroscopeModel::stateChanged);
     connect(context_.feed, &EventFeed::stateChanged, this, &MicroscopeModel::stateChanged);
@@ -257,7 +269,9 @@ void MicroscopeModel::drag(double scale) {
     emit scaleDragged();
 }
 
-/// Reads what the file has of the layer beyond what is there already.
+/// Reads what the file has of the layer beyond what is there already: a slice now and the rest in
+/// later turns of the event loop, so that moving from layer to layer stays smooth however long the
+/// run was.
 void MicroscopeModel::growDrift() {
     const auto* layer = selectedLayer();
     if (!reader_ || layer == nullptr) return;
@@ -267,7 +281,8 @@ void MicroscopeModel::growDrift() {
         driftLayer_ = layer->layer;
     }
     const auto samples = reader_->samples();
-    const std::size_t first = driftSamples_, count = samples.size() - first;
+    const std::size_t first = driftSamples_;
+    const std::size_t count = std::min(samples.size() - first, driftSlice);
     if (count == 0) return;
     try {
         const auto values = reader_->read(driftLayer_, kind_, first, count);
@@ -278,14 +293,16 @@ void MicroscopeModel::growDrift() {
                 kind_ == HistogramKind::gradients ? samples[first + i].loss_scale : 1);
             drift_.values.push_back(values[i]);
         }
-        driftSamples_ = samples.size();
+        driftSamples_ = first + count;
+        if (driftSamples_ < samples.size()) driftTimer_.start();
     } catch (const engine::Error& error) {
         problem_ = engineText(error.message());
     }
 }
 
 const Drift& MicroscopeModel::drift() {
-    growDrift();
+    // One slice a turn, however often a turn asks; a layer that was just selected has none yet.
+    if (!driftTimer_.isActive() || driftSamples_ == 0) growDrift();
     return drift_;
 }
 

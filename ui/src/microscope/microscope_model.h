@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QTimer>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -76,7 +77,8 @@ public:
     /// 0: back to the scale of the step.
     void drag(double scale);
 
-    /// Of the selected layer, without shadows; grows with the run.
+    /// Of the selected layer, without shadows; grows with the run, and slice by slice after another
+    /// layer was selected.
     const Drift& drift();
 
 signals:
@@ -121,6 +123,7 @@ private:
     Drift drift_;
     std::string driftLayer_;
     std::size_t driftSamples_ = 0;  ///< of the file that were looked at
+    QTimer driftTimer_;             ///< for the next slice
 };
 
 }  // namespace ui

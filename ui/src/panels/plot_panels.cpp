@@ -13,6 +13,7 @@
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "panels/plot_menu.h"
+#include "panels/what_if_curves.h"
 #include "plots/line_plot.h"
 #include "plots/plot_data.h"
 #include "plots/plot_options.h"
@@ -75,6 +76,13 @@ void PlotPanel::connectAll() {
         if (std::exchange(stale_, false)) rebuild();
     });
     connect(plot_, &LinePlot::smoothingChanged, this, &PlotPanel::writeNote);
+    if (specs_.front().scaledOnly) {
+        whatIf_ = new WhatIfCurves(context_, this);
+        connect(whatIf_, &WhatIfCurves::changed, this, [this] {
+            rebuild();
+            writeNote(window_);
+        });
+    }
     choose(0);
 }
 
@@ -148,6 +156,7 @@ void PlotPanel::fillMenu(Panel* panel) {
     };
     add(tr("Reset zoom"), [this] { context_.link->fit(); });
     addXAxisMenu(menu, context_.link->options());
+    if (whatIf_ != nullptr) whatIf_->addMenu(menu);
     const bool smooth = std::ranges::any_of(specs_, [](const auto& s) { return s.look.smooth; });
     if (smooth) addSmoothingSlider(menu, context_.link->options());
     if (specs_.front().logToggle) {
@@ -230,6 +239,7 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
         }
         content.curves.push_back(curve);
     }
+    if (whatIf_ != nullptr) whatIf_->addTo(content, theme.tokens());
     addEvaluations(content, theme);
     return content;
 }
@@ -248,6 +258,7 @@ void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
 }
 
 QString PlotPanel::note() const {
+    if (whatIf_ != nullptr && !whatIf_->sentence().isEmpty()) return whatIf_->sentence();
     if (!spec().logToggle) return spec().note;
     const QString axis = spec().look.axis == AxisKind::log ? tr("log") : tr("linear");
     return window_ > 0 ? tr("%1 · raw behind, mean of %2 in front").arg(axis, count(window_))

@@ -14,6 +14,7 @@ namespace ui {
 
 class LinePlot;
 class Panel;
+class WhatIfCurves;
 
 /// The plots that suit runs of these metrics, with samples of this unit.
 using PlotSpecsFor = std::function<std::vector<PlotSpec>(const std::vector<engine::Metric>& metrics,
@@ -30,6 +31,8 @@ public:
     void furnish(Panel* panel, const QString& tabs = {});
     /// Between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
+    /// Of the plot of the loss scale; null on others.
+    WhatIfCurves* whatIf() const { return whatIf_; }
     LinePlot* plot() const { return plot_; }
     /// What is shown now, in a theme's colours.
     PlotPicture picture(Theme* theme) const;
@@ -59,6 +62,7 @@ private:
     LinePlot* plot_;
     Panel* panel_ = nullptr;
     QTabBar* tabs_ = nullptr;
+    WhatIfCurves* whatIf_ = nullptr;
     qint64 window_ = 0;
     QString tabsName_;
     bool stale_ = false;     ///< an epoch has ended

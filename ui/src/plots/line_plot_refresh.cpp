@@ -83,7 +83,7 @@ void LinePlot::refreshCurve(std::size_t index) {
     const auto shown = curve.data->columns(first, last, wanted);
     const Polyline line = look_.stairs ? stairs(shown) : envelope(shown);
     raw_[index]->setData(placed(curve.x, line.x), line.y, true);
-    auto flaws = nonFinite(shown);
+    auto flaws = curve.gaps ? std::vector<NonFinite>() : nonFinite(shown);
     QVector<double> at;
     for (const auto& flaw : flaws) at << flaw.x;
     at = placed(curve.x, at);
@@ -115,7 +115,7 @@ void LinePlot::refreshMean(std::size_t index, std::int64_t wanted, std::int64_t 
 
 void LinePlot::refreshLabel(const Curve& curve, std::int64_t last) {
     const std::int64_t end = std::min(last, curve.data->size());
-    if (end == 0) return;
+    if (end == 0 || curve.name.isEmpty()) return;
     // Half a window: there the curve in front ends.
     const auto window = smooths() ? std::max<std::int64_t>(1, window_ / 2) : 1;
     // From the start of a bucket: rows of long ago would have to be fetched from the disk.

@@ -31,6 +31,7 @@ struct Curve {
     const RowAxis* x = nullptr;         ///< where its steps lie; null: at the steps themselves
     std::shared_ptr<const void> owner;  ///< the run: keeps data and x alive
     std::int64_t every = 1;             ///< steps from one that was measured to the next
+    bool gaps = false;                  ///< NaN stands for no value, which is not marked
 };
 
 /// A step of one run at which something is drawn.

@@ -1,7 +1,9 @@
 #include "twin/loss_gap.h"
 
+#include <QEvent>
 #include <QMouseEvent>
 #include <QPainterPath>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +11,7 @@
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "twin/gap_noise.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -18,8 +21,19 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int labelColumn = 64;
-constexpr std::size_t averaged = 20;
-constexpr std::size_t mostPoints = 4000;  // of the line; more steps than that share points
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Calls f(first, last) for the rows of each pixel column.
+template <typename F>
+void forEachColumn(std::size_t rows, double end, double width, const F& f) {
+    const double per = std::max(1.0, end / std::max(1.0, width));
+    for (std::size_t first = 0, column = 1; first < rows; ++column) {
+        const auto next = static_cast<std::size_t>(per * static_cast<double>(column));
+        const std::size_t last = std::min(rows, std::max(first + 1, next));
+        f(first, last);
+        first = last;
+    }
+}
 
 }  // namespace
 
@@ -29,51 +43,81 @@ LossGap::LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
     setAccessibleName(tr("Loss gap"));
     connect(model_, &TwinModel::contentChanged, this, &LossGap::refresh);
     connect(model_, &TwinModel::grew, this, &LossGap::refresh);
+    connect(model_, &TwinModel::siblingsChanged, this, &LossGap::refresh);
     connect(model_, &TwinModel::selectionChanged, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, this, &LossGap::refresh);
+    refresh();
 }
 
 QSize LossGap::sizeHint() const { return {900, 150}; }
 QSize LossGap::minimumSizeHint() const { return {360, 100}; }
 
-double LossGap::gap() const {
-    return mean_.empty() ? std::numeric_limits<double>::quiet_NaN() : mean_.back();
+double LossGap::gap() const { return mean_.empty() ? unknown : mean_.back(); }
+
+double LossGap::noise() const {
+    // Seeds may have run fewer steps than this twin.
+    const auto known = std::find_if(error_.rbegin(), error_.rend(),
+                                    [](double value) { return !std::isnan(value); });
+    return known == error_.rend() ? 0 : *known;
 }
 
-double LossGap::noise() const { return error_.empty() ? 0 : error_.back(); }
+/// Reads the losses beyond those that are there.
+void LossGap::takeRows() {
+    const auto &a = model_->reference(), &b = model_->other();
+    const bool any = a && b && model_->any();
+    const auto rows = static_cast<std::size_t>(any ? std::min(a->rows(), b->rows()) : 0);
+    if (rows < raw_.size() || !any) {
+        raw_.clear();
+        mean_.clear();
+        error_.clear();
+        most_ = 1e-9;
+    }
+    const std::size_t before = raw_.size();
+    if (rows == before) return;
+    std::vector<double> reference(rows - before), other(rows - before);
+    const auto first = static_cast<std::int64_t>(before);
+    a->reader().column(&engine::StepRecord::loss, first, reference);
+    b->reader().column(&engine::StepRecord::loss, first, other);
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+        raw_.push_back(other[i] - reference[i]);
+        if (std::isfinite(raw_.back())) most_ = std::max(most_, std::abs(raw_.back()));
+    }
+    // The means of the new rows reach back over some of the old ones.
+    const std::size_t lead = std::min(before, averagedSteps);
+    const auto means = trailingMeans(std::span(raw_).subspan(before - lead));
+    mean_.insert(mean_.end(), means.begin() + static_cast<std::ptrdiff_t>(lead), means.end());
+}
+
+void LossGap::takeNoise() {
+    const auto& siblings = model_->siblingGaps();
+    const int seeds = siblings.empty() || raw_.empty() ? 1 : 1 + static_cast<int>(siblings.size());
+    if (seeds > 1) {
+        auto bySeed = siblings;
+        bySeed.push_back(raw_);
+        error_ = noiseOverSeeds(bySeed);
+        error_.resize(raw_.size(), unknown);
+    } else {
+        if (seeds_ > 1) error_.clear();
+        const std::size_t before = error_.size(), lead = std::min(before, averagedSteps);
+        const auto noise = noiseOverSteps(std::span(raw_).subspan(before - lead));
+        error_.insert(error_.end(), noise.begin() + static_cast<std::ptrdiff_t>(lead), noise.end());
+    }
+    seeds_ = seeds;
+}
 
 void LossGap::refresh() {
-    const auto &a = model_->reference(), &b = model_->other();
-    if (!a || !b || !model_->any()) {
-        raw_.clear();
-        mean_.clear();
-        error_.clear();
-        return update();
-    }
-    const auto rows = static_cast<std::size_t>(std::min(a->rows(), b->rows()));
-    if (rows < raw_.size()) {
-        raw_.clear();
-        mean_.clear();
-        error_.clear();
-    }
-    for (std::size_t i = raw_.size(); i < rows; ++i) {
-        const auto step = static_cast<std::int64_t>(i) + 1;
-        raw_.push_back(static_cast<double>(b->at(step).loss) -
-                       static_cast<double>(a->at(step).loss));
-        double sum = 0, squares = 0, count = 0;
-        for (std::size_t k = i + 1 - std::min(i + 1, averaged); k <= i; ++k) {
-            if (!std::isfinite(raw_[k])) continue;
-            sum += raw_[k];
-            squares += raw_[k] * raw_[k];
-            ++count;
-        }
-        const double mean = count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
-        mean_.push_back(mean);
-        const double variance = count > 1 ? (squares - count * mean * mean) / (count - 1) : 0;
-        error_.push_back(count > 1 ? 2 * std::sqrt(std::max(0.0, variance) / count) : 0);
-    }
+    takeRows();
+    takeNoise();
     setAccessibleDescription(tr("Gap %1, noise ±%2").arg(significant(gap()), significant(noise())));
+    picture_ = {};
     update();
+}
+
+void LossGap::resizeEvent(QResizeEvent*) { picture_ = {}; }
+
+void LossGap::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange) picture_ = {};
+    QWidget::changeEvent(event);
 }
 
 QRectF LossGap::plot() const {
@@ -83,91 +127,120 @@ QRectF LossGap::plot() const {
 
 double LossGap::end() const {
     const std::int64_t planned = model_->other() ? model_->other()->plannedSteps() : 0;
-    return std::max({1.0, static_cast<double>(planned), static_cast<double>(raw_.size())});
+    const bool done = model_->other() && model_->other()->done();
+    return std::max(
+        {1.0, done ? 0.0 : static_cast<double>(planned), static_cast<double>(raw_.size())});
 }
 
 double LossGap::xOf(double step) const { return plot().left() + plot().width() * step / end(); }
+
+double LossGap::yOf(double gap) const {
+    return plot().center().y() - std::clamp(gap / most_, -1.0, 1.0) * plot().height() / 2;
+}
+
+QColor LossGap::runColor() const { return theme_->precision(model_->other()->precision()); }
+
+void LossGap::paintAxis(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const int line = fontMetrics().height();
+    for (const double part : {-1.0, 0.0, 1.0}) {
+        const double y = yOf(part * most_);
+        painter.setPen(part == 0 ? t.dim : t.grid);
+        painter.drawLine(QPointF(plot().left(), y), QPointF(plot().right(), y));
+        painter.setPen(t.dim);
+        const QString text =
+            part == 0 ? u"0"_s : (part > 0 ? u"+"_s : u"−"_s) + significant(most_, 2);
+        painter.drawText(QRectF(0, y - line / 2.0, labelColumn - 8, line),
+                         Qt::AlignRight | Qt::AlignVCenter, text);
+    }
+}
+
+/// A pixel column holds the range of its raw values, so that no spike is lost, and the last mean.
+void LossGap::paintCurves(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    QPainterPath mean;
+    QPolygonF upper, lower;
+    QList<QLineF> raw;
+    bool meant = false;
+    forEachColumn(raw_.size(), end(), plot().width(), [&](std::size_t first, std::size_t last) {
+        const double x = xOf(static_cast<double>(last));
+        double low = unknown, high = unknown;
+        for (std::size_t i = first > 0 ? first - 1 : 0; i < last; ++i) {
+            if (!std::isfinite(raw_[i])) continue;
+            low = std::isnan(low) ? raw_[i] : std::min(low, raw_[i]);
+            high = std::isnan(high) ? raw_[i] : std::max(high, raw_[i]);
+        }
+        if (!std::isnan(low)) raw << QLineF(x, yOf(low), x, yOf(high) - 1);
+        if (std::isfinite(error_[last - 1])) {
+            upper << QPointF(x, yOf(error_[last - 1]));
+            lower << QPointF(x, yOf(-error_[last - 1]));
+        }
+        if (!std::isfinite(mean_[last - 1])) {
+            meant = false;
+        } else if (std::exchange(meant, true)) {
+            mean.lineTo(x, yOf(mean_[last - 1]));
+        } else {
+            mean.moveTo(x, yOf(mean_[last - 1]));
+        }
+    });
+    std::reverse(lower.begin(), lower.end());
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(blend(t.panel, t.accent, 0.14));
+    painter.drawPolygon(upper + lower);
+    painter.setBrush(Qt::NoBrush);
+    QColor faint = runColor();
+    faint.setAlphaF(0.35f);
+    painter.setPen(QPen(faint, size::rawCurve));
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.drawLines(raw);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(runColor(), size::smoothCurve));
+    painter.drawPath(mean);
+}
+
+void LossGap::paintNotes(QPainter& painter) const {
+    const double behind = xOf(static_cast<double>(raw_.size())) + size::gap;
+    const int line = fontMetrics().height();
+    const double room = plot().right() - behind;
+    if (room < 150) return;
+    painter.setPen(runColor());
+    painter.drawText(QRectF(behind, yOf(gap()) - line, room, line), Qt::AlignLeft,
+                     tr("gap %1").arg(significant(gap())));
+    painter.setPen(theme_->tokens().accent);
+    painter.drawText(QRectF(behind, yOf(gap()) + 2, room, line), Qt::AlignLeft,
+                     tr("noise of the mean ±%1").arg(significant(noise())));
+}
+
+void LossGap::makePicture() {
+    picture_ = QPixmap(size() * devicePixelRatioF());
+    picture_.setDevicePixelRatio(devicePixelRatioF());
+    picture_.fill(Qt::transparent);
+    QPainter painter(&picture_);
+    painter.setFont(font());
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintAxis(painter);
+    paintCurves(painter);
+    paintNotes(painter);
+}
 
 void LossGap::paintEvent(QPaintEvent*) {
     if (raw_.empty()) {
         paintEmpty(this, *theme_, {});
         return;
     }
+    if (picture_.isNull()) makePicture();
     const Tokens& t = theme_->tokens();
-    const QColor color = theme_->precision(model_->other()->precision());
-    double most = 1e-9;
-    for (const double value : raw_) {
-        if (std::isfinite(value)) most = std::max(most, std::abs(value));
-    }
     QPainter painter(this);
+    painter.drawPixmap(0, 0, picture_);
     painter.setRenderHint(QPainter::Antialiasing);
-    const auto y = [&](double value) {
-        return plot().center().y() - std::clamp(value / most, -1.0, 1.0) * plot().height() / 2;
-    };
-    painter.setPen(t.dim);
-    const int line = fontMetrics().height();
-    for (const double part : {-1.0, 0.0, 1.0}) {
-        painter.setPen(part == 0 ? t.dim : t.grid);
-        painter.drawLine(QPointF(plot().left(), y(part * most)),
-                         QPointF(plot().right(), y(part * most)));
-        painter.setPen(t.dim);
-        const QString text =
-            part == 0 ? u"0"_s : (part > 0 ? u"+"_s : u"−"_s) + significant(most, 2);
-        painter.drawText(QRectF(0, y(part * most) - line / 2.0, labelColumn - 8, line),
-                         Qt::AlignRight | Qt::AlignVCenter, text);
-    }
-    const std::size_t stride = std::max<std::size_t>(1, raw_.size() / mostPoints);
-    QPainterPath raw, mean;
-    QPolygonF upper, lower;
-    bool begun = false, meant = false;
-    for (std::size_t i = 0; i < raw_.size(); i += stride) {
-        const double x = xOf(static_cast<double>(i + 1));
-        if (std::isfinite(raw_[i])) {
-            if (begun)
-                raw.lineTo(x, y(raw_[i]));
-            else
-                raw.moveTo(x, y(raw_[i]));
-            begun = true;
-        } else {
-            begun = false;
-        }
-        if (!std::isfinite(mean_[i])) continue;
-        if (meant)
-            mean.lineTo(x, y(mean_[i]));
-        else
-            mean.moveTo(x, y(mean_[i]));
-        meant = true;
-        upper << QPointF(x, y(error_[i]));
-        lower << QPointF(x, y(-error_[i]));
-    }
-    std::reverse(lower.begin(), lower.end());
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(blend(t.panel, t.accent, 0.14));
-    painter.drawPolygon(upper + lower);
-    painter.setBrush(Qt::NoBrush);
-    QColor faint = color;
-    faint.setAlphaF(0.35f);
-    painter.setPen(QPen(faint, size::rawCurve));
-    painter.drawPath(raw);
-    painter.setPen(QPen(color, size::smoothCurve));
-    painter.drawPath(mean);
-    painter.setPen(QPen(t.accent, 1.2, Qt::DashLine));
-    for (const std::int64_t step : model_->resyncs()) {
-        const double x = xOf(static_cast<double>(step));
+    const auto mark = [&](double step) {
+        const double x = xOf(step);
         painter.drawLine(QPointF(x, plot().top()), QPointF(x, plot().bottom()));
-    }
+    };
+    painter.setPen(QPen(t.accent, 1.2, Qt::DashLine));
+    for (const std::int64_t step : model_->resyncs()) mark(static_cast<double>(step));
     painter.setPen(QPen(t.accent, 1.4));
-    const double at = xOf(static_cast<double>(model_->current() + 1));
-    painter.drawLine(QPointF(at, plot().top()), QPointF(at, plot().bottom()));
-    const double behind = xOf(static_cast<double>(raw_.size())) + size::gap;
-    if (plot().right() - behind > 150) {
-        painter.setPen(color);
-        painter.drawText(QRectF(behind, y(gap()) - line, plot().right() - behind, line),
-                         Qt::AlignLeft, tr("gap %1").arg(significant(gap())));
-        painter.setPen(t.accent);
-        painter.drawText(QRectF(behind, y(gap()) + 2, plot().right() - behind, line), Qt::AlignLeft,
-                         tr("noise of the mean ±%1").arg(significant(noise())));
-    }
+    mark(static_cast<double>(model_->current() + 1));
 }
 
 void LossGap::mousePressEvent(QMouseEvent* event) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QPixmap>
 #include <QWidget>
 
 #include "twin/twin_model.h"
@@ -10,8 +11,8 @@ class PlotLink;
 class Theme;
 
 /// Loss of the second run minus that of the reference, step by step: raw behind, the mean of 20
-/// steps in front, and a band of two standard errors of that mean by the spread over steps. GUI
-/// thread.
+/// steps in front, and a band of two standard errors of that mean: over seeds where the history
+/// has the same pair of runs with other seeds, else by the spread over steps. GUI thread.
 class LossGap final : public QWidget {
     Q_OBJECT
 public:
@@ -21,25 +22,40 @@ public:
     double gap() const;
     /// Two standard errors of it.
     double noise() const;
+    /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
+    int seeds() const { return seeds_; }
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
 
 private:
     void refresh();
+    void takeRows();
+    void takeNoise();
     QRectF plot() const;
     double end() const;
     double xOf(double step) const;
+    double yOf(double gap) const;
+    QColor runColor() const;
+    void makePicture();
+    void paintAxis(QPainter& painter) const;
+    void paintCurves(QPainter& painter) const;
+    void paintNotes(QPainter& painter) const;
 
     const Theme* theme_;
     PlotLink* link_;
     TwinModel* model_;
     std::vector<double> raw_;    ///< by step
     std::vector<double> mean_;   ///< of up to 20 steps that end there
-    std::vector<double> error_;  ///< two standard errors of the mean
+    std::vector<double> error_;  ///< two standard errors of the mean; NaN: not known
+    int seeds_ = 1;
+    double most_ = 1e-9;  ///< largest finite magnitude in raw_
+    QPixmap picture_;     ///< all but the marks that move; null: to be painted anew
 };
 
 }  // namespace ui

@@ -3,7 +3,6 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QScrollBar>
 #include <QToolTip>
 #include <cmath>
 
@@ -32,16 +31,17 @@ double twinShade(double value, bool angle) {
 }
 
 TwinMap::TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent)
-    : QAbstractScrollArea(parent), theme_(theme), link_(link), model_(model) {
-    setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::StrongFocus);
+    : RowMap({leastRow, mostRow, 0, footHeight}, parent),
+      theme_(theme),
+      link_(link),
+      model_(model) {
     setFont(Theme::caption());
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setAccessibleName(tr("Gradient error by layer and step"));
     connect(model_, &TwinModel::contentChanged, this, &TwinMap::refresh);
     connect(model_, &TwinModel::grew, this, &TwinMap::refresh);
     connect(model_, &TwinModel::selectionChanged, viewport(), qOverload<>(&QWidget::update));
     connect(theme_, &Theme::changed, this, &TwinMap::refresh);
+    refresh();
 }
 
 QSize TwinMap::sizeHint() const { return {900, 400}; }
@@ -59,36 +59,32 @@ void TwinMap::showAngle(bool angle) {
 
 void TwinMap::refresh() {
     stale_ = true;
-    layOut();
+    QStringList names;
+    for (std::size_t i = 0; model_->any() && i < model_->layers(); ++i) names << model_->name(i);
+    setRows(names);
     viewport()->update();
 }
 
-void TwinMap::layOut() {
-    const int rows = model_->any() ? static_cast<int>(model_->layers()) : 0;
-    const int room = viewport()->height() - footHeight;
-    verticalScrollBar()->setPageStep(std::max(1, room));
-    verticalScrollBar()->setSingleStep(leastRow);
-    verticalScrollBar()->setRange(0, std::max(0, rows * leastRow - room));
+void TwinMap::resizeEvent(QResizeEvent* event) {
+    RowMap::resizeEvent(event);
+    stale_ = true;
 }
 
-void TwinMap::resizeEvent(QResizeEvent*) { refresh(); }
+int TwinMap::selectedRow() const {
+    return model_->any() ? static_cast<int>(model_->selected()) : -1;
+}
+
+void TwinMap::selectRow(int row) { model_->select(static_cast<std::size_t>(row)); }
 
 int TwinMap::nameWidth() const {
-    int widest = 0;
-    for (std::size_t i = 0; i < model_->layers(); ++i)
-        widest = std::max(widest, fontMetrics().horizontalAdvance(model_->name(i)));
-    return std::clamp(widest + size::inside, 48, std::max(48, viewport()->width() / 4));
+    return std::clamp(widestName() + size::inside, 48, std::max(48, viewport()->width() / 4));
 }
 
 /// Of all rows, scrolled or not.
 QRectF TwinMap::plot() const {
-    const double room = viewport()->height() - footHeight;
-    const auto rows = static_cast<double>(std::max<std::size_t>(1, model_->layers()));
-    const double row =
-        std::clamp(room / rows, static_cast<double>(leastRow), static_cast<double>(mostRow));
     const double left = nameWidth() + size::gap;
-    return {left, -static_cast<double>(verticalScrollBar()->value()),
-            std::max(40.0, viewport()->width() - left - size::inside), row * rows};
+    return {left, topOf(0), std::max(40.0, viewport()->width() - left - size::inside),
+            rowHeight() * std::max(1, rowCount())};
 }
 
 double TwinMap::end() const {
@@ -105,13 +101,6 @@ std::int64_t TwinMap::stepAt(double x) const {
                                     std::max<std::int64_t>(1, model_->steps()));
 }
 
-int TwinMap::rowAt(double y) const {
-    const auto rows = static_cast<int>(model_->layers());
-    if (y >= viewport()->height() - footHeight) return -1;
-    const int row = static_cast<int>((y - plot().top()) / (plot().height() / rows));
-    return row >= 0 && row < rows ? row : -1;
-}
-
 /// The largest value of the steps that share a pixel, so that no step is hidden.
 void TwinMap::makeImage() {
     stale_ = false;
@@ -124,34 +113,58 @@ void TwinMap::makeImage() {
         shades[i] = heatColor(theme_->tokens(), runColor(), static_cast<double>(i) / 255).rgb();
     const QRgb lost = blend(theme_->tokens().panel, theme_->tokens().bad, 0.35).rgb();
     const double per = end() / static_cast<double>(columns);
+    std::vector<float> most(static_cast<std::size_t>(rows));
     for (std::int64_t column = 0; column < columns; ++column) {
         const auto first = static_cast<std::int64_t>(static_cast<double>(column) * per);
         const auto last =
             std::max(first + 1, static_cast<std::int64_t>(static_cast<double>(column + 1) * per));
         if (first >= model_->steps()) break;
-        for (int row = 0; row < rows; ++row) {
-            float most = -1;
-            for (std::int64_t i = first; i < std::min(last, model_->steps()); ++i) {
-                const auto layer = static_cast<std::size_t>(row);
-                const float value = angle_ ? model_->angle(layer, i) : model_->error(layer, i);
-                if (!std::isnan(value)) most = std::max(most, value);
-            }
-            const double shade = twinShade(static_cast<double>(most), angle_);
-            reinterpret_cast<QRgb*>(image_.scanLine(row))[column] =
-                most < 0 ? lost : shades[static_cast<std::size_t>(shade * 255)];
+        std::ranges::fill(most, -1.0F);
+        // Step by step, as the values lie in memory. NaN never replaces a value.
+        for (std::int64_t i = first; i < std::min(last, model_->steps()); ++i) {
+            const std::span<const float> values = model_->stepValues(i, angle_);
+            for (std::size_t row = 0; row < most.size(); ++row)
+                most[row] = values[row] > most[row] ? values[row] : most[row];
         }
+        for (int row = 0; row < rows; ++row) {
+            const float value = most[static_cast<std::size_t>(row)];
+            const double shade = twinShade(static_cast<double>(value), angle_);
+            reinterpret_cast<QRgb*>(image_.scanLine(row))[column] =
+                value < 0 ? lost : shades[static_cast<std::size_t>(shade * 255)];
+        }
+    }
+}
+
+/// Those in view. Names that would overlap are left out.
+void TwinMap::paintNames(QPainter& painter) const {
+    const Tokens& t = theme_->tokens();
+    const int line = fontMetrics().height(), selected = selectedRow();
+    double drawn = -2.0 * line;
+    for (int i = firstInView(); i < lastInView(); ++i) {
+        const double y = topOf(i);
+        const bool chosen = i == selected;
+        if (chosen) painter.fillRect(QRectF(0, y, 3, rowHeight()), t.accent);
+        if (!chosen && y - drawn < line) continue;
+        drawn = y;
+        QFont font = Theme::caption();
+        font.setBold(chosen);
+        painter.setFont(font);
+        painter.setPen(chosen ? t.text : t.dim);
+        painter.drawText(QRectF(4, y, nameWidth() - 4, rowHeight()),
+                         Qt::AlignRight | Qt::AlignVCenter,
+                         QFontMetrics(font).elidedText(rows()[i], Qt::ElideLeft, nameWidth() - 6));
     }
 }
 
 void TwinMap::paintMarks(QPainter& painter, double bottom) const {
     const Tokens& t = theme_->tokens();
-    const double row = plot().height() / static_cast<double>(model_->layers());
+    const double row = rowHeight();
     const auto first = model_->digest().first_to_diverge();
-    for (std::size_t i = 0; i < model_->layers(); ++i) {
-        const std::int64_t at = model_->digest().layers()[i].diverged;
-        if (at == 0) continue;
-        const double x = xOf(static_cast<double>(at)),
-                     y = plot().top() + static_cast<double>(i) * row;
+    for (int at = firstInView(); at < lastInView(); ++at) {
+        const auto i = static_cast<std::size_t>(at);
+        const std::int64_t diverged = model_->digest().layers()[i].diverged;
+        if (diverged == 0) continue;
+        const double x = xOf(static_cast<double>(diverged)), y = topOf(at);
         painter.setPen(QPen(t.text, 2));
         painter.drawLine(QPointF(x, y + 1), QPointF(x, y + row - 1));
         if (first != i) continue;
@@ -173,9 +186,11 @@ void TwinMap::paintAxis(QPainter& painter) const {
     const double top = viewport()->height() - footHeight;
     painter.fillRect(QRectF(0, top, viewport()->width(), footHeight), t.panel);
     painter.setPen(QPen(t.bad, 1.4));
+    const QRectF area = plot();
+    const double all = end();
     for (std::int64_t i = 0; i < model_->steps(); ++i) {
         if (!model_->skipped(i)) continue;
-        const double x = xOf(static_cast<double>(i + 1));
+        const double x = area.left() + area.width() * static_cast<double>(i + 1) / all;
         painter.drawLine(QPointF(x, top), QPointF(x, top + 4));
     }
     painter.setPen(t.dim);
@@ -198,30 +213,13 @@ void TwinMap::paintEvent(QPaintEvent*) {
     const double bottom =
         std::min(plot().bottom(), static_cast<double>(viewport()->height() - footHeight));
     painter.drawImage(plot(), image_);
-    const double row = plot().height() / static_cast<double>(model_->layers());
     painter.setPen(t.panel);
-    for (std::size_t i = 1; row >= 8 && i < model_->layers(); ++i) {
-        const double y = std::round(plot().top() + static_cast<double>(i) * row);
+    for (int i = firstInView() + 1; i < lastInView(); ++i) {
+        const double y = std::round(topOf(i));
         painter.drawLine(QPointF(plot().left(), y), QPointF(plot().right(), y));
     }
     painter.setRenderHint(QPainter::Antialiasing);
-    const std::size_t selected = model_->selected();
-    const int line = fontMetrics().height();
-    double drawn = -line;
-    for (std::size_t i = 0; i < model_->layers(); ++i) {
-        const double y = plot().top() + static_cast<double>(i) * row;
-        const bool chosen = i == selected;
-        if (chosen) painter.fillRect(QRectF(0, y, 3, row), t.accent);
-        if (!chosen && y - drawn < line) continue;  // names that would overlap are left out
-        drawn = y;
-        QFont font = Theme::caption();
-        font.setBold(chosen);
-        painter.setFont(font);
-        painter.setPen(chosen ? t.text : t.dim);
-        painter.drawText(
-            QRectF(4, y, nameWidth() - 4, row), Qt::AlignRight | Qt::AlignVCenter,
-            QFontMetrics(font).elidedText(model_->name(i), Qt::ElideLeft, nameWidth() - 6));
-    }
+    paintNames(painter);
     paintMarks(painter, bottom);
     painter.setFont(Theme::caption());
     paintAxis(painter);
@@ -242,17 +240,9 @@ void TwinMap::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void TwinMap::keyPressEvent(QKeyEvent* event) {
-    if (!model_->any()) return QAbstractScrollArea::keyPressEvent(event);
-    const auto rows = static_cast<int>(model_->layers());
-    const int at = static_cast<int>(model_->selected());
+    if (!model_->any()) return RowMap::keyPressEvent(event);
     const std::int64_t step = model_->current() + 1;
     switch (event->key()) {
-        case Qt::Key_Up:
-        case Qt::Key_Down: {
-            const int to = at + (event->key() == Qt::Key_Up ? -1 : 1);
-            if (to >= 0 && to < rows) model_->select(static_cast<std::size_t>(to));
-            return;
-        }
         case Qt::Key_Left:
             if (step > 1) link_->select(step - 1, model_->other());
             return;
@@ -260,13 +250,12 @@ void TwinMap::keyPressEvent(QKeyEvent* event) {
             if (step < model_->steps()) link_->select(step + 1, model_->other());
             return;
         default:
-            QAbstractScrollArea::keyPressEvent(event);
+            RowMap::keyPressEvent(event);
     }
 }
 
 bool TwinMap::viewportEvent(QEvent* event) {
-    if (event->type() != QEvent::ToolTip || !model_->any())
-        return QAbstractScrollArea::viewportEvent(event);
+    if (event->type() != QEvent::ToolTip || !model_->any()) return RowMap::viewportEvent(event);
     auto* help = static_cast<QHelpEvent*>(event);
     const int row = rowAt(help->pos().y());
     if (row < 0 || help->pos().x() < plot().left()) return true;

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <QAbstractScrollArea>
 #include <QImage>
 
 #include "twin/twin_model.h"
+#include "widgets/row_map.h"
 
 namespace ui {
 
@@ -12,7 +12,7 @@ class Theme;
 
 /// Layer by step: how far the gradients of both runs are apart, as shades on a logarithmic scale.
 /// Resyncs, skipped steps and the steps at which layers diverged are marked. GUI thread.
-class TwinMap final : public QAbstractScrollArea {
+class TwinMap final : public RowMap {
     Q_OBJECT
 public:
     TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent = nullptr);
@@ -29,18 +29,19 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    int selectedRow() const override;
+    void selectRow(int row) override;
 
 private:
     void refresh();
-    void layOut();
     QRectF plot() const;
     int nameWidth() const;
     double end() const;
     double xOf(double step) const;
     std::int64_t stepAt(double x) const;
-    int rowAt(double y) const;
     void makeImage();
-    void paintMarks(QPainter& painter, double offset) const;
+    void paintNames(QPainter& painter) const;
+    void paintMarks(QPainter& painter, double bottom) const;
     void paintAxis(QPainter& painter) const;
     QColor runColor() const;
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "commands/run_history.h"
 #include "engine/error.h"
+#include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
@@ -26,6 +28,7 @@ TwinModel::TwinModel(const Context& context, QObject* parent) : QObject(parent),
     connect(context_.feed, &EventFeed::figuresDue, this, &TwinModel::refresh);
     connect(context_.link, &PlotLink::selectedChanged, this, &TwinModel::selectionChanged);
     connect(context_.link, &PlotLink::layerChanged, this, &TwinModel::selectionChanged);
+    connect(context_.history, &RunHistory::changed, this, &TwinModel::findSiblings);
     refresh();
 }
 
@@ -55,6 +58,8 @@ void TwinModel::find() {
     angles_.clear();
     skipped_.clear();
     resyncs_.clear();
+    pairs_.clear();
+    siblings_.clear();
     if (found) {
         try {
             reader_ = TwinRecordReader::open(folder);
@@ -68,6 +73,32 @@ void TwinModel::find() {
         }
     }
     emit contentChanged();
+    findSiblings();
+}
+
+/// A pair whose record cannot be read is left out.
+void TwinModel::findSiblings() {
+    std::vector<SeedPair> pairs;
+    if (reference_ && other_)
+        pairs = siblingPairs(*context_.history->runs(), reference_->config(), other_->config());
+    if (pairs == pairs_) return;
+    pairs_ = pairs;
+    const auto read = [pairs] {
+        std::vector<std::vector<double>> out;
+        for (const SeedPair& pair : pairs) {
+            try {
+                out.push_back(lossGaps(pair));
+            } catch (const engine::Error&) {
+                continue;
+            }
+        }
+        return out;
+    };
+    inBackground(this, read, [this, pairs](std::vector<std::vector<double>> gaps) {
+        if (pairs != pairs_) return;  // the twin of another run is on screen by now
+        siblings_ = std::move(gaps);
+        emit siblingsChanged();
+    });
 }
 
 bool TwinModel::grow() {
@@ -115,6 +146,11 @@ float TwinModel::error(std::size_t layer, std::int64_t i) const {
 
 float TwinModel::angle(std::size_t layer, std::int64_t i) const {
     return angles_[static_cast<std::size_t>(i) * layers_ + layer];
+}
+
+std::span<const float> TwinModel::stepValues(std::int64_t i, bool angle) const {
+    const auto& all = angle ? angles_ : errors_;
+    return std::span(all).subspan(static_cast<std::size_t>(i) * layers_, layers_);
 }
 
 std::int64_t TwinModel::current() const {

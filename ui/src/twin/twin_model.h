@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/twin.h"
+#include "twin/gap_noise.h"
 #include "view/context.h"
 
 namespace ui {
@@ -36,9 +38,14 @@ public:
     /// Of a layer in step i + 1; NaN where it was skipped.
     float error(std::size_t layer, std::int64_t i) const;
     float angle(std::size_t layer, std::int64_t i) const;
+    /// Of all layers in step i + 1: relative errors, or angles.
+    std::span<const float> stepValues(std::int64_t i, bool angle) const;
     bool skipped(std::int64_t i) const { return skipped_[static_cast<std::size_t>(i)] != 0; }
     /// Steps at whose end the state was copied over.
     const std::vector<std::int64_t>& resyncs() const { return resyncs_; }
+    /// Loss gaps by step of pairs of runs with the same settings and other seeds, which the history
+    /// has; read in the background.
+    const std::vector<std::vector<double>>& siblingGaps() const { return siblings_; }
     /// Index of the step that is selected on all pages, or the newest.
     std::int64_t current() const;
 
@@ -52,11 +59,14 @@ signals:
     void contentChanged();
     void grew();
     void selectionChanged();
+    /// siblingGaps() has others.
+    void siblingsChanged();
 
 private:
     void refresh();
     void find();
     bool grow();
+    void findSiblings();
 
     Context context_;
     std::shared_ptr<RunTrack> reference_, other_;
@@ -68,6 +78,8 @@ private:
     std::vector<float> errors_, angles_;  ///< step by step, layer by layer
     std::vector<std::uint8_t> skipped_;   ///< by step
     std::vector<std::int64_t> resyncs_;
+    std::vector<SeedPair> pairs_;  ///< of siblings_
+    std::vector<std::vector<double>> siblings_;
 };
 
 }  // namespace ui

@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QPainterPath>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <cmath>
 #include <limits>
@@ -16,6 +17,8 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+constexpr int sortMark = 14;  // of the column that the table is sorted by
 
 enum Column { layerName, errorShare, angleDegrees, roundingShare, divergedStep, columns };
 
@@ -57,8 +60,16 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     table_->setTabKeyNavigation(false);
     table_->verticalHeader()->hide();
     table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 4);
-    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    // Widths of their widest texts: measuring all rows anew takes longer than a frame.
+    table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
     table_->horizontalHeader()->setSectionResizeMode(layerName, QHeaderView::Stretch);
+    const QFontMetrics metrics(table_->font());
+    for (int i = errorShare; i < columns; ++i) {
+        const QString& title = table_->horizontalHeaderItem(i)->text();
+        const int widest = std::max(metrics.horizontalAdvance(title) + sortMark,
+                                    metrics.horizontalAdvance(u"0.00012 %"_s));
+        table_->setColumnWidth(i, widest + size::gap);
+    }
     table_->setSortingEnabled(true);
     table_->sortByColumn(errorShare, Qt::DescendingOrder);
     table_->setAccessibleName(tr("Layers"));
@@ -67,14 +78,30 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     column->addWidget(table_, 1);
     connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
         if (filling_ || table_->selectedItems().isEmpty()) return;
-        model_->select(table_->item(table_->selectedItems().front()->row(), layerName)
-                           ->data(Qt::UserRole)
-                           .toULongLong());
+        model_->select(layerOf(table_->selectedItems().front()->row()));
     });
-    connect(model_, &TwinModel::contentChanged, this, &TwinTable::refresh);
+    connect(model_, &TwinModel::contentChanged, this, [this] {
+        filling_ = true;
+        table_->setRowCount(0);  // the layers may be others
+        filling_ = false;
+        refresh();
+    });
     connect(model_, &TwinModel::grew, this, &TwinTable::refresh);
-    connect(model_, &TwinModel::selectionChanged, this, &TwinTable::refresh);
+    connect(model_, &TwinModel::selectionChanged, this, [this] {
+        if (!model_->any() || model_->current() != step_) return refresh();
+        filling_ = true;
+        showSelected();  // another layer of the same step
+        filling_ = false;
+    });
     refresh();
+}
+
+/// Items are made once for a layer and then changed: the table follows a drag over the map.
+void TwinTable::setNumber(int row, int column, const QString& text, double value) {
+    QTableWidgetItem* item = table_->item(row, column);
+    if (item == nullptr) return table_->setItem(row, column, new NumberItem(text, value));
+    if (item->text() != text) item->setText(text);
+    if (item->data(Qt::UserRole) != QVariant(value)) item->setData(Qt::UserRole, value);
 }
 
 void TwinTable::fillRow(int row, std::size_t layer) {
@@ -82,21 +109,32 @@ void TwinTable::fillRow(int row, std::size_t layer) {
     const std::int64_t step = model_->current();
     const auto error = static_cast<double>(model_->error(layer, step));
     const auto angle = static_cast<double>(model_->angle(layer, step));
-    auto* name = new QTableWidgetItem(model_->name(layer));
-    name->setData(Qt::UserRole, static_cast<qulonglong>(layer));
-    name->setToolTip(model_->name(layer));
-    table_->setItem(row, layerName, name);
-    table_->setItem(row, errorShare, new NumberItem(share(error), error));
-    table_->setItem(
-        row, angleDegrees,
-        new NumberItem(std::isnan(angle) ? unmeasured() : significant(angle, 2) + u"°"_s, angle));
+    setNumber(row, errorShare, share(error), error);
+    setNumber(row, angleDegrees, std::isnan(angle) ? unmeasured() : significant(angle, 2) + u"°"_s,
+              angle);
     const double rounding = found.rounding ? static_cast<double>(*found.rounding)
                                            : std::numeric_limits<double>::quiet_NaN();
-    table_->setItem(row, roundingShare, new NumberItem(share(rounding), rounding));
-    table_->setItem(row, divergedStep,
-                    new NumberItem(found.diverged > 0 ? count(found.diverged) : tr("no"),
-                                   found.diverged > 0 ? static_cast<double>(found.diverged)
-                                                      : std::numeric_limits<double>::infinity()));
+    setNumber(row, roundingShare, share(rounding), rounding);
+    setNumber(row, divergedStep, found.diverged > 0 ? count(found.diverged) : tr("no"),
+              found.diverged > 0 ? static_cast<double>(found.diverged)
+                                 : std::numeric_limits<double>::infinity());
+}
+
+/// A row for each layer, in the order of the network; sorting moves them.
+void TwinTable::makeRows() {
+    table_->setRowCount(0);
+    table_->setRowCount(static_cast<int>(model_->layers()));
+    for (int row = 0; row < table_->rowCount(); ++row) {
+        const auto layer = static_cast<std::size_t>(row);
+        auto* name = new QTableWidgetItem(model_->name(layer));
+        name->setData(Qt::UserRole, static_cast<qulonglong>(layer));
+        name->setToolTip(model_->name(layer));
+        table_->setItem(row, layerName, name);
+    }
+}
+
+std::size_t TwinTable::layerOf(int row) const {
+    return table_->item(row, layerName)->data(Qt::UserRole).toULongLong();
 }
 
 void TwinTable::refresh() {
@@ -108,11 +146,16 @@ void TwinTable::refresh() {
     }
     filling_ = true;
     table_->setSortingEnabled(false);
-    table_->setRowCount(static_cast<int>(model_->layers()));
+    if (static_cast<std::size_t>(table_->rowCount()) != model_->layers()) makeRows();
+    step_ = model_->current();
+    {
+        // The view takes all changes in at once, when it is sorted.
+        const QSignalBlocker quiet(table_->model());
+        for (int row = 0; row < table_->rowCount(); ++row) fillRow(row, layerOf(row));
+    }
     double error = 0, rounding = 0;
     int known = 0;
     for (std::size_t i = 0; i < model_->layers(); ++i) {
-        fillRow(static_cast<int>(i), i);
         const auto here = static_cast<double>(model_->error(i, model_->current()));
         if (std::isfinite(here)) error = std::max(error, here);
         if (const auto& own = model_->digest().layers()[i].rounding) {
@@ -133,10 +176,9 @@ void TwinTable::refresh() {
 }
 
 void TwinTable::showSelected() {
-    const auto selected = static_cast<qulonglong>(model_->selected());
+    const std::size_t selected = model_->selected();
     for (int row = 0; row < table_->rowCount(); ++row) {
-        if (table_->item(row, layerName)->data(Qt::UserRole).toULongLong() == selected)
-            table_->selectRow(row);
+        if (layerOf(row) == selected && table_->currentRow() != row) table_->selectRow(row);
     }
 }
 

@@ -20,7 +20,10 @@ public:
 
 private:
     void refresh();
+    void makeRows();
     void fillRow(int row, std::size_t layer);
+    void setNumber(int row, int column, const QString& text, double value);
+    std::size_t layerOf(int row) const;
     void showSelected();
 
     const Theme* theme_;
@@ -28,6 +31,7 @@ private:
     QLabel* all_;
     QLabel* rounding_;
     QTableWidget* table_;
+    std::int64_t step_ = -1;  ///< index of the step that the rows show
     bool filling_ = false;
 };
 

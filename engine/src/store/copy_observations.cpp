@@ -1,0 +1,68 @@
+#include "store/copy_observations.h"
+
+#include <charconv>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "engine/error.h"
+#include "engine/histogram_record.h"
+#include "file/atomic_file.h"
+#include "store/histogram_writer.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char skips_folder[] = "skips";
+
+void copy_histograms(const fs::path& from, const fs::path& to, std::int64_t step) {
+    if (!HistogramRecordReader::exists(from)) return;
+    const auto reader = HistogramRecordReader::open(from);
+    HistogramWriter writer(to);
+    for (std::size_t i = 0; i < reader.samples().size(); ++i) {
+        if (reader.samples()[i].step <= step) writer.append(reader.read(i));
+    }
+}
+
+/// The step that a file STEP.json is of.
+std::optional<std::int64_t> step_of(const fs::path& file) {
+    const std::string name = file.stem().string();
+    std::int64_t step = 0;
+    const auto end = std::from_chars(name.data(), name.data() + name.size(), step).ptr;
+    if (file.extension() != ".json" || end != name.data() + name.size()) return std::nullopt;
+    return step;
+}
+
+void copy_skips(const fs::path& from, const fs::path& to, const std::string& run,
+                std::int64_t step) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(from / skips_folder, none)) {
+        const auto of = step_of(entry.path());
+        if (!of || *of > step) continue;
+        std::ifstream in(entry.path());
+        std::stringstream text;
+        text << in.rdbuf();
+        auto report = nlohmann::ordered_json::parse(text.str(), nullptr, false);
+        if (!report.is_object()) continue;
+        report["run"] = run;
+        std::error_code error;
+        fs::create_directories(to / skips_folder, error);
+        if (error) throw_write_error(to / skips_folder, error.value());
+        write_file(to / skips_folder / entry.path().filename(),
+                   report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+    }
+}
+
+}  // namespace
+
+void copy_observations(const fs::path& from, const fs::path& to, const std::string& run,
+                       std::int64_t step) {
+    copy_histograms(from, to, step);
+    copy_skips(from, to, run, step);
+}
+
+}  // namespace engine
