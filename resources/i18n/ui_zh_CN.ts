@@ -4786,10 +4786,6 @@ started %7</source>
             <translation>损失</translation>
         </message>
         <message>
-            <source>gradient error against FP32</source>
-            <translation>相对 FP32 的梯度误差</translation>
-        </message>
-        <message>
             <source>step time</source>
             <translation>步时间</translation>
         </message>
@@ -4808,6 +4804,10 @@ started %7</source>
         <message>
             <source>Kept: the next start uses it.</source>
             <translation>已保留：下次启动时生效。</translation>
+        </message>
+        <message>
+            <source>error against FP32</source>
+            <translation>相对 FP32 的误差</translation>
         </message>
     </context>
     <context>
