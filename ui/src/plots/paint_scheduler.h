@@ -44,6 +44,8 @@ public:
     void charge(double ms);
     /// The last frame is on screen, and painting another now keeps to the budget.
     bool isReady() const;
+    /// Something that can be seen is due or not shown yet: presented() will come.
+    bool isPainting() const { return painting_ || anyDue(); }
 
 signals:
     /// All that was due is on screen.
