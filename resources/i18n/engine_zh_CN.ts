@@ -5796,5 +5796,17 @@
             <source>The batch has no other row.</source>
             <translation>该批次没有其他行。</translation>
         </message>
+        <message>
+            <source>The samples were left out while the run trains: they would take about {} s. Examine the step again to see them.</source>
+            <translation>训练进行中，未逐个计算样本：约需 {} 秒。要查看样本，请再次检查该步。</translation>
+        </message>
+        <message>
+            <source>Step {} could not be examined: {}</source>
+            <translation>无法检查第 {} 步：{}</translation>
+        </message>
+        <message>
+            <source>{} overflowed {}, to which the model casts by hand.</source>
+            <translation>{} 超出了 {} 的范围：模型自行转换为该类型。</translation>
+        </message>
 </context>
 </TS>
