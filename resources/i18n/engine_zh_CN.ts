@@ -5808,5 +5808,29 @@
             <source>{} overflowed {}, to which the model casts by hand.</source>
             <translation>{} 超出了 {} 的范围：模型自行转换为该类型。</translation>
         </message>
+        <message>
+            <source>{} has more bits than {}, which has {}.</source>
+            <translation>{} 的位数超过了 {}，该格式只有 {} 位。</translation>
+        </message>
+        <message>
+            <source>A number of {} characters is too long: at most {}.</source>
+            <translation>数字长达 {} 个字符，过长：最多 {} 个。</translation>
+        </message>
+        <message>
+            <source>&quot;{}&quot; is not a number: write 0.1, 2^-24, 3*2^-5, 1/3, 0x3c00 (bits), inf or nan.</source>
+            <translation>“{}”不是数字：请写成 0.1、2^-24、3*2^-5、1/3、0x3c00（位）、inf 或 nan。</translation>
+        </message>
+        <message>
+            <source>A sum has 0 to {} terms, not {}.</source>
+            <translation>求和的项数为 0 到 {}，不能是 {}。</translation>
+        </message>
+        <message>
+            <source>TF32 is no accumulator: its products are added in FP32.</source>
+            <translation>TF32 不能作累加器：其乘积用 FP32 累加。</translation>
+        </message>
+        <message>
+            <source>{} is no format: use {}.</source>
+            <translation>{} 不是数值格式：请用 {}。</translation>
+        </message>
 </context>
 </TS>

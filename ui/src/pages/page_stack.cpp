@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QScopedValueRollback>
 #include <QSettings>
+#include <algorithm>
 
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -61,8 +62,27 @@ void PageStack::open(int index) {
         pages_[at] = entries_[at].make(context_, this);
         addWidget(pages_[at]);
     }
+    // A page and the columns beside it never stand side by side if they do not belong together: a
+    // window too narrow for both would grow.
+    const bool whole = entries_[at].takesWholeWidth;
+    if (whole) emit pageChanged(index == 0, whole);
     setCurrentWidget(pages_[at]);
-    emit pageChanged(index == 0);
+    updateGeometry();
+    if (!whole) emit pageChanged(index == 0, whole);
+}
+
+bool PageStack::takesWholeWidth() const {
+    const auto shown = std::ranges::find(pages_, currentWidget());
+    return shown != pages_.end() &&
+           entries_[static_cast<std::size_t>(shown - pages_.begin())].takesWholeWidth;
+}
+
+QSize PageStack::minimumSizeHint() const {
+    return currentWidget() == nullptr ? QSize() : currentWidget()->minimumSizeHint();
+}
+
+QSize PageStack::sizeHint() const {
+    return currentWidget() == nullptr ? QSize() : currentWidget()->sizeHint();
 }
 
 void PageStack::restore() {
