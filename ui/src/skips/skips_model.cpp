@@ -33,6 +33,9 @@ SkipsModel::SkipsModel(const Context& context, QObject* parent)
                 readList();
             });
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::refresh);
+    // Before a new experiment is started, so that its first step is watched, too.
+    connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::updateWatch);
+    connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::figuresDue, this, &SkipsModel::refresh);
     connect(context_.link, &PlotLink::selectedChanged, this, [this] {
         refresh();
