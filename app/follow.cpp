@@ -245,6 +245,12 @@ private:
         say(out.str());
     }
 
+    void see(const engine::StepExamined& event) {
+        write_steps_up_to(event.step);
+        line(event);
+        say("step " + std::to_string(event.step) + " examined: " + event.verdict.str());
+    }
+
     void see(const engine::EpochDone& event) {
         write_steps_up_to(event.step);
         outcome_.run.tests.push_back(event.test);

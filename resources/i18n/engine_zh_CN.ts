@@ -6292,5 +6292,17 @@
             <source>There is no PyTorch script for a run that is broken on purpose (teach).</source>
             <translation>故意设错的运行（teach）没有对应的 PyTorch 脚本。</translation>
         </message>
+        <message>
+            <source>The samples were left out while the run trains: they would take about {} s. Examine the step again to see them.</source>
+            <translation>训练进行中，未逐个计算样本：约需 {} 秒。要查看样本，请再次检查该步。</translation>
+        </message>
+        <message>
+            <source>Step {} could not be examined: {}</source>
+            <translation>无法检查第 {} 步：{}</translation>
+        </message>
+        <message>
+            <source>{} overflowed {}, to which the model casts by hand.</source>
+            <translation>{} 超出了 {} 的范围：模型自行转换为该类型。</translation>
+        </message>
 </context>
 </TS>

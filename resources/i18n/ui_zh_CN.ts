@@ -407,7 +407,11 @@
             <source>Run %1 is trained by %2.</source>
             <translation>运行 %1 由 %2 训练。</translation>
         </message>
-    </context>
+            <message>
+            <source>Step %1 damaged the state.</source>
+            <translation>第 %1 步损坏了状态。</translation>
+        </message>
+</context>
     <context>
         <name>ui::PageStack</name>
         <message>
@@ -4855,7 +4859,55 @@ started %7</source>
             <source>Capsules (*.safetensors)</source>
             <translation>胶囊 (*.safetensors)</translation>
         </message>
-    </context>
+            <message>
+            <source>Arm</source>
+            <translation>布防</translation>
+        </message>
+        <message>
+            <source>Examines the next skip as it happens, from the state before its update. On a GPU this costs a synchronisation a step.</source>
+            <translation>下一次跳过发生时立即检查，使用更新之前的状态。在 GPU 上每步需要一次同步。</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>gradient, before and after</source>
+            <translation>梯度，变更前后</translation>
+        </message>
+        <message>
+            <source>before and after</source>
+            <translation>变更前后</translation>
+        </message>
+        <message>
+            <source>%1 samples, largest share first</source>
+            <translation>%1 个样本，占比大者在前</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2 of %3</source>
+            <translation>第 %1 步：正在检查第 %2 个操作，共 %3 个</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2</source>
+            <translation>第 %1 步：正在检查第 %2 个操作</translation>
+        </message>
+        <message>
+            <source>Save as capsule… %1</source>
+            <translation>保存为胶囊… %1</translation>
+        </message>
+        <message>
+            <source>armed: found_inf is read before the update, a synchronisation a step</source>
+            <translation>已布防：更新前读取 found_inf，每步一次同步</translation>
+        </message>
+        <message>
+            <source>not armed: weights have moved; arm to catch the next one</source>
+            <translation>未布防：权重已改变；布防可捕捉下一次</translation>
+        </message>
+        <message>
+            <source>watching: a fault is examined before the next step</source>
+            <translation>监视中：出错的步在下一步之前检查</translation>
+        </message>
+</context>
     <context>
         <name>Lab</name>
         <message>
@@ -5580,6 +5632,56 @@ larger than a term</source>
         <message>
             <source>Initial scale</source>
             <translation>初始缩放值</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SampleGrid</name>
+        <message>
+            <source>Samples, largest share first</source>
+            <translation>样本，按占比从大到小</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 bad values · %3</source>
+            <translation>样本 %1 · %2 个异常值 · %3</translation>
+        </message>
+        <message>
+            <source>sample %1 · %2 · largest %3</source>
+            <translation>样本 %1 · %2 · 最大 %3</translation>
+        </message>
+        <message>
+            <source>Also in the skips at %1. Check its label.</source>
+            <translation>也出现在这些跳过步中：%1。请检查其标签。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::ExponentBars</name>
+        <message>
+            <source>Exponents of the first non-finite tensor</source>
+            <translation>首个非有限张量的指数分布</translation>
+        </message>
+        <message>
+            <source>The fault is no output of an operation.</source>
+            <translation>故障不是某个操作的输出。</translation>
+        </message>
+        <message>
+            <source>filled: as it was</source>
+            <translation>填充：原样</translation>
+        </message>
+        <message>
+            <source>filled: at %1</source>
+            <translation>填充：缩放 %1</translation>
+        </message>
+        <message>
+            <source>line: in FP32</source>
+            <translation>线：FP32</translation>
+        </message>
+        <message>
+            <source>line: at %1</source>
+            <translation>线：缩放 %1</translation>
+        </message>
+        <message>
+            <source>%1 inf, %2 NaN</source>
+            <translation>%1 个 inf，%2 个 NaN</translation>
         </message>
 </context>
 </TS>

@@ -71,6 +71,16 @@ struct CheckpointSaved {
     bool best = false;   ///< no evaluation before it was better
 };
 
+/// A skipped or non-finite step was examined while the run trained; skips/STEP.json in the run's
+/// folder holds the report.
+struct StepExamined {
+    std::string run;
+    std::int64_t step = 0;
+    std::string cause;            ///< name(SkipCause)
+    Message verdict{};            ///< SkipReport::verdict()
+    std::int64_t damaged_at = 0;  ///< SkipReport::damaged_at
+};
+
 struct StateChanged {
     std::string run;
     RunState state;
@@ -144,10 +154,10 @@ struct RunDone {
 };
 
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
-                           CheckpointSaved, RunWarning, RunFailed, RunDone>;
+                           CheckpointSaved, StepExamined, RunWarning, RunFailed, RunDone>;
 
 /// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
-/// numbers as "nan", "inf", "-inf". RunResumed, CheckpointSaved, StateChanged and ScaleChanged are
+/// numbers as "nan", "inf", "-inf". RunResumed, CheckpointSaved, StepExamined, StateChanged and ScaleChanged are
 /// additions to that page.
 std::string to_json_line(const Event& event);
 /// `metrics`: RunStarted::step_metrics, whose keys name the columns.

@@ -27,6 +27,8 @@ enum class Command {
     stop,               ///< after the step in flight; the run is kept
     validate_now,       ///< evaluate the test set after the step in flight
     checkpoint,         ///< save a checkpoint after the step in flight
+    watch_skips,        ///< examine skipped and non-finite steps as they happen (StepExamined)
+    unwatch_skips,      ///< no longer, unless the settings say so (instruments.armed)
     sample_histograms,  ///< keep the next step's histograms (engine/histogram_record.h)
 };
 
@@ -62,6 +64,13 @@ struct ReadingShare {
     std::int64_t total = 0;  ///< files
 };
 
+/// A step that is being examined between two steps of the run.
+struct ExaminationProgress {
+    std::int64_t step = 0;        ///< 0: none is
+    std::int64_t operations = 0;  ///< checked so far
+    std::int64_t expected = 0;    ///< by the last examination; 0: unknown
+};
+
 /// One training run. Commands in, state changes out, steps in the record. Thread-safe: any thread
 /// may post, one thread drains. The destructor stops the run after its step in flight and waits for
 /// that.
@@ -92,6 +101,7 @@ public:
     const RunConfig& config() const;
     /// While it prepares.
     ReadingShare reading() const;
+    ExaminationProgress examination() const;
     /// Blocks until the state is done or failed, or seconds have passed; true if it ended.
     bool wait(double seconds);
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/exponent_histogram.h"
 #include "engine/message.h"
 
 namespace engine {
@@ -102,6 +103,15 @@ struct SampleShare {
     std::int64_t bad = 0;  ///< its non-finite values
 };
 
+/// Exponents of the first non-finite tensor, before and after a change.
+struct TensorHistograms {
+    ExponentHistogram before;
+    double scale = 1;  ///< of the step
+    ExponentHistogram after;
+    double other_scale = 1;
+    bool in_f32 = false;  ///< `after` is in FP32 without a scale; else as `before` at `other_scale`
+};
+
 /// What the examination of one step found.
 struct SkipReport {
     std::string run;
@@ -126,7 +136,9 @@ struct SkipReport {
     double scale_bound = std::numeric_limits<double>::quiet_NaN();
     std::vector<SampleShare> samples;  ///< largest share first
     Message samples_note{};            ///< how they were found, or why they were not
-    std::int64_t damaged_at = 0;       ///< the step that made the damaged state; 0: unknown
+    std::optional<TensorHistograms> histograms{};
+    std::int64_t capsule_bytes = 0;  ///< about what a capsule of the step takes
+    std::int64_t damaged_at = 0;     ///< the step that made the damaged state; 0: unknown
     Message advice{};
 
     /// The verdict in one sentence.
@@ -150,10 +162,14 @@ struct SkippedStep {
     std::optional<SkipReport> report{};  ///< if it was examined
 };
 
-/// A sample that is among those with the largest shares in several examined steps.
+/// A sample that is among those with the largest shares in several examined steps, or in more
+/// batches of skipped steps than chance explains.
 struct RecurringSample {
     std::int64_t sample = 0;
     std::vector<std::int64_t> steps;
+    /// Samples of the data set that chance would bring into as many of the batches: below 0.01.
+    /// NaN: found by its shares.
+    double chance = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// All skipped and non-finite steps of a run, in order.

@@ -13,10 +13,16 @@ namespace engine {
 /// Throws Error(data).
 SkipList list_skips(const std::filesystem::path& run_folder);
 
+/// The images of an examined step's samples, in the order of SkipReport::samples: at most 64, eight
+/// in a row, each one pixel apart. Absent for data without images.
+std::filesystem::path skip_picture(const std::filesystem::path& run_folder, std::int64_t step);
+
 struct SkipOptions {
     std::string device;  ///< "cpu", "cuda"; empty: the run's
     /// Called between parts, from the calling thread; may throw to give up.
     std::function<void(const Message&)> progress = [](const Message&) {};
+    /// Of an examination, with the operations checked so far; likewise.
+    std::function<void(std::int64_t)> operation = [](std::int64_t) {};
 };
 
 /// Examines a step of a run, which is computed again from the newest checkpoint before it, and

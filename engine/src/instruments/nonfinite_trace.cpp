@@ -30,6 +30,15 @@ Tensor host_copy(const Tensor& x) {
 
 NonfiniteTrace::~NonfiniteTrace() = default;
 
+std::string NonfiniteTrace::field_key(const std::string& field, std::int64_t micro_batch) {
+    return "batch|" + std::to_string(micro_batch) + '|' + field;
+}
+
+bool NonfiniteTrace::is_low(const std::string& key) const {
+    const auto found = seen_.find(key);
+    return found != seen_.end() && engine::is_low(found->second.dtype);
+}
+
 ChainLink& NonfiniteTrace::Chain::at(const std::string& module) {
     const auto [found, is_new] = by_module.try_emplace(module, links.size());
     if (is_new) links.emplace_back().module = module;
@@ -117,32 +126,33 @@ void NonfiniteTrace::check_optimizers(const StepView& step) {
     }
 }
 
-void NonfiniteTrace::begin(const StepView& step) {
+/// Once the step has begun, since a planted fault may damage the state on the way.
+void NonfiniteTrace::check_before(const StepView& step, const TensorList& carried) {
     stage_ = SkipStage::state;
     for (const Parameter& each : step.model.parameters()) check_state(each.name, each.tensor);
     for (const Parameter& each : step.model.buffers()) check_state(each.name, each.tensor);
     check_optimizers(step);
+    for (std::size_t i = 0; i < carried.size(); ++i)
+        check_state("carried." + std::to_string(i), carried[i]);
     stage_ = SkipStage::forward;
     for (const Parameter& each : step.model.parameters()) check_low_copy(each);
-    scope_ = std::make_unique<ObserverScope>(*this);
 }
+
+void NonfiniteTrace::begin(const StepView&) { scope_ = std::make_unique<ObserverScope>(*this); }
 
 void NonfiniteTrace::end(const StepView&) { scope_.reset(); }
 
 void NonfiniteTrace::before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) {
     phase_ = static_cast<std::int64_t>(step.phase);
     micro_batch_ = static_cast<std::int64_t>(step.micro_batch);
-    if (phase_ == 0 && micro_batch_ == 0) {
-        stage_ = SkipStage::state;
-        for (std::size_t i = 0; i < state.size(); ++i)
-            check_state("carried." + std::to_string(i), state[i]);
-    }
+    if (phase_ == 0 && micro_batch_ == 0) check_before(step, state);
     if (phase_ == 0) {
         stage_ = SkipStage::batch;
         const auto& fields = step.task.schema(true).fields;
         for (std::size_t i = 0; i < batch.fields.size(); ++i) {
             if (!is_checked(batch.fields[i])) continue;
             check_state(fields[i].name, batch.fields[i]);
+            keep(field_key(fields[i].name, micro_batch_), batch.fields[i]);
             largest_input_ = larger(largest_magnitude(batch.fields[i]), largest_input_);
         }
     }
@@ -194,7 +204,7 @@ void NonfiniteTrace::on_op(const OpEvent& event) {
     for (std::size_t i = 0; i < event.outputs.size(); ++i) {
         if (is_checked(event.outputs[i])) see_output(event, i, key + '|' + std::to_string(i));
     }
-    ++operations_;
+    operation_(++operations_);
 }
 
 void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, double largest) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,6 +29,11 @@ public:
     explicit NonfiniteTrace(std::string keep_first = {}) : kept_key_(std::move(keep_first)) {}
     ~NonfiniteTrace() override;
 
+    /// Calls this with the number of operations checked, after each; it may throw.
+    void report_to(std::function<void(std::int64_t)> operation) {
+        operation_ = std::move(operation);
+    }
+
     void begin(const StepView& step) override;
     void before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) override;
     void after_forward(const StepView& step, const TensorList& losses) override;
@@ -45,6 +51,10 @@ public:
     std::string first_key() const;
     /// Largest magnitude of the tensor of this name; NaN if the step has none.
     double largest(const std::string& key) const;
+    /// Whether the step has a 16-bit tensor of this name.
+    bool is_low(const std::string& key) const;
+    /// Name of a field of a batch, to keep it.
+    static std::string field_key(const std::string& field, std::int64_t micro_batch);
     /// Over the tensors that are f16 in the backward pass of this step, the largest magnitude that
     /// they have in the other computation of it; casts are left out. 0: there are none.
     double largest_f16_gradient_in(const NonfiniteTrace& other) const;
@@ -82,6 +92,7 @@ private:
     std::string next_key(const std::string& op);
     std::vector<BadTensor> of_stage(SkipStage stage) const;
     std::size_t add(BadTensor what, const Tensor& tensor, std::vector<std::size_t> from);
+    void check_before(const StepView& step, const TensorList& carried);
     void check_state(const std::string& name, const Tensor& tensor);
     void check_low_copy(const Parameter& parameter);
     void check_optimizers(const StepView& step);
@@ -111,6 +122,7 @@ private:
     std::int64_t phase_ = 0, micro_batch_ = 0, operations_ = 0;
     bool loss_finite_ = true, gradients_finite_ = true, weights_finite_ = true;
     double largest_activation_ = 0, largest_input_ = 0;
+    std::function<void(std::int64_t)> operation_ = [](std::int64_t) {};
     std::string kept_key_;
     Tensor kept_;
     std::unique_ptr<ObserverScope> scope_;

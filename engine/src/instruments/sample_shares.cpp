@@ -1,8 +1,10 @@
 #include "instruments/sample_shares.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "core/layout.h"
 #include "engine/error.h"
@@ -50,21 +52,6 @@ void take_magnitudes(std::vector<SampleShare>& samples, const Tensor& in_f32, co
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i].largest = other[i].largest;
 }
 
-Tensor tensor_of_field(const BatchField& field) {
-    const Tensor out = Tensor::empty(field.shape, field.dtype, Device{});
-    std::ranges::copy(field.bytes, out.data_as<std::byte>());
-    return out;
-}
-
-std::vector<SampleShare> by_field(const StepCapsule& capsule, const BadTensor& first) {
-    const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
-    CapsuleStep step(capsule);
-    const Schema& schema = step.trainer().task().schema(true);
-    const BatchField& field = batch.fields.at(schema.index(first.name));
-    if (field.shape.rank() == 0 || field.shape[0] != batch.rows()) return {};
-    return by_rows(tensor_of_field(field), batch, first.micro_batch);
-}
-
 /// The tensor of this name in the step, computed with these settings.
 Tensor tensor_of(const StepCapsule& capsule, const RunConfig& config, const std::string& key) {
     CapsuleStep step(capsule, config);
@@ -74,24 +61,81 @@ Tensor tensor_of(const StepCapsule& capsule, const RunConfig& config, const std:
     return trace->kept();
 }
 
-std::vector<SampleShare> one_by_one(const StepCapsule& capsule, const BadTensor& first,
-                                    const std::string& key, double scale, std::int64_t count) {
+/// As the step reads it, planted faults included.
+std::vector<SampleShare> by_field(const StepCapsule& capsule, const BadTensor& first) {
     const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
-    std::vector<SampleShare> out;
-    for (std::int64_t row = 0; row < count; ++row) {
-        const StepCapsule alone = with_scale(with_rows(capsule, first.micro_batch, {row}),
-                                             scale / static_cast<double>(batch.rows()));
-        std::string alone_key = key;
-        if (first.micro_batch != 0) {  // the only micro-batch is number 0
-            const std::string from = "|" + std::to_string(first.micro_batch) + "|";
-            const std::size_t at = key.find(from, key.find('|') + 1);
-            if (at == std::string::npos) return {};
-            alone_key.replace(at, from.size(), "|0|");
+    const Tensor field = tensor_of(capsule, capsule.config,
+                                   NonfiniteTrace::field_key(first.name, first.micro_batch));
+    if (!field.defined() || field.rank() == 0 || field.size(0) != batch.rows()) return {};
+    return by_rows(field, batch, first.micro_batch);
+}
+
+/// Computes rows of a micro-batch one at a time, on one copy of the run where no streams carry
+/// state.
+class AloneStep {
+public:
+    AloneStep(const StepCapsule& capsule, std::int64_t micro_batch, double scale)
+        : capsule_(capsule),
+          micro_batch_(micro_batch),
+          scale_(scale / static_cast<double>(batch().rows())) {}
+
+    /// The tensor of this name; undefined if it does not come up.
+    Tensor tensor(std::int64_t row, const std::string& key) {
+        StepCapsule alone = with_scale(with_rows(capsule_, micro_batch_, {row}), scale_);
+        if (!step_ || !capsule_.before.carried.empty()) {
+            step_.reset();
+            alone_ = std::move(alone);
+            step_.emplace(alone_);
+        } else {
+            alone_.batches = std::move(alone.batches);
+            step_->rewind();
         }
-        const Tensor tensor = tensor_of(alone, alone.config, alone_key);
+        const auto trace = std::make_shared<NonfiniteTrace>(key);
+        step_->trainer().attach(trace);
+        step_->run();
+        step_->trainer().detach(*trace);
+        return trace->kept();
+    }
+    const Batch& batch() const {
+        return capsule_.batches.at(static_cast<std::size_t>(micro_batch_));
+    }
+
+private:
+    const StepCapsule& capsule_;
+    std::int64_t micro_batch_;
+    double scale_;
+    StepCapsule alone_;
+    std::optional<CapsuleStep> step_;
+};
+
+/// The name of the tensor in a step whose only micro-batch is number 0; empty: it has none.
+std::string key_alone(std::string key, std::int64_t micro_batch) {
+    if (micro_batch == 0) return key;
+    const std::string from = "|" + std::to_string(micro_batch) + "|";
+    const std::size_t at = key.find(from, key.find('|') + 1);
+    return at == std::string::npos ? std::string() : key.replace(at, from.size(), "|0|");
+}
+
+/// It would take too long.
+struct TooLong {
+    double seconds;
+};
+
+std::vector<SampleShare> one_by_one(AloneStep& step, const BadTensor& first, const std::string& key,
+                                    std::int64_t count, const SampleShareOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<SampleShare> out;
+    const std::string own = key_alone(key, first.micro_batch);
+    for (std::int64_t row = 0; row < count && !own.empty(); ++row) {
+        const auto start = Clock::now();
+        const Tensor tensor = step.tensor(row, own);
         if (!tensor.defined()) return {};
-        out.push_back(share_of(batch, first.micro_batch, row));
+        out.push_back(share_of(step.batch(), first.micro_batch, row));
         measure(tensor.values(), out.back());
+        options.progress();
+        const double each = std::chrono::duration<double>(Clock::now() - start).count();
+        if (row == 0 && each * static_cast<double>(count) > options.patience_s)
+            throw TooLong{each * static_cast<double>(count)};
     }
     return out;
 }
@@ -112,13 +156,20 @@ SampleShares unknown_shares() {
 }
 
 SampleShares computed_alone(const StepCapsule& capsule, const BadTensor& first,
-                            const std::string& key, double scale, std::int64_t most) {
+                            const std::string& key, double scale,
+                            const SampleShareOptions& options) {
     const Batch& batch = capsule.batches.at(static_cast<std::size_t>(first.micro_batch));
     if (!capsule.before.carried.empty() && first.micro_batch != 0) return unknown_shares();
-    const std::int64_t count = std::min(batch.rows(), most);
+    const std::int64_t count = std::min(batch.rows(), options.most);
     SampleShares out;
     try {
-        out.samples = one_by_one(capsule, first, key, scale, count);
+        AloneStep step(capsule, first.micro_batch, scale);
+        out.samples = one_by_one(step, first, key, count, options);
+    } catch (const TooLong& found) {
+        return {{},
+                msg("The samples were left out while the run trains: they would take about {} s. "
+                    "Examine the step again to see them.",
+                    std::lround(found.seconds))};
     } catch (const Error& error) {
         return {{}, error.message()};
     }
@@ -132,7 +183,7 @@ SampleShares computed_alone(const StepCapsule& capsule, const BadTensor& first,
 }  // namespace
 
 SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& trace, double scale,
-                           std::int64_t most) {
+                           const SampleShareOptions& options) {
     const auto first = trace.first();
     if (!first || first->stage == SkipStage::state || first->stage == SkipStage::update)
         return {{}, msg("The fault does not come from the batch.")};
@@ -152,7 +203,7 @@ SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& tra
         capsule.before.weights,
         [&](const auto& weight) { return std::ranges::equal(weight.second.shape(), shape); });
     if (shape.empty() || shape.front() != batch.rows() || is_like_a_weight)
-        return computed_alone(capsule, *first, key, scale, most);
+        return computed_alone(capsule, *first, key, scale, options);
     const Tensor tensor = tensor_of(capsule, capsule.config, key);
     if (!tensor.defined()) return unknown_shares();
     out.samples = by_rows(tensor, batch, first->micro_batch);

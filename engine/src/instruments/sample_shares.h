@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <limits>
+
 #include "instruments/nonfinite_trace.h"
 #include "train/step_capsule.h"
 
@@ -11,11 +14,19 @@ struct SampleShares {
     Message note;                      ///< how they were found, or why they were not
 };
 
+struct SampleShareOptions {
+    std::int64_t most = 256;  ///< samples computed alone
+    /// They are computed alone only if that takes no longer, by the time of the first.
+    double patience_s = std::numeric_limits<double>::infinity();
+    /// Called after each sample; may throw to give up.
+    std::function<void()> progress = [] {};
+};
+
 /// Where each row of the tensor belongs to a sample, its rows are read; else the step is computed
 /// once for each sample, alone, its gradient weighted as in the whole batch. Dropout masks are then
-/// others, and batch norms have the statistics of the one sample. At most `most` samples are
-/// computed so. `trace`: of the whole step. Throws Error.
+/// others, and batch norms have the statistics of the one sample. `trace`: of the whole step.
+/// Throws Error.
 SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& trace, double scale,
-                           std::int64_t most = 256);
+                           const SampleShareOptions& options = {});
 
 }  // namespace engine

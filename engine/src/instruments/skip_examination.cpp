@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "instruments/first_tensor_histograms.h"
 #include "instruments/nonfinite_trace.h"
 #include "instruments/sample_shares.h"
 #include "instruments/skip_verdict.h"
@@ -21,8 +22,10 @@ struct Traced {
     bool is_finite() const { return trace->loss_is_finite() && trace->gradients_are_finite(); }
 };
 
-Traced traced(const StepCapsule& capsule, const RunConfig& config) {
+Traced traced(const StepCapsule& capsule, const RunConfig& config,
+              const std::function<void(std::int64_t)>& operation) {
     Traced out;
+    out.trace->report_to(operation);
     CapsuleStep step(capsule, config);
     step.trainer().attach(out.trace);
     out.row = step.run().row;
@@ -55,8 +58,14 @@ double scale_bound(const Traced& step, const Traced& shadow) {
     return largest > 0 ? 65504 / largest : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// The FP32 replay has the first tensor in 16 bits as well.
+bool is_cast_by_hand(const Traced& step, const Traced& shadow) {
+    return shadow.trace->is_low(step.trace->first_key());
+}
+
 /// Of the first tensor in FP32; a cast is none there, but what it overflows from is known.
 double true_magnitude(const Traced& step, const Traced& shadow, double scale) {
+    if (is_cast_by_hand(step, shadow)) return std::numeric_limits<double>::quiet_NaN();
     const BadTensor first = *step.trace->first();
     const double found = shadow.trace->largest(step.trace->first_key());
     if (!std::isnan(found)) return scaled_for(first.stage, found, scale);
@@ -92,6 +101,18 @@ void climb(SkipReport& report, const StepCapsule& capsule, SkipStage stage) {
     }
 }
 
+std::int64_t bytes_of(const StepCapsule& capsule) {
+    std::size_t bytes = 0;
+    for (const auto* const tensors :
+         {&capsule.before.weights, &capsule.before.optimizer, &capsule.before.carried}) {
+        for (const auto& [name, tensor] : *tensors) bytes += tensor.bytes();
+    }
+    for (const Batch& batch : capsule.batches) {
+        for (const BatchField& field : batch.fields) bytes += field.bytes.size();
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& options) {
@@ -99,9 +120,9 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
     report.step = capsule.step();
     report.precision = capsule.config.precision.preset;
     options.progress(msg("Computing the step with a check after every operation"));
-    const Traced step = traced(capsule, capsule.config);
+    const Traced step = traced(capsule, capsule.config, options.operation);
     options.progress(msg("Computing the step in FP32"));
-    const Traced shadow = traced(capsule, fp32_config(capsule.config));
+    const Traced shadow = traced(capsule, fp32_config(capsule.config), [](std::int64_t) {});
     fill_figures(report, step, shadow);
     report.first = step.trace->first();
     const SkipStage stage = report.first ? report.first->stage : SkipStage::backward;
@@ -120,12 +141,17 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
                                .has_scaler = has_scaler,
                                .shadow_is_finite = shadow.is_finite(),
                                .ladder = report.ladder,
+                               .cast_by_hand = is_cast_by_hand(step, shadow),
                                .largest_in_f32 = report.first ? report.first->largest_in_f32 : 0});
     report.cause = cause_of(report.tests);
+    report.capsule_bytes = bytes_of(capsule);
+    if (report.first) report.histograms = first_tensor_histograms(capsule, *step.trace, report);
     if (options.samples && report.first) {
         options.progress(msg("Looking for the samples that it comes from"));
         SampleShares shares =
-            sample_shares(capsule, *step.trace, report.loss_scale, options.most_samples);
+            sample_shares(capsule, *step.trace, report.loss_scale,
+                          {options.most_samples, options.patience_s,
+                           [&options, &report] { options.operation(report.operations); }});
         report.samples = std::move(shares.samples);
         report.samples_note = std::move(shares.note);
     }

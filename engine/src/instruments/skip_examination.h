@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 
 #include "engine/skip_report.h"
 #include "train/step_capsule.h"
@@ -10,6 +11,10 @@ namespace engine {
 struct ExaminationOptions {
     bool samples = true;  ///< compute the samples' shares
     std::int64_t most_samples = 256;
+    /// Samples are computed one by one only if that takes no longer, by the time of the first.
+    double patience_s = std::numeric_limits<double>::infinity();
+    /// Called with the operations checked so far; may throw to give up.
+    std::function<void(std::int64_t)> operation = [](std::int64_t) {};
     /// Called between parts; may throw to give up.
     std::function<void(const Message&)> progress = [](const Message&) {};
 };

@@ -5,7 +5,10 @@
 #include <system_error>
 
 #include "engine/error.h"
+#include "engine/picture.h"
+#include "engine/skips.h"
 #include "file/atomic_file.h"
+#include "instruments/sample_sheet.h"
 
 namespace engine {
 namespace {
@@ -15,6 +18,14 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t largest_report = 64 << 20;
 
 fs::path folder_of(const fs::path& run_folder) { return run_folder / "skips"; }
+
+fs::path made_folder(const fs::path& run_folder) {
+    fs::path folder = folder_of(run_folder);
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (error) throw_write_error(folder, error.value());
+    return folder;
+}
 
 std::optional<SkipReport> read_report(const fs::path& file) {
     std::error_code error;
@@ -46,12 +57,22 @@ std::map<std::int64_t, SkipReport> read_skip_reports(const fs::path& run_folder)
     return out;
 }
 
+fs::path skip_picture(const fs::path& run_folder, std::int64_t step) {
+    return folder_of(run_folder) / (std::to_string(step) + ".png");
+}
+
 void write_skip_report(const fs::path& run_folder, const SkipReport& report) {
-    const fs::path folder = folder_of(run_folder);
-    std::error_code error;
-    fs::create_directory(folder, error);
-    if (error) throw_write_error(folder, error.value());
-    write_file(folder / (std::to_string(report.step) + ".json"), to_json_line(report) + "\n");
+    write_file(made_folder(run_folder) / (std::to_string(report.step) + ".json"),
+               to_json_line(report) + "\n");
+}
+
+void keep_examination(const fs::path& run_folder, const StepCapsule& capsule,
+                      const SkipReport& report) {
+    // The picture first: whoever finds the report finds both.
+    made_folder(run_folder);
+    if (const auto picture = sample_sheet(capsule, report))
+        save_picture(skip_picture(run_folder, report.step), *picture);
+    write_skip_report(run_folder, report);
 }
 
 }  // namespace engine

@@ -55,6 +55,39 @@ ordered_json to_json(const SampleShare& each) {
             {"bad", each.bad}};
 }
 
+ordered_json to_json(const ExponentHistogram& each) {
+    return {{"first_exponent", ExponentHistogram::first_exponent},
+            {"bins", each.bins},
+            {"zero", each.zero},
+            {"below", each.below},
+            {"infinite", each.infinite},
+            {"nan", each.nan}};
+}
+
+ExponentHistogram histogram_of(const json& object) {
+    ExponentHistogram out;
+    out.bins = object.at("bins").get<decltype(out.bins)>();
+    out.zero = object.at("zero").get<std::int64_t>();
+    out.below = object.at("below").get<std::int64_t>();
+    out.infinite = object.at("infinite").get<std::int64_t>();
+    out.nan = object.at("nan").get<std::int64_t>();
+    return out;
+}
+
+ordered_json to_json(const TensorHistograms& each) {
+    return {{"before", to_json(each.before)},
+            {"scale", json_number(each.scale)},
+            {"after", to_json(each.after)},
+            {"other_scale", json_number(each.other_scale)},
+            {"in_f32", each.in_f32}};
+}
+
+TensorHistograms histograms_of(const json& object) {
+    return {histogram_of(object.at("before")), number_of(object.at("scale")),
+            histogram_of(object.at("after")), number_of(object.at("other_scale")),
+            object.at("in_f32").get<bool>()};
+}
+
 template <typename T>
 ordered_json list_of(const std::vector<T>& values) {
     ordered_json out = ordered_json::array();
@@ -147,6 +180,10 @@ SkipReport read(const json& object) {
     out.passing_scale = number_of(object.at("passing_scale"));
     out.scale_bound = number_of(object.at("scale_bound"));
     out.samples_note = message_of(object.at("samples_note"));
+    // Earlier versions wrote neither.
+    if (object.contains("histograms") && !object.at("histograms").is_null())
+        out.histograms = histograms_of(object.at("histograms"));
+    out.capsule_bytes = object.value("capsule_bytes", std::int64_t{0});
     out.damaged_at = object.at("damaged_at").get<std::int64_t>();
     out.advice = message_of(object.at("advice"));
     read_lists(out, object);
@@ -203,6 +240,8 @@ ordered_json to_json(const SkipReport& report) {
     out["scale_bound"] = json_number(report.scale_bound);
     out["samples"] = own_list_of(report.samples);
     out["samples_note"] = to_json(report.samples_note);
+    out["histograms"] = report.histograms ? to_json(*report.histograms) : ordered_json();
+    out["capsule_bytes"] = report.capsule_bytes;
     out["damaged_at"] = report.damaged_at;
     out["advice"] = to_json(report.advice);
     return out;
@@ -244,7 +283,8 @@ std::string to_json_line(const SkipList& skips) {
         out["skips"].push_back(std::move(line));
     }
     for (const RecurringSample& each : skips.recurring)
-        out["recurring_samples"].push_back({{"sample", each.sample}, {"steps", each.steps}});
+        out["recurring_samples"].push_back(
+            {{"sample", each.sample}, {"steps", each.steps}, {"chance", json_number(each.chance)}});
     return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

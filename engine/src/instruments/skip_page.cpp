@@ -144,7 +144,9 @@ std::string skips_page(const SkipList& skips) {
     out << skips.list.size() << " of " << skips.steps << " steps; " << skips.clean_steps
         << " clean ones since.\n";
     for (const RecurringSample& each : skips.recurring) {
-        out << "Sample " << each.sample << " is among the largest in steps";
+        out << "Sample " << each.sample
+            << (std::isnan(each.chance) ? " is among the largest in steps"
+                                        : ", more often than by chance, is in steps");
         for (const std::int64_t step : each.steps) out << ' ' << step;
         out << ".\n";
     }

@@ -1,6 +1,7 @@
 #include "instruments/skip_verdict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/dtype.h"
@@ -22,6 +23,21 @@ bool is_overflow(const BadTensor& first, double largest_in_f32) {
         return largest_in_f32 > range_of(first.tensor.dtype) * (1 - 0x1p-6);
     // FP32 has no such tensor: an infinity from finite values is taken for an overflow.
     return std::isnan(largest_in_f32) &&
+           std::ranges::all_of(
+               first.inputs, [](const TensorGlance& each) { return std::isfinite(each.largest); });
+}
+
+/// Operations that may be infinite where their inputs are finite, in any precision.
+bool has_pole(const std::string& op) {
+    constexpr std::array names = {"addcdiv", "atanh",      "div",       "kl_div",  "log",  "log10",
+                                  "log1p",   "log2",       "normalize", "pow",     "pow_", "rdiv",
+                                  "rpow",    "reciprocal", "rsqrt",     "rtruediv"};
+    return std::ranges::find(names, op) != names.end();
+}
+
+/// Without a true value: an infinity of 16 bits from finite values, of an operation without poles.
+bool must_be_overflow(const BadTensor& first) {
+    return is_low_name(first.tensor.dtype) && first.infinite > 0 && !has_pole(first.op) &&
            std::ranges::all_of(
                first.inputs, [](const TensorGlance& each) { return std::isfinite(each.largest); });
 }
@@ -90,12 +106,18 @@ private:
     /// In the forward pass; or in the backward pass where no scale helps, which has the same
     /// remedy.
     bool overflows() const {
+        if (e_.cast_by_hand) return first_is(SkipStage::forward) && must_be_overflow(*first_);
         if (!e_.shadow_is_finite || !is_computed()) return false;
         if (first_is(SkipStage::forward)) return is_overflow(*first_, e_.largest_in_f32);
         return !some_scale_passes() && is_overflow(*first_, e_.largest_in_f32 / e_.scale);
     }
     void forward_overflow() {
-        if (!decided_ && overflows())
+        const bool found = !decided_ && overflows();
+        if (found && e_.cast_by_hand)
+            return add(SkipCause::forward_overflow, true,
+                       msg("{} overflowed {}, to which the model casts by hand.", place_of(*first_),
+                           first_->tensor.dtype));
+        if (found)
             return add(SkipCause::forward_overflow, true,
                        msg("{} overflowed {}; in FP32 its largest magnitude is {}.",
                            place_of(*first_), first_->tensor.dtype, e_.largest_in_f32));

@@ -12,12 +12,14 @@
 #include "instruments/skip_verdict.h"
 #include "instruments/step_trial.h"
 #include "store/stored_run.h"
+#include "train/skipped_batches.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double unlikely = 0.01;
 constexpr std::size_t suspects = 3;  // of a step, by their shares
 
 std::vector<double> column(const StepRecordReader& record, float StepRecord::*member) {
@@ -64,6 +66,77 @@ std::pair<std::int64_t, std::int64_t> place_of(const StepCapsule& capsule, std::
                 msg("Sample {} is not in the batch of step {}.", sample, capsule.step()));
 }
 
+/// Of n independent tries, each with probability p: at least k.
+double tail(std::int64_t n, double p, std::int64_t k) {
+    if (!(p < 1)) return 1;
+    double sum = 0;
+    const auto gamma = [](std::int64_t of) { return std::lgamma(static_cast<double>(of)); };
+    for (std::int64_t i = k; i <= n; ++i) {
+        const double choose = gamma(n + 1) - gamma(i + 1) - gamma(n - i + 1);
+        sum += std::exp(choose + static_cast<double>(i) * std::log(p) +
+                        static_cast<double>(n - i) * std::log1p(-p));
+    }
+    return sum;
+}
+
+/// Samples that are in more of the batches than chance gives to any sample of the data set.
+void add_recurring_in_batches(const fs::path& run_folder, std::int64_t samples, SkipList& skips) {
+    const auto batches = read_skipped_batches(run_folder);
+    std::map<std::int64_t, std::vector<std::int64_t>> steps;
+    std::int64_t known = 0, sizes = 0;
+    for (const SkippedStep& each : skips.list) {
+        const auto batch = batches.find(each.step);
+        if (batch == batches.end()) continue;
+        ++known;
+        sizes += std::ssize(batch->second);
+        for (const std::int64_t sample : batch->second) {
+            auto& of = steps[sample];
+            if (of.empty() || of.back() != each.step) of.push_back(each.step);
+        }
+    }
+    if (known < 2 || samples == 0) return;
+    const auto all = static_cast<double>(samples);
+    const double share = static_cast<double>(sizes) / static_cast<double>(known) / all;
+    std::map<std::size_t, double> chances;  // by how often
+    for (auto& [sample, of] : steps) {
+        if (of.size() < 2) continue;
+        const auto [chance, is_new] = chances.try_emplace(of.size(), 0.0);
+        if (is_new) chance->second = all * tail(known, share, static_cast<std::int64_t>(of.size()));
+        const auto here = std::ranges::find(skips.recurring, sample, &RecurringSample::sample);
+        if (chance->second < unlikely && here == skips.recurring.end())
+            skips.recurring.push_back({sample, std::move(of), chance->second});
+    }
+}
+
+std::int64_t train_samples(const StoredRun& run) {
+    for (const Event& event : run.events) {
+        if (const auto* started = std::get_if<RunStarted>(&event)) return started->train_samples;
+    }
+    return 0;
+}
+
+SkippedStep step_of(const StepRecord& row) {
+    return {.step = row.step,
+            .skipped = row.found_inf != 0,
+            .loss = static_cast<double>(row.loss),
+            .loss_scale = static_cast<double>(row.loss_scale),
+            .grad_norm = static_cast<double>(row.grad_norm)};
+}
+
+/// A step whose row is finite, which an examination found fault with all the same: an optimizer
+/// made a weight non-finite.
+void add_reported(std::map<std::int64_t, SkipReport>& reports, const StepRecordReader& record,
+                  SkipList& out) {
+    for (auto& [step, report] : reports) {
+        if (report.cause == SkipCause::unknown || step > record.size()) continue;
+        const auto at = std::ranges::lower_bound(out.list, step, {}, &SkippedStep::step);
+        if (at != out.list.end() && at->step == step) continue;
+        SkippedStep found = step_of(record.row(step - 1));
+        found.report = std::move(report);
+        out.list.insert(at, std::move(found));
+    }
+}
+
 }  // namespace
 
 SkipList list_skips(const fs::path& run_folder) {
@@ -83,18 +156,17 @@ SkipList list_skips(const fs::path& run_folder) {
     for (std::size_t i = 0; i < losses.size(); ++i) {
         const bool non_finite = !std::isfinite(losses[i]) || !std::isfinite(norms[i]);
         if (found[i] == 0 && !(measured && non_finite)) continue;
-        const StepRecord row = record.row(static_cast<std::int64_t>(i));
-        SkippedStep step{.step = row.step,
-                         .skipped = row.found_inf != 0,
-                         .loss = losses[i],
-                         .loss_scale = static_cast<double>(row.loss_scale),
-                         .grad_norm = norms[i]};
-        if (const auto report = reports.find(row.step); report != reports.end())
+        SkippedStep step = step_of(record.row(static_cast<std::int64_t>(i)));
+        if (const auto report = reports.find(step.step); report != reports.end()) {
             step.report = std::move(report->second);
+            reports.erase(report);
+        }
         out.list.push_back(std::move(step));
-        out.clean_steps = out.steps - static_cast<std::int64_t>(i) - 1;
     }
+    add_reported(reports, record, out);
+    if (!out.list.empty()) out.clean_steps = out.steps - out.list.back().step;
     out.recurring = recurring_samples(out);
+    add_recurring_in_batches(run_folder, train_samples(run), out);
     return out;
 }
 
@@ -102,6 +174,7 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
     const StepCapsule capsule = capsule_of(run_folder, step, options);
     ExaminationOptions how;
     how.progress = options.progress;
+    how.operation = options.operation;
     SkipReport report = examine_step(capsule, how);
     report.run = read_stored_run(run_folder).summary.run;
     if (report.cause == SkipCause::damaged_state) {
@@ -109,7 +182,7 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
         report.advice = advice_for(report.cause, report);
     }
     try {
-        write_skip_report(run_folder, report);
+        keep_examination(run_folder, capsule, report);
     } catch (const Error&) {
         // A folder that cannot be written does without the file.
     }

@@ -5,6 +5,7 @@
 
 #include "autograd/checkpoint.h"
 #include "core/random_source.h"
+#include "core/restore.h"
 #include "core/tensor_map.h"
 #include "data/schema.h"
 #include "engine/run_config.h"
@@ -106,6 +107,8 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm);
 /// A copy of the parameters and buffers by name, on the host, 16-bit ones as f32: what is saved of
 /// a model at every opt level.
 TensorMap saved_state(const Model& model);
+/// What saved_state() copies, where it lies.
+std::vector<Place> state_places(const Model& model);
 /// Puts it back, by name as load_weights() does, into the model's own types: 16-bit weights take
 /// f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors keep their
 /// memory. Throws Error(value), having changed nothing, naming the same faults.

@@ -9,9 +9,8 @@
 #include "safetensors/tensor_file.h"
 
 namespace engine {
-namespace {
 
-std::vector<Place> places_of(const Model& model) {
+std::vector<Place> state_places(const Model& model) {
     std::vector<Place> out;
     for (const auto* list : {&model.parameters(), &model.buffers()}) {
         for (const auto& entry : *list) {
@@ -22,6 +21,8 @@ std::vector<Place> places_of(const Model& model) {
     }
     return out;
 }
+
+namespace {
 
 bool same_bits(const Tensor& a, const Tensor& b) {
     if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
@@ -79,7 +80,7 @@ void leave_out_head(const Model& model, std::vector<Place>& places, TensorMap& s
 
 void load_weights(Model& model, const std::string& path, Head head) {
     TensorMap tensors = is_torch_file(path) ? load_torch_tensors(path) : load_tensors(path);
-    std::vector<Place> places = places_of(model);
+    std::vector<Place> places = state_places(model);
     if (head == Head::drawn_if_other) leave_out_head(model, places, tensors);
     const std::string wrong = all_misfits(model, places, tensors);
     if (!wrong.empty())
@@ -89,7 +90,7 @@ void load_weights(Model& model, const std::string& path, Head head) {
 }
 
 void load_state(Model& model, TensorMap saved) {
-    const std::vector<Place> places = places_of(model);
+    const std::vector<Place> places = state_places(model);
     const std::string wrong = all_misfits(model, places, saved);
     if (!wrong.empty())
         throw Error(ErrorCode::value, "the saved state does not fit the model: " + wrong,
@@ -135,7 +136,7 @@ void convert_weights(Model& model, DType dtype, bool keep_batch_norm) {
 TensorMap saved_state(const Model& model) {
     const GradMode off(false);
     TensorMap out;
-    for (const Place& place : places_of(model)) {
+    for (const Place& place : state_places(model)) {
         const Tensor values = snapshot(place.tensor);
         out[place.name] = is_low(values.dtype()) ? to(values, DType::f32) : values;
     }

@@ -87,6 +87,10 @@ public:
     /// "groups.weight_decay", "groups.steps" and "groups.parameters" (their number). Waits for the
     /// device. Throws Error(value) if two parameters have one name.
     TensorMap saved_state() const;
+    /// What saved_state() copies, where it lies: valid while the same parameters have state.
+    std::vector<Place> places(StateTypes types = StateTypes::exact) const;
+    /// Parameters that have state.
+    std::size_t states() const;
     /// Goes on from a saved state, before the first update or after any. State that is there keeps
     /// its memory, so steps recorded as a graph stay valid; the weights are the model's to load.
     /// Throws Error(value), having changed nothing, for other groups than the saved ones, and for
@@ -173,8 +177,6 @@ private:
     Tensor own_step(std::size_t parameter) const;
     std::string entry(std::size_t parameter, const std::string& state) const;
     std::vector<double> group_sizes() const;
-    /// What is saved, of the state that there is.
-    std::vector<Place> places(StateTypes types = StateTypes::exact) const;
     bool has_saved_state(std::size_t parameter, const TensorMap& saved) const;
     /// As make_state, in place.
     void reset_state(std::size_t parameter);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "core/layout.h"
@@ -98,6 +99,11 @@ TensorMap Optimizer::saved_state() const {
     TensorMap out;
     for (const Place& place : places()) out[place.name] = snapshot(place.tensor);
     return out;
+}
+
+std::size_t Optimizer::states() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(slots_, [](const Slot& slot) { return slot.state1.defined(); }));
 }
 
 bool Optimizer::has_saved_state(std::size_t i, const TensorMap& saved) const {

@@ -14,6 +14,7 @@
 #include "instruments/weight_observer.h"
 #include "kernels/device_error.h"
 #include "session/kept_histograms.h"
+#include "session/live_skips.h"
 #include "session/next_step.h"
 #include "session/twin_coupling.h"
 #include "train/run_loop.h"
@@ -26,7 +27,10 @@ struct Session::Impl final : Turn {
         : config(std::move(config_)),
           store(std::move(store_)),
           options(options_),
-          loop(config, *store, options, [this](Event event) { post(std::move(event)); }) {}
+          loop(config, *store, options, [this](Event event) { post(std::move(event)); }),
+          live_skips(
+              loop, config.instruments.armed, [this](Event event) { post(std::move(event)); },
+              stop_reading.get_token()) {}
 
     // Shared.
     const RunConfig config;
@@ -39,13 +43,15 @@ struct Session::Impl final : Turn {
     StepRecordReader reader;
     std::string run;
     std::atomic<bool> has_commands{false};
-    std::stop_source stop_reading;  ///< a stop is obeyed while the data are read, which takes long
+    /// A stop is obeyed while the data are read and while a step is examined, which takes long.
+    std::stop_source stop_reading;
     std::atomic<RunState> state{RunState::idle};
     std::atomic<std::int64_t> files_read{0}, files_to_read{0};
     NextStep next_step;
 
     // Compute thread only (and the destructor, once no turn can run).
     RunLoop loop;
+    LiveSkips live_skips;
     std::optional<KeptHistograms> histograms;  // once prepared
     std::int64_t steps_allowed = -1;           // -1: no limit
     bool pause_asked = false;
@@ -119,6 +125,10 @@ struct Session::Impl final : Turn {
             case Command::checkpoint:
                 checkpoint_asked = prepared;
                 break;
+            case Command::watch_skips:
+            case Command::unwatch_skips:
+                live_skips.watch(command == Command::watch_skips);
+                break;
             case Command::sample_histograms:
                 if (prepared) histograms->request();
                 break;
@@ -168,9 +178,11 @@ struct Session::Impl final : Turn {
             if (pauses()) return;
             if (!is_in_step()) return;
             step_begun = true;
+            live_skips.before_step();
             loop.train_step();
         }
         step_begun = false;
+        live_skips.after_step();
         keep_in_step();
         if (const auto lost = histograms->keep()) post(RunWarning{run, *lost});
         if (steps_allowed > 0) --steps_allowed;
@@ -243,6 +255,16 @@ struct Session::Impl final : Turn {
         }
     }
 
+    /// The step that ended the run is examined like any other.
+    void examine_at_last() {
+        if (!prepared) return;
+        try {
+            live_skips.after_step();
+        } catch (const std::exception&) {
+            return;  // the run ends with the error that it ends with
+        }
+    }
+
     void fail(ErrorCode code, const Message& message, const Message& hint) {
         if (code == ErrorCode::io && options.pause_when_disk_full && loop.has_pending()) {
             post(RunWarning{run, message});
@@ -252,6 +274,7 @@ struct Session::Impl final : Turn {
             return;
         }
         settle_at_last();
+        examine_at_last();
         release_cached_memory();  // the neighbours may need what this run has left
         post(RunFailed{loop.run(), code, message, hint});
         finish(loop.diverged() ? DoneReason::diverged : DoneReason::failed);
@@ -379,6 +402,8 @@ std::string Session::run() const {
 const RunConfig& Session::config() const { return impl_->config; }
 
 ReadingShare Session::reading() const { return {impl_->files_read, impl_->files_to_read}; }
+
+ExaminationProgress Session::examination() const { return impl_->live_skips.progress(); }
 
 bool Session::wait(double seconds) {
     std::unique_lock lock(impl_->mutex);

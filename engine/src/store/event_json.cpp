@@ -91,6 +91,15 @@ ordered_json to_object(const CheckpointSaved& e) {
     return object;
 }
 
+ordered_json to_object(const StepExamined& e) {
+    ordered_json object = head("examined", e.run);
+    object["step"] = e.step;
+    object["cause"] = e.cause;
+    put_message(object, "verdict", e.verdict);
+    if (e.damaged_at != 0) object["damaged_at"] = e.damaged_at;
+    return object;
+}
+
 ordered_json to_object(const StateChanged& e) {
     ordered_json object = head("state", e.run);
     object["state"] = name(e.state);

@@ -92,6 +92,12 @@ Event checkpoint_saved(const json& o) {
     return e;
 }
 
+Event step_examined(const json& o) {
+    return StepExamined{o.at("run").get<std::string>(), o.at("step").get<std::int64_t>(),
+                        o.at("cause").get<std::string>(), message(o, "verdict"),
+                        o.value("damaged_at", std::int64_t{0})};
+}
+
 Event state_changed(const json& o) {
     return StateChanged{o.at("run").get<std::string>(), from_name(o.at("state"), RunState::failed)};
 }
@@ -151,6 +157,7 @@ std::optional<Event> parse_object(const json& object) {
     if (kind == "start") return started(object);
     if (kind == "resumed") return resumed(object);
     if (kind == "checkpoint") return checkpoint_saved(object);
+    if (kind == "examined") return step_examined(object);
     if (kind == "state") return state_changed(object);
     if (kind == "epoch") return epoch_done(object);
     if (kind == "scale") return scale_changed(object);

@@ -22,6 +22,7 @@ void apply_to(RunSummary& run, const RunResumed& event) {
     if (!event.parent.empty()) run.parent = event.parent;
 }
 void apply_to(RunSummary&, const CheckpointSaved&) {}
+void apply_to(RunSummary&, const StepExamined&) {}
 void apply_to(RunSummary&, const StateChanged&) {}
 void apply_to(RunSummary&, const RunWarning&) {}
 void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }

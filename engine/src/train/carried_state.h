@@ -22,6 +22,8 @@ public:
 
     /// A copy on the host, by number: "0", "1". Empty before the first batch.
     TensorMap saved_state() const;
+    /// What it copies, where it lies.
+    const TensorList& buffers() const { return buffers_; }
     /// Takes a saved state, whose number of streams it has from then on. Throws Error(data) if it
     /// is that of another model.
     void load_state(const TensorMap& saved);

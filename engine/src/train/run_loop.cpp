@@ -71,6 +71,7 @@ void RunLoop::prepare(const std::stop_token& stop) {
     if (!options_.dump_gradients.empty())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
     open_run();
+    skipped_.emplace(folder_, data_.train, options.sampler, config_.accumulate);
     for (const Message& warning : data_.warnings) post_(RunWarning{run_, warning});
 }
 
@@ -110,6 +111,7 @@ void RunLoop::take_batches() {
 
 void RunLoop::train_step() {
     if (checkpoints_ && checkpoints_->is_due(trainer_->steps(), progress_.epoch)) save_checkpoint();
+    last_start_ = next_start();
     const auto start = Clock::now();
     take_batches();
     const double data_s = seconds_since(start);
@@ -119,7 +121,8 @@ void RunLoop::train_step() {
     progress_.batch = progress_.epoch_ended ? 0 : batches_.back().index_in_epoch + 1;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.samples;
-    given_.push_back({.epoch = progress_.epoch,
+    given_.push_back({.start = last_start_,
+                      .epoch = progress_.epoch,
                       .samples = samples,
                       .data_s = data_s,
                       .step_s = seconds_since(start),
@@ -167,7 +170,21 @@ void RunLoop::finish_step(FinishedStep step) {
     row.step_ms = static_cast<float>(given.step_s * 1e3);
     row.samples_per_s = static_cast<float>(samples / given.step_s);
     progress_.add(step.sums, static_cast<double>(row.loss));
+    last_row_ = row;
+    keep_batch(given.start, row);
     pending_.push_back(step);
+}
+
+/// A full disk costs the list of samples, not the run.
+void RunLoop::keep_batch(const StepStart& start, const StepRecord& row) {
+    const bool is_finite = std::isfinite(row.loss) && std::isfinite(row.grad_norm);
+    if (!skipped_ || (row.found_inf == 0 && is_finite)) return;
+    try {
+        skipped_->add(row.step, start.epoch, start.batch);
+    } catch (const Error& error) {
+        skipped_.reset();
+        post_(RunWarning{run_, error.message(), row.step});
+    }
 }
 
 void RunLoop::write_pending() {

@@ -15,6 +15,7 @@
 #include "train/run_checkpoints.h"
 #include "train/run_evaluation.h"
 #include "train/run_progress.h"
+#include "train/skipped_batches.h"
 #include "train/step_capsule.h"
 #include "train/trainer.h"
 
@@ -59,6 +60,11 @@ public:
     /// The step to come with everything that it takes to compute it elsewhere. Settles first; the
     /// run is as it was. Throws Error.
     StepCapsule capsule();
+    /// The step that was computed last, from the state before it. Needs
+    /// Trainer::keep_states() before the step. The run is as it was. Throws Error.
+    StepCapsule last_capsule();
+    /// Row of the step whose figures were taken last; none yet: step 0.
+    const StepRecord& last_row() const { return last_row_; }
     Trainer& trainer() { return *trainer_; }
     /// Of the run, once it was prepared.
     const std::filesystem::path& folder() const { return folder_; }
@@ -80,8 +86,16 @@ public:
     StepRecordReader record() const;
 
 private:
+    /// Which batches a step begins with, and the rate that evaluations have led to.
+    struct StepStart {
+        std::int64_t epoch = 0;
+        std::int64_t batch = 0;
+        double rate_multiplier = 1;
+    };
+    StepStart next_start() const;
     /// What the host knows of a step that was given to the device.
     struct Given {
+        StepStart start;
         std::int64_t epoch, samples;
         double data_s;
         double step_s = 0;
@@ -96,8 +110,10 @@ private:
     void copy_parent(const std::filesystem::path& folder, std::int64_t step);
     void load(const SavedRun& saved);
     SavedRun saved_run() const;
+    StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
     void take_batches();
     void finish_step(FinishedStep step);
+    void keep_batch(const StepStart& start, const StepRecord& row);
     double samples_per_s() const;
     RunStarted started() const;
     void pass_warnings_on();
@@ -118,11 +134,14 @@ private:
     std::unique_ptr<BatchFeed> feed_;
     std::unique_ptr<RunEvaluation> evaluation_;
     std::unique_ptr<RunCheckpoints> checkpoints_;
+    std::optional<SkippedBatches> skipped_;
     std::optional<BestMetric> best_;
     std::optional<EpochRules> rules_;
     std::deque<Given> given_;           // steps in flight
     std::deque<FinishedStep> pending_;  // rows to be written
     std::vector<Batch> batches_;
+    StepStart last_start_;  // of the step submitted last
+    StepRecord last_row_{};
     RunAlerts alerts_;
     RunProgress progress_;
 

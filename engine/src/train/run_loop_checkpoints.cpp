@@ -135,20 +135,30 @@ SavedRun RunLoop::saved_run() const {
             .test = evaluation_->test()};
 }
 
+RunLoop::StepStart RunLoop::next_start() const {
+    return {progress_.epoch, progress_.batch, rules_->rate_multiplier()};
+}
+
 StepCapsule RunLoop::capsule() {
     settle();
+    return capsule_of(next_start(), trainer_->saved_state());
+}
+
+StepCapsule RunLoop::last_capsule() { return capsule_of(last_start_, trainer_->kept_state()); }
+
+StepCapsule RunLoop::capsule_of(const StepStart& start, TrainingState before) const {
     const DeviceScope scope(trainer_->device());
     const BooksScope books(trainer_->books());
     StepCapsule out{.config = config_,
                     .data = data_.train.data->schema(),
-                    .before = trainer_->saved_state(),
+                    .before = std::move(before),
                     .batches = {},
                     .planned = steps_planned_,
-                    .rate_multiplier = rules_->rate_multiplier()};
+                    .rate_multiplier = start.rate_multiplier};
     // Of its own: the loader may be far ahead, and leaves out fields that lie on the device.
     Collator collator(data_.train, trainer_->task().schema(true), training_options());
     for (std::int64_t i = 0; i < config_.accumulate; ++i) {
-        collator.make(out.batches.emplace_back(), progress_.epoch, progress_.batch + i);
+        collator.make(out.batches.emplace_back(), start.epoch, start.batch + i);
         if (out.batches.back().last_of_epoch) break;
     }
     return out;

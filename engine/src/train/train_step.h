@@ -38,6 +38,11 @@ public:
     void begin_pass() { state_.reset(); }
     /// A copy of all state on the host; of the counts, those of the device. Waits for the device.
     TrainingState saved_state() const;
+    /// The memory that saved_state() copies, without the scaler's: valid while is_laid_out().
+    StatePlaces state_places() const;
+    /// Whether state that appears with the first updates or a new number of streams has not
+    /// changed the places.
+    bool is_laid_out(const StatePlaces& places) const;
     /// Goes on from a saved state: before the first step. Weights, optimizer and scaler of another
     /// precision are converted. Throws Error if it does not fit.
     void load_state(const TrainingState& saved, const StateChange& change);
@@ -57,6 +62,9 @@ public:
     const DeviceRecord<kernels::StepFigures>& figures() const { return figures_; }
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
     const MixedPrecision& precision() const { return precision_; }
+    const Device& device() const { return device_; }
+    /// Parameters of the model, trained or frozen: the first of state_places().
+    std::size_t parameter_count() const { return model_.parameters().size(); }
     Optimizer& optimizer(std::size_t index) const { return *parts_[index].optimizer; }
 
     /// The observer sees every step that it wants until it is detached.
@@ -91,6 +99,7 @@ private:
     void choose_gradients();
     void move_scale_too_soon(const Phase& phase);
     std::string prefix_of(std::size_t part) const;
+    std::size_t optimizer_states() const;
     TensorMap optimizer_state(std::size_t part, const TrainingState& saved,
                               const StateChange& change) const;
     void load_scaler(const SavedNumbers& saved);

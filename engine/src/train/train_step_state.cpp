@@ -1,4 +1,5 @@
 // TrainStep's state, to a checkpoint and back.
+#include <algorithm>
 #include <utility>
 
 #include "core/cast.h"
@@ -49,6 +50,35 @@ TrainingState TrainStep::saved_state() const {
     out.carried = state_.saved_state();
     out.scaler = precision_.scaler().saved_state();
     return out;
+}
+
+std::size_t TrainStep::optimizer_states() const {
+    std::size_t count = 0;
+    for (const Part& part : parts_) count += part.optimizer->states();
+    return count;
+}
+
+StatePlaces TrainStep::state_places() const {
+    StatePlaces out;
+    out.weights = engine::state_places(model_);
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+        for (Place& place : parts_[part].optimizer->places()) {
+            place.name.insert(0, prefix_of(part));
+            out.optimizer.push_back(std::move(place));
+        }
+    }
+    for (const Tensor& buffer : state_.buffers())
+        out.carried.push_back({std::to_string(out.carried.size()), buffer});
+    out.states = optimizer_states();
+    return out;
+}
+
+bool TrainStep::is_laid_out(const StatePlaces& places) const {
+    const TensorList& buffers = state_.buffers();
+    const auto same = [](const Place& place, const Tensor& buffer) {
+        return place.tensor.impl()->storage == buffer.impl()->storage;
+    };
+    return places.states == optimizer_states() && std::ranges::equal(places.carried, buffers, same);
 }
 
 /// The state of one optimizer as this run's settings need it: masters where it has some, its own

@@ -66,6 +66,7 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
 
 void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const RunContext::Entry entered(context_);
+    if (before_) before_->keep(counts());
     if (batches.front().index_in_epoch == 0) step_->begin_pass();
     step_->announce(steps_ + 1);
     const bool replays = graph_->prepare(batches);
@@ -80,6 +81,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
                         [&](const DeviceBatch& batch) { feed.used(batch); }},
                        &marks);
     }
+    if (before_) before_->check();
     StepRecord row{};
     row.step = ++steps_;
     for (const Batch& batch : batches) samples_ += batch.samples;
@@ -112,10 +114,29 @@ FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
 TrainingState Trainer::saved_state() {
     const RunContext::Entry entered(context_);
     TrainingState out = step_->saved_state();
-    out.counts = {{"steps", static_cast<double>(steps_)},
-                  {"updates", static_cast<double>(updates_)},
-                  {"samples", static_cast<double>(samples_)}};
+    out.counts = counts();
     return out;
+}
+
+SavedNumbers Trainer::counts() const {
+    return {{"steps", static_cast<double>(steps_)},
+            {"updates", static_cast<double>(updates_)},
+            {"samples", static_cast<double>(samples_)}};
+}
+
+void Trainer::keep_states(bool keep) {
+    const RunContext::Entry entered(context_);
+    if (!keep) {
+        before_.reset();
+    } else if (!before_) {
+        before_ = std::make_unique<StateBefore>(*step_);
+        before_->begin();
+    }
+}
+
+TrainingState Trainer::kept_state() {
+    const RunContext::Entry entered(context_);
+    return before_->state();
 }
 
 void Trainer::load_state(const TrainingState& saved, const StateChange& change) {

@@ -8,6 +8,7 @@
 
 #include "train/evaluator.h"
 #include "train/run_context.h"
+#include "train/state_before.h"
 #include "train/step_figures.h"
 #include "train/step_graph.h"
 #include "train/train_step.h"
@@ -43,6 +44,13 @@ public:
     TrainingState saved_state();
     /// Goes on from a saved state: before the first step. Throws Error(data) if it does not fit.
     void load_state(const TrainingState& saved, const StateChange& change = {});
+
+    /// From the next step on, whether the state that a step starts from is kept (StateBefore).
+    void keep_states(bool keep);
+    /// Null: the last step's state was not kept.
+    const StateBefore* state_before() const { return before_.get(); }
+    /// What saved_state() was before the last step. Needs state_before().
+    TrainingState kept_state();
 
     /// A pass over a part of the data begins.
     void begin_evaluation() { evaluator_->begin(); }
@@ -96,6 +104,7 @@ private:
     template <typename Work>
     void with_batch_to_try(const Work& work) const;
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
+    SavedNumbers counts() const;
 
     RunConfig config_;
     RunContext context_;
@@ -105,6 +114,7 @@ private:
     std::unique_ptr<TrainStep> step_;
     std::unique_ptr<StepGraph> graph_;
     std::unique_ptr<Evaluator> evaluator_;
+    std::unique_ptr<StateBefore> before_;  // null: states are not kept
     StepFigures figures_;
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;

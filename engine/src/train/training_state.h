@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/restore.h"
 #include "core/tensor_map.h"
 #include "train/saved_numbers.h"
 
@@ -18,6 +19,12 @@ struct TrainingState {
     TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
     SavedNumbers scaler;  ///< GradScaler::saved_state(); empty: there is no dynamic scaler
     SavedNumbers counts;  ///< steps, updates, samples
+};
+
+/// The tensors of a TrainingState where they lie, weights in the precision of the model.
+struct StatePlaces {
+    std::vector<Place> weights, optimizer, carried;
+    std::size_t states = 0;  ///< parameters that have optimizer state
 };
 
 /// How a state is put into a trainer whose settings may differ from those that it was saved with.

@@ -1,5 +1,6 @@
 #include "engine/skips.h"
 
+#include <cmath>
 #include <fstream>
 
 #include "engine/error.h"
@@ -103,6 +104,27 @@ TEST_F(SkipsTest, SamplesThatComeUpInSeveralSkipsRecur) {
     ASSERT_EQ(skips.recurring.size(), 1U);
     EXPECT_EQ(skips.recurring.front().sample, 7);
     EXPECT_THAT(skips.recurring.front().steps, ElementsAre(1, 2));
+}
+
+/// The same four samples in three of three batches of four, of 96.
+TEST_F(SkipsTest, SamplesThatAreInMoreBatchesThanByChanceRecur) {
+    const Ended run = skipping_run();
+    const auto skipped = skipped_by_record(run);
+    ASSERT_GT(skipped.size(), 3U);
+    EXPECT_THAT(list_skips(run.folder).recurring, IsEmpty()) << "twice is no rarity";
+    std::ofstream batches(run.folder / "skips" / "batches.jsonl");
+    for (std::size_t i = 0; i < 3; ++i) {
+        batches << "{\"step\":" << skipped[i] << ",\"samples\":[11," << 20 + i << ',' << 30 + i
+                << ',' << 40 + i % 2 << "]}\n";
+    }
+    batches << "{\"step\":" << 10'000 << ",\"samples\":[20]}\n";  // of no step of the run
+    batches.close();
+    const SkipList skips = list_skips(run.folder);
+    ASSERT_EQ(skips.recurring.size(), 1U) << "two of three is no rarity among 96 samples";
+    EXPECT_EQ(skips.recurring.front().sample, 11);
+    EXPECT_THAT(skips.recurring.front().steps, ElementsAre(skipped[0], skipped[1], skipped[2]));
+    // (4 / 96)^3 of 96 samples
+    EXPECT_NEAR(skips.recurring.front().chance, 96 * std::pow(4.0 / 96, 3), 1e-9);
 }
 
 /// Nothing skips a step of a static scale: its infinite gradients go into the weights, and the next

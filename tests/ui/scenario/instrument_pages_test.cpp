@@ -10,6 +10,7 @@
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
 #include "panels/step_chooser.h"
+#include "skips/sample_grid.h"
 #include "skips/skips_page.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
@@ -181,6 +182,28 @@ TEST_F(InstrumentPages, TheSkipsPageExaminesASkip) {
     ASSERT_NE(model->report(), nullptr) << model->problem().toStdString();
     EXPECT_EQ(model->report()->cause, engine::SkipCause::scale_too_large);
     EXPECT_EQ(model->report()->tests.size(), 6U);
+}
+
+TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
+    engine::RunConfig overflowing = config(0);
+    overflowing.scaler.init_scale = 0x1p20;
+    overflowing.precision.preset = "amp-fp16";
+    settings.load(engine::completed(overflowing));
+    show(u"skips"_s);
+    auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    commands.start();
+    ASSERT_TRUE(ends());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 30'000));
+    EXPECT_FALSE(model->watches()) << "the run has ended";
+    EXPECT_EQ(model->report()->cause, engine::SkipCause::scale_too_large);
+    EXPECT_TRUE(model->report()->histograms);
+    EXPECT_GT(model->report()->capsule_bytes, 0);
+    EXPECT_TRUE(std::ranges::all_of(model->skips().list,
+                                    [](const auto& step) { return step.report.has_value(); }));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->picture().isNull(); }, 10'000));
+    auto* grid = part<SampleGrid>();
+    EXPECT_EQ(grid->findChild<QListWidget*>()->count(), 32);
+    EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
 }
 
 TEST_F(InstrumentPages, AClickOnASkipOpensIt) {

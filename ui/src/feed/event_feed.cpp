@@ -27,6 +27,7 @@ std::int64_t rowOf(const engine::Event& event) {
     if (const auto* epoch = std::get_if<engine::EpochDone>(&event)) return epoch->step;
     if (const auto* scale = std::get_if<engine::ScaleChanged>(&event)) return scale->step;
     if (const auto* saved = std::get_if<engine::CheckpointSaved>(&event)) return saved->step;
+    if (const auto* examined = std::get_if<engine::StepExamined>(&event)) return examined->step;
     if (const auto* resumed = std::get_if<engine::RunResumed>(&event)) return resumed->step;
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) return warning->step;
     if (const auto* done = std::get_if<engine::RunDone>(&event)) return done->steps;
@@ -59,6 +60,14 @@ engine::ReadingShare EventFeed::reading() const {
     for (const auto& session : sessions_) {
         const engine::ReadingShare share = session->reading();
         if (session->state() == RunState::preparing && share.total > 0) return share;
+    }
+    return {};
+}
+
+engine::ExaminationProgress EventFeed::examination() const {
+    for (const auto& session : sessions_) {
+        const engine::ExaminationProgress found = session->examination();
+        if (found.step > 0) return found;
     }
     return {};
 }

@@ -86,6 +86,8 @@ public:
     bool live() const { return !sessions_.empty(); }
     /// How far a session that prepares has read its data.
     engine::ReadingShare reading() const;
+    /// Of the session that examines a step; without one the step is 0.
+    engine::ExaminationProgress examination() const;
     /// Seconds since a row was last published.
     double sinceLastRow() const;
 

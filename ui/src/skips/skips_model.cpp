@@ -13,17 +13,40 @@
 
 namespace ui {
 
+namespace {
+
+constexpr int progressEvery = 150;  // ms
+
+}  // namespace
+
 SkipsModel::SkipsModel(const Context& context, QObject* parent)
     : QObject(parent), context_(context) {
+    timer_.setInterval(progressEvery);
+    connect(&timer_, &QTimer::timeout, this, [this] {
+        updateWatch();
+        emit progressed();
+    });
+    connect(context_.feed, &EventFeed::eventArrived, this,
+            [this](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
+                if (track != track_ || !std::holds_alternative<engine::StepExamined>(event)) return;
+                stale_ = true;
+                readList();
+            });
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::refresh);
+    // Before a new experiment is started, so that its first step is watched, too.
+    connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::updateWatch);
+    connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::figuresDue, this, &SkipsModel::refresh);
     connect(context_.link, &PlotLink::selectedChanged, this, [this] {
         refresh();
         trial_.reset();
+        readPicture();
         emit stepChanged();
     });
     refresh();
 }
+
+SkipsModel::~SkipsModel() = default;
 
 void SkipsModel::refresh() {
     const auto track = selectedTrack(context_);
@@ -36,6 +59,8 @@ void SkipsModel::refresh() {
         known_ = -1;
         trial_.reset();
         problem_.clear();
+        picture_ = {};
+        pictured_ = 0;
         emit listChanged();
         emit stepChanged();
     }
@@ -48,6 +73,7 @@ void SkipsModel::refresh() {
 void SkipsModel::readList() {
     if (reading_) return;
     reading_ = true;
+    stale_ = false;
     const auto last = track_->latest();
     const std::int64_t skipped = last.step - last.updates;
     const auto folder = folder_;
@@ -64,11 +90,100 @@ void SkipsModel::readList() {
             reading_ = false;
             if (folder != folder_) return;
             known_ = skipped;  // a record that cannot be read is not read again at every frame
-            if (!found) return;
-            skips_ = std::move(*found);
-            emit listChanged();
+            if (found) {
+                skips_ = std::move(*found);
+                readPicture();
+                emit listChanged();
+                emit stepChanged();
+            }
+            if (stale_) readList();
+        });
+}
+
+/// The report may have one; the file is read in the background.
+void SkipsModel::readPicture() {
+    const auto* here = report();
+    const std::int64_t step = here != nullptr ? here->step : 0;
+    if (step == pictured_) return;
+    pictured_ = step;
+    picture_ = {};
+    if (step == 0) return;
+    inBackground(
+        this,
+        [file = engine::skip_picture(folder_, step)] {
+            return QImage(QString::fromStdString(file.string()));
+        },
+        [this, step](const QImage& image) {
+            if (step != pictured_ || image.isNull()) return;
+            picture_ = image;
             emit stepChanged();
         });
+}
+
+std::vector<std::int64_t> SkipsModel::recurrences(std::int64_t sample) const {
+    const auto found =
+        std::ranges::find(skips_.recurring, sample, &engine::RecurringSample::sample);
+    if (found == skips_.recurring.end()) return {};
+    std::vector<std::int64_t> out = found->steps;
+    if (const auto* here = step()) std::erase(out, here->step);
+    return out;
+}
+
+void SkipsModel::setVisible(bool visible) {
+    visible_ = visible;
+    if (visible)
+        timer_.start();
+    else
+        timer_.stop();
+    updateWatch();
+}
+
+bool SkipsModel::isLive() const {
+    return context_.feed->live() && context_.feed->state() != engine::RunState::done &&
+           context_.feed->state() != engine::RunState::failed;
+}
+
+bool SkipsModel::isPinned() const {
+    return std::ranges::any_of(context_.feed->liveTracks(),
+                               [](const auto& track) { return track->config().instruments.armed; });
+}
+
+bool SkipsModel::needsArming() const {
+    return isLive() && std::ranges::any_of(context_.feed->liveTracks(), [](const auto& track) {
+               return track->started() && track->started()->device.starts_with("cuda");
+           });
+}
+
+bool SkipsModel::watches() const { return isLive() && (watching_ || isPinned()); }
+
+void SkipsModel::setArmed(bool armed) {
+    armed_ = armed;
+    updateWatch();
+    emit stateChanged();
+}
+
+/// The sessions of an experiment are told once, and those of the next one again.
+void SkipsModel::updateWatch() {
+    const auto& live = context_.feed->liveTracks();
+    const void* const experiment = live.empty() ? nullptr : live.front().get();
+    if (experiment != watched_) {
+        watched_ = experiment;
+        watching_ = false;
+    }
+    const bool wanted = isLive() && (needsArming() ? armed_ : visible_);
+    if (wanted == watching_) return;
+    watching_ = wanted;
+    if (context_.feed->live())
+        context_.feed->post(wanted ? engine::Command::watch_skips : engine::Command::unwatch_skips);
+    emit stateChanged();
+}
+
+engine::ExaminationProgress SkipsModel::checking() const {
+    if (examined_ > 0) {
+        const auto* here = report();
+        return {examined_, *operations_, here != nullptr ? here->operations : 0};
+    }
+    return context_.feed->examination();
 }
 
 int SkipsModel::current() const {
@@ -113,6 +228,7 @@ void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
         },
         [this, problem, done = std::move(done)] {
             busy_ = false;
+            examined_ = 0;
             problem_ = *problem;
             if (problem_.isEmpty()) done();
             emit stateChanged();
@@ -121,15 +237,21 @@ void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
 
 void SkipsModel::examine() {
     const auto* here = step();
-    if (here == nullptr) return;
+    if (here == nullptr || busy_) return;
     auto report = std::make_shared<std::optional<engine::SkipReport>>();
-    run([folder = folder_, number = here->step,
-         report] { *report = engine::examine_skip(folder, number); },
+    examined_ = here->step;
+    *operations_ = 0;
+    engine::SkipOptions options;
+    options.operation = [operations = operations_](std::int64_t done) { *operations = done; };
+    run([folder = folder_, number = here->step, report,
+         options] { *report = engine::examine_skip(folder, number, options); },
         [this, folder = folder_, report] {
             if (folder != folder_ || !*report) return;
+            pictured_ = 0;
             for (auto& each : skips_.list) {
                 if (each.step == (*report)->step) each.report = **report;
             }
+            readPicture();
             emit listChanged();
             emit stepChanged();
         });

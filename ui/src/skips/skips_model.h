@@ -1,10 +1,14 @@
 #pragma once
 
+#include <QImage>
 #include <QObject>
+#include <QTimer>
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "engine/session.h"
 #include "engine/skips.h"
 #include "view/context.h"
 
@@ -13,11 +17,13 @@ namespace ui {
 class RunTrack;
 
 /// The skipped and non-finite steps of the selected run, and the examination of one of them, which
-/// runs on the compute thread. GUI thread.
+/// runs on the compute thread. While the page is open, a run on a CPU examines its faults as they
+/// happen; on a GPU that costs a synchronisation a step and is to be asked for. GUI thread.
 class SkipsModel final : public QObject {
     Q_OBJECT
 public:
     explicit SkipsModel(const Context& context, QObject* parent = nullptr);
+    ~SkipsModel() override;
 
     const std::shared_ptr<RunTrack>& track() const { return track_; }
     const engine::SkipList& skips() const { return skips_; }
@@ -27,23 +33,44 @@ public:
     const engine::SkippedStep* step() const;
     /// Of the step on show; null until it was examined.
     const engine::SkipReport* report() const;
+    /// The images of the report's samples, as engine::skip_picture(); null for other data.
+    const QImage& picture() const { return picture_; }
+    /// The steps other than the one on show that the sample recurs in.
+    std::vector<std::int64_t> recurrences(std::int64_t sample) const;
     /// The last step that was computed again with a change.
     const std::optional<engine::StepTrial>& trial() const { return trial_; }
 
     bool busy() const { return busy_; }
     const QString& problem() const { return problem_; }
+    /// Of the run as it trains, or of examine(); step 0: none.
+    engine::ExaminationProgress checking() const;
     void examine();
     void retry(const engine::RetryChange& change);
     void saveCapsule(const QString& file);
+
+    /// The page is on screen.
+    void setVisible(bool visible);
+    /// Whether the experiment trains on a GPU, so that a watch is to be asked for.
+    bool needsArming() const;
+    /// Asks for it until the window closes.
+    void setArmed(bool armed);
+    /// Whether the experiment's faults are examined as they happen.
+    bool watches() const;
 
 signals:
     void listChanged();
     void stepChanged();
     void stateChanged();
+    /// Some operations were checked.
+    void progressed();
 
 private:
     void refresh();
     void readList();
+    void readPicture();
+    void updateWatch();
+    bool isLive() const;
+    bool isPinned() const;
     void run(std::function<void()> work, std::function<void()> done);
 
     Context context_;
@@ -51,10 +78,21 @@ private:
     std::filesystem::path folder_;
     std::int64_t known_ = -1;  ///< skips that the list was read with
     bool reading_ = false;
+    bool stale_ = false;  ///< a step was examined since the list was read
     engine::SkipList skips_;
+    QImage picture_;
+    std::int64_t pictured_ = 0;  ///< the step of picture_
     std::optional<engine::StepTrial> trial_;
     bool busy_ = false;
     QString problem_;
+    QTimer timer_;
+    bool visible_ = false, armed_ = false;
+    bool watching_ = false;          ///< as posted to the sessions of watched_
+    const void* watched_ = nullptr;  ///< the experiment's first track
+    /// Of examine(), from the compute thread.
+    std::shared_ptr<std::atomic<std::int64_t>> operations_ =
+        std::make_shared<std::atomic<std::int64_t>>(0);
+    std::int64_t examined_ = 0;  ///< the step that examine() is at; 0: none
 };
 
 }  // namespace ui

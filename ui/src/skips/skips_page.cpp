@@ -10,6 +10,8 @@
 
 #include "feed/run_track.h"
 #include "skips/chain_plot.h"
+#include "skips/exponent_bars.h"
+#include "skips/sample_grid.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -77,6 +79,7 @@ SkipsPage::SkipsPage(const Context& context, QWidget* parent)
     connect(model_, &SkipsModel::listChanged, this, &SkipsPage::showList);
     connect(model_, &SkipsModel::stepChanged, this, &SkipsPage::showStep);
     connect(model_, &SkipsModel::stateChanged, this, &SkipsPage::refreshState);
+    connect(model_, &SkipsModel::progressed, this, &SkipsPage::showProgress);
     connect(context_.theme, &Theme::changed, this, &SkipsPage::showStep);
     showList();
     showStep();
@@ -92,11 +95,18 @@ QLayout* SkipsPage::makeBar() {
            "operation (R). Training waits for it; nothing of the run changes."));
     state_ = new ElidedLabel(this);
     state_->setProperty("role", u"dim"_s);
+    arm_ = new QPushButton(tr("Arm"), this);
+    arm_->setCheckable(true);
+    arm_->setToolTip(
+        tr("Examines the next skip as it happens, from the state before its update. On a GPU this "
+           "costs a synchronisation a step."));
+    connect(arm_, &QPushButton::toggled, model_, &SkipsModel::setArmed);
     capsule_ = new QPushButton(tr("Save as capsule…"), this);
     capsule_->setToolTip(
         tr("One file with all that it takes to compute the step again elsewhere: "
            "weights, optimizer, scaler, batch and settings (K)"));
     row->addWidget(examine_);
+    row->addWidget(arm_);
     row->addWidget(state_, 1);
     row->addWidget(capsule_);
     const auto key = [this](Qt::Key which, QPushButton* button) {
@@ -168,8 +178,18 @@ QWidget* SkipsPage::makeReport() {
     }
     chain_->addBody(plot, 1);
     column->addWidget(chain_, 1);
-    column->addWidget(makeLadder());
+    auto* below = new QHBoxLayout;
+    below->setSpacing(size::gap);
+    below->addWidget(makeExponents(), 1);
+    below->addWidget(makeLadder(), 1);
+    column->addLayout(below);
     return part;
+}
+
+Card* SkipsPage::makeExponents() {
+    exponents_ = new Card({}, this);
+    exponents_->addBody(new ExponentBars(context_.theme, model_, exponents_), 1);
+    return exponents_;
 }
 
 Card* SkipsPage::makeLadder() {
@@ -199,9 +219,7 @@ Card* SkipsPage::makeLadder() {
     });
     connect(f32, &QPushButton::clicked, this, [this] { model_->retry({.fp32 = true}); });
     connect(without, &QPushButton::clicked, this, [this] {
-        const auto* item = samples_->currentItem();
-        if (item != nullptr)
-            model_->retry({.without = item->data(Qt::UserRole).value<qlonglong>()});
+        if (const auto sample = samples_->sample()) model_->retry({.without = sample});
     });
     return card;
 }
@@ -221,18 +239,9 @@ QWidget* SkipsPage::makeDetails() {
     tensor->addBody(facts);
     column->addWidget(tensor);
     auto* batch = new Card(tr("Batch"), part);
-    samplesNote_ = makeLabel({}, "dim", batch);
-    samplesNote_->setFont(Theme::caption());
-    samplesNote_->setWordWrap(true);
-    samplesNote_->setContentsMargins(size::inside, 0, size::inside, size::grid);
-    samples_ = new QListWidget(batch);
-    samples_->setFrameShape(QFrame::NoFrame);
-    samples_->setFont(Theme::caption());
-    samples_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    samples_->setTextElideMode(Qt::ElideRight);
-    samples_->setAccessibleName(tr("Samples, largest share first"));
-    batch->addBody(samplesNote_);
+    samples_ = new SampleGrid(context_.theme, model_, batch);
     batch->addBody(samples_, 1);
+    batch_ = batch;
     column->addWidget(batch, 1);
     return part;
 }
@@ -388,20 +397,52 @@ void SkipsPage::showTensor() {
 }
 
 void SkipsPage::showSamples() {
-    samples_->clear();
     const SkipReport* report = model_->report();
-    samplesNote_->setText(report == nullptr ? QString() : engineText(report->samples_note));
-    if (report == nullptr) return;
-    for (const auto& share : report->samples) {
-        auto* item = new QListWidgetItem(
-            share.bad > 0
-                ? tr("sample %1 · %2 bad values · %3")
-                      .arg(count(share.sample), count(share.bad), percent(share.share))
-                : tr("sample %1 · %2 · largest %3")
-                      .arg(count(share.sample), percent(share.share), significant(share.largest)));
-        item->setData(Qt::UserRole, QVariant::fromValue<qlonglong>(share.sample));
-        samples_->addItem(item);
+    batch_->setNote(
+        report == nullptr || report->samples.empty()
+            ? QString()
+            : tr("%1 samples, largest share first").arg(count(std::ssize(report->samples))));
+    const bool any = report != nullptr && report->first;
+    const QString where = !any ? QString()
+                          : report->first->name.empty()
+                              ? QString::fromStdString(report->first->module)
+                              : QString::fromStdString(report->first->name);
+    exponents_->setTitle(where.isEmpty() ? tr("Exponents") : where);
+    exponents_->setNote(!any ? QString()
+                        : report->first->stage == engine::SkipStage::backward
+                            ? tr("gradient, before and after")
+                            : tr("before and after"));
+}
+
+/// While a step is checked the verdict says how far.
+void SkipsPage::showProgress() {
+    const engine::ExaminationProgress now = model_->checking();
+    const bool checks = now.step > 0;
+    if (!checks && !checking_) return;
+    checking_ = checks;
+    if (!checks) {
+        showStep();
+        return;
     }
+    QPalette palette = headline_->palette();
+    palette.setColor(QPalette::WindowText, context_.theme->tokens().text);
+    headline_->setPalette(palette);
+    headline_->setText(
+        now.expected > 0 && now.operations <= now.expected
+            ? tr("Step %1: checking op %2 of %3")
+                  .arg(count(now.step), count(now.operations), count(now.expected))
+            : tr("Step %1: checking op %2").arg(count(now.step), count(now.operations)));
+    advice_->clear();
+}
+
+void SkipsPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    model_->setVisible(true);
+}
+
+void SkipsPage::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    model_->setVisible(false);
 }
 
 void SkipsPage::refreshState() {
@@ -410,6 +451,11 @@ void SkipsPage::refreshState() {
     examine_->setText(model_->report() == nullptr ? tr("Examine this step")
                                                   : tr("Examine it again"));
     capsule_->setEnabled(any && !model_->busy());
+    const SkipReport* const seen = model_->report();
+    capsule_->setText(seen == nullptr || seen->capsule_bytes == 0
+                          ? tr("Save as capsule…")
+                          : tr("Save as capsule… %1").arg(bytes(seen->capsule_bytes)));
+    arm_->setVisible(model_->needsArming());
     QString text;
     if (model_->busy())
         text = tr("Computing the step again…");
@@ -418,7 +464,18 @@ void SkipsPage::refreshState() {
     else if (const auto* report = model_->report())
         text = tr("computed again with a check after each of %1 operations, on %2")
                    .arg(count(report->operations), QString::fromStdString(report->device));
+    const QString watch = watchText();
+    if (!watch.isEmpty() && model_->problem().isEmpty())
+        text = text.isEmpty() ? watch : watch + u" · "_s + text;
     state_->setText(text);
+}
+
+QString SkipsPage::watchText() const {
+    if (model_->needsArming())
+        return model_->watches()
+                   ? tr("armed: found_inf is read before the update, a synchronisation a step")
+                   : tr("not armed: weights have moved; arm to catch the next one");
+    return model_->watches() ? tr("watching: a fault is examined before the next step") : QString();
 }
 
 void SkipsPage::saveCapsule() {

@@ -14,6 +14,7 @@ namespace ui {
 
 class Card;
 class ElidedLabel;
+class SampleGrid;
 
 /// Why was this step skipped, and where did the number break? The run's skipped steps, the verdict
 /// on one with its tests, the chain of layers, the first non-finite tensor, the scales that would
@@ -23,10 +24,15 @@ class SkipsPage final : public QWidget {
 public:
     explicit SkipsPage(const Context& context, QWidget* parent = nullptr);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
 private:
     QLayout* makeBar();
     Card* makeList();
     QWidget* makeReport();
+    Card* makeExponents();
     Card* makeLadder();
     QWidget* makeDetails();
     void showList();
@@ -36,6 +42,8 @@ private:
     void showTensor();
     void showSamples();
     void refreshState();
+    void showProgress();
+    QString watchText() const;
     void saveCapsule();
     void addFact(QFormLayout* form, const QString& name, const QString& value);
 
@@ -53,9 +61,12 @@ private:
     QLabel* ladder_;
     QLabel* trial_;
     QFormLayout* tensor_;
-    QListWidget* samples_;
-    QLabel* samplesNote_;
+    Card* exponents_;
+    Card* batch_;
+    SampleGrid* samples_;
+    QPushButton* arm_;
     bool filling_ = false;
+    bool checking_ = false;  ///< the headline says how far a check is
 };
 
 }  // namespace ui

@@ -21,6 +21,7 @@ public:
     static EventText done(const engine::RunDone& e, const engine::RunConfig& config);
     static EventText started(const engine::RunStarted& e);
     static EventText resumed(const engine::RunResumed& e);
+    static EventText examined(const engine::StepExamined& e);
     static EventText saved(const engine::CheckpointSaved& e);
     static EventText skips(const ScaleChanged& first, const ScaleChanged& last);
     static QString health(ScaleChanged::Kind kind);
@@ -136,6 +137,13 @@ EventText EventWords::saved(const engine::CheckpointSaved& e) {
     return {EventKind::saved, e.step,
             e.best ? tr("Checkpoint saved, the best so far.") : tr("Checkpoint saved."),
             tr("%1, written in %2 s.").arg(bytes(e.bytes), significant(e.seconds))};
+}
+
+EventText EventWords::examined(const engine::StepExamined& e) {
+    return {e.cause == "scale_too_large" ? EventKind::skipped : EventKind::warning, e.step,
+            engineText(e.verdict),
+            e.damaged_at == 0 ? QString()
+                              : tr("Step %1 damaged the state.").arg(count(e.damaged_at))};
 }
 
 EventText EventWords::done(const engine::RunDone& e, const engine::RunConfig& config) {
@@ -278,6 +286,8 @@ EventText describeEvent(const engine::Event& event, const engine::RunConfig& con
         return EventWords::resumed(*resumed);
     if (const auto* saved = std::get_if<engine::CheckpointSaved>(&event))
         return EventWords::saved(*saved);
+    if (const auto* examined = std::get_if<engine::StepExamined>(&event))
+        return EventWords::examined(*examined);
     if (const auto* done = std::get_if<engine::RunDone>(&event))
         return EventWords::done(*done, config);
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <stop_token>
+
+#include "engine/session.h"
+#include "engine/skip_report.h"
+#include "train/run_loop.h"
+
+namespace engine {
+
+/// Examines the steps of a run that are skipped or come out non-finite as they happen, from the
+/// state before their update (StateBefore), and keeps the reports in the run's folder. The run is
+/// computed bit for bit as without it. A state that was damaged is examined once, until it is
+/// finite again. On the compute thread, but for progress().
+class LiveSkips {
+public:
+    using Post = std::function<void(Event)>;
+
+    /// `pinned`: watches always (instruments.armed). A request to `stop` gives an examination up.
+    LiveSkips(RunLoop& loop, bool pinned, Post post, std::stop_token stop)
+        : loop_(loop),
+          wanted_(pinned),
+          pinned_(pinned),
+          post_(std::move(post)),
+          stop_(std::move(stop)) {}
+
+    /// From the next step on. A pinned one always watches.
+    void watch(bool on) { wanted_ = on || pinned_; }
+    /// Before each step. Throws what settling the run throws.
+    void before_step();
+    /// After each step: waits for it where one is watched, and examines it if it needs to be.
+    /// Throws what settling the run throws; an examination that fails is a warning.
+    void after_step();
+    /// Thread-safe.
+    ExaminationProgress progress() const { return {step_, operations_, expected_}; }
+
+private:
+    bool needs_examination() const;
+    void note_state();
+    void examine();
+    SkipReport report(const StepCapsule& capsule);
+
+    RunLoop& loop_;
+    bool wanted_, pinned_;
+    Post post_;
+    std::stop_token stop_;
+    std::int64_t seen_ = 0;            // the last step looked at
+    bool weights_were_finite_ = true;  // before the last step
+    bool weights_are_finite_ = true;
+    bool is_finite_ = true;
+    std::int64_t damaged_by_ = 0;  // the step that made a state that is not finite; 0: unknown
+    bool damage_examined_ = false;
+    std::atomic<std::int64_t> step_{0}, operations_{0}, expected_{0};
+};
+
+}  // namespace engine

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+
+#include "core/device_record.h"
+#include "kernels/multi_tensor.h"
+#include "train/train_step.h"
+
+namespace engine {
+
+/// The state that a step starts from, kept in copies on the device while the step changes the
+/// original, and whether the state is still finite after the step. Costs one copy and one read of
+/// the state a step and, on a GPU, a synchronisation. The copies count in no run's memory. One
+/// thread at a time.
+class StateBefore {
+public:
+    /// `step` must outlive this object.
+    explicit StateBefore(const TrainStep& step) : step_(step) {}
+
+    /// Before the first step that is kept: checks the state as it is.
+    void begin();
+    /// Before the step. `counts` as in TrainingState.
+    void keep(const SavedNumbers& counts);
+    /// After the step.
+    void check();
+
+    /// What saved_state() was before the step, on the host. Needs keep().
+    TrainingState state() const;
+    /// Of the parameters when they were checked last. Waits.
+    bool weights_are_finite() const;
+    /// Of parameters, buffers and optimizer state, likewise.
+    bool is_finite() const;
+
+private:
+    /// The state's own tensors, and a copy of each.
+    struct Copies {
+        std::vector<Place> from;
+        TensorList to;
+    };
+    void lay_out();
+    void find_judged(const StatePlaces& places);
+    static Copies copies_of(const std::vector<Place>& places);
+
+    const TrainStep& step_;
+    std::optional<StatePlaces> places_;
+    Copies weights_, optimizer_, carried_;
+    TensorList parameters_, rest_;  // the floating ones
+    SavedNumbers scaler_, counts_;
+    DeviceRecord<kernels::Judgement> of_parameters_, of_rest_;
+};
+
+}  // namespace engine

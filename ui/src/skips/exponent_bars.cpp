@@ -1,0 +1,142 @@
+#include "skips/exponent_bars.h"
+
+#include <QPainter>
+#include <QPainterPath>
+#include <cmath>
+
+#include "feed/run_track.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::ExponentHistogram;
+
+namespace {
+
+constexpr int firstShown = -30;  // exponents on the axis
+constexpr int lastShown = ExponentHistogram::last_exponent;
+constexpr int columns = lastShown - firstShown + 1 + 1;  // and one of what is not finite
+
+std::int64_t countAt(const ExponentHistogram& histogram, int column) {
+    if (column == columns - 1) return histogram.non_finite();
+    const auto at =
+        static_cast<std::size_t>(firstShown + column - ExponentHistogram::first_exponent);
+    return histogram.bins[at];
+}
+
+}  // namespace
+
+/// Where columns and counts lie.
+struct ExponentBars::Axis {
+    QRectF plot;
+    double most = 1;  // log2(1 + count) at the top
+
+    double x(int column) const { return plot.left() + plot.width() * column / columns; }
+    double y(std::int64_t count) const {
+        return plot.bottom() - plot.height() * std::log2(1.0 + static_cast<double>(count)) / most;
+    }
+};
+
+ExponentBars::ExponentBars(const Theme* theme, SkipsModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    setFont(Theme::caption());
+    setAccessibleName(tr("Exponents of the first non-finite tensor"));
+    connect(model_, &SkipsModel::stepChanged, this, qOverload<>(&QWidget::update));
+    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+QSize ExponentBars::sizeHint() const { return {260, 130}; }
+QSize ExponentBars::minimumSizeHint() const { return {160, 90}; }
+
+QColor ExponentBars::runColor() const {
+    return model_->track() ? theme_->precision(model_->track()->precision())
+                           : theme_->tokens().accent;
+}
+
+void ExponentBars::paintEvent(QPaintEvent*) {
+    const auto* report = model_->report();
+    if (report == nullptr || !report->histograms) {
+        paintEmpty(this, *theme_,
+                   report == nullptr ? QString() : tr("The fault is no output of an operation."));
+        return;
+    }
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int line = fontMetrics().height();
+    Axis axis{QRectF(size::inside, 4, std::max(40, width() - 2 * size::inside),
+                     std::max(30, height() - 8 - line))};
+    for (int column = 0; column < columns; ++column) {
+        for (const auto* each : {&report->histograms->before, &report->histograms->after})
+            axis.most =
+                std::max(axis.most, std::log2(1.0 + static_cast<double>(countAt(*each, column))));
+    }
+    axis.most *= 1.3;  // room for the legend
+    paintLimits(painter, axis);
+    paintBars(painter, axis, *report->histograms);
+    paintLegend(painter, axis, *report->histograms);
+}
+
+void ExponentBars::paintLimits(QPainter& painter, const Axis& axis) const {
+    const Tokens& t = theme_->tokens();
+    const int line = fontMetrics().height();
+    const auto columnOf = [](int exponent) { return exponent - firstShown; };
+    // Subnormals of FP16, and what it does not hold.
+    painter.fillRect(QRectF(QPointF(axis.x(columnOf(-24)), axis.plot.top()),
+                            QPointF(axis.x(columnOf(-14)), axis.plot.bottom())),
+                     blend(t.panel, t.caution, 0.12));
+    painter.fillRect(QRectF(QPointF(axis.x(columnOf(16)), axis.plot.top()),
+                            QPointF(axis.plot.right(), axis.plot.bottom())),
+                     blend(t.panel, t.bad, 0.12));
+    painter.setPen(QPen(t.bad, 1.2));
+    painter.drawLine(QPointF(axis.x(columnOf(16)), axis.plot.top()),
+                     QPointF(axis.x(columnOf(16)), axis.plot.bottom()));
+    painter.setPen(t.dim);
+    for (const int exponent : {-24, -14, -8, 0, 8, 16}) {
+        const double x = axis.x(columnOf(exponent));
+        painter.drawText(QRectF(x - 24, axis.plot.bottom() + 2, 48, line), Qt::AlignHCenter,
+                         u"2"_s + superscript(exponent));
+    }
+}
+
+void ExponentBars::paintBars(QPainter& painter, const Axis& axis,
+                             const engine::TensorHistograms& found) const {
+    const Tokens& t = theme_->tokens();
+    QPainterPath outline(QPointF(axis.plot.left(), axis.plot.bottom()));
+    for (int column = 0; column < columns; ++column) {
+        const double left = axis.x(column), right = axis.x(column + 1);
+        const bool bad = column == columns - 1;
+        if (const std::int64_t count = countAt(found.before, column); count > 0)
+            painter.fillRect(QRectF(QPointF(left + 0.5, axis.y(count)),
+                                    QPointF(right - 0.5, axis.plot.bottom())),
+                             bad ? t.bad : blend(t.panel, runColor(), 0.45));
+        const double y = axis.y(countAt(found.after, column));
+        outline.lineTo(left, y);
+        outline.lineTo(right, y);
+    }
+    outline.lineTo(axis.plot.right(), axis.plot.bottom());
+    painter.setPen(QPen(runColor(), 1.4));
+    painter.drawPath(outline);
+}
+
+void ExponentBars::paintLegend(QPainter& painter, const Axis& axis,
+                               const engine::TensorHistograms& found) const {
+    const Tokens& t = theme_->tokens();
+    const int line = fontMetrics().height();
+    painter.setPen(t.text);
+    const QString before =
+        found.in_f32 ? tr("filled: as it was") : tr("filled: at %1").arg(powerOfTwo(found.scale));
+    const QString after =
+        found.in_f32 ? tr("line: in FP32") : tr("line: at %1").arg(powerOfTwo(found.other_scale));
+    painter.drawText(axis.plot.adjusted(4, 0, -4, 0), Qt::AlignLeft | Qt::AlignTop,
+                     before + u"   "_s + after);
+    if (found.before.non_finite() == 0) return;
+    painter.setPen(t.bad);
+    painter.drawText(
+        axis.plot.adjusted(4, line, -4, 0), Qt::AlignRight | Qt::AlignTop,
+        tr("%1 inf, %2 NaN").arg(count(found.before.infinite), count(found.before.nan)));
+}
+
+}  // namespace ui
