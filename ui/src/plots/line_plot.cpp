@@ -111,6 +111,7 @@ void LinePlot::makeGraphs() {
     raw_.clear();
     front_.clear();
     bands_.clear();
+    const double wide = look_.curveWidth > 0 ? look_.curveWidth : size::smoothCurve;
     for (const Curve& ceiling : content_.ceilings) {
         QCPGraph* band = addGraph();
         QColor edge = ceiling.color;
@@ -127,7 +128,7 @@ void LinePlot::makeGraphs() {
         const Qt::PenStyle dash = curve.dashed ? Qt::DashLine : Qt::SolidLine;
         raw_.push_back(addGraph());
         raw_.back()->setAntialiased(false);
-        const double width = look_.smooth ? size::rawCurve : size::smoothCurve;
+        const double width = look_.smooth ? size::rawCurve : wide;
         raw_.back()->setPen(smooths() ? QPen(faint, size::rawCurve)
                                       : QPen(curve.color, width, dash));
         if (!look_.smooth && !look_.stairs) raw_.back()->setAntialiased(true);
@@ -135,7 +136,7 @@ void LinePlot::makeGraphs() {
     for (const Curve& curve : content_.curves) {
         front_.push_back(addGraph());
         front_.back()->setPen(
-            QPen(curve.color, size::smoothCurve, curve.dashed ? Qt::DashLine : Qt::SolidLine));
+            QPen(curve.color, wide, curve.dashed ? Qt::DashLine : Qt::SolidLine));
     }
     for (int i = 0; i < graphCount(); ++i) graph(i)->setSelectable(QCP::stNone);
 }

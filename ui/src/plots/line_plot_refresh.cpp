@@ -209,6 +209,10 @@ void LinePlot::refreshMarks() {
     for (const RunDot& dot : content_.dots) {
         scene_.dots.push_back({xOf(dot.at.x, dot.at.step), dot.value, dot.color});
     }
+    scene_.marks.clear();
+    for (const RunMark& mark : content_.marks) {
+        scene_.marks.push_back({xOf(mark.at.x, mark.at.step), mark.text, mark.color, mark.dashed});
+    }
     scene_.epochs.clear();
     const RowAxis* reference = link_->options()->reference();
     for (const RunStep& epoch : content_.epochs) {

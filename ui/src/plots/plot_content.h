@@ -46,6 +46,14 @@ struct RunDot {
     QColor color;
 };
 
+/// A vertical line across the plot, with a word at its top.
+struct RunMark {
+    RunStep at;
+    QString text;
+    QColor color;
+    bool dashed = false;
+};
+
 /// All that a plot shows.
 struct PlotContent {
     std::vector<Curve> curves;
@@ -53,12 +61,14 @@ struct PlotContent {
     std::vector<Curve> skips;     ///< > 0 where a tick belongs; a lane for each
     std::vector<RunDot> dots;
     std::vector<RunStep> epochs;  ///< their last steps
+    std::vector<RunMark> marks;
 };
 
 /// How it shows them.
 struct PlotLook {
     AxisKind axis = AxisKind::linear;
     bool stairs = false;  ///< level between values, never smoothed
+    double curveWidth = 0;  ///< pixels; 0: the usual one
     bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
     QString title;        ///< for screen readers and pictures
     QString axisName;     ///< with the unit, for pictures and copied data

@@ -95,6 +95,7 @@ void SceneFront::draw(QCPPainter* painter) {
     // A mark at the very edge is shown whole.
     painter->setClipRect(area.adjusted(-6, -2, 6, 2));
     drawLanes(painter, area);
+    drawMarks(painter, area);
     drawDots(painter, area);
     drawFlaws(painter, area);
     painter->setClipRect(mParentPlot->rect());
@@ -168,6 +169,25 @@ void SceneFront::drawLaneNames(QCPPainter* painter, const QRect& area) const {
             painter->drawEllipse(QRectF(left, top + (each - 6) / 2.0, 6, 6));
         }
         top += each;
+    }
+}
+
+void SceneFront::drawMarks(QCPPainter* painter, const QRect& area) const {
+    const QFontMetrics metrics(painter->font());
+    QList<QRectF> taken;
+    for (const auto& mark : scene_->marks) {
+        const double x = std::floor(px(mParentPlot, mark.x));
+        if (x < area.left() || x > area.right() + 1) continue;
+        painter->setPen(QPen(mark.color, 1.5, mark.dashed ? Qt::DashLine : Qt::SolidLine));
+        painter->drawLine(QLineF(x, area.top(), x, area.bottom()));
+        const int width = metrics.horizontalAdvance(mark.text);
+        QRectF box(x + 4, area.top() + 1, width, metrics.height());
+        if (box.right() > area.right()) box.moveRight(x - 4);
+        for (const QRectF& other : taken) {
+            if (box.intersects(other)) box.moveTop(other.bottom() + 1);
+        }
+        taken << box;
+        drawWithHalo(painter, box, mark.text, mark.color, scene_->tokens.panel);
     }
 }
 

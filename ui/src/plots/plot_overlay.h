@@ -29,6 +29,12 @@ struct PlotScene {
         double y;
         QColor color;
     };
+    struct Mark {  ///< a vertical line
+        double x;
+        QString text;
+        QColor color;
+        bool dashed;
+    };
     struct Flaw {  ///< NaN or an infinity of a curve
         NonFinite where;
         QColor color;
@@ -38,6 +44,7 @@ struct PlotScene {
     std::vector<Lane> lanes;
     std::vector<double> unknown;  ///< pairs: from, to where the band is not known
     std::vector<Dot> dots;
+    std::vector<Mark> marks;
     std::vector<Flaw> flaws;
     std::vector<Label> labels;
     QString emptyText;
@@ -72,6 +79,7 @@ private:
     void draw(QCPPainter* painter) override;
     void drawDots(QCPPainter* painter, const QRect& area) const;
     void drawLanes(QCPPainter* painter, const QRect& area) const;
+    void drawMarks(QCPPainter* painter, const QRect& area) const;
     void drawLaneNames(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
     void drawLabels(QCPPainter* painter, const QRect& area) const;

@@ -12,6 +12,7 @@
 #include <QMenuBar>
 
 #include "commands/commands.h"
+#include "commands/run_actor.h"
 #include "engine/command_line.h"
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
@@ -194,8 +195,11 @@ void MainMenu::refreshRun() {
     pause_->setEnabled(now.pause.enabled);
     step_->setEnabled(now.step.enabled);
     stop_->setEnabled(now.stop.enabled);
-    evaluate_->setEnabled(now.pause.enabled);
-    checkpoint_->setEnabled(now.pause.enabled);
+    // A page's own runs have neither; a disabled action leaves its key to the page.
+    const bool experiment = context_.commands->actor() == nullptr;
+    compare_->setText(experiment ? tr("Compare") : context_.commands->actor()->startText());
+    evaluate_->setEnabled(experiment && now.pause.enabled);
+    checkpoint_->setEnabled(experiment && now.pause.enabled);
     copyLine_->setEnabled(context_.settings->errors().empty());
     findRate_->setEnabled(now.start.enabled);
     demonstrate_->setEnabled(now.demonstrate.enabled);
