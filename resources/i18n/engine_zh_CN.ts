@@ -5065,6 +5065,18 @@
         <translation>无法创建 {}：{}</translation>
     </message>
     <message>
+        <source>The run has ended, so no step is to come.</source>
+        <translation>运行已结束，没有下一步了。</translation>
+    </message>
+    <message>
+        <source>The run has not started yet.</source>
+        <translation>运行尚未开始。</translation>
+    </message>
+    <message>
+        <source>The step cannot be copied: {}.</source>
+        <translation>无法复制该步：{}。</translation>
+    </message>
+    <message>
         <source>The search for a precision was stopped.</source>
         <translation>精度搜索已停止。</translation>
     </message>

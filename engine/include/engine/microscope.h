@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "engine/captured_step.h"
 #include "engine/histogram_record.h"
 
 namespace engine {
@@ -13,5 +14,9 @@ namespace engine {
 /// be training. Throws Error(value) for a step that the run has not reached, Error(state) where the
 /// run cannot be brought back to it, and whatever opening the data set throws.
 HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step);
+/// Of a step that was captured. Throws Error.
+HistogramSample shadow_histograms(const CapturedStep& step);
+/// The same step in its own precision, as the run itself counts it. Throws Error.
+HistogramSample step_histograms(const CapturedStep& step);
 
 }  // namespace engine

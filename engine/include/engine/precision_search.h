@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/captured_step.h"
 #include "engine/message.h"
 #include "engine/run_config.h"
 
@@ -41,6 +42,9 @@ struct PrecisionSearchOptions {
     std::int64_t confirm_steps = 20;  ///< 0: no training
     /// Called after each trial; false ends the search with Error(state).
     std::function<bool(const PrecisionTrial&)> on_trial = {};
+    /// Called after each step of the short trainings, with their number so far and in all; false
+    /// ends the search with Error(state).
+    std::function<bool(std::int64_t done, std::int64_t all)> on_confirm = {};
 };
 
 /// By the first step of these settings. Throws Error; Error(value) where even FP32 alone does not
@@ -49,6 +53,9 @@ FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOp
 /// By a step of a run. Throws Error.
 FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
                                 const PrecisionSearchOptions& options);
+
+/// By a step that was captured. Throws Error.
+FoundPrecision search_precision(const CapturedStep& step, const PrecisionSearchOptions& options);
 
 /// One JSON object.
 std::string to_json(const FoundPrecision& found);

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/captured_step.h"
 #include "engine/compute_thread.h"
 #include "engine/event.h"
 #include "engine/run_config.h"
@@ -43,7 +45,7 @@ struct SessionOptions {
     bool pause_when_disk_full = false;
     /// Write the loss and the unscaled gradients of the first step to this safetensors file.
     std::filesystem::path dump_gradients;
-    std::string group = {};  ///< RunSummary::group of a new run
+    std::string group = {};        ///< RunSummary::group of a new run
     std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
     Twin::Side twin_side = Twin::Side::reference;
 };
@@ -72,6 +74,11 @@ public:
     Session& operator=(const Session&) = delete;
 
     void post(Command command);
+    /// Copies the step to come, between two steps while the run is trained and at once while it is
+    /// paused; training goes on bit for bit as without. `answer` is called exactly once, on the
+    /// compute thread, or on this one where the run has ended: it must return soon, throw nothing
+    /// and not use the session. A refusal where the run has not started, or ends before the step.
+    void capture_next_step(std::function<void(NextStepCapture)> answer);
     /// Events since the last call, oldest first; none is ever dropped.
     std::vector<Event> drain();
     /// The state that the worker last reported.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/captured_step.h"
 #include "engine/message.h"
 #include "engine/run_config.h"
 
@@ -113,10 +114,26 @@ struct XrayExperiment {
 Xray xray_first_step(const RunConfig& config);
 /// A step of a run, computed again from its newest checkpoint before it. Throws Error.
 Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step);
+/// A step that was captured. Throws Error.
+Xray xray_step(const CapturedStep& step);
+/// The same step in another precision, forced types included. Throws Error.
+Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision);
 
 XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced);
 XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
                           const ForcedTypes& forced);
+XrayExperiment try_forced(const CapturedStep& step, const ForcedTypes& forced);
+
+/// An operation in two traces of one step; one of them is null where only one trace has it.
+struct XrayPair {
+    const XrayOp* first = nullptr;
+    const XrayOp* second = nullptr;
+};
+/// Pairs the operations of one step that was traced in two precisions: the nth time that an
+/// operation runs in a module and pass with its nth time in the other trace. In the order of
+/// `first`; what `second` alone has follows what runs before it there. The traces must outlive the
+/// result.
+std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second);
 
 /// One JSON object.
 std::string to_json(const Xray& xray, int indent = -1);

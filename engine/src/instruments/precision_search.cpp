@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/catalog.h"
+#include "engine/error.h"
 #include "instruments/first_step.h"
 #include "instruments/minimal_precision.h"
 #include "instruments/op_trace.h"
@@ -68,11 +69,18 @@ FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& 
     config.precision = {};
     config.precision.preset = "amp-fp16";
     config.precision.force = found.force;
-    const ShortRun in_fp16 = short_run(config, options.confirm_steps);
+    // Two trainings, one after the other.
+    const std::int64_t all = 2 * options.confirm_steps;
+    std::int64_t done = 0;
+    const auto after_step = [&] {
+        if (options.on_confirm && !options.on_confirm(++done, all))
+            throw Error(ErrorCode::state, msg("The search for a precision was stopped."));
+    };
+    const ShortRun in_fp16 = short_run(config, options.confirm_steps, after_step);
     found.confirmed_steps = options.confirm_steps;
     found.loss = in_fp16.loss;
     found.skipped = in_fp16.skipped;
-    found.fp32_loss = short_run(in_fp32(capsule.config), options.confirm_steps).loss;
+    found.fp32_loss = short_run(in_fp32(capsule.config), options.confirm_steps, after_step).loss;
     return found;
 }
 
@@ -85,6 +93,10 @@ FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOp
 FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
                                 const PrecisionSearchOptions& options) {
     return search(capsule_before(run_folder, step), options);
+}
+
+FoundPrecision search_precision(const CapturedStep& step, const PrecisionSearchOptions& options) {
+    return search(step.capsule(), options);
 }
 
 }  // namespace engine

@@ -16,19 +16,33 @@ RunConfig shadow_config(const RunConfig& config) {
     return out;
 }
 
-HistogramSample shadow_pass(const StepCapsule& capsule) {
-    CapsuleStep step(capsule, shadow_config(capsule.config));
+namespace {
+
+HistogramSample counted(const StepCapsule& capsule, const RunConfig& config) {
+    CapsuleStep step(capsule, config);
     const auto sampler = std::make_shared<HistogramSampler>(0);
     sampler->request();
     step.trainer().attach(sampler);
     step.run();
-    HistogramSample sample = *sampler->take();
+    return *sampler->take();
+}
+
+}  // namespace
+
+HistogramSample shadow_pass(const StepCapsule& capsule) {
+    HistogramSample sample = counted(capsule, shadow_config(capsule.config));
     sample.shadow = true;
     return sample;
 }
 
 HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step) {
     return shadow_pass(capsule_before(run_folder, step));
+}
+
+HistogramSample shadow_histograms(const CapturedStep& step) { return shadow_pass(step.capsule()); }
+
+HistogramSample step_histograms(const CapturedStep& step) {
+    return counted(step.capsule(), step.config());
 }
 
 }  // namespace engine

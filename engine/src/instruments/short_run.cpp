@@ -7,7 +7,8 @@
 
 namespace engine {
 
-ShortRun short_run(const RunConfig& config, std::int64_t steps) {
+ShortRun short_run(const RunConfig& config, std::int64_t steps,
+                   const std::function<void()>& after_step) {
     const ScratchFolder scratch;
     RunStore store(scratch.path() / "runs");
     RunConfig own = config;
@@ -18,7 +19,10 @@ ShortRun short_run(const RunConfig& config, std::int64_t steps) {
     options.evaluate = false;
     RunLoop loop(own, store, options, [](const Event&) {});
     loop.prepare({});
-    while (!loop.finished()) loop.train_step();
+    while (!loop.finished()) {
+        loop.train_step();
+        after_step();
+    }
     loop.settle();
     const StepRecordReader record = loop.record();
     const std::int64_t made = record.size(), from = made - std::max<std::int64_t>(made / 4, 1);

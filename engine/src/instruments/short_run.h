@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "engine/run_config.h"
 
@@ -12,7 +13,9 @@ struct ShortRun {
     std::int64_t skipped = 0;
 };
 
-/// Trains from the start for so many steps; keeps nothing of it. Throws Error.
-ShortRun short_run(const RunConfig& config, std::int64_t steps);
+/// Trains from the start for so many steps; keeps nothing of it. `after_step` may throw, which ends
+/// the training. Throws Error.
+ShortRun short_run(
+    const RunConfig& config, std::int64_t steps, const std::function<void()>& after_step = [] {});
 
 }  // namespace engine

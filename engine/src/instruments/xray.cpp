@@ -33,9 +33,9 @@ double milliseconds(std::chrono::steady_clock::duration time) {
 }
 
 /// The same step three times: to warm up, on the clock, and under the trace.
-Xray traced(const StepCapsule& capsule) {
+Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     using Clock = std::chrono::steady_clock;
-    CapsuleStep step(capsule);
+    CapsuleStep step(capsule, config);
     step.run();
     step.rewind();
     auto start = Clock::now();
@@ -52,12 +52,14 @@ Xray traced(const StepCapsule& capsule) {
     out.ops = trace->take();
     out.step = capsule.step();
     out.device = to_string(step.trainer().device());
-    out.precision = capsule.config.precision.preset;
-    out.force = capsule.config.precision.force;
+    out.precision = config.precision.preset;
+    out.force = config.precision.force;
     out.peaks = peak_speeds(step.trainer().device());
     add_shares(out);
     return out;
 }
+
+Xray traced(const StepCapsule& capsule) { return traced(capsule, capsule.config); }
 
 std::string keys_of(const ForcedTypes& forced) {
     std::string out;
@@ -111,6 +113,14 @@ Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step) {
     return traced(capsule_before(run_folder, step));
 }
 
+Xray xray_step(const CapturedStep& step) { return traced(step.capsule()); }
+
+Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision) {
+    RunConfig config = step.config();
+    config.precision = precision;
+    return traced(step.capsule(), config);
+}
+
 XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced) {
     return experiment(first_step(config), forced);
 }
@@ -118,6 +128,10 @@ XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced) {
 XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
                           const ForcedTypes& forced) {
     return experiment(capsule_before(run_folder, step), forced);
+}
+
+XrayExperiment try_forced(const CapturedStep& step, const ForcedTypes& forced) {
+    return experiment(step.capsule(), forced);
 }
 
 }  // namespace engine

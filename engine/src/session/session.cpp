@@ -13,6 +13,7 @@
 #include "engine/error.h"
 #include "kernels/device_error.h"
 #include "session/kept_histograms.h"
+#include "session/next_step.h"
 #include "session/twin_coupling.h"
 #include "train/run_loop.h"
 
@@ -40,6 +41,7 @@ struct Session::Impl final : Turn {
     std::stop_source stop_reading;  ///< a stop is obeyed while the data are read, which takes long
     std::atomic<RunState> state{RunState::idle};
     std::atomic<std::int64_t> files_read{0}, files_to_read{0};
+    NextStep next_step;
 
     // Compute thread only (and the destructor, once no turn can run).
     RunLoop loop;
@@ -259,6 +261,7 @@ struct Session::Impl final : Turn {
             settle_at_last();
             finish(DoneReason::stopped);
         }
+        answer_next_step();
         switch (state.load()) {
             case RunState::preparing:
                 prepare();
@@ -280,6 +283,16 @@ struct Session::Impl final : Turn {
             default:
                 return false;
         }
+    }
+
+    /// While the run is trained or paused: between two steps, once an evaluation is over.
+    void answer_next_step() {
+        if (!next_step.asked()) return;
+        if (is_over()) return next_step.close(msg("The run has ended, so no step is to come."));
+        const RunState now = state.load();
+        if (now == RunState::idle) return next_step.refuse(msg("The run has not started yet."));
+        const bool between = now == RunState::training && !step_begun && !evaluation_due;
+        if (now == RunState::paused || (between && !loop.finished())) next_step.give(loop);
     }
 
     /// A pause has nothing else to do than to report the checkpoint when it is written.
@@ -323,6 +336,7 @@ Session::~Session() {
         impl_->settle_at_last();
         impl_->finish(DoneReason::stopped);
     }
+    impl_->next_step.close(msg("The run has ended, so no step is to come."));
 }
 
 void Session::post(Command command) {
@@ -332,6 +346,11 @@ void Session::post(Command command) {
         impl_->has_commands = true;
     }
     if (command == Command::stop) impl_->stop_reading.request_stop();
+    thread_->wake();
+}
+
+void Session::capture_next_step(std::function<void(NextStepCapture)> answer) {
+    impl_->next_step.ask(std::move(answer));
     thread_->wake();
 }
 
