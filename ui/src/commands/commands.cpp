@@ -40,6 +40,8 @@ QString Commands::refusal(const engine::SettingError& error) const {
 
 ButtonStates Commands::buttons() const { return actor_ ? actor_->buttons() : experimentButtons(); }
 
+RunActor* Commands::actor() const { return actor_; }
+
 void Commands::setActor(RunActor* actor) {
     if (actor == actor_) return;
     if (actor_) disconnect(actor_, nullptr, this, nullptr);

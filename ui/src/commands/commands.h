@@ -73,7 +73,7 @@ public:
     /// experiment again.
     void setActor(RunActor* actor);
     /// Null: the buttons act on the experiment.
-    RunActor* actor() const { return actor_; }
+    RunActor* actor() const;
     /// An experiment trains or is being prepared: not paused, not ended.
     bool experimentRuns() const;
     /// Pauses the experiment, whatever the buttons act on.

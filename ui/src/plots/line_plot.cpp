@@ -56,13 +56,15 @@ void LinePlot::applyXAxis() {
 void LinePlot::dress() {
     const Tokens& t = theme_->tokens();
     scene_.tokens = t;
+    scene_.font = Theme::caption();
+    scene_.font.setPointSizeF(scene_.font.pointSizeF() * look_.textScale);
     setBackground(QBrush(t.panel));
     for (QCPAxis* axis : {xAxis, yAxis}) {
         axis->setBasePen(QPen(t.line, 1));
         axis->setTickPen(Qt::NoPen);
         axis->setSubTickPen(Qt::NoPen);
         axis->setTickLabelColor(t.dim);
-        axis->setTickLabelFont(Theme::caption());
+        axis->setTickLabelFont(scene_.font);
         axis->setTickLabelPadding(6);
         axis->grid()->setPen(QPen(t.grid, 1));
         axis->grid()->setZeroLinePen(QPen(t.grid, 1));
@@ -78,7 +80,9 @@ void LinePlot::showFocus() {
 }
 
 void LinePlot::setLook(PlotLook look) {
+    const bool rescaled = look.textScale != look_.textScale;
     look_ = std::move(look);
+    if (rescaled) dress();
     const bool log = look_.axis == AxisKind::log || look_.axis == AxisKind::log2;
     yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     yTicker_ = makeTicker(look_.axis);

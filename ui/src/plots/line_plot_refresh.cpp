@@ -211,7 +211,8 @@ void LinePlot::refreshMarks() {
     }
     scene_.marks.clear();
     for (const RunMark& mark : content_.marks) {
-        scene_.marks.push_back({xOf(mark.at.x, mark.at.step), mark.text, mark.color, mark.dashed});
+        const double at = mark.level ? mark.value : xOf(mark.at.x, mark.at.step);
+        scene_.marks.push_back({at, mark.text, mark.color, mark.dashed, mark.level});
     }
     scene_.epochs.clear();
     const RowAxis* reference = link_->options()->reference();
@@ -223,7 +224,7 @@ void LinePlot::refreshMarks() {
 }
 
 void LinePlot::makeRoomForNames() {
-    const QFontMetrics metrics(Theme::caption());
+    const QFontMetrics metrics(scene_.font);
     int right = 0;
     for (const auto& label : scene_.labels) {
         right = std::max(right, metrics.horizontalAdvance(label.text));

@@ -46,12 +46,14 @@ struct RunDot {
     QColor color;
 };
 
-/// A vertical line across the plot, with a word at its top.
+/// A line across the plot with a word at its end: vertical at a step, or level at a value.
 struct RunMark {
     RunStep at;
     QString text;
     QColor color;
     bool dashed = false;
+    bool level = false;
+    double value = 0;  ///< of a level line
 };
 
 /// All that a plot shows.
@@ -69,6 +71,7 @@ struct PlotLook {
     AxisKind axis = AxisKind::linear;
     bool stairs = false;  ///< level between values, never smoothed
     double curveWidth = 0;  ///< pixels; 0: the usual one
+    double textScale = 1;   ///< of all words, for a projector
     bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
     QString title;        ///< for screen readers and pictures
     QString axisName;     ///< with the unit, for pictures and copied data

@@ -29,17 +29,19 @@ struct PlotScene {
         double y;
         QColor color;
     };
-    struct Mark {  ///< a vertical line
-        double x;
+    struct Mark {  ///< a line across the plot
+        double at;  ///< x, or y of a level line
         QString text;
         QColor color;
         bool dashed;
+        bool level;
     };
     struct Flaw {  ///< NaN or an infinity of a curve
         NonFinite where;
         QColor color;
     };
     Tokens tokens;
+    QFont font;                  ///< of all words
     std::vector<double> epochs;  ///< last steps of epochs
     std::vector<Lane> lanes;
     std::vector<double> unknown;  ///< pairs: from, to where the band is not known
