@@ -174,7 +174,7 @@ ordered_json figures(const View& view, const ExponentHistogram& values) {
                         {"largest", plain(values.largest)},
                         {"smallest", plain(values.smallest)},
                         {"bins", values.bins}};
-    for (const engine::NumberFormat* format : engine::number_formats()) {
+    for (const engine::NumberFormat* format : engine::histogram_formats()) {
         const engine::FormatOutcome at = outcome(values, *format, view.factor);
         out[std::string(format->name)] = {
             {"to_zero", at.share(at.zero)},

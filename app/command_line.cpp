@@ -9,6 +9,10 @@ namespace {
 
 constexpr char dash_mark[] = "\x01";
 
+std::string unmark(const std::string& value) {
+    return value.starts_with(dash_mark) ? value.substr(std::size(dash_mark) - 1) : value;
+}
+
 }  // namespace
 
 Option& Option::optional() {
@@ -40,11 +44,11 @@ Option& Option::excludes(const Option& other) {
 }
 
 Option Command::text(const char* name, std::string& value, const char* help) {
-    return Option(app_->add_option(name, value, help));
+    return Option(app_->add_option(name, value, help)->transform(unmark));
 }
 
 Option Command::text(const char* name, std::optional<std::string>& value, const char* help) {
-    return Option(app_->add_option(name, value, help));
+    return Option(app_->add_option(name, value, help)->transform(unmark));
 }
 
 Option Command::texts(const char* name, std::vector<std::string>& values, const char* help) {
@@ -53,9 +57,6 @@ Option Command::texts(const char* name, std::vector<std::string>& values, const 
 
 Option Command::dashed_texts(const char* name, std::vector<std::string>& values, const char* help) {
     dashed_->insert(app_->get_name());
-    const auto unmark = [](const std::string& value) {
-        return value.starts_with(dash_mark) ? value.substr(std::size(dash_mark) - 1) : value;
-    };
     return Option(app_->add_option(name, values, help)->transform(unmark));
 }
 
@@ -92,7 +93,7 @@ Command CommandLine::add(const char* name, const char* summary) {
 }
 
 /// The arguments. Texts that begin with a dash, which the parser would take for options, get a mark
-/// that dashed_texts() takes off again.
+/// that text() and dashed_texts() take off again.
 std::vector<std::string> CommandLine::arranged(int argc, char** argv) const {
     std::vector<std::string> out(argv + 1, argv + argc);
     if (out.empty() || !dashed_.contains(out.front())) return out;

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "kernels/array.h"
+#include "kernels/small_float.h"
 
 namespace kernels::cpu {
 
@@ -14,16 +14,6 @@ namespace kernels::cpu {
 struct Boolean {
     std::uint8_t value;
 };
-
-/// f32 nearest to d whose last bit is 1 where d is not an f32 itself: rounding that again to 16
-/// bits gives what rounding d at once would give.
-inline float round_to_odd(double d) {
-    const float f = static_cast<float>(d);
-    if (static_cast<double>(f) == d || std::isnan(d)) return f;
-    auto bits = std::bit_cast<std::uint32_t>(f);
-    if (std::fabs(static_cast<double>(f)) > std::fabs(d)) --bits;
-    return std::bit_cast<float>(bits | 1u);
-}
 
 /// Exact value in the wide type of its kind: double for floats, int64_t for integers.
 inline double widen(double v) { return v; }

@@ -5065,18 +5065,6 @@
         <translation>无法创建 {}：{}</translation>
     </message>
     <message>
-        <source>The run has ended, so no step is to come.</source>
-        <translation>运行已结束，没有下一步了。</translation>
-    </message>
-    <message>
-        <source>The run has not started yet.</source>
-        <translation>运行尚未开始。</translation>
-    </message>
-    <message>
-        <source>The step cannot be copied: {}.</source>
-        <translation>无法复制该步：{}。</translation>
-    </message>
-    <message>
         <source>The search for a precision was stopped.</source>
         <translation>精度搜索已停止。</translation>
     </message>
@@ -5796,5 +5784,41 @@
             <source>The batch has no other row.</source>
             <translation>该批次没有其他行。</translation>
         </message>
+        <message>
+            <source>{} has more bits than {}, which has {}.</source>
+            <translation>{} 的位数超过了 {}，该格式只有 {} 位。</translation>
+        </message>
+        <message>
+            <source>A number of {} characters is too long: at most {}.</source>
+            <translation>数字长达 {} 个字符，过长：最多 {} 个。</translation>
+        </message>
+        <message>
+            <source>&quot;{}&quot; is not a number: write 0.1, 2^-24, 3*2^-5, 1/3, 0x3c00 (bits), inf or nan.</source>
+            <translation>“{}”不是数字：请写成 0.1、2^-24、3*2^-5、1/3、0x3c00（位）、inf 或 nan。</translation>
+        </message>
+        <message>
+            <source>A sum has 0 to {} terms, not {}.</source>
+            <translation>求和的项数为 0 到 {}，不能是 {}。</translation>
+        </message>
+        <message>
+            <source>TF32 is no accumulator: its products are added in FP32.</source>
+            <translation>TF32 不能作累加器：其乘积用 FP32 累加。</translation>
+        </message>
+        <message>
+            <source>{} is no format: use {}.</source>
+            <translation>{} 不是数值格式：请用 {}。</translation>
+        </message>
+    <message>
+        <source>The run has ended, so no step is to come.</source>
+        <translation>运行已结束，没有下一步了。</translation>
+    </message>
+    <message>
+        <source>The run has not started yet.</source>
+        <translation>运行尚未开始。</translation>
+    </message>
+    <message>
+        <source>The step cannot be copied: {}.</source>
+        <translation>无法复制该步：{}。</translation>
+    </message>
 </context>
 </TS>

@@ -4,27 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
+
+#include "engine/number_format.h"
 
 namespace engine {
 
-/// A number format and its limits. All magnitudes are of the exact value, before it is rounded to
-/// the format (to nearest, ties to even).
-struct NumberFormat {
-    std::string_view name;      ///< "fp16"
-    std::string_view title;     ///< "FP16"
-    double largest;             ///< largest finite value
-    double overflow;            ///< from here on a value is no longer finite
-    double smallest_normal;     ///< below it the format has fewer digits
-    double smallest;            ///< smallest value that is not 0
-    int last_flushed_exponent;  ///< 2^this and all below round to 0
-};
-
-/// FP16, BF16, FP8 E4M3 (OCP's, without infinity: what overflows becomes NaN) and FP8 E5M2.
-extern const NumberFormat fp16_format, bf16_format, fp8_e4m3_format, fp8_e5m2_format;
-std::span<const NumberFormat* const> number_formats();
-/// By name; null if there is none.
-const NumberFormat* find_number_format(std::string_view name);
+/// The formats that a histogram is held against: FP16, BF16, FP8 E4M3 and FP8 E5M2.
+std::span<const NumberFormat* const> histogram_formats();
 
 /// How many values of a tensor, or of many, have which magnitude.
 struct ExponentHistogram {

@@ -63,21 +63,7 @@ bool any_from(const ExponentHistogram& histogram, double limit) {
 
 }  // namespace
 
-constexpr NumberFormat fp16_format{"fp16", "FP16", 65504, 65520, 0x1p-14, 0x1p-24, -25};
-constexpr NumberFormat bf16_format{"bf16",   "BF16",   0x1.fep127, 0x1.ffp127,
-                                   0x1p-126, 0x1p-133, -134};
-// 464 is half way to 480, whose bits stand for NaN, and goes to the even 448.
-constexpr NumberFormat fp8_e4m3_format{"fp8-e4m3", "FP8 E4M3", 448, 0x1.d000000000001p8,
-                                       0x1p-6,     0x1p-9,     -10};
-constexpr NumberFormat fp8_e5m2_format{"fp8-e5m2", "FP8 E5M2", 57344, 61440, 0x1p-14, 0x1p-16, -17};
-
-std::span<const NumberFormat* const> number_formats() { return formats; }
-
-const NumberFormat* find_number_format(std::string_view name) {
-    const auto found = std::find_if(formats.begin(), formats.end(),
-                                    [&](const NumberFormat* each) { return each->name == name; });
-    return found == formats.end() ? nullptr : *found;
-}
+std::span<const NumberFormat* const> histogram_formats() { return formats; }
 
 std::int64_t ExponentHistogram::finite_nonzero() const {
     return std::accumulate(bins.begin(), bins.end(), below);

@@ -62,7 +62,7 @@ QRectF ExponentPlot::plot() const {
 }
 
 int ExponentPlot::rulersTop() const {
-    const int rulers = static_cast<int>(engine::number_formats().size()) * rulerHeight;
+    const int rulers = static_cast<int>(engine::histogram_formats().size()) * rulerHeight;
     return height() - rulers - fontMetrics().height() - size::gap;
 }
 
@@ -262,7 +262,7 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
 void ExponentPlot::paintRulers(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     const ExponentAxis at = axis();
-    const auto formats = engine::number_formats();
+    const auto formats = engine::histogram_formats();
     for (std::size_t i = 0; i < formats.size(); ++i) {
         const engine::NumberFormat& format = *formats[i];
         const bool chosen = &format == &model_->format();
@@ -346,8 +346,8 @@ void ExponentPlot::dragTo(double x) {
 void ExponentPlot::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || model_->selectedLayer() == nullptr) return;
     const QPointF at = event->position();
-    for (std::size_t i = 0; i < engine::number_formats().size(); ++i) {
-        if (ruler(i).contains(at)) return model_->setFormat(*engine::number_formats()[i]);
+    for (std::size_t i = 0; i < engine::histogram_formats().size(); ++i) {
+        if (ruler(i).contains(at)) return model_->setFormat(*engine::histogram_formats()[i]);
     }
     if (!model_->scaled() || at.y() > handleRow) return;
     dragging_ = true;

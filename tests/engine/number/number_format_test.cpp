@@ -1,0 +1,111 @@
+#include "engine/number_format.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/cast.h"
+#include "core/tensor.h"
+#include "gtest/gtest.h"
+
+namespace engine {
+namespace {
+
+TEST(NumberFormat, HasTheLimitsThatItsFieldsGive) {
+    for (const NumberFormat* format : number_formats()) {
+        const int bias = (1 << (format->exponent_bits - 1)) - 1;
+        EXPECT_EQ(format->smallest_normal, std::ldexp(1.0, 1 - bias)) << format->name;
+        EXPECT_EQ(format->smallest, std::ldexp(1.0, 1 - bias - format->fraction_bits));
+        EXPECT_EQ(std::ldexp(1.0, format->last_flushed_exponent), format->smallest / 2);
+        EXPECT_EQ(rounded(*format, format->smallest), format->smallest);
+        EXPECT_EQ(rounded(*format, format->smallest / 2), 0);
+        EXPECT_EQ(rounded(*format, std::nextafter(format->smallest / 2, 1.0)), format->smallest);
+        EXPECT_EQ(rounded(*format, format->largest), format->largest);
+        EXPECT_EQ(rounded(*format, std::nextafter(format->overflow, 0.0)), format->largest);
+        const double beyond = rounded(*format, -format->overflow);
+        EXPECT_TRUE(format->infinity ? std::isinf(beyond) && beyond < 0 : std::isnan(beyond));
+    }
+}
+
+TEST(NumberFormat, IsFoundByName) {
+    for (const NumberFormat* format : number_formats())
+        EXPECT_EQ(find_number_format(format->name), format);
+    EXPECT_EQ(find_number_format("fp4"), nullptr);
+    EXPECT_EQ(number_formats().size(), 6u);
+}
+
+TEST(NumberFormat, RoundsAsTheEngineCastsItsTensors) {
+    std::mt19937_64 random(7);
+    std::vector<double> values;
+    for (int i = 0; i < 200'000; ++i) {
+        const double value = std::bit_cast<double>(random());
+        if (!std::isnan(value)) values.push_back(value);
+        values.push_back(std::ldexp(static_cast<double>(random()),
+                                    static_cast<int>(random() % 80) - 110));  // within FP16
+    }
+    Tensor x = Tensor::empty({static_cast<std::int64_t>(values.size())}, DType::f64);
+    std::ranges::copy(values, x.data_as<double>());
+    const auto check = [&](DType dtype, const NumberFormat& format) {
+        const Tensor cast = to(to(x, dtype), DType::f64);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(cast.data_as<double>()[i], rounded(format, values[i])) << values[i];
+    };
+    check(DType::f32, fp32_format);
+    check(DType::f16, fp16_format);
+    check(DType::bf16, bf16_format);
+}
+
+TEST(NumberFormat, StepsThroughAllValuesInOrder) {
+    for (const NumberFormat* format :
+         {&fp16_format, &bf16_format, &fp8_e4m3_format, &fp8_e5m2_format}) {
+        std::uint32_t bits =
+            to_bits(*format,
+                    format->infinity ? -std::numeric_limits<double>::infinity() : -format->largest);
+        EXPECT_FALSE(next_below(*format, bits)) << format->name;
+        std::uint32_t steps = 0;
+        while (const auto above = next_above(*format, bits)) {
+            ASSERT_GT(from_bits(*format, *above), from_bits(*format, bits));
+            const auto back = next_below(*format, *above);
+            ASSERT_TRUE(back);
+            ASSERT_EQ(from_bits(*format, *back), from_bits(*format, bits));
+            bits = *above;
+            ++steps;
+        }
+        // Every pattern but the NaNs; the two zeros are one value.
+        std::uint32_t values = 0;
+        for (std::uint32_t each = 0; each < 1u << format->width(); ++each)
+            values += classify(*format, each) != NumberClass::nan ? 1 : 0;
+        EXPECT_EQ(steps, values - 2) << format->name;
+    }
+}
+
+TEST(NumberFormat, HasAGapThatLeadsToTheNextValue) {
+    for (const NumberFormat* format : number_formats()) {
+        for (const double value :
+             {0.0, 0.1, 1.0, 1.75, format->smallest, format->smallest_normal}) {
+            const std::uint32_t bits = to_bits(*format, value);
+            const auto above = next_above(*format, bits);
+            ASSERT_TRUE(above);
+            EXPECT_EQ(from_bits(*format, *above) - from_bits(*format, bits), gap(*format, bits));
+        }
+        EXPECT_TRUE(std::isnan(gap(*format, to_bits(*format, 1e300))));
+    }
+    EXPECT_EQ(gap(fp16_format, to_bits(fp16_format, 65504)), 32);
+    EXPECT_EQ(gap(fp16_format, to_bits(fp16_format, -0.1)), 0x1p-14);
+}
+
+TEST(NumberFormat, TellsWhatBitsStandFor) {
+    EXPECT_EQ(classify(fp16_format, 0x8000), NumberClass::zero);
+    EXPECT_EQ(classify(fp16_format, 0x83ff), NumberClass::subnormal);
+    EXPECT_EQ(classify(fp16_format, 0x0400), NumberClass::normal);
+    EXPECT_EQ(classify(fp16_format, 0xfc00), NumberClass::infinite);
+    EXPECT_EQ(classify(fp16_format, 0x7c01), NumberClass::nan);
+    EXPECT_EQ(classify(fp8_e4m3_format, 0x7e), NumberClass::normal);
+    EXPECT_EQ(classify(fp8_e4m3_format, 0xff), NumberClass::nan);
+    EXPECT_EQ(name(NumberClass::subnormal), "subnormal");
+    EXPECT_FALSE(next_above(fp16_format, 0x7c01));
+}
+
+}  // namespace
+}  // namespace engine
