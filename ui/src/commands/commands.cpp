@@ -5,6 +5,7 @@
 #include "commands/demonstration.h"
 #include "commands/run_actor.h"
 #include "engine/dataset_preview.h"
+#include "engine/lesson_files.h"
 #include "engine/session.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
@@ -244,6 +245,11 @@ void Commands::demonstrate() {
 void Commands::openPath(const QString& path) {
     if (QFileInfo(path).suffix().compare(u"halftone"_s, Qt::CaseInsensitive) == 0)
         return emit runFileOpened(path);
+    if (engine::is_lesson_path(path.toStdString())) {
+        lessons_ = path;
+        showPage(u"lab"_s);  // makes the page where there is none yet
+        return emit lessonsOpened();
+    }
     try {
         const std::string kind = engine::recognise_path(path.toStdString());
         if (kind == "settings") {

@@ -64,6 +64,9 @@ public:
 
     /// Shows the page of this name (pages/registry.cpp).
     void showPage(const QString& name) { emit pageWanted(name); }
+    /// What openPath() was last given for the Lab, once; empty: nothing.
+    QString takeLessons() { return std::exchange(lessons_, {}); }
+    bool hasLessons() const { return !lessons_.isEmpty(); }
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
@@ -93,7 +96,7 @@ signals:
     void runOpened(const QString& folder);
     void pageWanted(const QString& name);
     /// A lesson, or a folder or zip of lessons, was opened.
-    void lessonsOpened(const QString& path);
+    void lessonsOpened();
     /// The settings panel is to have the focus.
     void settingsWanted();
     /// An experiment was started.
@@ -120,6 +123,7 @@ private:
     EventFeed* feed_;
     SettingsModel* settings_;
     QPointer<RunActor> actor_;
+    QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
     QTimer await_;
     Asked asked_ = Asked::nothing;

@@ -51,8 +51,8 @@ void CheckTable::addRow(const CheckRow& row) {
     const int line = grid_->rowCount();
     grid_->addWidget(cell(row.question, nullptr, this), line, 0, Qt::AlignTop);
     grid_->addWidget(cell(row.said, nullptr, this), line, 1, Qt::AlignTop);
-    auto* measured = cell(row.measured.isEmpty() ? u"…"_s : row.measured,
-                          row.final_ ? nullptr : "dim", this);
+    auto* measured =
+        cell(row.measured.isEmpty() ? u"…"_s : row.measured, row.final_ ? nullptr : "dim", this);
     if (row.final_) {
         QFont bold = measured->font();
         bold.setWeight(QFont::DemiBold);
@@ -60,8 +60,8 @@ void CheckTable::addRow(const CheckRow& row) {
     }
     grid_->addWidget(measured, line, 2, Qt::AlignTop);
     const char* role = !row.final_ ? "dim" : row.right ? "good" : "caution";
-    const QString verdict = row.final_ && row.right && row.verdict.isEmpty() ? tr("as you said")
-                                                                             : row.verdict;
+    const QString verdict =
+        row.final_ && row.right && row.verdict.isEmpty() ? tr("as you said") : row.verdict;
     grid_->addWidget(cell(verdict, role, this), line, 3, Qt::AlignTop);
     if (!row.final_ || row.right) return;
     auto* below = new QWidget(this);
@@ -70,9 +70,8 @@ void CheckTable::addRow(const CheckRow& row) {
     words->addWidget(cell(row.hint, "dim", below), 1);
     if (row.step > 0) {
         auto* show = makeLink(tr("Show me where"), below);
-        connect(show, &QToolButton::clicked, this, [this, step = row.step] {
-            emit showWanted(step);
-        });
+        connect(show, &QToolButton::clicked, this,
+                [this, step = row.step] { emit showWanted(step); });
         words->addWidget(show, 0, Qt::AlignTop);
     }
     grid_->addWidget(below, line + 1, 0, 1, 4);

@@ -10,15 +10,15 @@ namespace ui {
 
 /// One row of Check: what was predicted beside what was measured.
 struct CheckRow {
-    QString id;        ///< of the prediction
+    QString id;  ///< of the prediction
     QString question;
     QString said;      ///< what the learner answered
     QString measured;  ///< empty: not final yet
     QString verdict;   ///< "659 steps too early"; empty: right, or not final
     bool final_ = false;
     bool right = false;
-    QString hint;            ///< shown once a wrong prediction is final
-    std::int64_t step = 0;   ///< where the plots show it; 0: nowhere
+    QString hint;           ///< shown once a wrong prediction is final
+    std::int64_t step = 0;  ///< where the plots show it; 0: nowhere
     bool operator==(const CheckRow&) const = default;
 };
 

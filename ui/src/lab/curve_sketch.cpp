@@ -120,12 +120,20 @@ void CurveSketch::nudge(double by) {
 void CurveSketch::keyPressEvent(QKeyEvent* event) {
     const double far = event->modifiers().testFlag(Qt::ShiftModifier) ? 10 : 1;
     switch (event->key()) {
-        case Qt::Key_Left: cursor_ = std::max(0, cursor_ - static_cast<int>(far)); break;
-        case Qt::Key_Right: cursor_ = std::min(columns - 1, cursor_ + static_cast<int>(far)); break;
-        case Qt::Key_Up: return nudge(far * keyStep);
-        case Qt::Key_Down: return nudge(-far * keyStep);
-        case Qt::Key_Delete: return clear();
-        default: return QWidget::keyPressEvent(event);
+        case Qt::Key_Left:
+            cursor_ = std::max(0, cursor_ - static_cast<int>(far));
+            break;
+        case Qt::Key_Right:
+            cursor_ = std::min(columns - 1, cursor_ + static_cast<int>(far));
+            break;
+        case Qt::Key_Up:
+            return nudge(far * keyStep);
+        case Qt::Key_Down:
+            return nudge(-far * keyStep);
+        case Qt::Key_Delete:
+            return clear();
+        default:
+            return QWidget::keyPressEvent(event);
     }
     update();
 }

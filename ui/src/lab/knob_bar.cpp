@@ -51,9 +51,8 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
             if (list->findText(knob.current) < 0 && !knob.current.isEmpty())
                 list->insertItem(0, knob.current);
             list->setCurrentText(knob.current);
-            connect(list, &QComboBox::textActivated, this, [this, path = knob.path](const QString& v) {
-                emit turned(path, v);
-            });
+            connect(list, &QComboBox::textActivated, this,
+                    [this, path = knob.path](const QString& v) { emit turned(path, v); });
             line->addWidget(list);
         }
         auto* note = makeLabel(knob.note, "dim", row);

@@ -8,9 +8,9 @@ namespace ui {
 /// A setting that Try lets the learner change.
 struct Knob {
     QString path;
-    QString title;                 ///< of the setting, in the window's language
-    std::vector<QString> values;   ///< to choose from, as in `--set`
-    bool range = false;            ///< any number between low and high instead
+    QString title;                ///< of the setting, in the window's language
+    std::vector<QString> values;  ///< to choose from, as in `--set`
+    bool range = false;           ///< any number between low and high instead
     double low = 0, high = 0;
     QString note;
     QString current;

@@ -70,7 +70,8 @@ private:
         const Tokens& t = theme_->tokens();
         if (broken) {
             painter.setPen(QPen(t.bad, 1.5));
-            painter.drawLine(circle.topLeft() + QPointF(3, 3), circle.bottomRight() - QPointF(3, 3));
+            painter.drawLine(circle.topLeft() + QPointF(3, 3),
+                             circle.bottomRight() - QPointF(3, 3));
             painter.drawLine(circle.topRight() + QPointF(-3, 3),
                              circle.bottomLeft() + QPointF(3, -3));
         } else if (progress >= 1) {

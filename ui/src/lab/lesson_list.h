@@ -11,13 +11,13 @@ class Theme;
 
 /// A line of the list of lessons.
 struct LessonEntry {
-    QString name;     ///< of its file, without ".lesson.md"
+    QString name;  ///< of its file, without ".lesson.md"
     QString title;
     QString chapter;
     int minutes = 0;
-    bool broken = false;   ///< its file has errors
-    double progress = 0;   ///< share of its steps; 1: done
-    QString from;          ///< file or folder that it was opened from; empty: comes with Halftone
+    bool broken = false;  ///< its file has errors
+    double progress = 0;  ///< share of its steps; 1: done
+    QString from;         ///< file or folder that it was opened from; empty: comes with Halftone
 };
 
 /// The lessons by chapter, each with its progress, and "Open lesson…" below. GUI thread.

@@ -15,8 +15,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 QString lessonLanguage(const Language& language) {
-    const QString chosen = language.choice().isEmpty() ? QLocale::system().name()
-                                                       : language.choice();
+    const QString chosen =
+        language.choice().isEmpty() ? QLocale::system().name() : language.choice();
     return chosen.startsWith(u"zh"_s) ? u"zh"_s : u"en"_s;
 }
 
@@ -24,9 +24,8 @@ template <typename Part>
 int stepWith(const engine::Lesson& lesson) {
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
         const auto& parts = lesson.steps[i].parts;
-        if (std::ranges::any_of(parts, [](const auto& part) {
-                return std::holds_alternative<Part>(part);
-            }))
+        if (std::ranges::any_of(
+                parts, [](const auto& part) { return std::holds_alternative<Part>(part); }))
             return static_cast<int>(i);
     }
     return -1;
@@ -36,9 +35,8 @@ int stepWith(const engine::Lesson& lesson) {
 QString difference(double said, double measured, bool step, const QString& unit) {
     const double off = std::abs(said - measured);
     if (step)
-        return said < measured
-                   ? LessonModel::tr("%1 steps too early").arg(count(std::llround(off)))
-                   : LessonModel::tr("%1 steps too late").arg(count(std::llround(off)));
+        return said < measured ? LessonModel::tr("%1 steps too early").arg(count(std::llround(off)))
+                               : LessonModel::tr("%1 steps too late").arg(count(std::llround(off)));
     const QString figure = unit.isEmpty() ? significant(off) : significant(off) + u' ' + unit;
     return said < measured ? LessonModel::tr("%1 too low").arg(figure)
                            : LessonModel::tr("%1 too high").arg(figure);
@@ -59,8 +57,7 @@ LessonModel::LessonModel(const Context& context, QObject* parent,
             [this](const engine::Message& problem, const engine::Message& hint) {
                 report(engine::Error(engine::ErrorCode::training, problem, hint));
             });
-    if (!notes_.problem().empty())
-        report(engine::Error(engine::ErrorCode::data, notes_.problem()));
+    if (!notes_.problem().empty()) report(engine::Error(engine::ErrorCode::data, notes_.problem()));
     const auto all = shelf_.entries();
     const QString last = QSettings().value(u"lab/lesson"_s).toString();
     if (shelf_.find(last) != nullptr)

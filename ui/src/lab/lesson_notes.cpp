@@ -21,7 +21,8 @@ std::vector<double> sampled(const Question& question, const QList<QPointF>& curv
     std::vector<double> out;
     for (int i = 0; i < curvePoints; ++i) {
         const double x = question.low + (question.high - question.low) * i / (curvePoints - 1);
-        const auto after = std::ranges::find_if(curve, [x](const QPointF& p) { return p.x() >= x; });
+        const auto after =
+            std::ranges::find_if(curve, [x](const QPointF& p) { return p.x() >= x; });
         if (after == curve.begin()) {
             out.push_back(after->y());
         } else if (after == curve.end()) {
@@ -109,8 +110,8 @@ void LessonNotes::setRead(const QString& lesson, int read, int steps) {
     save();
 }
 
-void LessonNotes::setMeasured(const QString& lesson,
-                              const std::vector<engine::CheckResult>& checks, bool finished) {
+void LessonNotes::setMeasured(const QString& lesson, const std::vector<engine::CheckResult>& checks,
+                              bool finished) {
     auto& progress = at(lesson);
     for (const auto& check : checks) {
         if (check.final) progress.measured[check.id] = check.value;
@@ -131,8 +132,8 @@ Question questionOf(const engine::Prediction& prediction) {
     out.text = QString::fromStdString(prediction.question);
     out.kind = static_cast<Question::Kind>(prediction.kind);
     for (const auto& choice : prediction.choices)
-        out.choices.push_back({QString::fromStdString(choice.key),
-                               QString::fromStdString(choice.text)});
+        out.choices.push_back(
+            {QString::fromStdString(choice.key), QString::fromStdString(choice.text)});
     out.low = prediction.low;
     out.high = prediction.high;
     out.unit = QString::fromStdString(prediction.unit);
@@ -149,10 +150,13 @@ Question questionOf(const engine::Prediction& prediction) {
 std::optional<engine::LessonAnswer> answerOf(const Question& question, const Guess& guess) {
     if (guess.empty()) return std::nullopt;
     switch (question.kind) {
-        case Question::Kind::choice: return guess.key.toStdString();
+        case Question::Kind::choice:
+            return guess.key.toStdString();
         case Question::Kind::number:
-        case Question::Kind::range: return guess.number;
-        case Question::Kind::curve: break;
+        case Question::Kind::range:
+            return guess.number;
+        case Question::Kind::curve:
+            break;
     }
     return sampled(question, guess.curve);
 }
@@ -175,10 +179,13 @@ QString choiceText(const Question& question, const QString& key) {
 QString written(const Question& question, const Guess& guess) {
     if (guess.empty()) return unmeasured();
     switch (question.kind) {
-        case Question::Kind::choice: return choiceText(question, guess.key);
+        case Question::Kind::choice:
+            return choiceText(question, guess.key);
         case Question::Kind::number:
-        case Question::Kind::range: return withUnit(guess.number, question.unit);
-        case Question::Kind::curve: break;
+        case Question::Kind::range:
+            return withUnit(guess.number, question.unit);
+        case Question::Kind::curve:
+            break;
     }
     return QCoreApplication::translate("LessonNotes", "a curve");
 }

@@ -46,8 +46,8 @@ std::shared_ptr<SeriesPyramid> drawnSeries(const QList<QPointF>& curve) {
             (*values)[static_cast<std::size_t>(step - 1)] = a.y() + part * (b.y() - a.y());
         }
     }
-    auto series = std::make_shared<SeriesPyramid>(
-        [values](std::int64_t first, std::span<double> out) {
+    auto series =
+        std::make_shared<SeriesPyramid>([values](std::int64_t first, std::span<double> out) {
             std::copy_n(values->begin() + first, out.size(), out.begin());
         });
     series->append(*values);
@@ -96,9 +96,9 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     for (const auto& plot : lesson_.plots) {
-        auto* title = makeLabel(columnTitle(plot.column) +
-                                    (plot.logarithmic ? tr(", logarithmic") : QString()),
-                                "dim", this);
+        auto* title = makeLabel(
+            columnTitle(plot.column) + (plot.logarithmic ? tr(", logarithmic") : QString()), "dim",
+            this);
         column->addWidget(title);
         auto* made = new LinePlot(context_.theme, runs_->link(), context_.scheduler, this);
         const int height = lesson_.plots.size() > 1 ? plotHeight : soleHeight;
@@ -116,9 +116,9 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
 PlotLook LessonPlots::look(const engine::LessonPlot& plot) const {
     PlotLook look;
     const bool scale = plot.column == "loss_scale";
-    look.axis = scale                  ? AxisKind::log2
-                : plot.logarithmic     ? AxisKind::log
-                : isShare(plot.column) ? AxisKind::share
+    look.axis = scale                             ? AxisKind::log2
+                : plot.logarithmic                ? AxisKind::log
+                : isShare(plot.column)            ? AxisKind::share
                 : plot.column.ends_with("_bytes") ? AxisKind::bytes
                                                   : AxisKind::linear;
     look.stairs = scale || plot.column == "growth_tracker" || plot.column == "found_inf";
@@ -186,13 +186,13 @@ void LessonPlots::addRuns(PlotContent& content, const engine::LessonPlot& plot) 
 
 void LessonPlots::addDrawn(PlotContent& content, const engine::LessonPlot& plot) const {
     for (const auto& prediction : lesson_.predictions) {
-        const bool here = prediction.kind == engine::Prediction::Kind::curve &&
-                          prediction.column == plot.column;
+        const bool here =
+            prediction.kind == engine::Prediction::Kind::curve && prediction.column == plot.column;
         const auto guess = guesses_.find(QString::fromStdString(prediction.id));
         if (!here || guess == guesses_.end() || guess->second.curve.size() < 2) continue;
         const auto series = drawnSeries(guess->second.curve);
-        content.curves.push_back({tr("you"), context_.theme->tokens().accent, true, series.get(),
-                                  nullptr, series});
+        content.curves.push_back(
+            {tr("you"), context_.theme->tokens().accent, true, series.get(), nullptr, series});
     }
 }
 

@@ -22,9 +22,7 @@ constexpr int readFor = 8;  // ms of reading rows in one turn
 /// What a lesson without runs measures: its blocks `bits` and `sum` alone.
 class NoRuns final : public engine::LessonMeasurements {
 public:
-    std::vector<double> column(const std::string&, const std::string&) const override {
-        return {};
-    }
+    std::vector<double> column(const std::string&, const std::string&) const override { return {}; }
     std::optional<double> result(const std::string&, const std::string&) const override {
         return std::nullopt;
     }
@@ -32,8 +30,7 @@ public:
                                     const std::string&) const override {
         return std::nullopt;
     }
-    std::optional<engine::LessonValue> skip(const std::string&,
-                                            const std::string&) const override {
+    std::optional<engine::LessonValue> skip(const std::string&, const std::string&) const override {
         return std::nullopt;
     }
     bool ended(const std::string&) const override { return true; }
@@ -212,10 +209,10 @@ ButtonStates LessonRuns::buttons() const {
         return ButtonState{enabled, enabled ? QString() : why};
     };
     ButtonStates out;
-    const QString why = !some && !checks                   ? none
+    const QString why = !some && !checks                  ? none
                         : !some && phase_ == Phase::ended ? tr("The answers are below.")
-                        : under  ? tr("The lesson's runs are in progress.")
-                                 : lock_;
+                        : under                           ? tr("The lesson's runs are in progress.")
+                                                          : lock_;
     out.compare = state(why.isEmpty(), why);
     out.start = state(false, tr("The lesson's runs start together."));
     const QString idle = some ? tr("Nothing is running.") : none;
@@ -241,6 +238,11 @@ void LessonRuns::start() {
     if (lesson_->runs.empty()) return checkAlone();
     if (commands_->experimentRuns()) return emit pauseOffered();
     begin(LessonWorker::Command::run);
+}
+
+void LessonRuns::pauseOthers() {
+    commands_->pauseExperiment();
+    if (buttons().compare.enabled) begin(LessonWorker::Command::run);
 }
 
 void LessonRuns::togglePause() {
@@ -271,27 +273,29 @@ QString LessonRuns::title(const RunTrack& track) const { return track.tag; }
 
 QString LessonRuns::status() const {
     if (!lesson_) return {};
-    const QString name = tr("<b>Lesson</b> %1").arg(QString::fromStdString(lesson_->title).toHtmlEscaped());
+    const QString name =
+        tr("<b>Lesson</b> %1").arg(QString::fromStdString(lesson_->title).toHtmlEscaped());
     std::int64_t rows = 0;
     for (const auto& track : tracks_) rows = std::max(rows, track->rows());
     switch (phase_) {
-        case Phase::notRun: return name;
+        case Phase::notRun:
+            return name;
         case Phase::running:
         case Phase::paused: {
-            const QString word = phase_ == Phase::paused ? tr("paused at step %1").arg(count(rows))
-                                                         : tr("step %1 of %2")
-                                                               .arg(count(rows),
-                                                                    count(plannedSteps()));
-            const QString pace = lesson_->pace > 0
-                                     ? u" · "_s + tr("paced at %1 steps/s")
-                                                       .arg(significant(lesson_->pace))
-                                     : QString();
+            const QString word = phase_ == Phase::paused
+                                     ? tr("paused at step %1").arg(count(rows))
+                                     : tr("step %1 of %2").arg(count(rows), count(plannedSteps()));
+            const QString pace =
+                lesson_->pace > 0
+                    ? u" · "_s + tr("paced at %1 steps/s").arg(significant(lesson_->pace))
+                    : QString();
             return name + u" · "_s + word + pace;
         }
-        case Phase::ended: break;
+        case Phase::ended:
+            break;
     }
-    return name + u" · "_s + tr("ended at step %1; the runs are discarded unless kept")
-                                  .arg(count(rows));
+    return name + u" · "_s +
+           tr("ended at step %1; the runs are discarded unless kept").arg(count(rows));
 }
 
 }  // namespace ui

@@ -31,6 +31,8 @@ public:
     const std::map<QString, QString>& knobs() const { return knobs_; }
     /// Discards the runs, their former ones and the knobs.
     void reset();
+    /// Pauses the experiment that trains elsewhere, then starts.
+    void pauseOthers();
     std::int64_t seed() const { return 1; }
 
     Phase phase() const { return phase_; }

@@ -75,8 +75,8 @@ std::vector<LessonEntry> LessonShelf::entries() const {
         if (entry.title.isEmpty()) entry.title = name;
         entry.chapter = QString::fromStdString(lesson.chapter);
         if (entry.chapter.isEmpty())
-            entry.chapter = library->title.empty() ? tr("Opened")
-                                                   : QString::fromStdString(library->title);
+            entry.chapter =
+                library->title.empty() ? tr("Opened") : QString::fromStdString(library->title);
         entry.minutes = lesson.minutes;
         entry.broken = !lesson.problems.empty();
         entry.from = QDir::toNativeSeparators(QString::fromStdString(library->path.string()));

@@ -55,7 +55,8 @@ void LessonText::dress() {
     if (std::exchange(dressing_, true)) return;
     document()->setDefaultFont(font());
     document()->setMarkdown(markdown_,
-                            QTextDocument::MarkdownDialectGitHub | QTextDocument::MarkdownNoHTML);
+                            QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) |
+                                QTextDocument::MarkdownNoHTML);
     QTextCursor cursor(document());
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
         cursor.setPosition(block.position());

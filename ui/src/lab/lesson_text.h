@@ -6,9 +6,9 @@ namespace ui {
 
 class Theme;
 
-/// Markdown of a lesson, as high as it is long, so that the column scrolls and not the text. HTML in
-/// it is shown as text, links open nothing by themselves, and pictures come from the lesson's folder
-/// alone. GUI thread.
+/// Markdown of a lesson, as high as it is long, so that the column scrolls and not the text. HTML
+/// in it is shown as text, links open nothing by themselves, and pictures come from the lesson's
+/// folder alone. GUI thread.
 class LessonText final : public QTextBrowser {
     Q_OBJECT
 public:

@@ -9,13 +9,12 @@ namespace ui {
 
 namespace {
 
-constexpr int every = 100;      // ms: looks at the runs
-constexpr int checkEvery = 250; // ms: evaluates the checks, tells the window
+constexpr int every = 100;       // ms: looks at the runs
+constexpr int checkEvery = 250;  // ms: evaluates the checks, tells the window
 
 LessonSnapshot::Run viewOf(const engine::LessonRunView& run) {
-    LessonSnapshot::Run out{run.name,    run.label, run.config,   run.record,
-                            run.started, run.done,  std::nullopt, run.folder,
-                            run.weights};
+    LessonSnapshot::Run out{run.name, run.label,    run.config, run.record, run.started,
+                            run.done, std::nullopt, run.folder, run.weights};
     for (const auto& event : run.events) {
         if (const auto* failed = std::get_if<engine::RunFailed>(&event)) out.failed = *failed;
     }
@@ -49,10 +48,18 @@ public:
         if (!runner_) return tell();
         guarded([this, command] {
             switch (command) {
-                case Command::run: runner_->run(); break;
-                case Command::pause: runner_->pause(); break;
-                case Command::step: runner_->step(); break;
-                case Command::stop: runner_->stop(); break;
+                case Command::run:
+                    runner_->run();
+                    break;
+                case Command::pause:
+                    runner_->pause();
+                    break;
+                case Command::step:
+                    runner_->step();
+                    break;
+                case Command::stop:
+                    runner_->stop();
+                    break;
             }
             runner_->update();
         });

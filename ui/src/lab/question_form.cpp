@@ -28,10 +28,18 @@ QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* paren
     setAccessibleName(question_.text);
     using enum Question::Kind;
     switch (question_.kind) {
-        case choice: addChoices(column); break;
-        case number: addNumber(column); break;
-        case range: addSlider(column); break;
-        case curve: addSketch(column); break;
+        case choice:
+            addChoices(column);
+            break;
+        case number:
+            addNumber(column);
+            break;
+        case range:
+            addSlider(column);
+            break;
+        case curve:
+            addSketch(column);
+            break;
     }
     const bool ownNote = question_.kind == range;
     if (!question_.note.isEmpty() && !ownNote) {
@@ -127,8 +135,7 @@ void QuestionForm::show() {
     const bool known = guess_.number == guess_.number;
     if (number_ != nullptr)
         number_->setText(known ? QLocale::c().toString(guess_.number, 'g', 12) : QString());
-    if (slider_ != nullptr)
-        slider_->setValue(known ? std::optional(guess_.number) : std::nullopt);
+    if (slider_ != nullptr) slider_->setValue(known ? std::optional(guess_.number) : std::nullopt);
     if (sketch_ != nullptr) sketch_->setCurve(guess_.curve);
 }
 
@@ -143,9 +150,8 @@ void QuestionForm::setLocked(bool locked) {
         }
     }
     for (auto* hands : hands_) hands->setEnabled(!locked);
-    for (QWidget* each :
-         {static_cast<QWidget*>(number_), static_cast<QWidget*>(slider_),
-          static_cast<QWidget*>(sketch_)}) {
+    for (QWidget* each : {static_cast<QWidget*>(number_), static_cast<QWidget*>(slider_),
+                          static_cast<QWidget*>(sketch_)}) {
         if (each != nullptr) each->setEnabled(!locked);
     }
 }

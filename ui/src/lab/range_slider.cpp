@@ -128,12 +128,17 @@ void RangeSlider::keyPressEvent(QKeyEvent* event) {
     const double now = value_.value_or((low_ + high_) / 2);
     switch (event->key()) {
         case Qt::Key_Right:
-        case Qt::Key_Up: return moveTo(now + far * step_);
+        case Qt::Key_Up:
+            return moveTo(now + far * step_);
         case Qt::Key_Left:
-        case Qt::Key_Down: return moveTo(now - far * step_);
-        case Qt::Key_Home: return moveTo(low_);
-        case Qt::Key_End: return moveTo(high_);
-        default: QWidget::keyPressEvent(event);
+        case Qt::Key_Down:
+            return moveTo(now - far * step_);
+        case Qt::Key_Home:
+            return moveTo(low_);
+        case Qt::Key_End:
+            return moveTo(high_);
+        default:
+            QWidget::keyPressEvent(event);
     }
 }
 

@@ -7,9 +7,9 @@ namespace ui {
 
 class Theme;
 
-/// A number between two ends, chosen with the mouse or the arrow keys (Shift: ten times as far; Home
-/// and End: the ends). Empty until it is first moved, so that no answer is given by default. The
-/// value stands above the handle. GUI thread.
+/// A number between two ends, chosen with the mouse or the arrow keys (Shift: ten times as far;
+/// Home and End: the ends). Empty until it is first moved, so that no answer is given by default.
+/// The value stands above the handle. GUI thread.
 class RangeSlider final : public QWidget {
     Q_OBJECT
 public:

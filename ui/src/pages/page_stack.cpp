@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QScopedValueRollback>
 #include <QSettings>
+#include <algorithm>
 
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -62,7 +63,22 @@ void PageStack::open(int index) {
         addWidget(pages_[at]);
     }
     setCurrentWidget(pages_[at]);
+    updateGeometry();
     emit pageChanged(index == 0);
+}
+
+bool PageStack::takesWholeWidth() const {
+    const auto shown = std::ranges::find(pages_, currentWidget());
+    return shown != pages_.end() &&
+           entries_[static_cast<std::size_t>(shown - pages_.begin())].takesWholeWidth;
+}
+
+QSize PageStack::minimumSizeHint() const {
+    return currentWidget() == nullptr ? QSize() : currentWidget()->minimumSizeHint();
+}
+
+QSize PageStack::sizeHint() const {
+    return currentWidget() == nullptr ? QSize() : currentWidget()->sizeHint();
 }
 
 void PageStack::restore() {

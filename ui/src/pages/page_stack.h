@@ -22,6 +22,11 @@ public:
     void restore();
     /// Shows the page of this name if it can be used.
     void showPage(const QString& name);
+    /// Of the page that is shown.
+    bool takesWholeWidth() const;
+    /// Those of the shown page alone: a hidden one that is wider must not widen the window.
+    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override;
 
 signals:
     /// Another page is shown. `first`: that with the plots.

@@ -12,13 +12,14 @@ namespace ui {
 /// Makes a page, whose parent takes it over.
 using PageFactory = QWidget*(const Context& context, QWidget* parent);
 
-/// A page of the window: what stands between the settings and the window's right edge. Run and step
-/// are selected for all pages in common, in Context::link.
+/// A page of the window: what stands between the settings and the window's right edge, or in place
+/// of the settings too. Run and step are selected for all pages in common, in Context::link.
 struct PageEntry {
     QString name;   ///< identifies it where it is remembered: it never changes
     QString title;  ///< of its tab, in the window's language
     PageFactory* make = nullptr;
-    bool needsRun = false;  ///< has nothing to show while no run is on screen
+    bool needsRun = false;         ///< has nothing to show while no run is on screen
+    bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
 };
 /// Those of every window, in the order of their tabs and of Ctrl+1, Ctrl+2 ... The first is
 /// Training, which has the plots and the right column. A new one is one line in registry.cpp.

@@ -139,8 +139,7 @@ void LinePlot::makeGraphs() {
     }
     for (const Curve& curve : content_.curves) {
         front_.push_back(addGraph());
-        front_.back()->setPen(
-            QPen(curve.color, wide, curve.dashed ? Qt::DashLine : Qt::SolidLine));
+        front_.back()->setPen(QPen(curve.color, wide, curve.dashed ? Qt::DashLine : Qt::SolidLine));
     }
     for (int i = 0; i < graphCount(); ++i) graph(i)->setSelectable(QCP::stNone);
 }

@@ -69,12 +69,12 @@ struct PlotContent {
 /// How it shows them.
 struct PlotLook {
     AxisKind axis = AxisKind::linear;
-    bool stairs = false;  ///< level between values, never smoothed
+    bool stairs = false;    ///< level between values, never smoothed
     double curveWidth = 0;  ///< pixels; 0: the usual one
     double textScale = 1;   ///< of all words, for a projector
-    bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
-    QString title;        ///< for screen readers and pictures
-    QString axisName;     ///< with the unit, for pictures and copied data
+    bool smooth = false;    ///< noisy: a mean in front, the raw curve behind
+    QString title;          ///< for screen readers and pictures
+    QString axisName;       ///< with the unit, for pictures and copied data
     QString emptyText;
     std::function<QString(double)> figure;  ///< how a value is written
 };

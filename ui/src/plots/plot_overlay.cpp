@@ -41,8 +41,7 @@ void drawWithHalo(QCPPainter* painter, const QRectF& box, const QString& text, c
 }  // namespace
 
 int lanesHeight(const PlotScene& scene, int height) {
-    const int each =
-        lanesHaveNames(scene, height) ? QFontMetrics(scene.font).height() : bareLane;
+    const int each = lanesHaveNames(scene, height) ? QFontMetrics(scene.font).height() : bareLane;
     return each * static_cast<int>(scene.lanes.size());
 }
 

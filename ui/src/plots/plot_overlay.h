@@ -29,7 +29,7 @@ struct PlotScene {
         double y;
         QColor color;
     };
-    struct Mark {  ///< a line across the plot
+    struct Mark {   ///< a line across the plot
         double at;  ///< x, or y of a level line
         QString text;
         QColor color;

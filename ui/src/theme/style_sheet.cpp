@@ -48,6 +48,10 @@ QToolButton:hover, QToolButton:open { background: @hover; }
 QToolButton:focus { border: 2px solid @accent; padding: 1px; }
 QToolButton:checked { background: @selected; }
 QToolButton::menu-indicator { image: none; }
+QFrame#segments { background: @panel; border: 1px solid @line; border-radius: @fieldRadiuspx; }
+QToolButton[role="segment"] { border-radius: 4px; padding: 3px 10px; }
+QToolButton[role="segment"]:focus { padding: 2px 9px; }
+QToolButton[role="segment"]:checked { font-weight: 600; }
 QToolButton#chip { background: @field; border: 1px solid @line; border-radius: 9px; padding: 1px 7px; }
 QToolButton#chip:hover { background: @hover; }
 QToolButton#chip:focus { border: 2px solid @accent; padding: 0 6px; }

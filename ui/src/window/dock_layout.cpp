@@ -112,8 +112,8 @@ void DockLayout::addPlotColumn(const std::vector<Panel*>& panels, std::size_t fi
 }
 
 void DockLayout::reset() {
-    const bool away = !away_.isEmpty();
-    showRight(true);
+    const Columns columns = columns_;
+    showColumns(Columns::both);
     collapse();
     folded_ = false;
     narrow_.clear();
@@ -129,7 +129,7 @@ void DockLayout::reset() {
     }
     fold(window_->width() < size::foldBelow);
     remember();
-    showRight(!away);
+    showColumns(columns);
 }
 
 void DockLayout::save() const {
@@ -230,18 +230,25 @@ void DockLayout::fold(bool folded) {
     QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
 }
 
-void DockLayout::showRight(bool shown) {
-    if (shown == away_.isEmpty()) return;
+void DockLayout::showColumns(Columns columns) {
+    if (columns == columns_) return;
     const QScopedValueRollback placing(placing_, true);
-    if (shown) {
-        window_->restoreState(std::exchange(away_, {}), layoutVersion);
+    if (std::exchange(columns_, columns) == Columns::both)
+        away_ = window_->saveState(layoutVersion);
+    else
+        window_->restoreState(away_, layoutVersion);
+    const auto hide = [](const std::vector<Panel*>& panels) {
+        for (auto* panel : panels) {
+            if (!panel->isFloating()) panel->hide();
+        }
+    };
+    if (columns == Columns::both) {
+        away_.clear();
         fold(window_->width() < size::foldBelow);
         return;
     }
-    away_ = window_->saveState(layoutVersion);
-    for (auto* panel : panels_.right) {
-        if (!panel->isFloating()) panel->hide();
-    }
+    hide(panels_.right);
+    if (columns == Columns::none) hide(panels_.left);
 }
 
 void DockLayout::expand(Panel* panel) {

@@ -21,7 +21,7 @@ public:
     void save() const;
     void reset();
     /// Stores the current layout as the wide or the narrow one. Does nothing while the window or
-    /// the right column is hidden. Not called for a mere resize: docks squeezed by a small window
+    /// a column is hidden. Not called for a mere resize: docks squeezed by a small window
     /// would not get their sizes back.
     void remember();
     /// remember(), if no wide layout is stored yet.
@@ -32,8 +32,10 @@ public:
     void expand(Panel* panel);
     /// False if no plot fills the centre.
     bool collapse();
-    /// Hides the right column, or restores it. Only the page with the plots shows it.
-    void showRight(bool shown);
+    enum class Columns { both, left, none };
+    /// Hides columns, or restores them. Only the page with the plots shows the right one, and a
+    /// page that takes the whole width none.
+    void showColumns(Columns columns);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -58,8 +60,9 @@ private:
     QByteArray widePlots_;    ///< plots' layout in the wide window
     QByteArray narrow_;       ///< docks' layout with the right column folded; empty: none stored
     QByteArray narrowPlots_;  ///< plots' layout in the narrow window
-    QByteArray away_;         ///< docks' layout before another page hid the right column
-    bool placing_ = false;    ///< this class moves docks, not the user
+    QByteArray away_;         ///< docks' layout before another page hid columns
+    Columns columns_ = Columns::both;
+    bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;
     bool folded_ = false;
 };

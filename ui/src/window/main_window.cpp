@@ -43,7 +43,10 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     buildBars();
     docks_ = std::make_unique<DockLayout>(this, training_->plots(), panels_);
     connect(menu, &MainMenu::resetLayout, docks_.get(), &DockLayout::reset);
-    connect(pages_, &PageStack::pageChanged, docks_.get(), &DockLayout::showRight);
+    connect(pages_, &PageStack::pageChanged, docks_.get(), [this](bool first) {
+        using enum DockLayout::Columns;
+        docks_->showColumns(first ? both : pages_->takesWholeWidth() ? none : left);
+    });
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
     connect(context_.commands, &Commands::resumeOffered, this, &MainWindow::offerToResume);
@@ -163,6 +166,7 @@ void MainWindow::show(const Problem& problem) {
 }
 
 void MainWindow::focusSettings() {
+    if (pages_->takesWholeWidth()) pages_->showPage(u"training"_s);
     for (auto* panel : panels_.left) {
         if (panel->findChild<SettingsPanel*>() == nullptr) continue;
         panel->show();

@@ -1,0 +1,76 @@
+#include "lab/lab_page.h"
+
+#include <QAbstractButton>
+#include <QHBoxLayout>
+#include <QSettings>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "commands/commands.h"
+#include "theme/tokens.h"
+#include "widgets/segments.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+QWidget* makeLabPage(const Context& context, QWidget* parent) {
+    return new LabPage(context, parent);
+}
+
+LabPage::LabPage(const Context& context, QWidget* parent, std::vector<LabViewEntry> entries)
+    : QWidget(parent),
+      context_(context),
+      entries_(std::move(entries)),
+      views_(entries_.size()),
+      tools_(new QStackedWidget(this)),
+      bodies_(new QStackedWidget(this)) {
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(size::gap);
+    auto* bar = new QHBoxLayout;
+    bar->setSpacing(size::gap);
+    QStringList titles;
+    for (const auto& entry : entries_) titles << entry.title;
+    auto* segments = new Segments(tr("View of the Lab"), titles, this);
+    choice_ = segments->buttons();
+    bar->addWidget(segments);
+    tools_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    bar->addWidget(tools_, 1);
+    column->addLayout(bar);
+    column->addWidget(bodies_, 1);
+    connect(choice_, &QButtonGroup::idClicked, this, [this](int index) {
+        show(index);
+        QSettings().setValue(u"lab/view"_s, entries_[static_cast<std::size_t>(index)].name);
+    });
+    show(0);
+    showView(QSettings().value(u"lab/view"_s).toString());
+    const auto showLessons = [this] {
+        if (context_.commands->hasLessons()) showView(u"lessons"_s);
+    };
+    connect(context_.commands, &Commands::lessonsOpened, this, showLessons);
+    showLessons();
+}
+
+void LabPage::showView(const QString& name) {
+    const auto found = std::ranges::find(entries_, name, &LabViewEntry::name);
+    if (found != entries_.end()) show(static_cast<int>(found - entries_.begin()));
+}
+
+QString LabPage::shownView() const {
+    return entries_[static_cast<std::size_t>(choice_->checkedId())].name;
+}
+
+void LabPage::show(int index) {
+    auto& view = views_[static_cast<std::size_t>(index)];
+    if (view.body == nullptr) {
+        view = entries_[static_cast<std::size_t>(index)].make(context_, this);
+        bodies_->addWidget(view.body);
+        tools_->addWidget(view.tools);
+    }
+    choice_->button(index)->setChecked(true);
+    bodies_->setCurrentWidget(view.body);
+    tools_->setCurrentWidget(view.tools);
+}
+
+}  // namespace ui

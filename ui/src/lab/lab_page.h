@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QButtonGroup>
+#include <QStackedWidget>
+
+#include "lab/lab_view.h"
+
+namespace ui {
+
+/// What breaks in low precision, and can I predict it? Page bar and the view that it chooses. A
+/// view is made when it is first shown; the one shown last is remembered. GUI thread.
+class LabPage final : public QWidget {
+    Q_OBJECT
+public:
+    explicit LabPage(const Context& context, QWidget* parent = nullptr,
+                     std::vector<LabViewEntry> entries = labViewEntries());
+
+    /// Of labViewEntries(); another name changes nothing.
+    void showView(const QString& name);
+    QString shownView() const;
+
+private:
+    void show(int index);
+
+    Context context_;
+    std::vector<LabViewEntry> entries_;
+    std::vector<LabView> views_;  ///< a null body: not made yet
+    QButtonGroup* choice_;
+    QStackedWidget* tools_;
+    QStackedWidget* bodies_;
+};
+
+}  // namespace ui
