@@ -30,8 +30,8 @@ struct LessonProblem {
 
 /// One answer of a choice.
 struct LessonChoice {
-    std::string key;
-    std::string text;
+    std::string key{};
+    std::string text{};
 };
 
 /// A question that is answered before the runs start.
@@ -42,19 +42,19 @@ struct Prediction {
         range,   ///< a number from `low` to `high`
         curve,   ///< `column` over the steps `low` to `high`, drawn with the mouse
     };
-    std::string id;
+    std::string id{};
     Kind kind = Kind::choice;
-    std::string question;
-    std::vector<LessonChoice> choices;
-    std::string unit;
-    std::string column;
+    std::string question{};
+    std::vector<LessonChoice> choices{};
+    std::string unit{};
+    std::string column{};
     double low = 0, high = 0;
     /// A number or range within this distance of the measured value is right, a curve whose mean
     /// distance is. Given by `within:`; else a tenth of the measured value (number) or of the range
     /// (range), and of the measured curve's height.
-    std::optional<double> within;
-    std::string note;  ///< shown beneath the question; may be empty
-    std::string hint;  ///< shown after a wrong answer; may be empty
+    std::optional<double> within{};
+    std::string note{};  ///< shown beneath the question; may be empty
+    std::string hint{};  ///< shown after a wrong answer; may be empty
     int line = 0;
 };
 
@@ -65,31 +65,31 @@ struct LessonRun {
         std::string run;
         std::int64_t step = 0;
     };
-    std::string name;   ///< in expressions
-    std::string label;  ///< shown; the name where the lesson gives none
-    std::vector<std::string> settings;  ///< "path=value": those of all runs, then its own
-    std::optional<Resume> resume;
+    std::string name{};   ///< in expressions
+    std::string label{};  ///< shown; the name where the lesson gives none
+    std::vector<std::string> settings{};  ///< "path=value": those of all runs, then its own
+    std::optional<Resume> resume{};
     int line = 0;
 };
 
 /// One plot over the steps.
 struct LessonPlot {
-    std::string column;  ///< of the step record, or a metric's key
+    std::string column{};  ///< of the step record, or a metric's key
     bool logarithmic = false;
-    std::vector<std::string> runs;  ///< names; empty: all
+    std::vector<std::string> runs{};  ///< names; empty: all
 };
 
 /// What is shown at the selected step beside or beneath the plots.
 struct LessonInstrument {
     enum class Kind { weight, histogram, xray, skip, bits, sum };
     Kind kind = Kind::weight;
-    std::vector<std::string> runs;  ///< of weight, histogram, xray, skip: one, or two side by side
-    std::string parameter;          ///< weight: its name
-    std::vector<std::int64_t> index;  ///< weight: of the element
-    std::string quantity;             ///< histogram: gradients, activations, weights or updates
-    std::string layer;                ///< histogram: may be empty: all
-    std::vector<std::string> ops;     ///< xray: "linear" or "fc1:linear"; empty: all
-    std::optional<LessonBlockNumber> number;  ///< bits, sum
+    std::vector<std::string> runs{};  ///< of weight, histogram, xray, skip: one, or two side by side
+    std::string parameter{};          ///< weight: its name
+    std::vector<std::int64_t> index{};  ///< weight: of the element
+    std::string quantity{};             ///< histogram: gradients, activations, weights or updates
+    std::string layer{};                ///< histogram: may be empty: all
+    std::vector<std::string> ops{};     ///< xray: "linear" or "fc1:linear"; empty: all
+    std::optional<LessonBlockNumber> number{};  ///< bits, sum
     int line = 0;
 };
 
@@ -100,35 +100,35 @@ struct LessonCheck {
         std::string key;
         LessonExpression condition;
     };
-    std::string id;
-    std::optional<LessonExpression> value;  ///< `ID = expression`
-    std::vector<Case> cases;
+    std::string id{};
+    std::optional<LessonExpression> value{};  ///< `ID = expression`
+    std::vector<Case> cases{};
     int line = 0;
 };
 
 /// A condition that must hold for every seed; `halftone lesson --check` says whether it does.
 struct LessonExpectation {
-    LessonExpression condition;
+    LessonExpression condition{};
     int line = 0;
 };
 
 /// A knob: a setting to change, after which all runs are run again.
 struct LessonKnob {
-    std::string path;
-    std::vector<std::string> values;  ///< empty: from `low` to `high`
+    std::string path{};
+    std::vector<std::string> values{};  ///< empty: from `low` to `high`
     double low = 0, high = 0;
-    std::string note;
+    std::string note{};
     int line = 0;
 };
 
 /// The runs of a lesson, which train in lockstep.
 struct LessonRuns {
-    std::vector<LessonRun> runs;
+    std::vector<LessonRun> runs{};
     double pace = 0;  ///< steps a second at most; 0: as fast as they can
 };
 
 struct LessonMarkdown {
-    std::string text;
+    std::string text{};
     int line = 0;
 };
 
@@ -141,31 +141,31 @@ using LessonPart =
 
 /// Under one `##` heading.
 struct LessonStep {
-    std::string title;
-    std::vector<LessonPart> parts;
+    std::string title{};
+    std::vector<LessonPart> parts{};
     int line = 0;
 };
 
 struct Lesson {
-    std::string name;  ///< of its file, without ".lesson.md" and ".zh"
+    std::string name{};  ///< of its file, without ".lesson.md" and ".zh"
     std::string language = "en";
-    std::string title;
-    std::string chapter;
+    std::string title{};
+    std::string chapter{};
     int minutes = 0;  ///< for a person; 0: not given
-    std::vector<LessonStep> steps;
-    std::filesystem::path folder;  ///< that its paths are relative to; empty: it has no files
-    std::string source;            ///< the text itself
+    std::vector<LessonStep> steps{};
+    std::filesystem::path folder{};  ///< that its paths are relative to; empty: it has no files
+    std::string source{};            ///< the text itself
 
     // What the blocks hold, gathered from the steps.
-    std::vector<Prediction> predictions;
-    std::vector<LessonRun> runs;
+    std::vector<Prediction> predictions{};
+    std::vector<LessonRun> runs{};
     double pace = 0;
-    std::vector<LessonPlot> plots;
-    std::vector<LessonInstrument> instruments;
-    std::vector<LessonCheck> checks;
-    std::vector<LessonExpectation> expectations;
-    std::vector<LessonKnob> knobs;
-    std::vector<LessonProblem> problems;  ///< by line; empty: the lesson can be used whole
+    std::vector<LessonPlot> plots{};
+    std::vector<LessonInstrument> instruments{};
+    std::vector<LessonCheck> checks{};
+    std::vector<LessonExpectation> expectations{};
+    std::vector<LessonKnob> knobs{};
+    std::vector<LessonProblem> problems{};  ///< by line; empty: the lesson can be used whole
 };
 
 /// Largest file that is read as a lesson.

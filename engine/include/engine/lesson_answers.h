@@ -23,15 +23,15 @@ struct LessonProgress {
     int steps = 0;       ///< that it has
     bool finished = false;
     std::int64_t seed = 1;
-    std::string when;  ///< last change, local time, ISO 8601
-    std::map<std::string, LessonAnswer> predictions;                  ///< by id
-    std::map<std::string, std::optional<LessonValue>> measured;       ///< by id of the check
+    std::string when{};  ///< last change, local time, ISO 8601
+    std::map<std::string, LessonAnswer> predictions{};                  ///< by id
+    std::map<std::string, std::optional<LessonValue>> measured{};       ///< by id of the check
 };
 
 /// A learner's progress and answers: one small JSON file.
 struct LearnerAnswers {
-    std::string learner;                            ///< a name, may be empty
-    std::map<std::string, LessonProgress> lessons;  ///< by Lesson::name
+    std::string learner{};                            ///< a name, may be empty
+    std::map<std::string, LessonProgress> lessons{};  ///< by Lesson::name
 };
 
 /// $XDG_DATA_HOME/halftone/lab.json, else ~/.local/share/halftone/lab.json.
@@ -54,8 +54,8 @@ struct ClassAnswers {
         std::optional<LessonValue> measured;
     };
     int learners = 0;
-    std::vector<Row> rows;                                ///< by lesson, prediction, learner
-    std::vector<std::pair<std::string, std::string>> unreadable;  ///< file and reason
+    std::vector<Row> rows{};                                ///< by lesson, prediction, learner
+    std::vector<std::pair<std::string, std::string>> unreadable{};  ///< file and reason
 };
 /// Reads all *.json of a folder. Throws Error(data) if there is no such folder.
 ClassAnswers collect_answers(const std::filesystem::path& folder);

@@ -24,13 +24,13 @@ using LessonValue = std::variant<double, std::vector<double>, std::string>;
 /// Its results: of bits `value`, `error` (value minus number), `gap`, `above`, `below`, `bits`;
 /// of sum `term` (as stored), `value`, `exact`, `stalls_after` (NaN: never).
 struct LessonBlockNumber {
-    std::string id;
+    std::string id{};
     bool is_sum = false;
-    std::string text;         ///< the number or term as written
+    std::string text{};         ///< the number or term as written
     double number = 0;        ///< what it means
     std::int64_t count = 0;   ///< of terms
-    std::string format;       ///< "fp16", ... as number_formats()
-    std::string accumulator;  ///< empty: the format's own
+    std::string format{};       ///< "fp16", ... as number_formats()
+    std::string accumulator{};  ///< empty: the format's own
 };
 std::vector<std::string> result_names(const LessonBlockNumber& block);
 /// Throws Error(value) for a name that the block does not have.
@@ -54,28 +54,33 @@ public:
     virtual bool ended(const std::string& run) const = 0;
 };
 
+enum class LessonType { number, series, word };
+
 /// What a name may mean where an expression stands.
 struct LessonNames {
-    std::vector<std::string> runs;
-    std::vector<std::string> columns;  ///< of the step record, metrics included
-    std::vector<LessonBlockNumber> blocks;
-    std::vector<std::string> checks;  ///< that stand before it
-    std::vector<std::string> words;   ///< keys of choices
+    std::vector<std::string> runs{};
+    std::vector<std::string> columns{};  ///< of the step record, metrics included
+    std::vector<LessonBlockNumber> blocks{};
+    std::vector<std::pair<std::string, LessonType>> checks{};  ///< that stand before it
+    std::vector<std::string> words{};   ///< keys of choices
 };
 
-/// The value of a check that stands before.
-using EarlierChecks = std::vector<std::pair<std::string, std::optional<LessonValue>>>;
+/// A check that stands before an expression, as it was measured.
+struct EarlierCheck {
+    std::string id{};
+    std::optional<LessonValue> value{};
+    bool final = false;
+};
+using EarlierChecks = std::vector<EarlierCheck>;
 
 /// A checked expression. Cheap to copy.
 class LessonExpression {
 public:
     struct Node;
-    enum class Type { number, series, word };
-
     /// Throws Error(value) with a sentence for what is no expression or names what there is not.
     static LessonExpression parse(std::string_view text, const LessonNames& names);
 
-    Type type() const { return type_; }
+    LessonType type() const { return type_; }
     const std::string& text() const { return text_; }
     /// The runs that it reads, each once.
     std::vector<std::string> runs() const;
@@ -89,7 +94,7 @@ public:
 private:
     std::string text_;
     std::shared_ptr<const Node> root_;
-    Type type_ = Type::number;
+    LessonType type_ = LessonType::number;
 };
 
 /// A number that is neither 0 nor NaN.

@@ -12,8 +12,8 @@ namespace engine {
 
 /// One lesson in the languages that it has.
 struct LessonFiles {
-    std::string name;
-    std::vector<Lesson> languages;  ///< English first, where there is one
+    std::string name{};
+    std::vector<Lesson> languages{};  ///< English first, where there is one
 
     /// The lesson in a language ("en", "zh"); else the first one.
     const Lesson& in(std::string_view language) const;
@@ -21,9 +21,9 @@ struct LessonFiles {
 
 /// A folder, zip archive, file, or the built-in ones.
 struct LessonLibrary {
-    std::string title;           ///< of a folder or archive: its name; empty: built in
-    std::filesystem::path path;  ///< empty: built in
-    std::vector<LessonFiles> lessons;
+    std::string title{};           ///< of a folder or archive: its name; empty: built in
+    std::filesystem::path path{};  ///< empty: built in
+    std::vector<LessonFiles> lessons{};
 
     /// Null if there is none of that name.
     const LessonFiles* find(std::string_view name) const;

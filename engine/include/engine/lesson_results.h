@@ -39,8 +39,8 @@ std::vector<std::string> lesson_result_keys();
 
 /// What was measured for one check.
 struct CheckResult {
-    std::string id;
-    std::optional<LessonValue> value;  ///< a word for a check of cases
+    std::string id{};
+    std::optional<LessonValue> value{};  ///< a word for a check of cases
     bool final = false;                ///< more steps cannot change it
 };
 std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasurements& measured);
@@ -48,8 +48,8 @@ std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasure
 /// An `expect:` and whether it holds; nothing until it is known.
 struct ExpectationResult {
     int line = 0;
-    std::string text;
-    std::optional<bool> holds;
+    std::string text{};
+    std::optional<bool> holds{};
 };
 std::vector<ExpectationResult> expectation_results(const Lesson& lesson,
                                                    const LessonMeasurements& measured);

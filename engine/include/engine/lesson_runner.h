@@ -26,19 +26,20 @@ struct LessonStart {
 /// One run of a lesson. `session` is null until it has begun: a run that goes on from another one
 /// begins when that one has reached the step.
 struct LessonRunView {
-    std::string name, label;
-    RunConfig config;
-    std::shared_ptr<Session> session;
-    StepRecordReader record;              ///< empty until it has begun
-    std::vector<Metric> metrics;          ///< of the record's columns
-    std::vector<Event> events;            ///< so far
-    std::optional<RunStarted> started;
-    std::optional<RunDone> done;
-    std::filesystem::path folder;         ///< empty until it has begun
+    std::string name{}, label{};
+    RunConfig config{};
+    std::shared_ptr<Session> session{};
+    StepRecordReader record{};              ///< empty until it has begun
+    std::vector<Metric> metrics{};          ///< of the record's columns
+    std::vector<Event> events{};            ///< so far
+    std::optional<RunStarted> started{};
+    std::optional<RunDone> done{};
+    std::filesystem::path folder{};         ///< empty until it has begun
     /// Of the lesson's `weight` instruments that show this run, in their order.
-    std::vector<std::shared_ptr<WeightWatch>> weights;
+    std::vector<std::shared_ptr<WeightWatch>> weights{};
+    bool over = false;  ///< no step will follow; without `done` it failed before its first one
 
-    bool ended() const { return done.has_value(); }
+    bool ended() const { return over; }
 };
 
 /// Trains the runs of a lesson in lockstep on a thread of its own, no faster than the lesson's

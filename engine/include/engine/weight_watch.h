@@ -18,7 +18,6 @@ struct WeightChange {
     double master_after = 0;
     double gradient = 0;  ///< unscaled
     double lr = 0;
-    bool skipped = false;
 };
 
 /// Follows one element of a parameter through the steps of a run. Written by the thread that
