@@ -287,7 +287,7 @@ QString LessonColumn::noteOf(int step) const {
         if (!model_->predicted()) return tr("unlocks Run");
     }
     if (has(static_cast<engine::LessonRuns*>(nullptr)) && lesson->runs.size() > 1)
-        return model_->locked() ? tr("both trained now, on this computer")
+        return model_->locked() ? tr("trained now, on this computer")
                                 : tr("trained side by side, on this computer");
     return {};
 }
