@@ -38,8 +38,7 @@ TEST(LessonShelf, OpensAFolderOfLessons) {
 TEST(LessonShelf, ABrokenLessonIsInTheListWithItsProblems) {
     const QTemporaryDir folder;
     LessonShelf shelf(u"en"_s);
-    shelf.open(writeLesson(folder, u"bad"_s,
-                           smallLesson() + "\n## More\n```nonsense\nx\n```\n"));
+    shelf.open(writeLesson(folder, u"bad"_s, smallLesson() + "\n## More\n```nonsense\nx\n```\n"));
     const auto entries = shelf.entries();
     const auto at = std::ranges::find(entries, u"bad"_s, &LessonEntry::name);
     ASSERT_NE(at, entries.end());

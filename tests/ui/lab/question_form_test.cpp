@@ -37,7 +37,8 @@ TEST(QuestionForm, ALockedAnswerCannotBeChanged) {
     form.choose(1);
     form.setLocked(true);
     EXPECT_FALSE(form.choose(2));
-    for (auto* button : form.findChildren<QRadioButton*>()) QTest::mouseClick(button, Qt::LeftButton);
+    for (auto* button : form.findChildren<QRadioButton*>())
+        QTest::mouseClick(button, Qt::LeftButton);
     EXPECT_EQ(form.guess().key, u"same"_s);
 }
 

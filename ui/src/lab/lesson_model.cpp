@@ -197,7 +197,7 @@ CheckRow LessonModel::rowOf(const engine::LessonCheck& check) const {
     const auto* prediction = engine::find_prediction(*lesson_, check.id);
     Question question;
     if (prediction != nullptr) question = questionOf(*prediction);
-    row.question = prediction != nullptr ? question.text : row.id;
+    row.question = prediction != nullptr ? question.text : QString(row.id).replace(u'_', u' ');
     const Guess said = prediction != nullptr ? notes_.guess(name_, question) : Guess{};
     row.said = prediction != nullptr ? written(question, said) : QString();
     const auto& results = runs_.snapshot().checks;

@@ -15,6 +15,7 @@ namespace ui {
 
 class LessonRuns;
 class LinePlot;
+class RunTrack;
 
 /// The plots of a lesson, one above the other on one x axis: its runs, faintly those before a knob
 /// was turned, and the predictions as dashed lines beside what was measured. GUI thread.

@@ -4,6 +4,7 @@
 #include <QDesktopServices>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QHideEvent>
 #include <QPushButton>
 #include <QSplitter>
 #include <QToolButton>

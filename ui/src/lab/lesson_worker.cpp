@@ -1,6 +1,7 @@
 #include "lab/lesson_worker.h"
 
 #include <QPointer>
+#include <QThreadPool>
 #include <mutex>
 
 #include "engine/error.h"
@@ -97,7 +98,13 @@ private:
         }
         now->problem = problem_;
         now->hint = hint_;
-        emit worker_->snapshot(std::move(now));
+        // Through the application, which outlives the worker; alive is read there only.
+        QMetaObject::invokeMethod(
+            QCoreApplication::instance(),
+            [alive = worker_, now = std::move(now)] {
+                if (alive) emit alive->snapshot(now);
+            },
+            Qt::QueuedConnection);
     }
 
     template <typename Work>
@@ -114,7 +121,7 @@ private:
 
     engine::Lesson lesson_;
     engine::LessonStart start_;
-    LessonWorker* worker_;
+    QPointer<LessonWorker> worker_;
     std::unique_ptr<engine::LessonRunner> runner_;
     std::unique_ptr<engine::MeasuredRuns> measured_;
     mutable std::mutex mutex_;
@@ -126,33 +133,38 @@ private:
 
 LessonWorker::LessonWorker(engine::Lesson lesson, engine::LessonStart start, Command first,
                            QObject* parent)
-    : QObject(parent), loop_(new Loop(std::move(lesson), std::move(start), this)) {
-    thread_.setObjectName(QStringLiteral("lesson"));
-    loop_->moveToThread(&thread_);
-    thread_.start();
+    : QObject(parent),
+      thread_(std::make_unique<QThread>()),
+      loop_(std::make_unique<Loop>(std::move(lesson), std::move(start), this)) {
+    thread_->setObjectName(QStringLiteral("lesson"));
+    loop_->moveToThread(thread_.get());
+    thread_->start();
     QMetaObject::invokeMethod(
-        loop_, [loop = loop_, first] { loop->begin(first); }, Qt::QueuedConnection);
+        loop_.get(), [loop = loop_.get(), first] { loop->begin(first); }, Qt::QueuedConnection);
 }
 
 LessonWorker::~LessonWorker() {
-    // The runner goes on its own thread, which called it so far.
-    QMetaObject::invokeMethod(
-        loop_, [loop = loop_] { loop->end(); }, Qt::BlockingQueuedConnection);
-    thread_.quit();
-    thread_.wait();
-    delete loop_;
+    QThreadPool::globalInstance()->start([thread = std::shared_ptr(std::move(thread_)),
+                                          loop = std::shared_ptr(std::move(loop_))]() mutable {
+        // The runner goes on its own thread, which called it so far.
+        QMetaObject::invokeMethod(
+            loop.get(), [end = loop.get()] { end->end(); }, Qt::BlockingQueuedConnection);
+        thread->quit();
+        thread->wait();
+        loop.reset();
+    });
 }
 
 void LessonWorker::post(Command command) {
     QMetaObject::invokeMethod(
-        loop_, [loop = loop_, command] { loop->post(command); }, Qt::QueuedConnection);
+        loop_.get(), [loop = loop_.get(), command] { loop->post(command); }, Qt::QueuedConnection);
 }
 
 void LessonWorker::compute(QObject* context, std::function<void()> work,
                            std::function<void()> done) {
     QPointer<QObject> alive(context);
     QMetaObject::invokeMethod(
-        loop_,
+        loop_.get(),
         [alive, work = std::move(work), done = std::move(done)] {
             work();
             QMetaObject::invokeMethod(

@@ -42,7 +42,7 @@ public:
     /// Makes the runner on its thread and gives it the first command.
     LessonWorker(engine::Lesson lesson, engine::LessonStart start, Command first,
                  QObject* parent = nullptr);
-    /// Stops the runs after their step in flight.
+    /// The runs stop after their step in flight, on a thread of the pool: nothing here waits.
     ~LessonWorker() override;
 
     void post(Command command);
@@ -57,8 +57,8 @@ signals:
 
 private:
     class Loop;
-    QThread thread_;
-    Loop* loop_;
+    std::unique_ptr<QThread> thread_;
+    std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace ui

@@ -60,6 +60,8 @@ void SkipInstrument::showStep(std::int64_t step) {
         asked_.clear();
     }
     const std::int64_t at = step > 0 ? skipBefore(step) : 0;
+    skipped_ =
+        at > 0 && model_->runs()->tracks()[static_cast<std::size_t>(run_)]->at(at).found_inf != 0;
     const bool rest = phase == Phase::paused || phase == Phase::ended;
     at_ = at;
     if (at > 0 && rest && asked_.insert(at).second) examine(at);
@@ -104,7 +106,8 @@ void SkipInstrument::show() {
         headline_->setText(tr("Step %1 is being examined…").arg(count(at_)));
         details_->clear();
     } else {
-        headline_->setText(tr("Step %1 was skipped.").arg(count(at_)));
+        headline_->setText(skipped_ ? tr("Step %1 was skipped.").arg(count(at_))
+                                    : tr("Step %1 came out non-finite.").arg(count(at_)));
         details_->setText(tr("It is examined when the runs pause or end."));
     }
 }

@@ -36,6 +36,7 @@ private:
     QLabel* headline_;
     QLabel* details_;
     std::int64_t at_ = 0;
+    bool skipped_ = false;  ///< else nothing skipped it
     std::map<std::int64_t, Examined> examined_;
     std::set<std::int64_t> asked_;
 };
