@@ -2210,7 +2210,23 @@ started %7</source>
             <source>Open, star, rename or delete the runs</source>
             <translation>打开、加星标、重命名或删除运行</translation>
         </message>
-    </context>
+            <message>
+            <source>In the Lab, under Numbers: ← →, Space</source>
+            <translation>实验室的“数字”中：← →、空格</translation>
+        </message>
+        <message>
+            <source>Move among the bits, flip one</source>
+            <translation>在各位之间移动，翻转一位</translation>
+        </message>
+        <message>
+            <source>In the Lab, under Numbers: Ctrl+↑, Ctrl+↓</source>
+            <translation>实验室的“数字”中：Ctrl+↑、Ctrl+↓</translation>
+        </message>
+        <message>
+            <source>Next larger or smaller value of the selected format</source>
+            <translation>所选格式的下一较大值或较小值</translation>
+        </message>
+</context>
     <context>
         <name>ui::HelpWindow</name>
         <message>
@@ -4778,7 +4794,15 @@ started %7</source>
             <source>Lessons</source>
             <translation>课程</translation>
         </message>
-    </context>
+            <message>
+            <source>Numbers</source>
+            <translation>数字</translation>
+        </message>
+        <message>
+            <source>exact</source>
+            <translation>精确</translation>
+        </message>
+</context>
     <context>
         <name>LessonNotes</name>
         <message>
@@ -5497,4 +5521,187 @@ started %7</source>
             <translation>另有 %1 个</translation>
         </message>
     </context>
+<context>
+    <name>ui::BitTable</name>
+        <message>
+            <source>Bits of the number in each format</source>
+            <translation>该数字在各格式中的位</translation>
+        </message>
+        <message>
+            <source>%1: %2, bit %3 is %4</source>
+            <translation>%1：%2，第 %3 位为 %4</translation>
+        </message>
+        <message>
+            <source>sign</source>
+            <translation>符号</translation>
+        </message>
+        <message>
+            <source>exponent: how large</source>
+            <translation>指数：大小</translation>
+        </message>
+        <message>
+            <source>fraction: how fine</source>
+            <translation>尾数：精细度</translation>
+        </message>
+        <message>
+            <source>right of the bar: dropped by rounding; a first bit of 1 rounds up</source>
+            <translation>竖线右侧：舍入时丢弃的位；首位为 1 则进位</translation>
+        </message>
+        <message>
+            <source>stored value</source>
+            <translation>存储值</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>next below</source>
+            <translation>下一较小值</translation>
+        </message>
+        <message>
+            <source>next above</source>
+            <translation>下一较大值</translation>
+        </message>
+        <message>
+            <source>gap</source>
+            <translation>间隔</translation>
+        </message>
+        <message>
+            <source>1 + %1 + %2 bits</source>
+            <translation>1 + %1 + %2 位</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumberLine</name>
+        <message>
+            <source>Logarithmic number line</source>
+            <translation>对数数轴</translation>
+        </message>
+        <message>
+            <source>%1 rounds to zero</source>
+            <translation>%1 舍入为零</translation>
+        </message>
+        <message>
+            <source>subnormal</source>
+            <translation>次正规数</translation>
+        </message>
+        <message>
+            <source>%1 inf</source>
+            <translation>%1 为无穷</translation>
+        </message>
+        <message>
+            <source>%1 NaN</source>
+            <translation>%1 为 NaN</translation>
+        </message>
+        <message>
+            <source>to %1</source>
+            <translation>至 %1</translation>
+        </message>
+        <message>
+            <source>%1, then NaN</source>
+            <translation>%1，再大则为 NaN</translation>
+        </message>
+        <message>
+            <source>from %1</source>
+            <translation>自 %1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumberModel</name>
+        <message>
+            <source>NaN: not a number.</source>
+            <translation>NaN：不是数字。</translation>
+        </message>
+        <message>
+            <source>No format holds %1.</source>
+            <translation>没有格式能精确表示 %1。</translation>
+        </message>
+        <message>
+            <source>All six formats hold %1.</source>
+            <translation>六种格式都能精确表示 %1。</translation>
+        </message>
+        <message>
+            <source>Only %1 holds %2.</source>
+            <translation>只有 %1 能精确表示 %2。</translation>
+        </message>
+        <message>
+            <source>%1 and %2 hold %3.</source>
+            <translation>%1 和 %2 能精确表示 %3。</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>、</translation>
+        </message>
+        <message>
+            <source>Whatever is computed with it is NaN too.</source>
+            <translation>用它计算的任何结果也是 NaN。</translation>
+        </message>
+        <message>
+            <source>Beyond %1, %2 has only NaN.</source>
+            <translation>超过 %1 后，%2 只有 NaN。</translation>
+        </message>
+        <message>
+            <source>From %1 on, %2 rounds to infinity.</source>
+            <translation>从 %1 起，%2 舍入为无穷。</translation>
+        </message>
+        <message>
+            <source>It is no more than half of %1's smallest number, so it rounds to 0.</source>
+            <translation>它不超过 %1 最小数的一半，因此舍入为 0。</translation>
+        </message>
+        <message>
+            <source>Subnormal in %1: fewer bits of fraction are left.</source>
+            <translation>在 %1 中是次正规数：剩下的尾数位更少。</translation>
+        </message>
+        <message>
+            <source>Its bits never end or are too many; each format cuts and rounds.</source>
+            <translation>它的二进制位无穷无尽或过多；各格式截断并舍入。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersView</name>
+        <message>
+            <source>Next larger value of the format (Ctrl+↑)</source>
+            <translation>该格式的下一较大值 (Ctrl+↑)</translation>
+        </message>
+        <message>
+            <source>Next smaller value of the format (Ctrl+↓)</source>
+            <translation>该格式的下一较小值 (Ctrl+↓)</translation>
+        </message>
+        <message>
+            <source>Number</source>
+            <translation>数字</translation>
+        </message>
+        <message>
+            <source>0.1, 2^-24, 3*2^-5, 1/3, inf, nan, or the bits of the selected format: 0x3c00</source>
+            <translation>0.1、2^-24、3*2^-5、1/3、inf、nan，或所选格式的位：0x3c00</translation>
+        </message>
+        <message>
+            <source>‹ %1 neighbour</source>
+            <translation>‹ %1 相邻值</translation>
+        </message>
+        <message>
+            <source>%1 neighbour ›</source>
+            <translation>%1 相邻值 ›</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersTools</name>
+        <message>
+            <source>click a bit to flip it · drag the blue line · round to nearest, ties to even, with the engine's own conversions</source>
+            <translation>点击某一位即可翻转 · 拖动蓝线 · 用引擎自己的转换函数，就近舍入，平局取偶</translation>
+        </message>
+        <message>
+            <source>Copy as lesson block</source>
+            <translation>复制为课程代码块</translation>
+        </message>
+        <message>
+            <source>Puts the number and the sum into a block for a lesson file</source>
+            <translation>将数字与求和写成课程文件中的代码块</translation>
+        </message>
+        <message>
+            <source>Copied</source>
+            <translation>已复制</translation>
+        </message>
+</context>
 </TS>

@@ -45,6 +45,7 @@ LabPage::LabPage(const Context& context, QWidget* parent, std::vector<LabViewEnt
     });
     show(0);
     showView(QSettings().value(u"lab/view"_s).toString());
+    if (context_.commands == nullptr) return;
     const auto showLessons = [this] {
         if (context_.commands->hasLessons()) showView(u"lessons"_s);
     };

@@ -1,0 +1,109 @@
+#include "lab/lab_page.h"
+
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "lab/number_model.h"
+#include "lab/numbers_view.h"
+#include "pages/page_stack.h"
+#include "panels/settings_panel.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct LabPageTest : WindowFixture {
+    LabPageTest() {
+        QSettings().clear();
+        window->activateWindow();
+        QTest::qWait(20);
+    }
+    ~LabPageTest() override { QSettings().clear(); }
+    PageStack* pages() const { return window->findChild<PageStack*>(); }
+    void showLab() {
+        pages()->showPage(u"lab"_s);
+        QTest::qWait(50);
+    }
+    bool settingsShown() const { return window->findChild<SettingsPanel*>()->isVisible(); }
+};
+
+int viewsMade = 0;
+LabView makeOther(const Context&, QWidget* parent) {
+    ++viewsMade;
+    auto* body = new QLabel(u"Other"_s, parent);
+    return {body, new QWidget(parent)};
+}
+
+TEST_F(LabPageTest, IsTheSixthPageByItsKey) {
+    QTest::keyClick(window.get(), Qt::Key_6, Qt::ControlModifier);
+    QTest::qWait(50);
+    EXPECT_NE(qobject_cast<LabPage*>(pages()->currentWidget()), nullptr);
+}
+
+TEST_F(LabPageTest, TakesTheWholeWidthAndGivesItBack) {
+    EXPECT_TRUE(settingsShown());
+    const int before = pages()->width();
+    const int panel = window->findChild<SettingsPanel*>()->width();
+    showLab();
+    EXPECT_FALSE(settingsShown());
+    EXPECT_GT(pages()->width(), before);
+    pages()->showPage(u"xray"_s);
+    QTest::qWait(50);
+    EXPECT_TRUE(settingsShown());
+    showLab();
+    pages()->showPage(u"training"_s);
+    QTest::qWait(50);
+    EXPECT_TRUE(settingsShown());
+    EXPECT_NEAR(window->findChild<SettingsPanel*>()->width(), panel, 4);
+}
+
+TEST_F(LabPageTest, DoesNotWidenAWindowOfOtherPages) {
+    showLab();
+    pages()->showPage(u"training"_s);
+    EXPECT_EQ(pages()->minimumSizeHint(), pages()->currentWidget()->minimumSizeHint());
+    showLab();
+    EXPECT_EQ(pages()->minimumSizeHint(), pages()->currentWidget()->minimumSizeHint());
+    EXPECT_LE(window->minimumSizeHint().width(), 1280);
+    EXPECT_LE(window->minimumSizeHint().height(), 800);
+}
+
+TEST_F(LabPageTest, MakesAViewWhenItIsFirstShownAndRemembersIt) {
+    viewsMade = 0;
+    const std::vector<LabViewEntry> entries = {labViewEntries().front(),
+                                               {u"other"_s, u"Other"_s, makeOther}};
+    {
+        LabPage page(context, nullptr, entries);
+        EXPECT_EQ(viewsMade, 0);
+        auto* other = page.findChildren<QToolButton*>().at(1);
+        EXPECT_EQ(other->text(), u"Other"_s);
+        other->click();
+        EXPECT_EQ(viewsMade, 1);
+        EXPECT_EQ(page.shownView(), u"other"_s);
+        page.showView(labViewEntries().front().name);
+        page.showView(u"other"_s);
+        EXPECT_EQ(viewsMade, 1);
+        page.showView(u"nothing"_s);
+        EXPECT_EQ(page.shownView(), u"other"_s);
+    }
+    LabPage again(context, nullptr, entries);
+    EXPECT_EQ(again.shownView(), u"other"_s);
+}
+
+TEST_F(LabPageTest, StepsToANeighbourByItsKeys) {
+    showLab();
+    auto* numbers = window->findChild<NumbersView*>();
+    ASSERT_NE(numbers, nullptr);
+    numbers->field()->setFocus();
+    QTest::keyClick(numbers->field(), Qt::Key_Up, Qt::ControlModifier);
+    EXPECT_EQ(numbers->field()->text(), u"0.10003662109375"_s);
+    QTest::keyClick(numbers->field(), Qt::Key_Down, Qt::ControlModifier);
+    EXPECT_EQ(numbers->field()->text(), u"0.0999755859375"_s);
+    numbers->field()->selectAll();
+    QTest::keyClicks(numbers->field(), u"0x7c01"_s);
+    EXPECT_EQ(numbers->field()->text(), u"0x7c01"_s);
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QWidget>
+
+#include "lab/lab_view.h"
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+
+namespace ui {
+
+class NumberModel;
+
+/// The number playground: type a number, flip its bits, drag it, step to its neighbours, and see
+/// what each format makes of it. GUI thread.
+class NumbersView final : public QWidget {
+    Q_OBJECT
+public:
+    NumbersView(const Context& context, NumberModel* model, QWidget* parent = nullptr);
+
+    QLineEdit* field() const { return field_; }
+
+private:
+    QLayout* makeField();
+    QPushButton* makeNeighbour(int direction);
+    void refresh();
+
+    Context context_;
+    NumberModel* model_;
+    QLineEdit* field_ = nullptr;
+    QPushButton* below_ = nullptr;
+    QPushButton* above_ = nullptr;
+    QLabel* headline_ = nullptr;
+};
+
+}  // namespace ui
