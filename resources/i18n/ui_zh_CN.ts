@@ -2226,6 +2226,46 @@ started %7</source>
             <source>Next larger or smaller value of the selected format</source>
             <translation>所选格式的下一较大值或较小值</translation>
         </message>
+        <message>
+            <source>In a lesson: 1 to 9</source>
+            <translation>课程中：1 到 9</translation>
+        </message>
+        <message>
+            <source>Choose an answer</source>
+            <translation>选择答案</translation>
+        </message>
+        <message>
+            <source>In a lesson: ← →</source>
+            <translation>课程中：← →</translation>
+        </message>
+        <message>
+            <source>Move the slider; ten times as far with Shift</source>
+            <translation>移动滑块；按住 Shift 移动十倍</translation>
+        </message>
+        <message>
+            <source>In a lesson: Ctrl+PageDown, Ctrl+PageUp</source>
+            <translation>课程中：Ctrl+PageDown、Ctrl+PageUp</translation>
+        </message>
+        <message>
+            <source>Next or previous step</source>
+            <translation>下一步或上一步</translation>
+        </message>
+        <message>
+            <source>In a lesson: E, Ctrl+P</source>
+            <translation>课程中：E、Ctrl+P</translation>
+        </message>
+        <message>
+            <source>Edit its file, save its worksheet</source>
+            <translation>编辑文件，保存练习单</translation>
+        </message>
+        <message>
+            <source>In a lesson: F5</source>
+            <translation>课程中：F5</translation>
+        </message>
+        <message>
+            <source>Present: one step at a time; PageDown also starts the run, Esc ends</source>
+            <translation>演示：逐步显示；PageDown 也会启动运行，Esc 退出</translation>
+        </message>
 </context>
     <context>
         <name>ui::HelpWindow</name>

@@ -99,14 +99,14 @@ QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, size::inside);
     row->setSpacing(size::gap);
-    const QString whole = QString::fromStdString(lesson.title);
-    auto* title = makeLabel(whole.section(u':', 0, 0), nullptr, head);
+    const auto [name, about] = titleParts(lesson);
+    auto* title = makeLabel(name, nullptr, head);
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.5);
     large.setWeight(QFont::DemiBold);
     title->setFont(large);
     row->addWidget(title);
-    auto* rest = makeLabel(whole.section(u':', 1).trimmed(), "dim", head);
+    auto* rest = makeLabel(about, "dim", head);
     rest->setWordWrap(true);
     row->addWidget(rest, 1);
     if (lesson.minutes > 0)

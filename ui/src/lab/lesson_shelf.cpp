@@ -1,6 +1,7 @@
 #include "lab/lesson_shelf.h"
 
 #include <QDir>
+#include <QRegularExpression>
 #include <algorithm>
 #include <ranges>
 
@@ -20,6 +21,14 @@ LessonShelf::LessonShelf(QString language, QObject* parent)
     connect(&look_, &QTimer::timeout, this, [this] {
         if (watch_ && watch_->changed()) emit fileChanged(watched_);
     });
+}
+
+std::pair<QString, QString> titleParts(const engine::Lesson& lesson) {
+    const QString title = QString::fromStdString(lesson.title);
+    static const QRegularExpression colon(u"[:：]"_s);
+    const qsizetype at = title.indexOf(colon);
+    if (at < 0) return {title, {}};
+    return {title.left(at).trimmed(), title.mid(at + 1).trimmed()};
 }
 
 QString LessonShelf::open(const QString& path) {
@@ -71,7 +80,7 @@ std::vector<LessonEntry> LessonShelf::entries() const {
         const auto* library = libraryOf(name);
         LessonEntry entry;
         entry.name = name;
-        entry.title = QString::fromStdString(lesson.title).section(u':', 0, 0);
+        entry.title = titleParts(lesson).first;
         if (entry.title.isEmpty()) entry.title = name;
         entry.chapter = QString::fromStdString(lesson.chapter);
         if (entry.chapter.isEmpty())

@@ -49,4 +49,7 @@ private:
     QTimer look_;
 };
 
+/// A title before and after its colon: "Lost updates", "why master weights are FP32".
+std::pair<QString, QString> titleParts(const engine::Lesson& lesson);
+
 }  // namespace ui

@@ -93,7 +93,7 @@ QSize LessonText::sizeHint() const {
     return {lessonColumnWidth(font()), heightForWidth(wide)};
 }
 
-QSize LessonText::minimumSizeHint() const { return {120, heightForWidth(std::max(width(), 120))}; }
+QSize LessonText::minimumSizeHint() const { return {120, fontMetrics().height()}; }
 
 QVariant LessonText::loadResource(int type, const QUrl& name) {
     if (type != QTextDocument::ImageResource || folder_.isEmpty() || !name.isRelative()) return {};

@@ -37,7 +37,12 @@ struct Guess {
 
     /// Nothing was answered yet.
     bool empty() const { return key.isEmpty() && !(number == number) && curve.isEmpty(); }
-    bool operator==(const Guess&) const = default;
+    /// Two that hold no number are equal in it.
+    bool operator==(const Guess& other) const {
+        const bool none = !(number == number) && !(other.number == other.number);
+        return key == other.key && (none || number == other.number) && curve == other.curve &&
+               hands == other.hands;
+    }
 };
 
 }  // namespace ui

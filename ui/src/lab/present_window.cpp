@@ -84,7 +84,7 @@ void PresentWindow::refresh() {
     instruments_->setVisible(instruments_->any() &&
                              (isStep(step, true) || model_->lesson()->runs.empty()));
     place_->setText(tr("%1 · step %2 of %3")
-                        .arg(QString::fromStdString(model_->lesson()->title).section(u':', 0, 0))
+                        .arg(titleParts(*model_->lesson()).first)
                         .arg(step + 1)
                         .arg(column_->steps()));
     const bool start = isStep(step, true) && model_->runs()->phase() == LessonRuns::Phase::notRun;

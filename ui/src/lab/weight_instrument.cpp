@@ -88,8 +88,12 @@ void WeightInstrument::showStep(std::int64_t step) {
             continue;
         }
         const auto& track = *tracks[static_cast<std::size_t>(run)];
-        WeightLens::Shown shown{
-            track.tag, context_.theme->precision(track.precision()), watch->dtype(), *change, {}};
+        WeightLens::Shown shown{track.tag,
+                                context_.theme->precision(track.precision()),
+                                watch->dtype(),
+                                *change,
+                                track.at(step).found_inf != 0,
+                                {}};
         for (std::int64_t s = std::max<std::int64_t>(1, step - trail); s < step; ++s) {
             if (const auto before = watch->at(s)) shown.trail.push_back(placeOf(*before));
         }

@@ -59,7 +59,6 @@ QSize WeightLens::sizeHint() const { return {380, 11 * fontMetrics().height()}; 
 QSize WeightLens::minimumSizeHint() const { return {260, sizeHint().height()}; }
 
 double WeightLens::update(const engine::WeightChange& change) {
-    if (change.skipped) return 0;
     if (!std::isnan(change.master_before)) return change.master_after - change.master_before;
     return -change.lr * change.gradient;
 }
@@ -68,7 +67,8 @@ bool WeightLens::lost(const engine::WeightChange& change) {
     const bool master = !std::isnan(change.master_before);
     const bool still =
         master ? change.master_after == change.master_before : change.after == change.before;
-    return !change.skipped && still && (master ? change.gradient * change.lr : update(change)) != 0;
+    return still && std::isfinite(change.gradient) &&
+           (master ? change.gradient * change.lr : update(change)) != 0;
 }
 
 void WeightLens::setShown(const Shown& shown) {
@@ -86,7 +86,7 @@ void WeightLens::setNothing(const QString& why) {
 
 QString WeightLens::headline() const {
     const auto& change = shown_.change;
-    if (change.skipped) return tr("%1: the step was skipped").arg(shown_.label);
+    if (shown_.skipped) return tr("%1: the step was skipped").arg(shown_.label);
     if (update(change) == 0 && !lost(change)) return tr("%1: no change").arg(shown_.label);
     if (lost(change)) return tr("%1: the change is rounded away").arg(shown_.label);
     if (std::isnan(change.master_before))
@@ -172,7 +172,7 @@ void WeightLens::paintUpdate(QPainter& painter, const Line& line) const {
             painter.drawEllipse(QPointF(line.x(at), line.y), 2.5, 2.5);
     }
     const double start = master ? shown_.change.master_before : shown_.change.before;
-    const double by = update(shown_.change);
+    const double by = shown_.skipped ? 0 : update(shown_.change);
     const double y = line.y - 1.3 * h;
     painter.setBrush(shown_.color);
     painter.drawEllipse(
