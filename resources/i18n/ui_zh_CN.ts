@@ -2266,6 +2266,14 @@ started %7</source>
             <source>Present: one step at a time; PageDown also starts the run, Esc ends</source>
             <translation>演示：逐步显示；PageDown 也会启动运行，Esc 退出</translation>
         </message>
+        <message>
+            <source>In the Lab, under Numbers: F5</source>
+            <translation>实验室的“数字”中：F5</translation>
+        </message>
+        <message>
+            <source>Present: full screen, larger; PageDown and PageUp turn the parts, Esc ends</source>
+            <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
+        </message>
 </context>
     <context>
         <name>ui::HelpWindow</name>
@@ -3744,7 +3752,11 @@ started %7</source>
             <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
             <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
         </message>
-    </context>
+                <message>
+            <source>This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "histograms every" under Instruments and start it again.</source>
+            <translation>此运行未保存直方图。影子计算（P）可统计一步；若要保存，请在“仪器”下设置“直方图间隔”并重新启动。</translation>
+        </message>
+</context>
     <context>
         <name>ui::MicroscopePage</name>
         <message>
@@ -3875,7 +3887,27 @@ started %7</source>
             <source>Computing the step in FP32…</source>
             <translation>正在以 FP32 计算该步…</translation>
         </message>
-    </context>
+                <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <translation>将所示直方图导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Paused before step %1: shadow pass available</source>
+            <translation>已在第 %1 步之前暂停：可运行影子计算</translation>
+        </message>
+        <message>
+            <source>Run the shadow pass</source>
+            <translation>运行影子计算</translation>
+        </message>
+        <message>
+            <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
+            <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
+        </message>
+</context>
     <context>
         <name>ui::ExponentPlot</name>
         <message>
@@ -3918,7 +3950,11 @@ started %7</source>
             <source>%1 to %2: %3 values, %4</source>
             <translation>%1 到 %2：%3 个数值，占 %4</translation>
         </message>
-    </context>
+                <message>
+            <source>Run the shadow pass</source>
+            <translation>运行影子计算</translation>
+        </message>
+</context>
     <context>
         <name>ui::LayerMap</name>
         <message>
@@ -4593,7 +4629,71 @@ started %7</source>
             <source>all of %1</source>
             <translation>%1 的全部算子</translation>
         </message>
-    </context>
+                <message>
+            <source>Find the smallest FP32 set…</source>
+            <translation>寻找最小 FP32 集合…</translation>
+        </message>
+        <message>
+            <source>Looks for the fewest operations that must stay in FP32 when all others run in FP16</source>
+            <translation>寻找其余算子都用 FP16 时必须保留为 FP32 的最少算子</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The operations on show as CSV, or the timeline as PNG or SVG (Ctrl+E)</source>
+            <translation>将所示算子导出为 CSV，或将时间线导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>The step as the run computes it</source>
+            <translation>运行实际计算的这一步</translation>
+        </message>
+        <message>
+            <source>The same step in the other precision: weights, batch and masks are those of the run</source>
+            <translation>以另一精度计算的同一步：权重、批次和掩码与运行相同</translation>
+        </message>
+        <message>
+            <source>Both, operation by operation</source>
+            <translation>逐个算子对照两种精度</translation>
+        </message>
+        <message>
+            <source>Operations in both precisions</source>
+            <translation>两种精度下的算子</translation>
+        </message>
+        <message>
+            <source>Computing the step to come, operation by operation…</source>
+            <translation>正在逐个算子计算下一步…</translation>
+        </message>
+        <message>
+            <source>Trace the step to come to see its operations (T).</source>
+            <translation>追踪下一步以查看其算子（T）。</translation>
+        </message>
+        <message>
+            <source>Trace a step of the run to see its operations (T).</source>
+            <translation>追踪该运行的一步以查看其算子（T）。</translation>
+        </message>
+        <message>
+            <source>Trace the next step</source>
+            <translation>追踪下一步</translation>
+        </message>
+        <message>
+            <source>Computes the step to come on a copy, operation by operation (T). Training waits for it and then goes on as without.</source>
+            <translation>在副本上逐个算子计算下一步（T）。训练会等待其完成，之后与未执行时完全一致。</translation>
+        </message>
+        <message>
+            <source>Difference</source>
+            <translation>差异</translation>
+        </message>
+        <message>
+            <source>Force %1 to %2 (already)</source>
+            <translation>将 %1 强制为 %2（已是）</translation>
+        </message>
+        <message>
+            <source>Show %1 in Microscope</source>
+            <translation>在“显微镜”中查看 %1</translation>
+        </message>
+</context>
     <context>
         <name>ui::ChainPlot</name>
         <message>
@@ -5742,6 +5842,496 @@ started %7</source>
         <message>
             <source>Copied</source>
             <translation>已复制</translation>
+        </message>
+        <message>
+            <source>Present</source>
+            <translation>演示</translation>
+        </message>
+        <message>
+            <source>Full screen, in larger type; PageDown and PageUp turn the parts (F5)</source>
+            <translation>全屏、大字号；用 PageDown 和 PageUp 翻页 (F5)</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorModel</name>
+        <message>
+            <source>n is a whole number from 0 to %1.</source>
+            <translation>n 是 0 到 %1 之间的整数。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorTable</name>
+        <message>
+            <source>Results in each format</source>
+            <translation>各格式的结果</translation>
+        </message>
+        <message>
+            <source>%1 stored as</source>
+            <translation>%1 存储为</translation>
+        </message>
+        <message>
+            <source>same-type accumulator</source>
+            <translation>同类型累加器</translation>
+        </message>
+        <message>
+            <source>stalls after</source>
+            <translation>停滞于</translation>
+        </message>
+        <message>
+            <source>%1 accumulator</source>
+            <translation>%1 累加器</translation>
+        </message>
+        <message>
+            <source>a stored as</source>
+            <translation>a 存储为</translation>
+        </message>
+        <message>
+            <source>b stored as</source>
+            <translation>b 存储为</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>exact</source>
+            <translation>精确</translation>
+        </message>
+        <message>
+            <source>always %1</source>
+            <translation>总是 %1</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>no stall</source>
+            <translation>不停滞</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SumPlot</name>
+        <message>
+            <source>Running sum in each format</source>
+            <translation>各格式的累计和</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>at %1 half a gap is %2,
+larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，
+大于每一项</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorCard</name>
+        <message>
+            <source>Calculator</source>
+            <translation>计算器</translation>
+        </message>
+        <message>
+            <source>Operation</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>sum of n terms</source>
+            <translation>n 项求和</translation>
+        </message>
+        <message>
+            <source>Accumulator</source>
+            <translation>累加器</translation>
+        </message>
+        <message>
+            <source>Type of the accumulator in the last column</source>
+            <translation>最后一列所用累加器的类型</translation>
+        </message>
+        <message>
+            <source>in %1</source>
+            <translation>用 %1</translation>
+        </message>
+        <message>
+            <source>term</source>
+            <translation>项</translation>
+        </message>
+        <message>
+            <source>exact result: %1</source>
+            <translation>精确结果：%1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::GuessCards</name>
+        <message>
+            <source>65504 is the largest FP16 number.</source>
+            <translation>65504 是最大的 FP16 数。</translation>
+        </message>
+        <message>
+            <source>65504 + 15.99 is %1: from 65520 on, the sum rounds to infinity.</source>
+            <translation>65504 + 15.99 得 %1：从 65520 起，和舍入为无穷。</translation>
+        </message>
+        <message>
+            <source>2⁻²⁴ is the smallest FP16 number.</source>
+            <translation>2⁻²⁴ 是最小的 FP16 正数。</translation>
+        </message>
+        <message>
+            <source>Half the smallest FP16 number: a tie, and 0 is even.</source>
+            <translation>最小 FP16 正数的一半：恰好居中，而 0 是偶数。</translation>
+        </message>
+        <message>
+            <source>Which whole numbers come after 2048?</source>
+            <translation>2048 之后是哪些整数？</translation>
+        </message>
+        <message>
+            <source>From 2048 on the gap is 2: 2049 is a tie, and 2048 is even.</source>
+            <translation>从 2048 起间隔为 2：2049 恰好居中，而 2048 的末位为偶。</translation>
+        </message>
+        <message>
+            <source>Is it stored as 0.1, or a little below or above?</source>
+            <translation>存储的正好是 0.1，还是略小或略大？</translation>
+        </message>
+        <message>
+            <source>Click to show it. Which format lies closest?</source>
+            <translation>点击即可显示。哪种格式最接近？</translation>
+        </message>
+        <message>
+            <source>Try this</source>
+            <translation>试一试</translation>
+        </message>
+        <message>
+            <source>in FP16: guess, press Enter, then click</source>
+            <translation>在 FP16 中：先猜，按回车，再点击</translation>
+        </message>
+        <message>
+            <source>start again</source>
+            <translation>重新开始</translation>
+        </message>
+</context>
+<context>
+    <name>ui::GuessCard</name>
+        <message>
+            <source>guess</source>
+            <translation>猜</translation>
+        </message>
+        <message>
+            <source>Guess of %1</source>
+            <translation>对 %1 的猜测</translation>
+        </message>
+        <message>
+            <source>As you guessed.</source>
+            <translation>猜对了。</translation>
+        </message>
+        <message>
+            <source>Your guess: %1.</source>
+            <translation>你的猜测：%1。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersPresent</name>
+        <message>
+            <source>Numbers</source>
+            <translation>数字</translation>
+        </message>
+</context>
+<context>
+    <name>ui::DifferenceTable</name>
+        <message>
+            <source>%1 (backward)</source>
+            <translation>%1（反向）</translation>
+        </message>
+        <message>
+            <source>module and operation</source>
+            <translation>模块与算子</translation>
+        </message>
+        <message>
+            <source>µs, %1</source>
+            <translation>µs，%1</translation>
+        </message>
+        <message>
+            <source>change</source>
+            <translation>变化</translation>
+        </message>
+        <message>
+            <source>output</source>
+            <translation>输出</translation>
+        </message>
+</context>
+<context>
+    <name>ui::ExperimentStrip</name>
+        <message>
+            <source>%1, no change</source>
+            <translation>%1，无变化</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <source>Keep for the run</source>
+            <translation>为该运行保留</translation>
+        </message>
+        <message>
+            <source>Open in Training</source>
+            <translation>在“训练”页打开</translation>
+        </message>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>gradient error against FP32</source>
+            <translation>相对 FP32 的梯度误差</translation>
+        </message>
+        <message>
+            <source>step time</source>
+            <translation>步时间</translation>
+        </message>
+        <message>
+            <source>peak memory</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <source>Writes precision.force into the settings of the run: the next start uses it</source>
+            <translation>将 precision.force 写入该运行的设置：下次启动时生效</translation>
+        </message>
+        <message>
+            <source>%1 forced to %2</source>
+            <translation>%1 强制为 %2</translation>
+        </message>
+        <message>
+            <source>Kept: the next start uses it.</source>
+            <translation>已保留：下次启动时生效。</translation>
+        </message>
+</context>
+<context>
+    <name>PageExport</name>
+        <message>
+            <source>Figures (*.csv)</source>
+            <translation>数据 (*.csv)</translation>
+        </message>
+        <message>
+            <source>Export this page</source>
+            <translation>导出本页</translation>
+        </message>
+        <message>
+            <source>Picture (*.png)</source>
+            <translation>图片 (*.png)</translation>
+        </message>
+        <message>
+            <source>Picture (*.svg)</source>
+            <translation>图片 (*.svg)</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written.</source>
+            <translation>无法写入 %1。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SearchDialog</name>
+        <message>
+            <source>enough</source>
+            <translation>足够</translation>
+        </message>
+        <message>
+            <source>not enough</source>
+            <translation>不够</translation>
+        </message>
+        <message>
+            <source>Find the smallest FP32 set</source>
+            <translation>寻找最小 FP32 集合</translation>
+        </message>
+        <message>
+            <source>Starts with every operation in FP16 and looks for the fewest that must stay in FP32 for the gradients of one step to be accurate. Training goes on meanwhile, more slowly.</source>
+            <translation>从全部算子使用 FP16 开始，寻找使一步的梯度足够准确所必须保留为 FP32 的最少算子。期间训练继续进行，但会变慢。</translation>
+        </message>
+        <message>
+            <source>Largest gradient error</source>
+            <translation>最大梯度误差</translation>
+        </message>
+        <message>
+            <source>Steps of the confirming training</source>
+            <translation>验证训练的步数</translation>
+        </message>
+        <message>
+            <source>Trials</source>
+            <translation>各次尝试</translation>
+        </message>
+        <message>
+            <source>trial</source>
+            <translation>尝试</translation>
+        </message>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32 算子</translation>
+        </message>
+        <message>
+            <source>gradient error</source>
+            <translation>梯度误差</translation>
+        </message>
+        <message>
+            <source>outcome</source>
+            <translation>结果</translation>
+        </message>
+        <message>
+            <source>which</source>
+            <translation>哪些</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Keep for the run</source>
+            <translation>为该运行保留</translation>
+        </message>
+        <message>
+            <source>Writes the set into precision.force of the run's settings, with AMP FP16: the next start uses it</source>
+            <translation>将该集合与 AMP FP16 一并写入该运行设置的 precision.force：下次启动时生效</translation>
+        </message>
+        <message>
+            <source>Open in Training</source>
+            <translation>在“训练”页打开</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Stopping: the trial in progress ends first.</source>
+            <translation>正在停止：先完成当前尝试。</translation>
+        </message>
+        <message>
+            <source>Search again</source>
+            <translation>重新搜索</translation>
+        </message>
+        <message>
+            <source>Taking a copy of the step…</source>
+            <translation>正在复制该步…</translation>
+        </message>
+        <message>
+            <source>Confirming by a short training: step %1 of %2</source>
+            <translation>正在用短训练验证：第 %1 步，共 %2 步</translation>
+        </message>
+        <message>
+            <source>Trial %1: %2 operations in FP32, gradient error %3, %4</source>
+            <translation>第 %1 次尝试：%2 个算子为 FP32，梯度误差 %3，%4</translation>
+        </message>
+        <message>
+            <source>Computing step %1 in FP32</source>
+            <translation>正在以 FP32 计算第 %1 步</translation>
+        </message>
+        <message>
+            <source>None of the %1 operations needs FP32.</source>
+            <translation>%1 个算子中没有一个需要 FP32。</translation>
+        </message>
+        <message>
+            <source>Keep %1 of %2 operations in FP32: %3</source>
+            <translation>%2 个算子中有 %1 个须保留为 FP32：%3</translation>
+        </message>
+        <message>
+            <source>Step %1: the gradient error is %2, within %3, found in %4 trials.</source>
+            <translation>第 %1 步：梯度误差为 %2，不超过 %3，共尝试 %4 次。</translation>
+        </message>
+        <message>
+            <source>Without any one of them it is above.</source>
+            <translation>缺少其中任何一个都会超出。</translation>
+        </message>
+        <message>
+            <source>Trained for %1 steps: loss %2, in FP32 %3; %4 skipped.</source>
+            <translation>训练 %1 步：损失 %2，FP32 下为 %3；跳过 %4 步。</translation>
+        </message>
+        <message>
+            <source>no</source>
+            <translation>不验证</translation>
+        </message>
+        <message>
+            <source>%1 steps</source>
+            <translation>%1 步</translation>
+        </message>
+        <message>
+            <source>Trains so many steps with the set and so many in FP32, from the start</source>
+            <translation>从头用该集合训练这么多步，再用 FP32 训练同样多步</translation>
+        </message>
+        <message>
+            <source>Confirm by training</source>
+            <translation>用训练验证</translation>
+        </message>
+</context>
+<context>
+    <name>ui::TotalsStrip</name>
+        <message>
+            <source>other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>one step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>time by type</source>
+            <translation>按类型的时间</translation>
+        </message>
+        <message>
+            <source>casts inserted</source>
+            <translation>插入的转换</translation>
+        </message>
+        <message>
+            <source>kept in FP32</source>
+            <translation>保留为 FP32</translation>
+        </message>
+        <message>
+            <source>arithmetic</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>%1 · %2 ops</source>
+            <translation>%1 · %2 个算子</translation>
+        </message>
+        <message>
+            <source>%1 untraced</source>
+            <translation>不追踪时 %1</translation>
+        </message>
+        <message>
+            <source>%1 · %2</source>
+            <translation>%1 · %2</translation>
+        </message>
+        <message>
+            <source>%1 µs · %2 from the cache</source>
+            <translation>%1 µs · %2 次来自缓存</translation>
+        </message>
+        <message>
+            <source>%1 ops</source>
+            <translation>%1 个算子</translation>
+        </message>
+        <message>
+            <source>%1 µs, by the FP32 list</source>
+            <translation>%1 µs，依据 FP32 列表</translation>
+        </message>
+        <message>
+            <source>%1 GFLOP/s</source>
+            <translation>%1 GFLOP/s</translation>
+        </message>
+        <message>
+            <source>measured here: %1</source>
+            <translation>本机实测：%1</translation>
+        </message>
+        <message>
+            <source>%1 alone: %2</source>
+            <translation>仅 %1：%2</translation>
+        </message>
+        <message>
+            <source>untraced, %1× as fast</source>
+            <translation>不追踪，速度为 %1 倍</translation>
+        </message>
+        <message>
+            <source>peak %1</source>
+            <translation>峰值 %1</translation>
         </message>
 </context>
 </TS>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -32,21 +33,33 @@ double milliseconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double, std::milli>(time).count();
 }
 
-/// The same step three times: to warm up, on the clock, and under the trace.
+/// Milliseconds of the step: the best of three where it is short, since whatever else the machine
+/// does only takes time.
+double untraced_ms(CapsuleStep& step) {
+    using Clock = std::chrono::steady_clock;
+    constexpr double long_ms = 300;
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 3 && (i == 0 || best < long_ms); ++i) {
+        step.rewind();
+        const auto start = Clock::now();
+        step.run();
+        best = std::min(best, milliseconds(Clock::now() - start));
+    }
+    return best;
+}
+
+/// The same step several times: to warm up, on the clock, and under the trace.
 Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     using Clock = std::chrono::steady_clock;
     CapsuleStep step(capsule, config);
     step.run();
-    step.rewind();
-    auto start = Clock::now();
-    step.run();
     Xray out;
-    out.untraced_ms = milliseconds(Clock::now() - start);
+    out.untraced_ms = untraced_ms(step);
     out.peak_bytes = step.trainer().books()->peak();
     step.rewind();
     const auto trace = std::make_shared<OpTrace>(step.trainer().device(), step.trainer().books());
     step.trainer().attach(trace);
-    start = Clock::now();
+    const auto start = Clock::now();
     out.loss = step.run().row.loss;
     out.step_ms = milliseconds(Clock::now() - start);
     out.ops = trace->take();

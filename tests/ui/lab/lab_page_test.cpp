@@ -1,12 +1,16 @@
 #include "lab/lab_page.h"
 
+#include <QAbstractButton>
 #include <QLineEdit>
 #include <QPushButton>
 
 #include "lab/number_model.h"
+#include "lab/numbers_present.h"
+#include "lab/numbers_tools.h"
 #include "lab/numbers_view.h"
 #include "pages/page_stack.h"
 #include "panels/settings_panel.h"
+#include "widgets/segments.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -67,6 +71,12 @@ TEST_F(LabPageTest, DoesNotWidenAWindowOfOtherPages) {
     EXPECT_EQ(pages()->minimumSizeHint(), pages()->currentWidget()->minimumSizeHint());
     EXPECT_LE(window->minimumSizeHint().width(), 1280);
     EXPECT_LE(window->minimumSizeHint().height(), 800);
+    window->resize(1280, 800);
+    for (const auto& name : {u"training"_s, u"lab"_s, u"xray"_s, u"lab"_s, u"training"_s}) {
+        pages()->showPage(name);
+        QTest::qWait(20);
+        EXPECT_EQ(window->size(), QSize(1280, 800)) << name.toStdString();
+    }
 }
 
 TEST_F(LabPageTest, MakesAViewWhenItIsFirstShownAndRemembersIt) {
@@ -76,7 +86,7 @@ TEST_F(LabPageTest, MakesAViewWhenItIsFirstShownAndRemembersIt) {
     {
         LabPage page(context, nullptr, entries);
         EXPECT_EQ(viewsMade, 0);
-        auto* other = page.findChildren<QToolButton*>().at(1);
+        auto* other = page.findChild<Segments*>()->buttons()->button(1);
         EXPECT_EQ(other->text(), u"Other"_s);
         other->click();
         EXPECT_EQ(viewsMade, 1);
@@ -103,6 +113,36 @@ TEST_F(LabPageTest, StepsToANeighbourByItsKeys) {
     numbers->field()->selectAll();
     QTest::keyClicks(numbers->field(), u"0x7c01"_s);
     EXPECT_EQ(numbers->field()->text(), u"0x7c01"_s);
+}
+
+TEST_F(LabPageTest, CopiesNumberAndSumAsALessonBlock) {
+    showLab();
+    const auto* tools = window->findChild<NumbersTools*>();
+    ASSERT_NE(tools, nullptr);
+    EXPECT_EQ(tools->lessonBlock(),
+              u"```instrument\nbits number: 0.1 in fp16\n"
+              "sum total: 0.001 x 10000 in fp16 accumulate fp16\n```\n"_s);
+}
+
+TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
+    showLab();
+    QTest::keyClick(window.get(), Qt::Key_F5);
+    QTest::qWait(300);  // a button pressed by its key stays down for 100 ms
+    auto* shown = window->findChild<NumbersPresent*>();
+    ASSERT_NE(shown, nullptr);
+    EXPECT_TRUE(shown->isFullScreen());
+    EXPECT_GE(shown->font().pointSizeF(), QApplication::font().pointSizeF());
+    EXPECT_EQ(shown->findChild<NumbersView*>()->field()->text(), u"0.1"_s);
+    shown->activateWindow();
+    for (const int part : {1, 2, 2}) {
+        QTest::keyClick(shown, Qt::Key_PageDown);
+        EXPECT_EQ(shown->currentIndex(), part);
+    }
+    QTest::keyClick(shown, Qt::Key_PageUp);
+    EXPECT_EQ(shown->currentIndex(), 1);
+    QTest::keyClick(shown, Qt::Key_Escape);
+    QTest::qWait(20);
+    EXPECT_EQ(window->findChild<NumbersPresent*>(), nullptr);
 }
 
 }  // namespace

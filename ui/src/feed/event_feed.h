@@ -56,6 +56,12 @@ public:
     /// Runs work() on the compute thread, between the steps of the experiment, which waits for it,
     /// and then done() here, unless `context` is gone by then. work() must not throw.
     void compute(QObject* context, std::function<void()> work, std::function<void()> done);
+    /// Whether this is a run of the experiment that is still to compute a step.
+    bool hasNextStep(const RunTrack* track) const;
+    /// A copy of the step to come of such a run, handed to done() here, unless `context` is gone by
+    /// then: after the step in flight, at once where the run is paused. The run is not affected.
+    void captureNextStep(const RunTrack* track, QObject* context,
+                         std::function<void(engine::NextStepCapture)> done);
     /// Jobs of compute() that have not ended.
     int computing() const { return static_cast<int>(jobs_.size()); }
     /// Lays stored runs over one another; with an experiment running, over that. An empty list goes

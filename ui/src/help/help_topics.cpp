@@ -90,6 +90,8 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("In the Lab, under Numbers: ← →, Space"), tr("Move among the bits, flip one")},
             {tr("In the Lab, under Numbers: Ctrl+↑, Ctrl+↓"),
              tr("Next larger or smaller value of the selected format")},
+            {tr("In the Lab, under Numbers: F5"),
+             tr("Present: full screen, larger; PageDown and PageUp turn the parts, Esc ends")},
             {tr("Under Runs: / or Ctrl+F"), tr("Go to the filter; ↓ goes on to the table")},
             {tr("Under Runs: Enter, S, F2, Delete"), tr("Open, star, rename or delete the runs")},
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},

@@ -34,7 +34,7 @@ CalculatorCard::CalculatorCard(const Context& context, NumberModel* number, Calc
     auto* row = new QHBoxLayout;
     table_ = new CalculatorTable(context_.theme, number, model_, this);
     plot_ = new SumPlot(context_.theme, number, model_, this);
-    row->addWidget(table_, 4);
+    row->addWidget(table_, 5);
     row->addWidget(plot_, 3);
     column->addLayout(row, 1);
     connect(model_, &CalculatorModel::changed, this, &CalculatorCard::refresh);
@@ -44,7 +44,7 @@ CalculatorCard::CalculatorCard(const Context& context, NumberModel* number, Calc
 QLineEdit* CalculatorCard::addField(QHBoxLayout* row, QLabel*& label, int letters) {
     label = makeLabel({}, "dim", this);
     auto* field = new QLineEdit(this);
-    field->setFixedWidth(letters * field->fontMetrics().averageCharWidth() + 20);
+    field->setFixedWidth(letters * field->fontMetrics().horizontalAdvance(u'0') + 20);
     label->setBuddy(field);
     row->addWidget(label);
     row->addWidget(field);

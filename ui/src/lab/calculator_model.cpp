@@ -16,10 +16,7 @@ constexpr int curvePoints = 400;
 
 }  // namespace
 
-CalculatorModel::CalculatorModel(QObject* parent)
-    : QObject(parent), first_(sum_[0]), second_(sum_[1]) {
-    compute();
-}
+CalculatorModel::CalculatorModel(QObject* parent) : QObject(parent) { compute(); }
 
 void CalculatorModel::setOperation(Operation operation) {
     if (operation == operation_) return;

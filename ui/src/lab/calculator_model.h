@@ -19,11 +19,11 @@ public:
 
     struct Row {
         const engine::NumberFormat* format = nullptr;
-        double first = 0;          ///< a or the term, as stored
-        double second = 0;         ///< b as stored
-        double result = 0;         ///< of a + b or a × b
-        engine::SumResult own;     ///< in an accumulator of the format itself, if it has one
-        engine::SumResult chosen;  ///< in accumulator()
+        double first = 0;            ///< a or the term, as stored
+        double second = 0;           ///< b as stored
+        double result = 0;           ///< of a + b or a × b
+        engine::SumResult own{};     ///< in an accumulator of the format itself, if it has one
+        engine::SumResult chosen{};  ///< in accumulator()
     };
 
     explicit CalculatorModel(QObject* parent = nullptr);
@@ -59,9 +59,9 @@ private:
     void computePair(const engine::Number& a, const engine::Number& b);
 
     Operation operation_ = Operation::sum;
-    QString first_, second_;
     QString pair_[2] = {QStringLiteral("65504"), QStringLiteral("16")};
     QString sum_[2] = {QStringLiteral("0.001"), QStringLiteral("10000")};
+    QString first_ = sum_[0], second_ = sum_[1];
     const engine::NumberFormat* accumulator_ = &engine::fp32_format;
     QString problem_;
     std::vector<Row> rows_;

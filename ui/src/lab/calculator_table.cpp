@@ -68,7 +68,7 @@ QStringList CalculatorTable::titles() const {
 
 QStringList CalculatorTable::texts(const Row& row) const {
     const auto near = [](double value) { return nearText(value, digits); };
-    QStringList out{formatTitle(*row.format), near(row.first)};
+    QStringList out{formatTitle(*row.format), nearText(row.first, 5)};
     if (model_->operation() != Operation::sum) {
         const double error = row.result - model_->exact();
         return out << near(row.second) << near(row.result)
@@ -105,7 +105,7 @@ QColor CalculatorTable::colorOf(const Row& row, int column) const {
 void CalculatorTable::paintEvent(QPaintEvent*) {
     const Tokens& t = theme_->tokens();
     QPainter painter(this);
-    const QList<int> shares{16, 18, 26, 18, 22};
+    const QList<int> shares{18, 18, 25, 18, 21};
     const int inside = size::inside, wide = width() - 2 * inside, high = rowHeight();
     QFont small = font(), strong = font();
     small.setPointSizeF(small.pointSizeF() * 0.85);

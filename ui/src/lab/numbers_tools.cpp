@@ -6,7 +6,9 @@
 #include <QPushButton>
 #include <QTimer>
 
+#include "lab/calculator_model.h"
 #include "lab/number_model.h"
+#include "lab/numbers_present.h"
 #include "lab/numbers_view.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
@@ -22,11 +24,15 @@ constexpr int saidFor = 1500;  // milliseconds
 }  // namespace
 
 LabView makeNumbersView(const Context& context, QWidget* parent) {
-    auto* model = new NumberModel(parent);
-    return {new NumbersView(context, model, parent), new NumbersTools(model, parent)};
+    auto* number = new NumberModel(parent);
+    auto* calculator = new CalculatorModel(parent);
+    return {new NumbersView(context, number, calculator, parent),
+            new NumbersTools(context, number, calculator, parent)};
 }
 
-NumbersTools::NumbersTools(NumberModel* model, QWidget* parent) : QWidget(parent) {
+NumbersTools::NumbersTools(const Context& context, NumberModel* number, CalculatorModel* calculator,
+                           QWidget* parent)
+    : QWidget(parent), context_(context), number_(number), calculator_(calculator) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
@@ -40,12 +46,26 @@ NumbersTools::NumbersTools(NumberModel* model, QWidget* parent) : QWidget(parent
     auto* copy = new QPushButton(tr("Copy as lesson block"), this);
     copy->setToolTip(tr("Puts the number and the sum into a block for a lesson file"));
     row->addWidget(copy);
-    connect(copy, &QPushButton::clicked, this, [model, copy] {
-        QGuiApplication::clipboard()->setText(u"```instrument\n"_s + model->lessonLine() +
-                                              u"```\n"_s);
+    auto* present = new QPushButton(tr("Present"), this);
+    present->setToolTip(tr("Full screen, in larger type; PageDown and PageUp turn the parts (F5)"));
+    present->setShortcut(Qt::Key_F5);
+    row->addWidget(present);
+    connect(present, &QPushButton::clicked, this, &NumbersTools::present);
+    connect(copy, &QPushButton::clicked, this, [this, copy] {
+        QGuiApplication::clipboard()->setText(lessonBlock());
         copy->setText(tr("Copied"));
         QTimer::singleShot(saidFor, copy, [copy] { copy->setText(tr("Copy as lesson block")); });
     });
+}
+
+QString NumbersTools::lessonBlock() const {
+    return u"```instrument\n"_s + number_->lessonLine() +
+           calculator_->lessonLine(number_->format()) + u"```\n"_s;
+}
+
+void NumbersTools::present() {
+    auto* shown = new NumbersPresent(context_, number_, calculator_, window());
+    shown->showFullScreen();
 }
 
 }  // namespace ui

@@ -7,6 +7,8 @@
 #include <QVBoxLayout>
 
 #include "lab/bit_table.h"
+#include "lab/calculator_card.h"
+#include "lab/guess_card.h"
 #include "lab/number_line.h"
 #include "lab/number_model.h"
 #include "lab/number_words.h"
@@ -17,7 +19,8 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-NumbersView::NumbersView(const Context& context, NumberModel* model, QWidget* parent)
+NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
+                         QWidget* parent)
     : QWidget(parent), context_(context), model_(model) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -36,6 +39,13 @@ NumbersView::NumbersView(const Context& context, NumberModel* model, QWidget* pa
     lineColumn->setContentsMargins(1, size::grid, 1, size::grid);
     lineColumn->addWidget(new NumberLine(context_.theme, model_, line));
     column->addWidget(line, 3);
+    if (calculator != nullptr) {
+        auto* row = new QHBoxLayout;
+        row->setSpacing(size::gap);
+        row->addWidget(new CalculatorCard(context_, model_, calculator, this), 12);
+        row->addWidget(new GuessCards(context_.theme, model_, this), 7);
+        column->addLayout(row, 5);
+    }
     connect(model_, &NumberModel::changed, this, &NumbersView::refresh);
     connect(context_.theme, &Theme::changed, this, &NumbersView::refresh);
     refresh();
@@ -59,7 +69,10 @@ QLayout* NumbersView::makeField() {
     row->setContentsMargins(size::inside, 0, size::inside, 0);
     row->setSpacing(size::gap);
     field_ = new QLineEdit(this);
-    field_->setFont(Theme::figures());
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.2);
+    large.setWeight(QFont::DemiBold);
+    field_->setFont(large);
     field_->setMaximumWidth(12 * field_->fontMetrics().height());
     field_->setAccessibleName(tr("Number"));
     field_->setToolTip(

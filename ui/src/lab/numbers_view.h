@@ -10,6 +10,7 @@ class QPushButton;
 
 namespace ui {
 
+class CalculatorModel;
 class NumberModel;
 
 /// The number playground: type a number, flip its bits, drag it, step to its neighbours, and see
@@ -17,7 +18,9 @@ class NumberModel;
 class NumbersView final : public QWidget {
     Q_OBJECT
 public:
-    NumbersView(const Context& context, NumberModel* model, QWidget* parent = nullptr);
+    /// Without a calculator there are the bits and the number line alone.
+    NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
+                QWidget* parent = nullptr);
 
     QLineEdit* field() const { return field_; }
 

@@ -63,7 +63,7 @@ void SumPlot::paintEvent(QPaintEvent*) {
     for (const Row& row : model_->rows()) {
         if (row.format == &number_->format())
             selected = &row;
-        else
+        else if (row.format != &engine::tf32_format)  // its accumulator is FP32's
             paintCurve(painter, row);
     }
     if (selected != nullptr) {
@@ -106,7 +106,7 @@ void SumPlot::paintCurve(QPainter& painter, const Row& row) const {
     }
     const bool selected = row.format == &number_->format();
     const Tokens& t = theme_->tokens();
-    const bool grey = row.format->width() == 8 || row.format == &engine::tf32_format;
+    const bool grey = row.format->width() == 8;
     painter.setBrush(Qt::NoBrush);
     painter.setPen(
         QPen(grey && !selected ? t.dim : formatColor(*theme_, *row.format), selected ? 2.2 : 1.4));
@@ -141,11 +141,11 @@ void SumPlot::paintStall(QPainter& painter, const Row& row) const {
 void SumPlot::paintLabels(QPainter& painter) const {
     std::vector<Label> labels;
     for (const Row& row : model_->rows()) {
-        if (row.format == &engine::tf32_format) continue;  // its accumulator is FP32's
+        if (row.format == &engine::tf32_format) continue;
         labels.push_back({place(model_->terms(), row.own.sum).y(),
                           formatColor(*theme_, *row.format),
                           formatTitle(*row.format).replace(u"FP8 "_s, QString()) + u' ' +
-                              nearText(row.own.sum, 4)});
+                              nearText(row.own.sum, row.format == &engine::fp32_format ? 6 : 4)});
     }
     std::ranges::stable_sort(labels, std::greater{}, &Label::y);
     const double high = painter.fontMetrics().height();

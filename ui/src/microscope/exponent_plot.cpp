@@ -37,13 +37,20 @@ QString exponentText(int exponent) { return u"2"_s + superscript(exponent); }
 }  // namespace
 
 ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : QWidget(parent),
+      theme_(theme),
+      model_(model),
+      shadow_(new QPushButton(tr("Run the shadow pass"), this)) {
     setFocusPolicy(Qt::StrongFocus);
     setFont(Theme::caption());
     setAccessibleName(tr("Exponents of the selected layer"));
     connect(model_, &MicroscopeModel::contentChanged, this, &ExponentPlot::describe);
     connect(model_, &MicroscopeModel::layerChanged, this, &ExponentPlot::describe);
     connect(model_, &MicroscopeModel::scaleDragged, this, qOverload<>(&QWidget::update));
+    connect(model_, &MicroscopeModel::stateChanged, this, &ExponentPlot::placeButton);
+    connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
+    shadow_->setFont(Theme::caption());
+    placeButton();
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -125,6 +132,7 @@ void ExponentPlot::describe() {
                      high ? exponentText(*high) : unmeasured(), count(layer->values.zero),
                      count(layer->values.non_finite())));
     }
+    placeButton();
     update();
 }
 
@@ -160,7 +168,6 @@ void ExponentPlot::paintBars(QPainter& painter) const {
     const auto& values = model_->selectedLayer()->values;
     const ExponentAxis at = axis();
     const FormatLimits limits = limitsOf(model_->format());
-    const bool hatched = model_->selectedLayer()->flushed && !model_->shadowShown();
     for (std::size_t i = 0; i < values.bins.size(); ++i) {
         if (values.bins[i] == 0) continue;
         const double e = ExponentHistogram::first_exponent + static_cast<double>(i);
@@ -172,15 +179,31 @@ void ExponentPlot::paintBars(QPainter& painter) const {
         const double top = y(static_cast<double>(values.non_finite()));
         painter.fillRect(QRectF(plot().right() - 6, top, 6, plot().bottom() - top), t.bad);
     }
-    if (!hatched) return;
-    // Values that were rounded to zero before they could be counted.
-    const QRectF lost(plot().left(), plot().top(), at.x(limits.zero) - plot().left(),
-                      plot().height());
+    const QRectF lost = lostZone();
+    if (lost.isEmpty()) return;
     painter.fillRect(lost, QBrush(blend(t.panel, t.dim, 0.45), Qt::BDiagPattern));
     painter.setPen(t.dim);
     painter.drawText(lost.adjusted(8, 8, -8, 0), Qt::AlignLeft | Qt::TextWordWrap,
                      tr("rounded to zero, size unknown"));
 }
+
+QRectF ExponentPlot::lostZone() const {
+    const auto* layer = model_->selectedLayer();
+    if (layer == nullptr || !layer->flushed || model_->shadowShown()) return {};
+    const double right = axis().x(limitsOf(engine::fp16_format).zero);
+    return {plot().left(), plot().top(), right - plot().left(), plot().height()};
+}
+
+void ExponentPlot::placeButton() {
+    const QRectF lost = lostZone();
+    shadow_->setVisible(!lost.isEmpty());
+    shadow_->setEnabled(!model_->busy());
+    shadow_->adjustSize();
+    shadow_->move(static_cast<int>(lost.left()) + 8,
+                  static_cast<int>(lost.top()) + 2 * fontMetrics().height() + 12);
+}
+
+void ExponentPlot::resizeEvent(QResizeEvent*) { placeButton(); }
 
 /// The values before they were scaled.
 void ExponentPlot::paintHollow(QPainter& painter) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QPushButton>
 #include <QWidget>
 
 #include "microscope/exponent_axis.h"
@@ -32,9 +33,13 @@ protected:
     void mouseReleaseEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QRectF plot() const;
+    /// Where values may have been rounded to zero unseen; empty where none were.
+    QRectF lostZone() const;
+    void placeButton();
     ExponentAxis axis() const;
     int rulersTop() const;
     QRectF ruler(std::size_t index) const;
@@ -56,6 +61,7 @@ private:
 
     const Theme* theme_;
     MicroscopeModel* model_;
+    QPushButton* shadow_;  ///< in lostZone()
     bool linear_ = false;
     bool dragging_ = false;
 };

@@ -18,7 +18,7 @@ using engine::HistogramRecordReader;
 using engine::ValueType;
 
 MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
-    : QObject(parent), context_(context) {
+    : QObject(parent), context_(context), jobs_(new StepJobs(context.feed, this)) {
     connect(context_.feed, &EventFeed::tracksChanged, this, &MicroscopeModel::refreshTrack);
     connect(context_.feed, &EventFeed::figuresDue, this, &MicroscopeModel::refreshFile);
     connect(context_.link, &PlotLink::selectedChanged, this, &MicroscopeModel::refreshTrack);
@@ -27,6 +27,9 @@ MicroscopeModel::MicroscopeModel(const Context& context, QObject* parent)
         driftSamples_ = 0;
         emit layerChanged();
     });
+    connect(jobs_, &StepJobs::stateChanged, this, &MicroscopeModel::stateChanged);
+    connect(context_.feed, &EventFeed::stateChanged, this, &MicroscopeModel::stateChanged);
+    connect(context_.link, &PlotLink::selectedChanged, this, &MicroscopeModel::stateChanged);
     refreshTrack();
 }
 
@@ -36,7 +39,7 @@ void MicroscopeModel::clear() {
     reader_.reset();
     shown_.reset();
     sample_.reset();
-    shadows_.clear();
+    computed_.clear();
     layers_.clear();
     total_ = {};
     problem_.clear();
@@ -86,18 +89,29 @@ void MicroscopeModel::refreshFile() {
     emit driftGrew();
 }
 
-void MicroscopeModel::refreshSample() {
+/// Shows what was computed here of the selected step, or while none is selected of the step on
+/// show: the shadow if it is wanted, else the step itself where the run has no sample of it.
+bool MicroscopeModel::showComputed() {
     const std::int64_t selected = context_.link->selected();
-    if (shadowWanted_) {
-        const auto own = shadows_.find(selected > 0 || !sample_ ? selected : sample_->step);
-        if (own != shadows_.end()) {
-            if (sample_ && *sample_ == own->second) return;
-            shown_.reset();
-            show(own->second);
-            emit contentChanged();
-            return;
-        }
+    const auto own = computed_.find(selected > 0 || !sample_ ? selected : sample_->step);
+    if (own == computed_.end()) return false;
+    if (!shadowWanted_ && reader_) {
+        const auto kept = reader_->nearest(own->first);
+        if (kept && reader_->samples()[*kept].step == own->first) return false;
+        // A run that goes on is followed again.
+        if (kept && selected == 0 && reader_->samples().back().step > own->first) return false;
     }
+    const auto& wanted = shadowWanted_ ? own->second.shadow : own->second.measured;
+    if (sample_ && *sample_ == wanted) return true;
+    shown_.reset();
+    show(wanted);
+    emit contentChanged();
+    return true;
+}
+
+void MicroscopeModel::refreshSample() {
+    if (showComputed()) return;
+    const std::int64_t selected = context_.link->selected();
     if (!reader_ || reader_->samples().empty()) return;
     const std::int64_t step = selected > 0 ? selected : reader_->samples().back().step;
     auto wanted = reader_->nearest(step);
@@ -140,8 +154,8 @@ QString MicroscopeModel::emptiness() const {
         return tr("The first histograms come with step %1.")
             .arg(track_->config().instruments.histograms_every);
     return tr(
-        "This run keeps no histograms. Set \"histograms every\" under Instruments and start "
-        "it again.");
+        "This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "
+        "\"histograms every\" under Instruments and start it again.");
 }
 
 void MicroscopeModel::setKind(HistogramKind kind) {
@@ -159,46 +173,36 @@ void MicroscopeModel::setKind(HistogramKind kind) {
 
 bool MicroscopeModel::hasShadow() const {
     if (!sample_) return false;
-    if (shadows_.contains(sample_->step)) return true;
+    if (computed_.contains(sample_->step)) return true;
     if (!reader_) return false;
     const auto found = reader_->nearest(sample_->step, /*shadow=*/true);
     return found && reader_->samples()[*found].step == sample_->step;
 }
 
+bool MicroscopeModel::shadowsNext() const {
+    return context_.link->selected() == 0 && track_ && context_.feed->hasNextStep(track_.get());
+}
+
 void MicroscopeModel::computeShadow() {
-    if (busy_ || folder_.empty() || track_->rows() == 0) return;
+    if (busy() || !track_) return;
+    const bool next = shadowsNext();
+    if (!next && (folder_.empty() || track_->rows() == 0)) return;
     const std::int64_t selected = context_.link->selected();
-    const std::int64_t step = selected > 0 ? selected : sample_ ? sample_->step : track_->rows();
-    busy_ = true;
-    shadowProblem_.clear();
-    emit stateChanged();
-    struct Outcome {
-        std::optional<engine::HistogramSample> sample;
-        QString problem;
-    };
-    auto outcome = std::make_shared<Outcome>();
-    context_.feed->compute(
-        this,
-        [outcome, folder = folder_, step] {
-            try {
-                outcome->sample = engine::shadow_histograms(folder, step);
-            } catch (const engine::Error& error) {
-                outcome->problem = joined({engineText(error.message()), engineText(error.hint())});
-            } catch (const std::exception& error) {
-                outcome->problem = QString::fromUtf8(error.what());
-            }
+    StepSource source{track_, 0, track_->config()};
+    if (!next) source.step = selected > 0 ? selected : sample_ ? sample_->step : track_->rows();
+    jobs_->run<Computed>(
+        source, std::nullopt,
+        [](const engine::CapturedStep& step) {
+            return Computed{engine::shadow_histograms(step), engine::step_histograms(step)};
         },
-        [this, outcome, folder = folder_] {
-            busy_ = false;
-            shadowProblem_ = outcome->problem;
-            if (outcome->sample && folder == folder_) {
-                const std::int64_t computed = outcome->sample->step;
-                shadows_[computed] = std::move(*outcome->sample);
-                shadowWanted_ = true;
-                context_.link->select(computed, track_);
-                refreshSample();
-            }
-            emit stateChanged();
+        [this, next, track = track_](Computed found, const engine::CapturedStep& step) {
+            if (track != track_) return;  // another run was selected meanwhile
+            computed_[step.step()] = found;
+            shadowWanted_ = true;
+            if (!next) context_.link->select(step.step(), track_);
+            shown_.reset();
+            show(std::move(found.shadow));
+            emit contentChanged();
         });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/histogram_record.h"
+#include "feed/step_jobs.h"
 #include "view/context.h"
 
 namespace ui {
@@ -41,12 +42,14 @@ public:
     bool shadowShown() const { return sample_ && sample_->shadow; }
     void setShadowWanted(bool wanted);
     bool hasShadow() const;
-    /// Computes the selected step, or that of the sample on show, again in FP32, and shows it. The
-    /// experiment waits meanwhile.
+    /// The run is live and no step is selected, so the shadow pass is that of the step to come.
+    bool shadowsNext() const;
+    /// Computes the selected step, the one to come of a live run, or that of the sample on show
+    /// again, in FP32 and as the run does, and shows it. The experiment waits meanwhile.
     void computeShadow();
-    bool busy() const { return busy_; }
+    bool busy() const { return jobs_->busy(); }
     /// Why the last shadow pass failed; empty if it did not.
-    const QString& problem() const { return shadowProblem_; }
+    const QString& problem() const { return jobs_->problem(); }
 
     /// The sample on show; nothing without samples.
     const std::optional<engine::HistogramSample>& sample() const { return sample_; }
@@ -91,6 +94,7 @@ private:
     void refreshSample();
     void open();
     bool readSample();
+    bool showComputed();
     void show(engine::HistogramSample sample);
     void growDrift();
     void clear();
@@ -102,10 +106,13 @@ private:
     QString problem_;
     engine::HistogramKind kind_ = engine::HistogramKind::gradients;
     bool shadowWanted_ = false;
-    std::map<std::int64_t, engine::HistogramSample> shadows_;  ///< computed here, by step
-    bool busy_ = false;
-    QString shadowProblem_;
-    std::optional<std::size_t> shown_;  ///< index of the sample in the file
+    /// Of one step, computed here.
+    struct Computed {
+        engine::HistogramSample shadow, measured;
+    };
+    StepJobs* jobs_;
+    std::map<std::int64_t, Computed> computed_;  ///< by step
+    std::optional<std::size_t> shown_;           ///< index of the sample in the file
     std::optional<engine::HistogramSample> sample_;
     std::vector<const engine::LayerHistogram*> layers_;  ///< in sample_
     engine::ExponentHistogram total_;

@@ -4,15 +4,19 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
+#include "commands/commands.h"
+#include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "microscope/drift_map.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
+#include "microscope/microscope_csv.h"
 #include "microscope/scale_table.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
+#include "widgets/page_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -104,16 +108,20 @@ QLayout* MicroscopePage::makeBar() {
     obtained_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     row->addWidget(obtained_, 1);
     shadow_ = new QPushButton(tr("Shadow pass now"), this);
-    shadow_->setToolTip(
-        tr("Computes this step again in FP32, with the same weights, batch and masks, to show what "
-           "FP16 rounded to zero (P). Training waits for it."));
+    export_ = new QPushButton(tr("Export…"), this);
+    export_->setToolTip(tr("The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(shadow_);
-    auto* key = new QAction(this);
-    key->setShortcut(QKeySequence(Qt::Key_P));
-    key->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(key);
-    connect(key, &QAction::triggered, shadow_, &QPushButton::click);
+    row->addWidget(export_);
+    for (const auto& [keys, button] : {std::pair{QKeySequence(Qt::Key_P), shadow_},
+                                       std::pair{QKeySequence(Qt::CTRL | Qt::Key_E), export_}}) {
+        auto* key = new QAction(this);
+        key->setShortcut(keys);
+        key->setShortcutContext(Qt::WindowShortcut);
+        addAction(key);
+        connect(key, &QAction::triggered, button, &QPushButton::click);
+    }
     connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
+    connect(export_, &QPushButton::clicked, this, &MicroscopePage::exportFigures);
     return row;
 }
 
@@ -154,8 +162,12 @@ QWidget* MicroscopePage::makeNote(QWidget* parent) {
     noteLink_ = makeLink({}, note);
     row->addWidget(noteText_, 1);
     row->addWidget(noteLink_);
-    connect(noteLink_, &QToolButton::clicked, this,
-            [this] { model_->setShadowWanted(!model_->shadowShown()); });
+    connect(noteLink_, &QToolButton::clicked, this, [this] {
+        if (model_->shadowShown() || model_->hasShadow())
+            model_->setShadowWanted(!model_->shadowShown());
+        else
+            model_->computeShadow();
+    });
     return note;
 }
 
@@ -169,6 +181,10 @@ QString MicroscopePage::howObtained() const {
     if (model_->busy()) return tr("Computing the step in FP32…");
     if (!model_->problem().isEmpty()) return model_->problem();
     const auto& sample = model_->sample();
+    const bool paused = model_->track() && model_->track()->state() == engine::RunState::paused;
+    if (paused && model_->shadowsNext() && !model_->shadowShown())
+        return tr("Paused before step %1: shadow pass available")
+            .arg(count(model_->track()->rows() + 1));
     if (!sample) return {};
     const std::int64_t every = model_->track()->config().instruments.histograms_every;
     const QString step = sample->shadow ? tr("step %1 in FP32").arg(count(sample->step))
@@ -191,13 +207,41 @@ void MicroscopePage::refreshNote() {
     } else {
         noteText_->setText(tr("This step was also computed in FP32."));
     }
-    noteLink_->setText(shadow ? tr("Show as measured") : tr("Show the shadow pass"));
-    noteLink_->setVisible(shadow || model_->hasShadow());
+    noteLink_->setText(shadow                ? tr("Show as measured")
+                       : model_->hasShadow() ? tr("Show the shadow pass")
+                                             : tr("Run the shadow pass"));
+    noteLink_->setEnabled(!model_->busy());
+}
+
+void MicroscopePage::refreshShadow() {
+    const bool next = model_->shadowsNext();
+    shadow_->setEnabled(!model_->busy() && model_->track() &&
+                        (next || model_->track()->rows() > 0));
+    shadow_->setToolTip(
+        next ? tr("Computes the step to come on a copy in FP32, with the same weights, batch and "
+                  "masks, to show what FP16 rounds to zero (P). Training waits for it and then "
+                  "goes on as without.")
+             : tr("Computes this step again in FP32, with the same weights, batch and masks, to "
+                  "show what FP16 rounded to zero (P). Training waits for it."));
+    export_->setEnabled(model_->sample().has_value());
+}
+
+void MicroscopePage::exportFigures() {
+    if (!model_->sample()) return;
+    PageExport page;
+    page.name = u"microscope-%1-step-%2"_s.arg(QString::fromStdString(model_->track()->run()),
+                                               QString::number(model_->sample()->step));
+    page.csv = [this] { return microscopeCsv(*model_->sample(), model_->kind()); };
+    page.plots = split_;
+    page.failed = [this](const QString& sentence) {
+        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    };
+    exportPage(this, page);
 }
 
 void MicroscopePage::refresh() {
     obtained_->setText(howObtained());
-    shadow_->setEnabled(!model_->busy() && model_->track() && model_->track()->rows() > 0);
+    refreshShadow();
     const auto* layer = model_->selectedLayer();
     if (layer != nullptr) {
         histogram_->setTitle(layer->layer.empty() ? tr("(the model)")

@@ -33,6 +33,8 @@ private:
     Card* makeDrift();
     void refresh();
     void refreshNote();
+    void refreshShadow();
+    void exportFigures();
     QString howObtained() const;
 
     Context context_;
@@ -40,6 +42,7 @@ private:
     QButtonGroup* kinds_;
     ElidedLabel* obtained_;
     QPushButton* shadow_;
+    QPushButton* export_;
     Card* layers_;
     Card* histogram_;
     Card* drift_;

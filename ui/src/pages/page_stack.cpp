@@ -62,9 +62,13 @@ void PageStack::open(int index) {
         pages_[at] = entries_[at].make(context_, this);
         addWidget(pages_[at]);
     }
+    // A page and the columns beside it never stand side by side if they do not belong together: a
+    // window too narrow for both would grow.
+    const bool whole = entries_[at].takesWholeWidth;
+    if (whole) emit pageChanged(index == 0, whole);
     setCurrentWidget(pages_[at]);
     updateGeometry();
-    emit pageChanged(index == 0);
+    if (!whole) emit pageChanged(index == 0, whole);
 }
 
 bool PageStack::takesWholeWidth() const {

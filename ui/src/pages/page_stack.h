@@ -29,8 +29,9 @@ public:
     QSize sizeHint() const override;
 
 signals:
-    /// Another page is shown. `first`: that with the plots.
-    void pageChanged(bool first);
+    /// Another page is shown, or about to be if it takes the whole width. `first`: that with the
+    /// plots.
+    void pageChanged(bool first, bool wholeWidth);
 
 private:
     void makeRow();

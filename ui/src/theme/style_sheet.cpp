@@ -11,7 +11,7 @@ namespace {
 
 // @name stands for a token; one source for both themes.
 constexpr auto windowRules = R"(
-QMainWindow, QDialog, QWidget#helpWindow { background: @window; }
+QMainWindow, QDialog, QWidget#helpWindow, QWidget#present { background: @window; }
 QMainWindow::separator { width: @gappx; height: @gappx; background: transparent; }
 QMenuBar { background: @panel; border: none; border-bottom: 1px solid @line; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 8px; border-radius: @fieldRadiuspx; background: transparent; }

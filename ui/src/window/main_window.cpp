@@ -43,9 +43,9 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     buildBars();
     docks_ = std::make_unique<DockLayout>(this, training_->plots(), panels_);
     connect(menu, &MainMenu::resetLayout, docks_.get(), &DockLayout::reset);
-    connect(pages_, &PageStack::pageChanged, docks_.get(), [this](bool first) {
+    connect(pages_, &PageStack::pageChanged, docks_.get(), [this](bool first, bool wholeWidth) {
         using enum DockLayout::Columns;
-        docks_->showColumns(first ? both : pages_->takesWholeWidth() ? none : left);
+        docks_->showColumns(first ? both : wholeWidth ? none : left);
     });
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);

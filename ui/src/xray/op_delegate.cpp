@@ -17,8 +17,8 @@ QColor typeColor(const Theme& theme, const QString& type) {
     return t.dim;
 }
 
-OpDelegate::OpDelegate(const Theme* theme, QObject* parent)
-    : QStyledItemDelegate(parent), theme_(theme) {}
+OpDelegate::OpDelegate(const Theme* theme, const QList<int>& types, int time, QObject* parent)
+    : QStyledItemDelegate(parent), theme_(theme), types_(types), time_(time) {}
 
 void OpDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                        const QModelIndex& index) const {
@@ -26,9 +26,9 @@ void OpDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing);
     painter->setFont(option.font);
-    if (index.column() == OpTree::inputs)
+    if (types_.contains(index.column()))
         paintTypes(*painter, option.rect, index.data(OpTree::typesRole).toStringList());
-    if (index.column() == OpTree::micros) paintTime(*painter, option.rect, index);
+    if (index.column() == time_) paintTime(*painter, option.rect, index);
     painter->restore();
 }
 
@@ -60,7 +60,7 @@ void OpDelegate::paintTime(QPainter& painter, const QRect& area, const QModelInd
     const double share = index.data(OpTree::shareRole).toDouble();
     if (share <= 0) return;
     const QStringList types =
-        index.siblingAtColumn(OpTree::inputs).data(OpTree::typesRole).toStringList();
+        index.siblingAtColumn(types_.value(0)).data(OpTree::typesRole).toStringList();
     const QColor color = typeColor(*theme_, types.value(0));
     const double room = area.width() * 0.55;
     painter.fillRect(QRectF(area.left() + 4, area.center().y() - 4, std::max(1.0, room * share), 8),

@@ -1,16 +1,18 @@
 #pragma once
 
+#include <QList>
 #include <QStyledItemDelegate>
 
 namespace ui {
 
 class Theme;
 
-/// Types as chips and times as bars in the table of operations.
+/// Types as chips and times as bars in tables of operations.
 class OpDelegate final : public QStyledItemDelegate {
     Q_OBJECT
 public:
-    explicit OpDelegate(const Theme* theme, QObject* parent = nullptr);
+    /// `types`: columns with chips, by OpTree::typesRole. `time`: the one with bars; -1: none.
+    OpDelegate(const Theme* theme, const QList<int>& types, int time, QObject* parent = nullptr);
     void paint(QPainter* painter, const QStyleOptionViewItem& option,
                const QModelIndex& index) const override;
 
@@ -19,6 +21,8 @@ private:
     void paintTime(QPainter& painter, const QRect& area, const QModelIndex& index) const;
 
     const Theme* theme_;
+    QList<int> types_;
+    int time_;
 };
 
 /// The colour of a number type: that of the precision it stands for.

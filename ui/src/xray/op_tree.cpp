@@ -69,21 +69,9 @@ void OpTree::show(const engine::Xray* trace) {
 
 void OpTree::setFilter(const QString& words, const QString& ruleName) {
     beginResetModel();
-    words_ = words;
-    rule_ = ruleName;
+    filter_ = {words, ruleName};
     build();
     endResetModel();
-}
-
-bool OpTree::passes(const XrayOp& op) const {
-    if (rule_ == u"casts"_s && op.casts.empty()) return false;
-    if (!rule_.isEmpty() && rule_ != u"casts"_s && plain(op.rule) != rule_) return false;
-    QString all = plain(op.module + " " + op.op + " " + op.rule + " " + op.compute_dtype);
-    for (const auto& tensor : op.inputs) all += u' ' + plain(tensor.dtype);
-    for (const auto& tensor : op.outputs) all += u' ' + plain(tensor.dtype);
-    return std::ranges::all_of(words_.split(u' ', Qt::SkipEmptyParts), [&](const QString& word) {
-        return all.contains(word, Qt::CaseInsensitive);
-    });
 }
 
 int OpTree::add(int parent, const QString& title) {
@@ -122,7 +110,7 @@ void OpTree::build() {
     int pass = -1, group = -1;
     XrayPass last{};
     for (const XrayOp& op : trace_->ops) {
-        if (!passes(op)) continue;
+        if (!filter_.passes(op)) continue;
         if (pass < 0 || op.pass != last) {
             pass = add(-1, passTitle(op.pass));
             group = -1;
@@ -247,20 +235,10 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
                                                                   : text(node, index.column());
     }
     if (role != typesRole) return {};
+    if (node.op != nullptr) return typesOf(*node.op);
     QStringList types;
-    if (node.op == nullptr) {
-        for (const std::string& type : node.types) types << plain(type);
-        return types;
-    }
-    const auto add = [&types](const std::vector<engine::XrayTensor>& tensors) {
-        for (const auto& tensor : tensors) {
-            if (!types.contains(plain(tensor.dtype))) types << plain(tensor.dtype);
-        }
-    };
-    add(node.op->inputs);
-    QStringList in = std::exchange(types, {});
-    add(node.op->outputs);
-    return in + QStringList{QString()} + types;
+    for (const std::string& type : node.types) types << plain(type);
+    return types;
 }
 
 QVariant OpTree::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/xray.h"
+#include "xray/op_filter.h"
 
 namespace ui {
 
@@ -55,14 +56,13 @@ private:
 
     void build();
     void nameLooseGroups();
-    bool passes(const engine::XrayOp& op) const;
     int add(int parent, const QString& title);
     void addTo(int node, const engine::XrayOp& op);
     QString text(const Node& node, int column) const;
     QString opText(const engine::XrayOp& op, int column) const;
 
     const engine::Xray* trace_ = nullptr;
-    QString words_, rule_;
+    OpFilter filter_;
     std::vector<Node> nodes_;
     std::vector<int> roots_;
     double longest_ = 1;

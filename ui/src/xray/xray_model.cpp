@@ -1,5 +1,6 @@
 #include "xray/xray_model.h"
 
+#include <charconv>
 #include <fstream>
 #include <sstream>
 
@@ -8,19 +9,18 @@
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
-#include "text/language.h"
-#include "text/refusal_text.h"
 #include "view/selection.h"
 
 namespace ui {
 
+using engine::CapturedStep;
+using engine::Xray;
+
 namespace {
 
-/// The newest trace in the run's folder; nothing if there is none that can be read.
-std::optional<engine::Xray> keptTrace(const std::filesystem::path& folder, std::int64_t step) {
-    std::error_code error;
-    const auto file = engine::xray_file(folder, step);
-    if (!std::filesystem::exists(file, error)) return std::nullopt;
+namespace fs = std::filesystem;
+
+std::optional<Xray> readTrace(const fs::path& file) {
     std::ifstream in(file);
     std::stringstream text;
     text << in.rdbuf();
@@ -31,116 +31,198 @@ std::optional<engine::Xray> keptTrace(const std::filesystem::path& folder, std::
     }
 }
 
-QString sentence(const engine::Error& error) {
-    const QString said = engineText(error.message());
-    const QString hint = engineText(error.hint());
-    return hint.isEmpty() ? said : joined({said, hint});
+/// The trace of the step in the run's folder, else the newest one there.
+std::optional<Xray> keptTrace(const fs::path& folder, std::int64_t step) {
+    std::error_code error;
+    const fs::path wanted = engine::xray_file(folder, step);
+    if (fs::exists(wanted, error)) return readTrace(wanted);
+    std::int64_t newest = 0;
+    for (const auto& entry : fs::directory_iterator(wanted.parent_path(), error)) {
+        const std::string name = entry.path().stem().string();
+        std::int64_t number = 0;
+        std::from_chars(name.data(), name.data() + name.size(), number);
+        newest = std::max(newest, number);
+    }
+    if (newest == 0) return std::nullopt;
+    return readTrace(engine::xray_file(folder, newest));
+}
+
+/// A trace that cannot be kept is shown all the same.
+void keepTrace(const fs::path& folder, const Xray& trace) {
+    if (folder.empty()) return;
+    try {
+        engine::save_xray(folder, trace);
+    } catch (const engine::Error&) {
+    }
+}
+
+engine::PrecisionConfig presetAlone(const std::string& preset) {
+    engine::PrecisionConfig precision;
+    precision.preset = preset;
+    return precision;
 }
 
 }  // namespace
 
-XrayModel::XrayModel(const Context& context, QObject* parent) : QObject(parent), context_(context) {
+XrayModel::XrayModel(const Context& context, QObject* parent)
+    : QObject(parent), context_(context), jobs_(new StepJobs(context.feed, this)) {
     connect(context_.feed, &EventFeed::tracksChanged, this, &XrayModel::refresh);
     connect(context_.feed, &EventFeed::figuresDue, this, &XrayModel::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &XrayModel::stateChanged);
     connect(context_.link, &PlotLink::selectedChanged, this, &XrayModel::refresh);
+    connect(context_.link, &PlotLink::selectedChanged, this, &XrayModel::stateChanged);
+    connect(jobs_, &StepJobs::stateChanged, this, &XrayModel::stateChanged);
     refresh();
 }
 
-std::int64_t XrayModel::wantedStep() const {
+const std::optional<Xray>& XrayModel::trace() const {
+    return view_ == XrayView::other ? other_ : own_;
+}
+
+std::string XrayModel::ownPrecision() const {
+    if (own_) return own_->precision;
+    return track_ ? track_->precision() : context_.settings->config().precision.preset;
+}
+
+std::string XrayModel::otherPrecision() const {
+    return ownPrecision() == "fp32" ? "amp-fp16" : "fp32";
+}
+
+bool XrayModel::tracesNext() const {
+    return context_.link->selected() == 0 && track_ && context_.feed->hasNextStep(track_.get());
+}
+
+StepSource XrayModel::wanted() const {
+    StepSource source{track_, 0, context_.settings->config()};
+    if (folder_.empty() && !tracesNext()) {
+        source.track.reset();  // a run that failed before its first step
+        return source;
+    }
+    if (tracesNext()) return source;
     const std::int64_t selected = context_.link->selected();
-    return selected > 0 ? selected : track_ ? std::max<std::int64_t>(1, track_->rows()) : 1;
+    source.step = selected > 0 ? selected : std::max<std::int64_t>(1, track_->rows());
+    return source;
+}
+
+StepSource XrayModel::source() const {
+    StepSource source = wanted();
+    if (own_ && source.track) source.step = own_->step;
+    return source;
 }
 
 void XrayModel::refresh() {
     const auto track = selectedTrack(context_);
-    const std::filesystem::path folder =
-        track && track->started() ? track->started()->folder : std::string();
+    const fs::path folder = track && track->started() ? track->started()->folder : std::string();
     if (track == track_ && folder == folder_) return;
+    const bool same = track == track_ && folder_.empty();  // the run has only got its folder
     track_ = track;
     folder_ = folder;
-    trace_.reset();
-    experiment_.reset();
-    problem_.clear();
-    if (!folder_.empty()) trace_ = keptTrace(folder_, wantedStep());
+    if (same && own_) return;
+    clear();
+    if (!folder_.empty()) own_ = keptTrace(folder_, wanted().step);
     emit traceChanged();
     emit experimentChanged();
+    emit viewChanged();
+    emit stateChanged();
 }
 
-template <typename Result>
-void XrayModel::compute(std::function<Result()> work, std::function<void(Result)> take) {
-    if (busy_) return;
-    busy_ = true;
-    problem_.clear();
-    emit stateChanged();
-    struct Outcome {
-        std::optional<Result> result;
-        QString problem;
-    };
-    auto outcome = std::make_shared<Outcome>();
-    context_.feed->compute(
-        this,
-        [outcome, work = std::move(work)] {
-            try {
-                outcome->result = work();
-            } catch (const engine::Error& error) {
-                outcome->problem = sentence(error);
-            } catch (const std::exception& error) {
-                outcome->problem = QString::fromUtf8(error.what());
-            }
-        },
-        [this, outcome, take = std::move(take)] {
-            busy_ = false;
-            problem_ = outcome->problem;
-            if (outcome->result) take(std::move(*outcome->result));
-            emit stateChanged();
-        });
+void XrayModel::clear() {
+    captured_.reset();
+    own_.reset();
+    other_.reset();
+    experiment_.reset();
+    before_.reset();
+    kept_ = false;
+    view_ = XrayView::own;
 }
 
 void XrayModel::traceStep() {
-    const std::filesystem::path folder = folder_;
-    const std::int64_t step = wantedStep();
-    const engine::RunConfig config = context_.settings->config();
-    compute<engine::Xray>(
-        [folder, step, config] {
-            if (folder.empty()) return engine::xray_first_step(config);
-            engine::Xray trace = engine::xray_step(folder, step);
-            engine::save_xray(folder, trace);
-            return trace;
-        },
-        [this, folder](engine::Xray trace) {
-            if (folder != folder_) return;  // another run was selected meanwhile
-            trace_ = std::move(trace);
-            experiment_.reset();
+    const std::shared_ptr<RunTrack> track = track_;
+    jobs_->run<Xray>(
+        wanted(), std::nullopt, [](const CapturedStep& step) { return engine::xray_step(step); },
+        [this, track](Xray trace, const CapturedStep& step) {
+            if (track != track_) return;  // another run was selected meanwhile
+            const XrayView view = view_;
+            clear();
+            captured_ = step;
+            own_ = std::move(trace);
+            keepTrace(folder_, *own_);
             emit traceChanged();
+            emit experimentChanged();
+            emit viewChanged();
+            setView(view);
+        });
+}
+
+void XrayModel::setView(XrayView view) {
+    if (view == view_) return;
+    if (view != XrayView::own && own_ && !other_) {
+        if (busy()) return;
+        view_ = view;
+        emit viewChanged();
+        return traceOther();
+    }
+    view_ = view;
+    emit viewChanged();
+    emit traceChanged();
+}
+
+void XrayModel::traceOther() {
+    const std::shared_ptr<RunTrack> track = track_;
+    const engine::PrecisionConfig precision = presetAlone(otherPrecision());
+    jobs_->run<Xray>(
+        source(), captured_,
+        [precision](const CapturedStep& step) { return engine::xray_step(step, precision); },
+        [this, track](Xray trace, const CapturedStep& step) {
+            if (track != track_ || !own_ || own_->step != step.step()) return;
+            captured_ = step;
+            other_ = std::move(trace);
+            emit traceChanged();
+        });
+    emit traceChanged();  // nothing until it is there
+}
+
+void XrayModel::tryForced(const std::string& key, engine::ForcedType type) {
+    if (!own_) return;
+    const std::shared_ptr<RunTrack> track = track_;
+    const engine::ForcedTypes forced{{key, type}};
+    jobs_->run<engine::XrayExperiment>(
+        source(), captured_,
+        [forced](const CapturedStep& step) { return engine::try_forced(step, forced); },
+        [this, track](engine::XrayExperiment experiment, const CapturedStep& step) {
+            if (track != track_ || !own_ || own_->step != step.step()) return;
+            captured_ = step;
+            experiment_ = std::move(experiment);
+            before_.reset();
+            kept_ = false;
             emit experimentChanged();
         });
 }
 
-void XrayModel::tryForced(const std::string& key, engine::ForcedType type) {
-    if (!trace_) return;
-    const std::filesystem::path folder = folder_;
-    const std::int64_t step = trace_->step;
-    const engine::RunConfig config = context_.settings->config();
-    const engine::ForcedTypes forced{{key, type}};
-    compute<engine::XrayExperiment>(
-        [folder, step, config, forced] {
-            return folder.empty() ? engine::try_forced(config, forced)
-                                  : engine::try_forced(folder, step, forced);
-        },
-        [this](engine::XrayExperiment experiment) {
-            experiment_ = std::move(experiment);
-            emit experimentChanged();
-        });
+const engine::RunConfig& XrayModel::runConfig() const {
+    return track_ ? track_->config() : context_.settings->config();
 }
 
 void XrayModel::keep() {
     if (!experiment_) return;
-    engine::RunConfig config = track_ ? track_->config() : context_.settings->config();
+    engine::RunConfig config = runConfig();
     for (const auto& [key, type] : experiment_->forced) config.precision.force[key] = type;
+    before_ = context_.settings->config();
+    context_.settings->load(config);
+    kept_ = true;
+    emit experimentChanged();
+}
+
+void XrayModel::keep(const engine::FoundPrecision& found, engine::RunConfig config) {
+    config.precision = presetAlone("amp-fp16");
+    config.precision.force = found.force;
     context_.settings->load(config);
 }
 
 void XrayModel::forgetExperiment() {
+    if (kept_ && before_) context_.settings->load(*before_);
+    before_.reset();
+    kept_ = false;
     experiment_.reset();
     emit experimentChanged();
 }

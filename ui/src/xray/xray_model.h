@@ -5,55 +5,89 @@
 #include <memory>
 #include <optional>
 
+#include "engine/precision_search.h"
 #include "engine/xray.h"
+#include "feed/step_jobs.h"
 #include "view/context.h"
 
 namespace ui {
 
 class RunTrack;
 
-/// The trace on show: of a step of the selected run, or of the first step of the settings where no
-/// run is on screen; and the last experiment with a forced type. Traces run on the compute thread.
-/// GUI thread.
+/// Which trace of the step is on show.
+enum class XrayView {
+    own,        ///< in the precision of the run
+    other,      ///< in the precision that it is compared with
+    difference  ///< both
+};
+
+/// The traced step: the one to come of a run that is live, a selected one of any run, or the first
+/// of the settings where no run is on screen; its trace in a second precision; and the last
+/// experiment with a forced type. All are computed on copies, on the compute thread. GUI thread.
 class XrayModel final : public QObject {
     Q_OBJECT
 public:
     explicit XrayModel(const Context& context, QObject* parent = nullptr);
 
-    const std::optional<engine::Xray>& trace() const { return trace_; }
+    /// That of the view; of the difference the run's own.
+    const std::optional<engine::Xray>& trace() const;
+    const std::optional<engine::Xray>& ownTrace() const { return own_; }
+    const std::optional<engine::Xray>& otherTrace() const { return other_; }
     const std::optional<engine::XrayExperiment>& experiment() const { return experiment_; }
-    /// A trace or an experiment is being computed.
-    bool busy() const { return busy_; }
-    /// Why the last one failed; empty if it did not.
-    const QString& problem() const { return problem_; }
+    bool busy() const { return jobs_->busy(); }
+    /// Why the last job failed; empty if it did not.
+    const QString& problem() const { return jobs_->problem(); }
     const std::shared_ptr<RunTrack>& track() const { return track_; }
 
-    /// Traces the selected step, or the newest one of the run.
+    XrayView view() const { return view_; }
+    /// Traces the step in the second precision if the view needs it.
+    void setView(XrayView view);
+    /// Presets of the two traces: that of the run or the settings, and FP32, or AMP FP16 beside it.
+    std::string ownPrecision() const;
+    std::string otherPrecision() const;
+
+    /// The run is live and no step is selected, so the step to come is traced.
+    bool tracesNext() const;
+    /// Traces the step to come, the selected one, or the newest of a run that has ended.
     void traceStep();
     /// Computes the traced step again with a type forced on a module, an operation, or both.
     void tryForced(const std::string& key, engine::ForcedType type);
-    /// Writes the experiment's types into the settings.
+    /// Writes the experiment's types into the settings of the run, for the next start.
     void keep();
+    /// Writes a set that the precision search found, with AMP FP16, into these settings for the
+    /// next start.
+    void keep(const engine::FoundPrecision& found, engine::RunConfig config);
+    /// The settings of the run, or those that are being edited where no run is on screen.
+    const engine::RunConfig& runConfig() const;
+    bool kept() const { return kept_; }
+    /// Takes the experiment away, and what keep() wrote of it.
     void forgetExperiment();
+    /// The traced step, or else the one that traceStep() would trace, and its copy if there is one.
+    StepSource source() const;
+    const std::optional<engine::CapturedStep>& captured() const { return captured_; }
 
 signals:
     void traceChanged();
+    void viewChanged();
     void experimentChanged();
     void stateChanged();
 
 private:
     void refresh();
-    std::int64_t wantedStep() const;
-    template <typename Result>
-    void compute(std::function<Result()> work, std::function<void(Result)> take);
+    void clear();
+    StepSource wanted() const;
+    void traceOther();
 
     Context context_;
+    StepJobs* jobs_;
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;  ///< of the run; empty: the settings are traced
-    std::optional<engine::Xray> trace_;
+    XrayView view_ = XrayView::own;
+    std::optional<engine::CapturedStep> captured_;  ///< of own_
+    std::optional<engine::Xray> own_, other_;
     std::optional<engine::XrayExperiment> experiment_;
-    bool busy_ = false;
-    QString problem_;
+    std::optional<engine::RunConfig> before_;  ///< settings before keep()
+    bool kept_ = false;
 };
 
 }  // namespace ui

@@ -2,11 +2,14 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QPointer>
 #include <QPushButton>
+#include <QStackedWidget>
 #include <QTreeView>
 #include <QWidget>
 
 #include "view/context.h"
+#include "xray/difference_table.h"
 #include "xray/op_tree.h"
 #include "xray/xray_model.h"
 
@@ -14,42 +17,62 @@ class QButtonGroup;
 
 namespace ui {
 
-class Card;
 class ElidedLabel;
+class SearchDialog;
+class Timeline;
 
 /// Why did this operation run in this type, and what did it cost? Every operation of a step with
-/// its types, the rule that decided, casts and time; and what forcing another type would change.
+/// its types, the rule that decided, casts and time; the same step in another precision; and what
+/// forcing another type would change.
 class XrayPage final : public QWidget {
     Q_OBJECT
 public:
     explicit XrayPage(const Context& context, QWidget* parent = nullptr);
 
+    /// What Ctrl+E writes.
+    QString csv() const;
+
+protected:
+    /// F in the table of operations, where it means another than in the rest of the window.
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     QLayout* makeBar();
-    QWidget* makeTotals();
+    QLayout* makeViews();
+    QWidget* makeTimeline();
     QWidget* makeTable();
-    QWidget* makeExperiment();
     QLayout* makeFilter();
+    QTreeView* makeTree(QAbstractItemModel* model, const QString& name);
+    void addKey(const QList<QKeySequence>& keys, const std::function<void()>& act);
+    void applyFilter();
     void showTrace();
-    void showTotals();
-    void showExperiment();
     void refreshState();
+    QString stateText() const;
     void openMenu(const QPoint& at);
-    void addForces(QMenu* menu, const std::string& key, const QString& title);
+    void addForces(QMenu* menu, const engine::XrayOp* op, const std::string& module);
+    void forceOther();
+    void showInMicroscope(const engine::XrayOp& op);
+    void openSearch();
+    void exportFigures();
     void reveal(const engine::XrayOp* op);
 
     Context context_;
     XrayModel* model_;
     OpTree* tree_;
-    QPushButton* trace_;
-    ElidedLabel* state_;
-    std::array<ElidedLabel*, 5> totals_{};
-    std::array<ElidedLabel*, 5> notes_{};
-    QWidget* experiment_ = nullptr;
-    QLabel* conclusion_ = nullptr;
+    DifferenceTable* differences_;
+    OpFilter filterBy_;
+    QPushButton* trace_ = nullptr;
+    QPushButton* search_ = nullptr;
+    QPushButton* export_ = nullptr;
+    ElidedLabel* state_ = nullptr;
+    QButtonGroup* views_ = nullptr;
+    Timeline* timeline_ = nullptr;
     QLineEdit* filter_ = nullptr;
     QButtonGroup* rules_ = nullptr;
+    QStackedWidget* tables_ = nullptr;
     QTreeView* view_ = nullptr;
+    QTreeView* differenceView_ = nullptr;
+    QPointer<SearchDialog> dialog_;
 };
 
 }  // namespace ui

@@ -1,0 +1,109 @@
+#include "feed/step_jobs.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "engine/catalog.h"
+#include "engine/error.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::CapturedStep;
+using engine::Command;
+using engine::RunState;
+
+constexpr int patience = 60'000;  // ms
+
+struct StepJobsTest : testing::Test {
+    StepJobsTest() {
+        feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
+    }
+    static engine::RunConfig config() {
+        engine::RunConfig config;
+        config.dataset.kind = "spirals";
+        config.model.kind = "mlp";
+        config.schedule.kind = "constant";
+        config.batch_size = 32;
+        config.epochs = 100'000;
+        config.threads = 1;
+        return engine::completed(config);
+    }
+    bool reaches(RunState state) {
+        return QTest::qWaitFor([&] { return feed.state() == state; }, patience);
+    }
+    bool idle() {
+        return QTest::qWaitFor([&] { return !jobs.busy(); }, patience);
+    }
+    /// Number of the step; 0: there was none.
+    std::int64_t stepOf(const StepSource& source) {
+        std::int64_t found = 0;
+        jobs.run<std::int64_t>(
+            source, std::nullopt, [](const CapturedStep& step) { return step.step(); },
+            [&found](std::int64_t step, const CapturedStep&) { found = step; });
+        EXPECT_TRUE(jobs.busy());
+        EXPECT_TRUE(idle());
+        return found;
+    }
+
+    QTemporaryDir folder;
+    EventFeed feed;
+    StepJobs jobs{&feed};
+};
+
+TEST_F(StepJobsTest, WithoutARunTakeTheFirstStepOfTheSettings) {
+    EXPECT_EQ(stepOf({nullptr, 0, config()}), 1);
+    EXPECT_EQ(jobs.problem(), QString());
+}
+
+TEST_F(StepJobsTest, OfALiveRunTakeTheStepToComeOrAnEarlierOne) {
+    feed.open({config()});
+    const auto track = feed.liveTracks().front();
+    EXPECT_FALSE(feed.hasNextStep(track.get())) << "it has not started";
+    for (std::int64_t step = 1; step <= 3; ++step) {
+        feed.post(Command::step);
+        ASSERT_TRUE(QTest::qWaitFor([&] { return track->rows() == step; }, patience));
+        ASSERT_TRUE(reaches(RunState::paused));
+        EXPECT_TRUE(feed.hasNextStep(track.get()));
+        EXPECT_EQ(stepOf({track, 0, {}}), step + 1);
+    }
+    EXPECT_EQ(stepOf({track, 2, {}}), 2);
+    feed.post(Command::stop);
+    ASSERT_TRUE(reaches(RunState::done));
+    EXPECT_FALSE(feed.hasNextStep(track.get()));
+    EXPECT_EQ(stepOf({track, 0, {}}), 0);
+    EXPECT_EQ(jobs.problem(), u"The run has ended, so no step is to come."_s);
+}
+
+TEST_F(StepJobsTest, TellWhyAJobFailed) {
+    jobs.run<int>(
+        {nullptr, 0, config()}, std::nullopt,
+        [](const CapturedStep&) -> int {
+            throw engine::Error(engine::ErrorCode::state, engine::msg("No."), engine::msg("Yes."));
+        },
+        [](int, const CapturedStep&) { FAIL() << "there is no result"; });
+    ASSERT_TRUE(idle());
+    EXPECT_EQ(jobs.problem(), u"No. Yes."_s);
+}
+
+/// The window is closed while a run is asked for its step.
+TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
+    feed.open({config()});
+    feed.post(Command::start);
+    ASSERT_TRUE(reaches(RunState::training));
+    {
+        StepJobs passing(&feed);
+        passing.run<int>(
+            {feed.liveTracks().front(), 0, {}}, std::nullopt, [](const CapturedStep&) { return 1; },
+            [](int, const CapturedStep&) { FAIL() << "nobody is left to take it"; });
+    }
+    QTest::qWait(50);
+    feed.post(Command::stop);
+    EXPECT_TRUE(reaches(RunState::done));
+}
+
+}  // namespace
+}  // namespace ui

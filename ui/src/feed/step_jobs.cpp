@@ -1,0 +1,78 @@
+#include "feed/step_jobs.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "engine/error.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "text/language.h"
+
+namespace ui {
+
+using engine::CapturedStep;
+
+struct StepJobs::Job {
+    std::filesystem::path folder;  ///< of the run; empty: the settings
+    std::int64_t step = 0;
+    engine::RunConfig settings;
+    std::optional<CapturedStep> captured;
+    Work work, take;
+    QString problem;
+
+    /// On the compute thread.
+    void run() {
+        try {
+            if (!captured) {
+                captured = folder.empty() ? engine::capture_first_step(settings)
+                                          : engine::capture_step(folder, step);
+            }
+            work(*captured);
+        } catch (const engine::Error& error) {
+            const QString hint = engineText(error.hint());
+            problem = engineText(error.message());
+            if (!hint.isEmpty()) problem = joined({problem, hint});
+        } catch (const std::exception& error) {
+            problem = QString::fromUtf8(error.what());
+        }
+    }
+};
+
+StepJobs::StepJobs(EventFeed* feed, QObject* parent) : QObject(parent), feed_(feed) {}
+
+void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>& known, Work work,
+                     Work take) {
+    if (busy_) return;
+    busy_ = true;
+    problem_.clear();
+    auto job = std::make_shared<Job>();
+    job->captured = known;
+    job->work = std::move(work);
+    job->take = std::move(take);
+    job->settings = source.settings;
+    job->step = source.step;
+    if (source.track && source.track->started()) job->folder = source.track->started()->folder;
+    emit stateChanged();
+    const RunTrack* const track = source.track.get();
+    if (known || source.step > 0 || track == nullptr) return compute(job);
+    feed_->captureNextStep(track, this, [this, job](engine::NextStepCapture capture) {
+        job->captured = std::move(capture.step);
+        if (job->captured) return compute(job);
+        job->problem = engineText(capture.problem);
+        finish(*job);
+    });
+}
+
+void StepJobs::compute(const std::shared_ptr<Job>& job) {
+    feed_->compute(
+        this, [job] { job->run(); }, [this, job] { finish(*job); });
+}
+
+void StepJobs::finish(const Job& job) {
+    busy_ = false;
+    problem_ = job.problem;
+    if (problem_.isEmpty()) job.take(*job.captured);
+    emit stateChanged();
+}
+
+}  // namespace ui

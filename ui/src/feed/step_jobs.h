@@ -1,0 +1,68 @@
+#pragma once
+
+#include <QObject>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "engine/captured_step.h"
+
+namespace ui {
+
+class EventFeed;
+class RunTrack;
+
+/// Which step instruments look at.
+struct StepSource {
+    std::shared_ptr<RunTrack> track;  ///< null: the first step of `settings`
+    std::int64_t step = 0;            ///< of the run; 0: the one to come of a run that is live
+    engine::RunConfig settings;
+};
+
+/// Computes something about a copy of a step off the GUI thread, one job at a time. A job runs
+/// between the steps of the experiment, which waits for it. GUI thread.
+class StepJobs final : public QObject {
+    Q_OBJECT
+public:
+    explicit StepJobs(EventFeed* feed, QObject* parent = nullptr);
+
+    bool busy() const { return busy_; }
+    /// Why the last job failed; empty if it did not.
+    const QString& problem() const { return problem_; }
+
+    /// Computes work(step) on the compute thread, then calls take(result, step) here. `known` is
+    /// the step where it was copied before; without one it is taken from `source`. Does nothing
+    /// while a job runs. work() may throw engine::Error.
+    template <typename Result>
+    void run(const StepSource& source, const std::optional<engine::CapturedStep>& known,
+             std::function<Result(const engine::CapturedStep&)> work,
+             std::function<void(Result, const engine::CapturedStep&)> take) {
+        auto result = std::make_shared<std::optional<Result>>();
+        start(
+            source, known,
+            [result, work = std::move(work)](const engine::CapturedStep& step) {
+                *result = work(step);
+            },
+            [result, take = std::move(take)](const engine::CapturedStep& step) {
+                take(std::move(**result), step);
+            });
+    }
+
+signals:
+    /// A job began or ended.
+    void stateChanged();
+
+private:
+    using Work = std::function<void(const engine::CapturedStep&)>;
+    struct Job;
+    void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
+               Work work, Work take);
+    void compute(const std::shared_ptr<Job>& job);
+    void finish(const Job& job);
+
+    EventFeed* feed_;
+    bool busy_ = false;
+    QString problem_;
+};
+
+}  // namespace ui

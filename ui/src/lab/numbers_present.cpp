@@ -1,0 +1,80 @@
+#include "lab/numbers_present.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QKeyEvent>
+#include <QScreen>
+#include <QVBoxLayout>
+
+#include "lab/calculator_card.h"
+#include "lab/guess_card.h"
+#include "lab/numbers_view.h"
+#include "theme/theme.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double most = 1.8;
+/// Heights of a line that the bit table needs side by side.
+constexpr int linesWide = 58;
+
+/// As much larger as the screen has room for the bits of FP32.
+double enlargement(int width, const QFontMetrics& metrics) {
+    return std::clamp(static_cast<double>(width) / (linesWide * metrics.height()), 1.0, most);
+}
+
+}  // namespace
+
+NumbersPresent::NumbersPresent(const Context& context, NumberModel* number,
+                               CalculatorModel* calculator, QWidget* parent)
+    : QStackedWidget(parent) {
+    setWindowFlags(Qt::Window);
+    setAttribute(Qt::WA_DeleteOnClose);
+    setWindowTitle(tr("Numbers"));
+    setObjectName(u"present"_s);
+    QFont large = QApplication::font();
+    large.setPointSizeF(large.pointSizeF() *
+                        enlargement(screen()->geometry().width(), QFontMetrics(large)));
+    setFont(large);
+    const auto add = [this](QWidget* part) {
+        auto* page = new QWidget(this);
+        auto* column = new QVBoxLayout(page);
+        column->setContentsMargins(size::gap, size::gap, size::gap, size::gap);
+        part->setParent(page);
+        column->addWidget(part);
+        addWidget(page);
+    };
+    add(new NumbersView(context, number, nullptr, this));
+    add(new CalculatorCard(context, number, calculator, this));
+    add(new GuessCards(context.theme, number, this));
+    addShortcut(Qt::Key_PageDown, 1);
+    addShortcut(Qt::Key_PageUp, -1);
+    auto* close = new QAction(this);
+    close->setShortcuts({QKeySequence(Qt::Key_Escape), QKeySequence(Qt::Key_F5)});
+    addAction(close);
+    connect(close, &QAction::triggered, this, &QWidget::close);
+}
+
+void NumbersPresent::addShortcut(const QKeySequence& key, int by) {
+    auto* action = new QAction(this);
+    action->setShortcut(key);
+    addAction(action);
+    connect(action, &QAction::triggered, this, [this, by] { turn(by); });
+}
+
+void NumbersPresent::turn(int by) {
+    setCurrentIndex(std::clamp(currentIndex() + by, 0, QStackedWidget::count() - 1));
+}
+
+void NumbersPresent::keyPressEvent(QKeyEvent* event) {
+    if (event->key() == Qt::Key_Escape) {
+        close();
+        return;
+    }
+    QStackedWidget::keyPressEvent(event);
+}
+
+}  // namespace ui

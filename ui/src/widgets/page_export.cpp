@@ -1,0 +1,81 @@
+#include "widgets/page_export.h"
+
+#include <QFileDialog>
+#include <QPainter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QWidget>
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double sharpness = 2;  // pixels of a bitmap for each point
+
+struct PageExportDialog {
+    Q_DECLARE_TR_FUNCTIONS(PageExport)
+public:
+    static QString askForFile(QWidget* parent, const QString& name) {
+        const QString csv = tr("Figures (*.csv)");
+        QFileDialog dialog(parent, tr("Export this page"), {}, {});
+        dialog.setNameFilters({csv, tr("Picture (*.png)"), tr("Picture (*.svg)")});
+        dialog.setAcceptMode(QFileDialog::AcceptSave);
+        dialog.setDefaultSuffix(u"csv"_s);
+        dialog.selectFile(name + u".csv"_s);
+        QObject::connect(&dialog, &QFileDialog::filterSelected, &dialog,
+                         [&dialog](const QString& filter) {
+                             dialog.setDefaultSuffix(filter.section(u"*."_s, 1).chopped(1));
+                         });
+        return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
+    }
+    static QString problem(const QString& file) { return tr("%1 cannot be written.").arg(file); }
+};
+
+bool writeText(const QString& text, const QString& file) {
+    QSaveFile out(file);
+    return out.open(QIODevice::WriteOnly) && out.write(text.toUtf8()) >= 0 && out.commit();
+}
+
+bool writePng(QWidget* plots, const QString& file) {
+    QPixmap picture(plots->size() * sharpness);
+    picture.setDevicePixelRatio(sharpness);
+    picture.fill(plots->palette().color(QPalette::Window));
+    plots->render(&picture);
+    return picture.save(file);
+}
+
+bool writeSvg(QWidget* plots, const QString& file) {
+    QSvgGenerator svg;
+    svg.setFileName(file);
+    svg.setSize(plots->size());
+    svg.setViewBox(plots->rect());
+    QPainter painter;
+    if (!painter.begin(&svg)) return false;
+    plots->render(&painter);
+    return painter.end();
+}
+
+}  // namespace
+
+bool writePage(const PageExport& page, const QString& file) {
+    if (file.endsWith(u".csv"_s, Qt::CaseInsensitive)) return writeText(page.csv(), file);
+    if (page.plots == nullptr) return false;
+    if (file.endsWith(u".png"_s, Qt::CaseInsensitive)) return writePng(page.plots, file);
+    return file.endsWith(u".svg"_s, Qt::CaseInsensitive) && writeSvg(page.plots, file);
+}
+
+void exportPage(QWidget* parent, const PageExport& page) {
+    const QString file = PageExportDialog::askForFile(parent, page.name);
+    if (file.isEmpty()) return;
+    if (!writePage(page, file)) page.failed(PageExportDialog::problem(file));
+}
+
+QString csvField(const QString& text) {
+    if (!text.contains(u',') && !text.contains(u'"') && !text.contains(u'\n')) return text;
+    QString quoted = text;
+    return u'"' + quoted.replace(u"\""_s, u"\"\""_s) + u'"';
+}
+
+}  // namespace ui

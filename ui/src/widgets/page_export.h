@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QString>
+#include <functional>
+
+class QWidget;
+
+namespace ui {
+
+/// What a page can write into a file.
+struct PageExport {
+    QString name;                  ///< of the file, without ending
+    std::function<QString()> csv;  ///< the figures on show; with a line feed at its end
+    QWidget* plots = nullptr;      ///< what pictures show
+    std::function<void(const QString& sentence)> failed;
+};
+
+/// Asks for a file and writes the figures as CSV, or the plots as PNG or SVG, by its ending. Does
+/// nothing if the user cancels.
+void exportPage(QWidget* parent, const PageExport& page);
+/// The same without asking. False if the file cannot be written or has another ending.
+bool writePage(const PageExport& page, const QString& file);
+/// A field of a CSV line: in quotes where it holds a comma or a quote.
+QString csvField(const QString& text);
+
+}  // namespace ui

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+#include <vector>
+
+#include "engine/precision_search.h"
+#include "feed/step_jobs.h"
+
+namespace ui {
+
+/// A precision search on a copy of a step, on a thread of its own: training goes on beside it, at
+/// less than its speed. It ends with this object, after the trial in progress. GUI thread.
+class SearchJob final : public QObject {
+    Q_OBJECT
+public:
+    explicit SearchJob(EventFeed* feed, QObject* parent = nullptr);
+    ~SearchJob() override;
+
+    /// `known` is the copy of the step if there is one; else it is taken from `source`.
+    void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
+               double tolerance, std::int64_t confirmSteps);
+    void cancel();
+    bool running() const { return running_; }
+
+    /// Those so far.
+    const std::vector<engine::PrecisionTrial>& trials() const { return trials_; }
+    /// Steps of the confirming trainings; 0 of 0 before them.
+    std::int64_t confirmed() const { return confirmed_; }
+    std::int64_t toConfirm() const { return toConfirm_; }
+    /// The step that was searched; 0: not yet.
+    std::int64_t step() const { return step_; }
+    const std::optional<engine::FoundPrecision>& found() const { return found_; }
+    /// Why it failed; empty if it did not.
+    const QString& problem() const { return problem_; }
+
+signals:
+    void progressed();
+    void ended();
+
+private:
+    struct Shared;  ///< what the search's thread and this object share
+    void search(const engine::CapturedStep& step, const engine::PrecisionSearchOptions& options);
+    void poll();
+    void end();
+
+    StepJobs* jobs_;
+    QTimer timer_;
+    std::shared_ptr<Shared> shared_;
+    bool running_ = false;
+    std::vector<engine::PrecisionTrial> trials_;
+    std::int64_t confirmed_ = 0, toConfirm_ = 0, step_ = 0;
+    std::optional<engine::FoundPrecision> found_;
+    QString problem_;
+};
+
+}  // namespace ui

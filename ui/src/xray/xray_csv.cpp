@@ -1,0 +1,107 @@
+#include "xray/xray_csv.h"
+
+#include <QStringList>
+#include <cmath>
+
+#include "widgets/page_export.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+using engine::XrayOp;
+using engine::XrayPass;
+
+namespace {
+
+QString plain(const std::string& text) { return QString::fromStdString(text); }
+
+/// Not translated: programs read it.
+QString passName(XrayPass pass) {
+    switch (pass) {
+        case XrayPass::forward:
+            return u"forward"_s;
+        case XrayPass::backward:
+            return u"backward"_s;
+        case XrayPass::update:
+            return u"update"_s;
+    }
+    return {};
+}
+
+/// "f16[32x6x24x24] f32[6]"
+QString tensorList(const std::vector<engine::XrayTensor>& tensors) {
+    QStringList out;
+    for (const auto& tensor : tensors) {
+        QStringList sizes;
+        for (const std::int64_t size : tensor.shape) sizes << QString::number(size);
+        out << u"%1[%2]"_s.arg(plain(tensor.dtype), sizes.join(u'x'));
+    }
+    return out.join(u' ');
+}
+
+QString number(double value) {
+    return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
+}
+
+QString line(QStringList fields) {
+    for (QString& field : fields) field = csvField(field);
+    return fields.join(u',') + u'\n';
+}
+
+QStringList fieldsOf(const XrayOp& op) {
+    std::int64_t castBytes = 0;
+    for (const auto& cast : op.casts) castBytes += cast.bytes;
+    return {passName(op.pass),
+            plain(op.module),
+            plain(op.op),
+            tensorList(op.inputs),
+            tensorList(op.outputs),
+            plain(op.compute_dtype),
+            plain(op.rule),
+            QString::number(op.casts.size()),
+            QString::number(castBytes),
+            QString::number(op.cached_casts + op.kept_copies),
+            number(op.start_us),
+            number(op.us),
+            number(op.flops),
+            number(op.peak_share),
+            QString::number(op.bytes_read),
+            QString::number(op.bytes_written),
+            QString::number(op.memory_bytes)};
+}
+
+}  // namespace
+
+QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
+    QString out =
+        u"step,precision,pass,module,op,inputs,outputs,compute_dtype,rule,casts,cast_bytes,"
+        "cached_casts,start_us,us,flops,peak_share,bytes_read,bytes_written,memory_bytes\n"_s;
+    const QStringList head{QString::number(trace.step), plain(trace.precision)};
+    for (const XrayOp& op : trace.ops) {
+        if (filter.passes(op)) out += line(head + fieldsOf(op));
+    }
+    return out;
+}
+
+QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpFilter& filter) {
+    const QString a = plain(first.precision), b = plain(second.precision);
+    QString out =
+        line({u"step"_s, u"pass"_s, u"module"_s, u"op"_s, u"outputs "_s + a, u"outputs "_s + b,
+              u"us "_s + a, u"us "_s + b, u"bytes_written "_s + a, u"bytes_written "_s + b});
+    for (const auto& [one, two] : engine::pairs_of(first, second)) {
+        if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
+            continue;
+        const XrayOp& any = one != nullptr ? *one : *two;
+        QStringList fields{QString::number(first.step), passName(any.pass), plain(any.module),
+                           plain(any.op)};
+        for (const XrayOp* op : {one, two})
+            fields << (op == nullptr ? QString() : tensorList(op->outputs));
+        for (const XrayOp* op : {one, two}) fields << (op == nullptr ? QString() : number(op->us));
+        for (const XrayOp* op : {one, two})
+            fields << (op == nullptr ? QString() : QString::number(op->bytes_written));
+        out += line(fields);
+    }
+    return out;
+}
+
+}  // namespace ui

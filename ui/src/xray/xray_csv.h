@@ -1,0 +1,15 @@
+#pragma once
+
+#include <QString>
+
+#include "xray/op_filter.h"
+
+namespace ui {
+
+/// One line for each operation that passes, in the order of the step, below a header. Times in
+/// microseconds; a share of the peak that is not known is left out.
+QString xrayCsv(const engine::Xray& trace, const OpFilter& filter);
+/// The operations of two traces side by side: those of which either passes.
+QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpFilter& filter);
+
+}  // namespace ui
