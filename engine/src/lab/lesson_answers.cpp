@@ -65,9 +65,12 @@ LessonProgress progress_of(const Json& json) {
     out.finished = json.value("finished", false);
     out.seed = json.value("seed", std::int64_t{1});
     out.when = json.value("when", "");
-    for (const auto& [id, each] : json.value("predictions", Json::object()).items())
+    // Named: a loop over items() of a temporary would outlive it.
+    const Json predictions = json.value("predictions", Json::object());
+    const Json measured = json.value("measured", Json::object());
+    for (const auto& [id, each] : predictions.items())
         out.predictions[id] = value_of<LessonAnswer>(each);
-    for (const auto& [id, each] : json.value("measured", Json::object()).items())
+    for (const auto& [id, each] : measured.items())
         out.measured[id] = each.is_null() ? std::nullopt : std::optional(value_of<LessonValue>(each));
     return out;
 }

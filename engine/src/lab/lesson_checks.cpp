@@ -27,7 +27,7 @@ public:
 
     std::vector<LessonCheck> read(const RawBlock& block) {
         for (const LessonLine& line : block.lines)
-            if (!trimmed(line.text).empty()) read_line(line);
+            if (!stripped(line.text).empty()) read_line(line);
         if (out_.empty() && !any_expectation_) refuse(block.line, msg("The block is empty."));
         return std::move(out_);
     }
@@ -41,7 +41,7 @@ private:
     }
     LessonExpression expression(const LessonLine& line, std::string_view text) const {
         try {
-            return LessonExpression::parse(trimmed(text), names_);
+            return LessonExpression::parse(stripped(text), names_);
         } catch (const Error& error) {
             refuse(line.number, msg("The expression cannot be read: {}.", error.message().str()));
         }
@@ -54,17 +54,17 @@ private:
     }
 
     void read_line(const LessonLine& line) {
-        const std::string_view text = trimmed(line.text);
+        const std::string_view text = stripped(line.text);
         if (text.starts_with("expect:")) {
             expectations_.push_back({condition(line, text.substr(7)), line.number});
             any_expectation_ = true;
             return;
         }
         const std::size_t equals = text.find('=');
-        const std::string id(trimmed(text.substr(0, equals)));
+        const std::string id(stripped(text.substr(0, equals)));
         if (equals == std::string_view::npos || !is_lesson_name(id))
             refuse(line.number, msg("A check is written “ID = expression” or “expect: condition”."));
-        read_check(line, id, trimmed(text.substr(equals + 1)));
+        read_check(line, id, stripped(text.substr(equals + 1)));
     }
     void read_check(const LessonLine& line, const std::string& id, std::string_view text) {
         if (find_run(lesson_, id)) refuse(line.number, msg("{} is the name of a run.", id));
@@ -128,7 +128,7 @@ LessonKnob read_knob(const LessonLine& line) {
     std::string_view rest = pair->second;
     if (const std::size_t quote = rest.find('"'); quote != std::string_view::npos && rest.ends_with('"')) {
         knob.note = rest.substr(quote + 1, rest.size() - quote - 2);
-        rest = trimmed(rest.substr(0, quote));
+        rest = stripped(rest.substr(0, quote));
     }
     if (!find_field(knob.path)) throw LessonRefusal{line.number, msg("There is no setting {}.", knob.path)};
     if (rest.find("..") != std::string_view::npos) {
@@ -139,7 +139,7 @@ LessonKnob read_knob(const LessonLine& line) {
     std::string value;
     for (const char c : std::string(rest) + ",") {
         if (c == ',' && brackets == 0) {
-            const std::string_view whole = trimmed(value);
+            const std::string_view whole = stripped(value);
             if (!whole.empty()) knob.values.emplace_back(whole);
             value.clear();
             continue;
@@ -172,7 +172,7 @@ std::vector<LessonCheck> read_checks(const RawBlock& block, const Lesson& lesson
 std::vector<LessonKnob> read_knobs(const RawBlock& block, const Lesson& lesson) {
     std::vector<LessonKnob> out;
     for (const LessonLine& line : block.lines) {
-        if (trimmed(line.text).empty()) continue;
+        if (stripped(line.text).empty()) continue;
         out.push_back(read_knob(line));
         check_knob(lesson, out.back());
     }

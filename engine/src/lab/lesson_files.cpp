@@ -127,7 +127,9 @@ const LessonLibrary& builtin_lessons() {
     static const LessonLibrary library = [] {
         Collector lessons;
         for (const auto& [file, text] : builtin_lesson_texts()) lessons.add(std::string(file), text, {});
-        return LessonLibrary{.lessons = lessons.take()};
+        LessonLibrary read;
+        read.lessons = lessons.take();
+        return read;
     }();
     return library;
 }

@@ -20,10 +20,10 @@ public:
     InstrumentReader(const LessonLine& line, const Lesson& lesson) : line_(line), lesson_(lesson) {}
 
     LessonInstrument read() {
-        const std::string_view text = trimmed(line_.text);
+        const std::string_view text = stripped(line_.text);
         const std::size_t colon = text.find(':');
         const auto words = words_of(text.substr(0, colon));
-        const std::string_view rest = colon == std::string_view::npos ? "" : trimmed(text.substr(colon + 1));
+        const std::string_view rest = colon == std::string_view::npos ? "" : stripped(text.substr(colon + 1));
         const auto known = std::ranges::find_if(kinds, [&](const auto& each) { return !words.empty() && words[0] == each.first; });
         if (known == kinds.end())
             refuse(msg("An instrument is weight, histogram, xray, skip, bits or sum."));
@@ -124,7 +124,7 @@ private:
 std::vector<LessonInstrument> read_instruments(const RawBlock& block, const Lesson& lesson) {
     std::vector<LessonInstrument> out;
     for (const LessonLine& line : block.lines)
-        if (!trimmed(line.text).empty()) out.push_back(InstrumentReader(line, lesson).read());
+        if (!stripped(line.text).empty()) out.push_back(InstrumentReader(line, lesson).read());
     if (out.empty()) throw LessonRefusal{block.line, msg("The block is empty.")};
     return out;
 }

@@ -32,7 +32,7 @@ private:
     [[noreturn]] static void refuse(int line, const Message& text) { throw LessonRefusal{line, text}; }
 
     void read_line(const LessonLine& line) {
-        const std::string_view text = trimmed(line.text);
+        const std::string_view text = stripped(line.text);
         if (text.empty()) return;
         const auto pair = split_at_colon(text);
         if (text.starts_with("- ")) return read_choice(line);
@@ -42,7 +42,7 @@ private:
     }
     void read_choice(const LessonLine& line) {
         constexpr std::size_t most = 9;  // keys 1 to 9 choose
-        const auto pair = split_at_colon(trimmed(line.text).substr(2));
+        const auto pair = split_at_colon(stripped(line.text).substr(2));
         if (!pair || !is_lesson_name(pair->first) || pair->second.empty())
             refuse(line.number, msg("A choice is written “- KEY: text”."));
         if (std::ranges::find(out_.choices, pair->first, &LessonChoice::key) != out_.choices.end())
@@ -80,7 +80,7 @@ private:
     void read_curve(int line, const std::string& value) {
         const std::size_t over = value.find(" over ");
         if (over == std::string::npos) refuse(line, msg("A curve is written “curve: COLUMN over 0 .. 100”."));
-        out_.column = trimmed(std::string_view(value).substr(0, over));
+        out_.column = stripped(std::string_view(value).substr(0, over));
         require_column(lesson_, out_.column, line);
         std::tie(out_.low, out_.high) = range_in(std::string_view(value).substr(over + 6), line);
     }

@@ -21,17 +21,17 @@ bool is_inside(const Lesson& lesson, const std::filesystem::path& path) {
 LessonRun read_run(const LessonLine& line, const std::vector<std::string>& shared) {
     const auto refuse = [&](const Message& text) { throw LessonRefusal{line.number, text}; };
     LessonRun run{.line = line.number};
-    std::string_view rest = trimmed(line.text);
+    std::string_view rest = stripped(line.text);
     const std::size_t end = rest.find_first_of(" \t\":");
     run.name = rest.substr(0, end);
     if (!is_lesson_name(run.name))
         refuse(msg("“{}” is no name for a run: use letters, digits and _.", run.name));
-    rest = end == std::string_view::npos ? "" : trimmed(rest.substr(end));
+    rest = end == std::string_view::npos ? "" : stripped(rest.substr(end));
     if (rest.starts_with('"')) {
         const std::size_t close = rest.find('"', 1);
         if (close == std::string_view::npos) refuse(msg("The label has no closing quotation mark."));
         run.label = rest.substr(1, close - 1);
-        rest = trimmed(rest.substr(close + 1));
+        rest = stripped(rest.substr(close + 1));
     }
     if (run.label.empty()) run.label = run.name;
     if (!rest.starts_with(':')) refuse(msg("A run is written NAME \"label\": path=value ..."));
@@ -83,7 +83,7 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
     LessonRuns out;
     std::vector<std::string> shared;
     for (const LessonLine& line : block.lines) {
-        if (trimmed(line.text).empty()) continue;
+        if (stripped(line.text).empty()) continue;
         const auto pair = split_at_colon(line.text);
         if (pair && pair->first == "all") {
             if (!out.runs.empty()) throw LessonRefusal{line.number, msg("“all:” stands before the runs.")};

@@ -31,10 +31,10 @@ private:
     void problem(int line, const Message& text) { lesson_.problems.push_back({line, text}); }
 
     void read_front_matter() {
-        if (lines_.empty() || trimmed(lines_[0].text) != "---")
+        if (lines_.empty() || stripped(lines_[0].text) != "---")
             return problem(1, msg("A lesson begins with “---” and its title."));
         for (at_ = 1; at_ < lines_.size(); ++at_) {
-            if (trimmed(lines_[at_].text) == "---") {
+            if (stripped(lines_[at_].text) == "---") {
                 ++at_;
                 if (lesson_.title.empty()) problem(1, msg("The lesson has no title."));
                 return;
@@ -45,7 +45,7 @@ private:
         problem(1, msg("The front matter has no closing “---”."));
     }
     void read_front_line(const LessonLine& line) {
-        if (trimmed(line.text).empty()) return;
+        if (stripped(line.text).empty()) return;
         const auto pair = split_at_colon(line.text);
         if (!pair) return problem(line.number, msg("The front matter has lines such as “title: ...”."));
         const auto& [key, value] = *pair;
@@ -67,10 +67,10 @@ private:
         if (is_fence(line.text)) return read_fence(line);
         if (line.text.starts_with("## ")) {
             end_markdown();
-            lesson_.steps.push_back({std::string(trimmed(std::string_view(line.text).substr(3))), {}, line.number});
+            lesson_.steps.push_back({std::string(stripped(std::string_view(line.text).substr(3))), {}, line.number});
             return;
         }
-        if (lesson_.steps.empty() && !trimmed(line.text).empty()) {
+        if (lesson_.steps.empty() && !stripped(line.text).empty()) {
             if (!told_early_text_) problem(line.number, msg("Text must follow a heading such as “## Read”."));
             told_early_text_ = true;
             return;
@@ -82,7 +82,7 @@ private:
         markdown_.text += line.text + '\n';
     }
     void end_markdown() {
-        if (!lesson_.steps.empty() && !trimmed(markdown_.text).empty())
+        if (!lesson_.steps.empty() && !stripped(markdown_.text).empty())
             lesson_.steps.back().parts.emplace_back(std::move(markdown_));
         markdown_ = {};
     }
@@ -90,10 +90,10 @@ private:
     void read_fence(const LessonLine& fence) {
         RawBlock block;
         block.line = fence.number;
-        const std::string_view info = trimmed(std::string_view(fence.text).substr(3));
+        const std::string_view info = stripped(std::string_view(fence.text).substr(3));
         const std::size_t blank = info.find(' ');
         block.kind = info.substr(0, blank);
-        if (blank != std::string_view::npos) block.argument = trimmed(info.substr(blank));
+        if (blank != std::string_view::npos) block.argument = stripped(info.substr(blank));
         const std::size_t first = at_ + 1;
         for (++at_; at_ < lines_.size() && !is_fence(lines_[at_].text); ++at_) block.lines.push_back(lines_[at_]);
         if (at_ == lines_.size()) problem(block.line, msg("The block has no closing “```”."));
@@ -125,7 +125,7 @@ private:
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
+std::string_view stripped(std::string_view text) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
     while (!text.empty() && blank(text.front())) text.remove_prefix(1);
     while (!text.empty() && blank(text.back())) text.remove_suffix(1);
@@ -169,7 +169,7 @@ std::vector<std::string> words_of(std::string_view text) {
 std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
-    return std::pair{std::string(trimmed(text.substr(0, colon))), std::string(trimmed(text.substr(colon + 1)))};
+    return std::pair{std::string(stripped(text.substr(0, colon))), std::string(stripped(text.substr(colon + 1)))};
 }
 
 bool is_lesson_name(std::string_view text) {
@@ -180,7 +180,7 @@ bool is_lesson_name(std::string_view text) {
 }
 
 std::optional<double> number_in(std::string_view text) {
-    text = trimmed(text);
+    text = stripped(text);
     std::string plain;  // "3,000" is a number as a person writes it
     for (const char c : text)
         if (c != ',') plain += c;
@@ -195,7 +195,7 @@ std::pair<double, double> range_in(std::string_view text, int line) {
     const auto low = number_in(text.substr(0, dots));
     const auto high = dots == std::string_view::npos ? std::nullopt : number_in(text.substr(dots + 2));
     if (!low || !high || !(*low < *high))
-        throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.", std::string(trimmed(text)))};
+        throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.", std::string(stripped(text)))};
     return {*low, *high};
 }
 

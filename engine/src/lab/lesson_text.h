@@ -31,7 +31,7 @@ struct LessonRefusal {
     Message text;
 };
 
-std::string_view trimmed(std::string_view text);
+std::string_view stripped(std::string_view text);
 /// The lines of a text without their ends.
 std::vector<LessonLine> lines_of(std::string_view text);
 /// Words with blanks between; blanks within quotes and brackets belong to the word.

@@ -51,7 +51,7 @@ TEST(LessonFiles, ATranslationWithOtherRunsSaysSo) {
     ASSERT_EQ(library.lessons.size(), 1u);
     EXPECT_TRUE(library.lessons[0].in("en").problems.empty());
     ASSERT_FALSE(library.lessons[0].in("zh").problems.empty());
-    EXPECT_EQ(library.lessons[0].in("zh").problems[0].line, 27);
+    EXPECT_EQ(library.lessons[0].in("zh").problems[0].line, 26);
 }
 
 TEST(LessonFiles, AnArchiveHoldsLessonsWithoutAFolder) {
@@ -115,7 +115,9 @@ TEST(LessonFiles, TheBuiltInLessonsHaveNoProblem) {
 TEST(LessonDraft, IsALesson) {
     const auto parsed = parse_run_config("{}", {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[8,8]", "optimizer.lr=0.02", "seed=3", "precision.preset=amp-bf16"});
     ASSERT_TRUE(parsed.errors.empty());
-    const RunSummary run{.run = "12", .config = parsed.config};
+    RunSummary run;
+    run.run = "12";
+    run.config = parsed.config;
     const Lesson lesson = parse_lesson(draft_lesson(run, 25, "My run"), "draft");
     for (const auto& problem : lesson.problems) ADD_FAILURE() << problem.str();
     ASSERT_EQ(lesson.runs.size(), 1u);

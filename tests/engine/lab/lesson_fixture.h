@@ -42,7 +42,7 @@ loss log
 loss_scale high
 ```
 ```instrument
-weight layers.0.weight[1,0]: high beside plain
+weight fc1.weight[1,0]: high beside plain
 bits tenth: 0.1 in fp16
 sum many: 0.001 x 5000 in fp16
 ```

@@ -45,7 +45,7 @@ TEST(Lesson, IsReadWhole) {
     EXPECT_TRUE(lesson.plots[0].logarithmic);
     EXPECT_THAT(lesson.plots[1].runs, ElementsAre("high"));
     ASSERT_EQ(lesson.instruments.size(), 3u);
-    EXPECT_EQ(lesson.instruments[0].parameter, "layers.0.weight");
+    EXPECT_EQ(lesson.instruments[0].parameter, "fc1.weight");
     EXPECT_THAT(lesson.instruments[0].index, ElementsAre(1, 0));
     EXPECT_THAT(lesson.instruments[0].runs, ElementsAre("high", "plain"));
     EXPECT_EQ(lesson.instruments[2].number->count, 5000);
