@@ -862,7 +862,15 @@
             <source>Start the comparison with one step, then pause</source>
             <translation>开始对比，走一步后暂停</translation>
         </message>
-    </context>
+            <message>
+            <source>Train the runs of the lesson, side by side</source>
+            <translation>并行训练本课的各个实验</translation>
+        </message>
+        <message>
+            <source>Stop after the step in flight</source>
+            <translation>完成当前步后停止</translation>
+        </message>
+</context>
     <context>
         <name>ui::Commands</name>
         <message>
@@ -1377,7 +1385,31 @@ above</source>
             <source>Folder of a run that another program writes</source>
             <translation>其他程序正在写入的运行文件夹</translation>
         </message>
-    </context>
+            <message>
+            <source>New lesson from this run…</source>
+            <translation>由此次运行新建课程…</translation>
+        </message>
+        <message>
+            <source>Save the draft of a lesson</source>
+            <translation>保存课程草稿</translation>
+        </message>
+        <message>
+            <source>Lessons (*.lesson.md)</source>
+            <translation>课程 (*.lesson.md)</translation>
+        </message>
+        <message>
+            <source>My lesson: %1</source>
+            <translation>我的课程：%1</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written.</source>
+            <translation>无法写入 %1。</translation>
+        </message>
+        <message>
+            <source>Choose a folder that you may write to.</source>
+            <translation>请选择有写入权限的文件夹。</translation>
+        </message>
+</context>
     <context>
         <name>ui::MainWindow</name>
         <message>
@@ -2206,7 +2238,47 @@ started %7</source>
             <source>Present: full screen, larger; PageDown and PageUp turn the parts, Esc ends</source>
             <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
         </message>
-    </context>
+            <message>
+            <source>In a lesson: 1 to 9</source>
+            <translation>课程中：1 到 9</translation>
+        </message>
+        <message>
+            <source>Choose an answer</source>
+            <translation>选择答案</translation>
+        </message>
+        <message>
+            <source>In a lesson: ← →</source>
+            <translation>课程中：← →</translation>
+        </message>
+        <message>
+            <source>Move the slider; ten times as far with Shift</source>
+            <translation>移动滑块；按住 Shift 移动十倍</translation>
+        </message>
+        <message>
+            <source>In a lesson: Ctrl+PageDown, Ctrl+PageUp</source>
+            <translation>课程中：Ctrl+PageDown、Ctrl+PageUp</translation>
+        </message>
+        <message>
+            <source>Next or previous step</source>
+            <translation>下一步或上一步</translation>
+        </message>
+        <message>
+            <source>In a lesson: E, Ctrl+P</source>
+            <translation>课程中：E、Ctrl+P</translation>
+        </message>
+        <message>
+            <source>Edit its file, save its worksheet</source>
+            <translation>编辑文件，保存练习单</translation>
+        </message>
+        <message>
+            <source>In a lesson: F5</source>
+            <translation>课程中：F5</translation>
+        </message>
+        <message>
+            <source>Present: one step at a time; PageDown also starts the run, Esc ends</source>
+            <translation>演示：逐步显示；PageDown 也会启动运行，Esc 退出</translation>
+        </message>
+</context>
     <context>
         <name>ui::HelpWindow</name>
         <message>
@@ -4918,7 +4990,11 @@ started %7</source>
             <source>exact</source>
             <translation>精确</translation>
         </message>
-    </context>
+            <message>
+            <source>Lessons</source>
+            <translation>课程</translation>
+        </message>
+</context>
     <context>
         <name>ui::LabPage</name>
         <message>
@@ -5682,6 +5758,717 @@ larger than a term</source>
         <message>
             <source>%1 inf, %2 NaN</source>
             <translation>%1 个 inf，%2 个 NaN</translation>
+        </message>
+</context>
+<context>
+    <name>LessonNotes</name>
+        <message>
+            <source>a curve</source>
+            <translation>一条曲线</translation>
+        </message>
+        <message>
+            <source>never</source>
+            <translation>从未发生</translation>
+        </message>
+        <message>
+            <source>see the plot</source>
+            <translation>见图</translation>
+        </message>
+</context>
+<context>
+    <name>Worksheet</name>
+        <message>
+            <source>%1 to %2</source>
+            <translation>%1 到 %2</translation>
+        </message>
+        <message>
+            <source>I said</source>
+            <translation>我的预测</translation>
+        </message>
+        <message>
+            <source>measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>%1 over the steps %2 to %3</source>
+            <translation>第 %2 到 %3 步的 %1</translation>
+        </message>
+        <message>
+            <source>Name: ____________________     Date: ______________</source>
+            <translation>姓名：____________________     日期：______________</translation>
+        </message>
+        <message>
+            <source>Why? ______________________________________________________________</source>
+            <translation>为什么？______________________________________________________________</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BitsInstrument</name>
+        <message>
+            <source>%1 in %2</source>
+            <translation>%2 中的 %1</translation>
+        </message>
+        <message>
+            <source>stored as</source>
+            <translation>存储为</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>next above</source>
+            <translation>上一个可表示的数</translation>
+        </message>
+        <message>
+            <source>next below</source>
+            <translation>下一个可表示的数</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CheckTable</name>
+        <message>
+            <source>you said</source>
+            <translation>你的预测</translation>
+        </message>
+        <message>
+            <source>measured</source>
+            <translation>实测</translation>
+        </message>
+        <message>
+            <source>as you said</source>
+            <translation>与预测一致</translation>
+        </message>
+        <message>
+            <source>Show me where</source>
+            <translation>在图上指出</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CurveSketch</name>
+        <message>
+            <source>step</source>
+            <translation>步</translation>
+        </message>
+        <message>
+            <source>Draw the curve with the mouse.</source>
+            <translation>用鼠标画出曲线。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::HistogramInstrument</name>
+        <message>
+            <source>Exponents of the gradients</source>
+            <translation>梯度的指数分布</translation>
+        </message>
+        <message>
+            <source>Exponents of the activations</source>
+            <translation>激活值的指数分布</translation>
+        </message>
+        <message>
+            <source>Exponents of the weights</source>
+            <translation>权重的指数分布</translation>
+        </message>
+        <message>
+            <source>Exponents of the updates</source>
+            <translation>更新量的指数分布</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonColumn</name>
+        <message>
+            <source>No lesson is open.</source>
+            <translation>没有打开课程。</translation>
+        </message>
+        <message>
+            <source>about %1 min</source>
+            <translation>约 %1 分钟</translation>
+        </message>
+        <message>
+            <source>An experiment is training. It would share the processor with the lesson.</source>
+            <translation>有实验正在训练，会与本课争用处理器。</translation>
+        </message>
+        <message>
+            <source>Pause it and run</source>
+            <translation>暂停它并运行</translation>
+        </message>
+        <message>
+            <source>Line %1: %2</source>
+            <translation>第 %1 行：%2</translation>
+        </message>
+        <message>
+            <source>opens with the answers</source>
+            <translation>核对答案后展开</translation>
+        </message>
+        <message>
+            <source>opens when the run ends, at step %1</source>
+            <translation>运行在第 %1 步结束后展开</translation>
+        </message>
+        <message>
+            <source>opens when the run ends</source>
+            <translation>运行结束后展开</translation>
+        </message>
+        <message>
+            <source>locked when the run started</source>
+            <translation>运行开始后锁定</translation>
+        </message>
+        <message>
+            <source>unlocks Run</source>
+            <translation>回答后才能运行</translation>
+        </message>
+        <message>
+            <source>trained now, on this computer</source>
+            <translation>此刻在本机训练</translation>
+        </message>
+        <message>
+            <source>trained side by side, on this computer</source>
+            <translation>在本机并行训练</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonList</name>
+        <message>
+            <source>Lessons</source>
+            <translation>课程</translation>
+        </message>
+        <message>
+            <source>Open lesson…</source>
+            <translation>打开课程…</translation>
+        </message>
+        <message>
+            <source>or drop a file here</source>
+            <translation>或把文件拖到这里</translation>
+        </message>
+        <message>
+            <source>about %1 min</source>
+            <translation>约 %1 分钟</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>%1 / %2</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonModel</name>
+        <message>
+            <source>%1 runs of the lesson are in the history.</source>
+            <translation>本课的 %1 个实验已存入历史。</translation>
+        </message>
+        <message>
+            <source>They are under Runs.</source>
+            <translation>可在“运行”页查看。</translation>
+        </message>
+        <message>
+            <source>%1 steps too early</source>
+            <translation>早了 %1 步</translation>
+        </message>
+        <message>
+            <source>%1 steps too late</source>
+            <translation>晚了 %1 步</translation>
+        </message>
+        <message>
+            <source>%1 too low</source>
+            <translation>低了 %1</translation>
+        </message>
+        <message>
+            <source>%1 too high</source>
+            <translation>高了 %1</translation>
+        </message>
+        <message>
+            <source>The lesson's file has errors.</source>
+            <translation>课程文件有错误。</translation>
+        </message>
+        <message>
+            <source>Predict first: answer the questions of the lesson.</source>
+            <translation>请先预测：回答本课的问题。</translation>
+        </message>
+        <message>
+            <source>decided at step %1</source>
+            <translation>到第 %1 步见分晓</translation>
+        </message>
+        <message>
+            <source>it did not happen</source>
+            <translation>没有发生</translation>
+        </message>
+        <message>
+            <source>not as you said</source>
+            <translation>与预测不符</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonPlots</name>
+        <message>
+            <source>loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>accuracy</source>
+            <translation>准确率</translation>
+        </message>
+        <message>
+            <source>loss scale</source>
+            <translation>损失缩放系数</translation>
+        </message>
+        <message>
+            <source>gradient norm</source>
+            <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>largest gradient</source>
+            <translation>最大梯度</translation>
+        </message>
+        <message>
+            <source>gradients that are 0</source>
+            <translation>为 0 的梯度</translation>
+        </message>
+        <message>
+            <source>updates lost, share of all</source>
+            <translation>丢失的更新占比</translation>
+        </message>
+        <message>
+            <source>FP16 gradients that became 0</source>
+            <translation>变成 0 的 FP16 梯度</translation>
+        </message>
+        <message>
+            <source>FP16 gradients that are subnormal</source>
+            <translation>次正规的 FP16 梯度</translation>
+        </message>
+        <message>
+            <source>FP16 gradients that overflowed</source>
+            <translation>溢出的 FP16 梯度</translation>
+        </message>
+        <message>
+            <source>skipped steps</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>steps since the scale changed</source>
+            <translation>系数变化后的步数</translation>
+        </message>
+        <message>
+            <source>learning rate</source>
+            <translation>学习率</translation>
+        </message>
+        <message>
+            <source>updates applied</source>
+            <translation>已应用的更新</translation>
+        </message>
+        <message>
+            <source>step time (ms)</source>
+            <translation>单步时间（毫秒）</translation>
+        </message>
+        <message>
+            <source>samples/s</source>
+            <translation>样本/秒</translation>
+        </message>
+        <message>
+            <source>peak memory</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <source>memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <source>, logarithmic</source>
+            <translation>（对数）</translation>
+        </message>
+        <message>
+            <source>Run the lesson.</source>
+            <translation>请运行本课。</translation>
+        </message>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+        <message>
+            <source>you</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <source>you: %1</source>
+            <translation>你：%1</translation>
+        </message>
+        <message>
+            <source>measured: %1</source>
+            <translation>实测：%1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonRuns</name>
+        <message>
+            <source>This lesson trains nothing.</source>
+            <translation>本课没有要训练的实验。</translation>
+        </message>
+        <message>
+            <source>The answers are below.</source>
+            <translation>答案在下方。</translation>
+        </message>
+        <message>
+            <source>The lesson's runs are in progress.</source>
+            <translation>本课的实验正在运行。</translation>
+        </message>
+        <message>
+            <source>The lesson's runs start together.</source>
+            <translation>本课的实验一起开始。</translation>
+        </message>
+        <message>
+            <source>Nothing is running.</source>
+            <translation>当前没有训练。</translation>
+        </message>
+        <message>
+            <source>Pause first, then go step by step.</source>
+            <translation>先暂停，再单步执行。</translation>
+        </message>
+        <message>
+            <source>Leave the Lab first.</source>
+            <translation>请先离开实验室。</translation>
+        </message>
+        <message>
+            <source>Check answers</source>
+            <translation>核对答案</translation>
+        </message>
+        <message>
+            <source>Run again</source>
+            <translation>重新运行</translation>
+        </message>
+        <message>
+            <source>Run lesson</source>
+            <translation>运行本课</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;Lesson&lt;/b&gt; %1</source>
+            <translation>&lt;b&gt;课程&lt;/b&gt; %1</translation>
+        </message>
+        <message>
+            <source>paused at step %1</source>
+            <translation>已在第 %1 步暂停</translation>
+        </message>
+        <message>
+            <source>step %1 of %2</source>
+            <translation>第 %1 / %2 步</translation>
+        </message>
+        <message>
+            <source>paced at %1 steps/s</source>
+            <translation>限速 %1 步/秒</translation>
+        </message>
+        <message>
+            <source>ended at step %1; the runs are discarded unless kept</source>
+            <translation>在第 %1 步结束；不保留的实验将被丢弃</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonShelf</name>
+        <message>
+            <source>Opened</source>
+            <translation>已打开</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LessonView</name>
+        <message>
+            <source>Edit</source>
+            <translation>编辑</translation>
+        </message>
+        <message>
+            <source>The file was changed.</source>
+            <translation>文件已更改。</translation>
+        </message>
+        <message>
+            <source>Reload</source>
+            <translation>重新载入</translation>
+        </message>
+        <message>
+            <source>Reads the lesson again; your answers stay</source>
+            <translation>重新读取课程；你的回答会保留</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>保留</translation>
+        </message>
+        <message>
+            <source>Puts the lesson's runs into the history; otherwise they are discarded</source>
+            <translation>把本课的实验存入历史，否则将被丢弃</translation>
+        </message>
+        <message>
+            <source>Worksheet…</source>
+            <translation>练习单…</translation>
+        </message>
+        <message>
+            <source>The lesson as a PDF with blanks to fill in (Ctrl+P)</source>
+            <translation>把本课导出为带填空的 PDF（Ctrl+P）</translation>
+        </message>
+        <message>
+            <source>Reset</source>
+            <translation>重置</translation>
+        </message>
+        <message>
+            <source>Forgets your answers in this lesson, and its runs</source>
+            <translation>清除你在本课的回答和实验</translation>
+        </message>
+        <message>
+            <source>Open in Training</source>
+            <translation>在“训练”中打开</translation>
+        </message>
+        <message>
+            <source>The settings of the selected run, to train and change there</source>
+            <translation>把所选实验的设置带到“训练”页，可在那里修改并训练</translation>
+        </message>
+        <message>
+            <source>Present</source>
+            <translation>演示</translation>
+        </message>
+        <message>
+            <source>One step at a time in large type, for a projector (F5)</source>
+            <translation>大字号逐步显示，适合投影（F5）</translation>
+        </message>
+        <message>
+            <source>Comes with Halftone</source>
+            <translation>Halftone 自带</translation>
+        </message>
+        <message>
+            <source>Open a lesson</source>
+            <translation>打开课程</translation>
+        </message>
+        <message>
+            <source>Lessons (*.lesson.md *.zip);;All files (*)</source>
+            <translation>课程 (*.lesson.md *.zip);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Save a copy to edit</source>
+            <translation>另存副本以便编辑</translation>
+        </message>
+        <message>
+            <source>Lessons (*.lesson.md)</source>
+            <translation>课程 (*.lesson.md)</translation>
+        </message>
+        <message>
+            <source>%1 cannot be written.</source>
+            <translation>无法写入 %1。</translation>
+        </message>
+        <message>
+            <source>Choose a folder that you may write to.</source>
+            <translation>请选择有写入权限的文件夹。</translation>
+        </message>
+        <message>
+            <source>Save worksheet</source>
+            <translation>保存练习单</translation>
+        </message>
+        <message>
+            <source>PDF (*.pdf)</source>
+            <translation>PDF (*.pdf)</translation>
+        </message>
+</context>
+<context>
+    <name>ui::PresentWindow</name>
+        <message>
+            <source>Leave (Esc)</source>
+            <translation>退出 (Esc)</translation>
+        </message>
+        <message>
+            <source>Back</source>
+            <translation>返回</translation>
+        </message>
+        <message>
+            <source>%1 · step %2 of %3</source>
+            <translation>%1 · 第 %2 / %3 步</translation>
+        </message>
+        <message>
+            <source>Run (Page Down)</source>
+            <translation>运行 (Page Down)</translation>
+        </message>
+        <message>
+            <source>Next (Page Down)</source>
+            <translation>下一步 (Page Down)</translation>
+        </message>
+</context>
+<context>
+    <name>ui::QuestionForm</name>
+        <message>
+            <source>Hands for: %1</source>
+            <translation>举手人数：%1</translation>
+        </message>
+        <message>
+            <source>How many hands were shown for this answer</source>
+            <translation>选择此答案的举手人数</translation>
+        </message>
+</context>
+<context>
+    <name>ui::RangeSlider</name>
+        <message>
+            <source>no answer yet</source>
+            <translation>尚未回答</translation>
+        </message>
+        <message>
+            <source>drag, or use the arrow keys</source>
+            <translation>拖动，或使用方向键</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SkipInstrument</name>
+        <message>
+            <source>Why was this step skipped?</source>
+            <translation>这一步为什么被跳过？</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+        <message>
+            <source>No step was skipped so far.</source>
+            <translation>到目前为止没有跳过任何一步。</translation>
+        </message>
+        <message>
+            <source>Step %1 is being examined…</source>
+            <translation>正在检查第 %1 步…</translation>
+        </message>
+        <message>
+            <source>Step %1 was skipped.</source>
+            <translation>第 %1 步被跳过。</translation>
+        </message>
+        <message>
+            <source>Step %1 came out non-finite.</source>
+            <translation>第 %1 步出现非有限值。</translation>
+        </message>
+        <message>
+            <source>It is examined when the runs pause or end.</source>
+            <translation>暂停或运行结束后进行检查。</translation>
+        </message>
+        <message>
+            <source>First non-finite tensor: %1, %2; %3 infinite and %4 NaN of %5 values.</source>
+            <translation>第一个含非有限值的张量：%1，%2；%5 个值中有 %3 个无穷大、%4 个 NaN。</translation>
+        </message>
+        <message>
+            <source>It would have passed at scale %1.</source>
+            <translation>损失缩放系数为 %1 时这一步可以通过。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SumInstrument</name>
+        <message>
+            <source>%1 × %2 in %3</source>
+            <translation>%3 中 %1 个 %2 相加</translation>
+        </message>
+        <message>
+            <source>%1, accumulated in %2</source>
+            <translation>%1，用 %2 累加</translation>
+        </message>
+        <message>
+            <source>sum %1</source>
+            <translation>和 %1</translation>
+        </message>
+        <message>
+            <source>exact %1</source>
+            <translation>精确值 %1</translation>
+        </message>
+        <message>
+            <source>From term %1 on the sum no longer changes.</source>
+            <translation>从第 %1 项起，和不再变化。</translation>
+        </message>
+        <message>
+            <source>Each term changes the sum.</source>
+            <translation>每一项都改变了和。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::WeightInstrument</name>
+        <message>
+            <source>One weight, magnified</source>
+            <translation>放大一个权重</translation>
+        </message>
+        <message>
+            <source>step %1</source>
+            <translation>第 %1 步</translation>
+        </message>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1 updates in a row lost.&lt;/b&gt; Added up they would have moved the weight by %2.</source>
+            <translation>&lt;b&gt;连续 %1 次更新丢失。&lt;/b&gt;累加起来本应让权重移动 %2。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::WeightLens</name>
+        <message>
+            <source>%1: the step was skipped</source>
+            <translation>%1：这一步被跳过</translation>
+        </message>
+        <message>
+            <source>%1: no change</source>
+            <translation>%1：没有变化</translation>
+        </message>
+        <message>
+            <source>%1: the change is rounded away</source>
+            <translation>%1：更新被舍入掉了</translation>
+        </message>
+        <message>
+            <source>%1: the change is kept, rounded</source>
+            <translation>%1：更新经舍入后保留</translation>
+        </message>
+        <message>
+            <source>%1: the change is kept</source>
+            <translation>%1：更新得以保留</translation>
+        </message>
+        <message>
+            <source>everything in here is stored as %1</source>
+            <translation>这一段内的值都存储为 %1</translation>
+        </message>
+        <message>
+            <source>the change is %1 of a gap · gap %2</source>
+            <translation>更新为间隔的 %1 倍 · 间隔 %2</translation>
+        </message>
+        <message>
+            <source>FP32 master now %1</source>
+            <translation>FP32 主权重现为 %1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::XrayInstrument</name>
+        <message>
+            <source>What runs where</source>
+            <translation>哪个算子用什么类型</translation>
+        </message>
+        <message>
+            <source>first step, forward</source>
+            <translation>第一步，前向</translation>
+        </message>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+        <message>
+            <source>reads</source>
+            <translation>输入</translation>
+        </message>
+        <message>
+            <source>computes in</source>
+            <translation>计算</translation>
+        </message>
+        <message>
+            <source>writes</source>
+            <translation>输出</translation>
+        </message>
+        <message>
+            <source>and %1 more</source>
+            <translation>另有 %1 个</translation>
         </message>
 </context>
 </TS>

@@ -3,7 +3,9 @@
 #include <QFileInfo>
 
 #include "commands/demonstration.h"
+#include "commands/run_actor.h"
 #include "engine/dataset_preview.h"
+#include "engine/lesson_files.h"
 #include "engine/session.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
@@ -37,7 +39,40 @@ QString Commands::refusal(const engine::SettingError& error) const {
     return refusalText(error, settings_->label(QString::fromStdString(error.field)));
 }
 
-ButtonStates Commands::buttons() const {
+ButtonStates Commands::buttons() const { return actor_ ? actor_->buttons() : experimentButtons(); }
+
+RunActor* Commands::actor() const { return actor_; }
+
+void Commands::setActor(RunActor* actor) {
+    if (actor == actor_) return;
+    if (actor_) disconnect(actor_, nullptr, this, nullptr);
+    actor_ = actor;
+    if (actor != nullptr) {
+        connect(actor, &RunActor::buttonsChanged, this, &Commands::tellButtons);
+        connect(actor, &QObject::destroyed, this, [this] {
+            emit actorChanged();
+            tellButtons();
+        });
+    }
+    emit actorChanged();
+    tellButtons();
+}
+
+bool Commands::experimentRuns() const {
+    const RunState state = feed_->state();
+    return feed_->live() && (state == RunState::training || state == RunState::preparing ||
+                             state == RunState::evaluating);
+}
+
+void Commands::pauseExperiment() {
+    const ButtonStates now = experimentButtons();
+    if (!now.pause.enabled || now.pauseResumes) return;
+    asked_ = Asked::pause;
+    feed_->post(Command::pause);
+    tellButtons();
+}
+
+ButtonStates Commands::experimentButtons() const {
     Situation now;
     now.state = feed_->state();
     now.live = feed_->live();
@@ -101,15 +136,17 @@ void Commands::startTwin(const engine::TwinOptions& options) {
         return;
     }
     configs.resize(2);
-    if (buttons().compare.enabled)
+    if (experimentButtons().compare.enabled)
         launch([&] { feed_->openTwin(configs, engine::new_run_group(), options); }, Command::start);
 }
 
 void Commands::compare() {
+    if (actor_) return actor_->start();
     if (buttons().compare.enabled) launch(settings_->comparisonConfigs(), false);
 }
 
 void Commands::start() {
+    if (actor_) return;  // its start is the first button
     if (buttons().start.enabled) launch({settings_->config()}, false);
 }
 
@@ -118,6 +155,7 @@ bool Commands::train(const engine::RunConfig& config, const std::string& group) 
 }
 
 void Commands::togglePause() {
+    if (actor_) return actor_->togglePause();
     const ButtonStates now = buttons();
     if (!now.pause.enabled) return;
     asked_ = now.pauseResumes ? Asked::resume : Asked::pause;
@@ -126,6 +164,7 @@ void Commands::togglePause() {
 }
 
 void Commands::step() {
+    if (actor_) return actor_->step();
     if (!buttons().step.enabled) return;
     const bool under = buttons().pause.enabled;
     if (under) {
@@ -138,11 +177,11 @@ void Commands::step() {
 }
 
 void Commands::validate() {
-    if (buttons().pause.enabled) feed_->post(Command::validate_now);
+    if (!actor_ && buttons().pause.enabled) feed_->post(Command::validate_now);
 }
 
 void Commands::saveCheckpoint() {
-    if (buttons().pause.enabled) feed_->post(Command::checkpoint);
+    if (!actor_ && buttons().pause.enabled) feed_->post(Command::checkpoint);
 }
 
 Commands::Planned Commands::planOf(const engine::RunSummary& run) {
@@ -159,7 +198,7 @@ void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> t
     const auto answer = [then = std::move(then)](bool begun) {
         if (then) then(begun);
     };
-    if (feed_->live() && buttons().pause.enabled) {
+    if (feed_->live() && experimentButtons().pause.enabled) {
         report({tr("A run is in progress."), tr("Stop it before you resume another one."),
                 engine::ErrorCode::state, true});
         return answer(false);
@@ -192,6 +231,7 @@ bool Commands::goOn(const engine::RunSummary& run, const Planned& planned) {
 }
 
 void Commands::stop() {
+    if (actor_) return actor_->stop();
     if (!buttons().stop.enabled) return;
     asked_ = Asked::stop;
     feed_->post(Command::stop);
@@ -199,12 +239,17 @@ void Commands::stop() {
 }
 
 void Commands::demonstrate() {
-    if (buttons().demonstrate.enabled) launch(lossScalingRuns(), false);
+    if (experimentButtons().demonstrate.enabled) launch(lossScalingRuns(), false);
 }
 
 void Commands::openPath(const QString& path) {
     if (QFileInfo(path).suffix().compare(u"halftone"_s, Qt::CaseInsensitive) == 0)
         return emit runFileOpened(path);
+    if (engine::is_lesson_path(path.toStdString())) {
+        lessons_ = path;
+        showPage(u"lab"_s);  // makes the page where there is none yet
+        return emit lessonsOpened();
+    }
     try {
         const std::string kind = engine::recognise_path(path.toStdString());
         if (kind == "settings") {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QPointer>
 #include <QString>
 #include <QTimer>
 #include <functional>
@@ -17,6 +18,7 @@
 namespace ui {
 
 class EventFeed;
+class RunActor;
 class SettingsModel;
 
 /// Something that went wrong, for the bar across the centre.
@@ -62,22 +64,39 @@ public:
 
     /// Shows the page of this name (pages/registry.cpp).
     void showPage(const QString& name) { emit pageWanted(name); }
+    /// What openPath() was last given for the Lab, once; empty: nothing.
+    QString takeLessons() { return std::exchange(lessons_, {}); }
+    bool hasLessons() const { return !lessons_.isEmpty(); }
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
+    /// Of the actor, or without one of the experiment.
     ButtonStates buttons() const;
+    /// From now on the five buttons act on these runs in place of the experiment; null: on the
+    /// experiment again.
+    void setActor(RunActor* actor);
+    /// Null: the buttons act on the experiment.
+    RunActor* actor() const;
+    /// An experiment trains or is being prepared: not paused, not ended.
+    bool experimentRuns() const;
+    /// Pauses the experiment, whatever the buttons act on.
+    void pauseExperiment();
     void report(const Problem& problem) { emit failed(problem); }
     void report(const engine::Error& error);
 
 signals:
     void resumeOffered(const engine::RunSummary& run);
     void buttonsChanged();
+    /// The buttons act on other runs.
+    void actorChanged();
     void failed(const ui::Problem& problem);
     /// A file that holds a whole run was opened.
     void runFileOpened(const QString& file);
     /// A run's folder was opened.
     void runOpened(const QString& folder);
     void pageWanted(const QString& name);
+    /// A lesson, or a folder or zip of lessons, was opened.
+    void lessonsOpened();
     /// The settings panel is to have the focus.
     void settingsWanted();
     /// An experiment was started.
@@ -94,6 +113,7 @@ private:
     /// Posts a command to the experiment that `open` makes; false, with the reason reported, if it
     /// cannot be made.
     bool launch(const std::function<void()>& open, engine::Command first);
+    ButtonStates experimentButtons() const;
     using Planned = std::variant<engine::ResumePlan, engine::Error>;
     static Planned planOf(const engine::RunSummary& run);
     bool goOn(const engine::RunSummary& run, const Planned& planned);
@@ -102,6 +122,8 @@ private:
 
     EventFeed* feed_;
     SettingsModel* settings_;
+    QPointer<RunActor> actor_;
+    QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
     QTimer await_;
     Asked asked_ = Asked::nothing;

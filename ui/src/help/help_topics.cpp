@@ -95,6 +95,12 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("Under Runs: / or Ctrl+F"), tr("Go to the filter; ↓ goes on to the table")},
             {tr("Under Runs: Enter, S, F2, Delete"), tr("Open, star, rename or delete the runs")},
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
+            {tr("In a lesson: 1 to 9"), tr("Choose an answer")},
+            {tr("In a lesson: ← →"), tr("Move the slider; ten times as far with Shift")},
+            {tr("In a lesson: Ctrl+PageDown, Ctrl+PageUp"), tr("Next or previous step")},
+            {tr("In a lesson: E, Ctrl+P"), tr("Edit its file, save its worksheet")},
+            {tr("In a lesson: F5"),
+             tr("Present: one step at a time; PageDown also starts the run, Esc ends")},
             {u"F1"_s, tr("Help, on the focused setting if there is one")}};
 }
 

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "commands/commands.h"
 #include "theme/tokens.h"
 #include "widgets/segments.h"
 
@@ -42,8 +43,13 @@ LabPage::LabPage(const Context& context, QWidget* parent, std::vector<LabViewEnt
         show(index);
         QSettings().setValue(u"lab/view"_s, entries_[static_cast<std::size_t>(index)].name);
     });
+    // Asked before a view is made, which takes them.
+    const bool lessons = context_.commands != nullptr && context_.commands->hasLessons();
     show(0);
     showView(QSettings().value(u"lab/view"_s).toString());
+    if (context_.commands == nullptr) return;
+    connect(context_.commands, &Commands::lessonsOpened, this, [this] { showView(u"lessons"_s); });
+    if (lessons) showView(u"lessons"_s);
 }
 
 void LabPage::showView(const QString& name) {

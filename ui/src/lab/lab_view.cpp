@@ -8,6 +8,7 @@ using namespace Qt::StringLiterals;
 
 #define HALFTONE_LAB_VIEWS(VIEW)                                          \
     /* name, title, function that the view's own file defines */          \
+    VIEW("lessons", QT_TRANSLATE_NOOP("Lab", "Lessons"), makeLessonsView) \
     VIEW("numbers", QT_TRANSLATE_NOOP("Lab", "Numbers"), makeNumbersView) \
     /* end of the list */
 

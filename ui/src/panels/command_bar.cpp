@@ -4,12 +4,14 @@
 #include <QStylePainter>
 
 #include "commands/commands.h"
+#include "commands/run_actor.h"
 #include "engine/catalog.h"
 #include "engine/machine.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
+#include "panels/shown_runs.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -98,12 +100,28 @@ CommandBar::CommandBar(const Context& context, QWidget* parent)
     connect(step_, &QPushButton::clicked, commands, &Commands::step);
     connect(stop_, &QPushButton::clicked, commands, &Commands::stop);
     connect(commands, &Commands::buttonsChanged, this, &CommandBar::refreshButtons);
+    connect(commands, &Commands::actorChanged, this, &CommandBar::followActor);
     connect(context_.feed, &EventFeed::figuresDue, this, &CommandBar::refreshCounters);
     connect(context_.feed, &EventFeed::tracksChanged, this, &CommandBar::refreshCounters);
     connect(context_.link, &PlotLink::selectedChanged, this, &CommandBar::refreshCounters);
     connect(context_.theme, &Theme::changed, this, &CommandBar::dress);
     inspectDevice();
     dress();
+    refreshButtons();
+    refreshCounters();
+}
+
+void CommandBar::followActor() {
+    const RunActor* actor = context_.commands->actor();
+    if (actor != nullptr) {
+        for (const auto signal : {&RunActor::tracksChanged, &RunActor::figuresDue}) {
+            connect(actor, signal, this, &CommandBar::refreshCounters, Qt::UniqueConnection);
+        }
+        connect(actor->link(), &PlotLink::selectedChanged, this, &CommandBar::refreshCounters,
+                Qt::UniqueConnection);
+    }
+    // A page's runs have one start, the first button.
+    start_->setVisible(actor == nullptr);
     refreshButtons();
     refreshCounters();
 }
@@ -129,6 +147,7 @@ QLabel* CommandBar::chip(const QString& name) {
 }
 
 QString CommandBar::compareText() const {
+    if (const RunActor* actor = context_.commands->actor()) return actor->startText();
     QStringList titles;
     for (const QString& preset : context_.settings->comparison()) {
         for (const auto& info : engine::precisions()) {
@@ -183,17 +202,22 @@ void CommandBar::refreshButtons() {
     const ButtonStates states = context_.commands->buttons();
     compare_->setText(compareText());
     pause_->setText(states.pauseResumes ? tr("Resume") : tr("Pause"));
-    const QString stepHelp = states.compare.enabled
+    const bool owned = context_.commands->actor() != nullptr;
+    const QString stepHelp = owned ? tr("One step, then pause")
+                             : states.compare.enabled
                                  ? tr("Start the comparison with one step, then pause")
                                  : tr("One step, then pause");
     const std::tuple<KeyButton*, const ButtonState*, QString> all[] = {
         {compare_, &states.compare,
-         tr("Train the same network in each of these precisions, side by side")},
+         owned ? tr("Train the runs of the lesson, side by side")
+               : tr("Train the same network in each of these precisions, side by side")},
         {start_, &states.start, tr("Train one run with the settings")},
         {pause_, &states.pause,
          states.pauseResumes ? tr("Go on") : tr("Pause after the step in flight")},
         {step_, &states.step, stepHelp},
-        {stop_, &states.stop, tr("Stop after the step in flight; the run is kept")}};
+        {stop_, &states.stop,
+         owned ? tr("Stop after the step in flight")
+               : tr("Stop after the step in flight; the run is kept")}};
     // First what opens, then what closes: the focus stays within these buttons.
     for (const auto& [made, state, help] : all) {
         if (state->enabled) made->setEnabled(true);
@@ -230,8 +254,7 @@ void CommandBar::keepFocus(const ButtonStates& next) {
 }
 
 void CommandBar::refreshCounters() {
-    const auto tracks = context_.feed->tracks();
-    const auto track = selectedTrack(context_);
+    const auto [tracks, link, track] = shownRuns(context_);
     const bool some = track && track->rows() > 0;
     const auto row = some ? track->latest() : engine::StepRecord{};
     const std::int64_t skips = row.step - row.updates;
@@ -242,12 +265,12 @@ void CommandBar::refreshCounters() {
     applied_->setText(words(tr("Updates"), row.updates));
     skipped_->setText(words(tr("Skipped"), skips));
     restyle(skipped_, "alarm", skips > 0);
-    QString all = track ? tr("Steps of %1").arg(trackTitle(*track)) : QString();
+    QString all = track ? tr("Steps of %1").arg(shownTitle(context_, *track)) : QString();
     for (const auto& other : tracks) {
         if (other == track || other->rows() == 0) continue;
         const auto its = other->latest();
         all += u'\n' + tr("%1: %2 steps, %3 updates, %4 skipped")
-                           .arg(trackTitle(*other), count(its.step), count(its.updates),
+                           .arg(shownTitle(context_, *other), count(its.step), count(its.updates),
                                 count(its.step - its.updates));
     }
     for (auto* label : {seen_, applied_, skipped_}) label->setToolTip(all);

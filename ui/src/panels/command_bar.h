@@ -48,6 +48,7 @@ private:
     KeyButton* button(const QString& text, const QKeySequence& key);
     QLabel* chip(const QString& name);
     void dress();
+    void followActor();
     void refreshButtons();
     /// Hands the focus on from a button that closes: to Pause while something runs, else to
     /// Compare.

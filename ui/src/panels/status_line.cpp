@@ -6,6 +6,8 @@
 #include <QHBoxLayout>
 #include <cmath>
 
+#include "commands/commands.h"
+#include "commands/run_actor.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
@@ -90,6 +92,12 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
     memory_ = add("dim");
     row->addStretch();
     saved_ = add("dim");
+    connect(context_.commands, &Commands::actorChanged, this, [this] {
+        if (const RunActor* actor = context_.commands->actor()) {
+            connect(actor, &RunActor::figuresDue, this, &StatusLine::refresh, Qt::UniqueConnection);
+        }
+        refresh();
+    });
     connect(context_.feed, &EventFeed::figuresDue, this, &StatusLine::refresh);
     connect(context_.feed, &EventFeed::stateChanged, this, &StatusLine::refresh);
     connect(context_.feed, &EventFeed::tracksChanged, this, &StatusLine::refresh);
@@ -145,6 +153,13 @@ bool StatusLine::running() const {
 }
 
 void StatusLine::refresh() {
+    if (const RunActor* actor = context_.commands->actor(); actor && !actor->status().isEmpty()) {
+        phase_->setText(actor->status());
+        for (QWidget* each : {static_cast<QWidget*>(bar_), static_cast<QWidget*>(left_)})
+            each->hide();
+        for (auto* label : {stepTime_, speed_}) label->clear();
+        return;
+    }
     phase_->setText(phase());
     // Of what is under way: an old run that is laid over it has nothing to say here.
     const TrackList tracks = context_.feed->statusTracks();

@@ -5,14 +5,16 @@
 #include <QHBoxLayout>
 #include <QMenu>
 
+#include "commands/commands.h"
+#include "commands/run_actor.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "panels/command_bar.h"
+#include "panels/shown_runs.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "view/selection.h"
 
 namespace ui {
 
@@ -24,9 +26,10 @@ constexpr int rowHeight = 22;
 
 QIcon dotIcon(const QColor& color) { return QIcon(iconPixmap(u"dot"_s, color, size::icon, 2)); }
 
-/// Number of the run and its name on screen.
-QString runTitle(const RunTrack& track) {
-    const QString title = trackTitle(track);
+/// Number of the run and its name on screen. Runs of a page have no number.
+QString runTitle(const Context& context, const RunTrack& track) {
+    const QString title = shownTitle(context, track);
+    if (context.commands->actor() != nullptr) return title;
     return track.run().empty() ? title : u"%1 %2"_s.arg(QString::fromStdString(track.run()), title);
 }
 
@@ -64,13 +67,29 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     addAction(live);
     connect(live, &QAction::triggered, this, &StepChooser::goLive);
     connect(live_, &QPushButton::clicked, this, &StepChooser::goLive);
-    connect(strip_, &ScaleStrip::picked, this,
-            [this](std::int64_t step) { context_.link->select(step, selectedTrack(context_)); });
-    connect(strip_, &ScaleStrip::opened, this, &StepChooser::skipOpened);
+    connect(strip_, &ScaleStrip::picked, this, [this](std::int64_t step) {
+        const ShownRuns shown = shownRuns(context_);
+        shown.link->select(step, shown.selected);
+    });
+    connect(strip_, &ScaleStrip::opened, this, [this](std::int64_t step) {
+        if (context_.commands->actor() == nullptr) emit skipOpened(step);
+    });
+    connect(context_.commands, &Commands::actorChanged, this, &StepChooser::followActor);
     connect(context_.feed, &EventFeed::tracksChanged, this, &StepChooser::refresh);
     connect(context_.feed, &EventFeed::figuresDue, this, &StepChooser::refreshStep);
     connect(context_.link, &PlotLink::selectedChanged, this, &StepChooser::refresh);
     connect(context_.theme, &Theme::changed, this, &StepChooser::refresh);
+    refresh();
+}
+
+void StepChooser::followActor() {
+    if (const RunActor* actor = context_.commands->actor()) {
+        connect(actor, &RunActor::tracksChanged, this, &StepChooser::refresh, Qt::UniqueConnection);
+        connect(actor, &RunActor::figuresDue, this, &StepChooser::refreshStep,
+                Qt::UniqueConnection);
+        connect(actor->link(), &PlotLink::selectedChanged, this, &StepChooser::refresh,
+                Qt::UniqueConnection);
+    }
     refresh();
 }
 
@@ -101,24 +120,24 @@ void StepChooser::makeStepBox() {
 }
 
 void StepChooser::refresh() {
-    const auto track = selectedTrack(context_);
+    const auto [tracks, link, track] = shownRuns(context_);
     setVisible(track != nullptr);
     strip_->setTrack(track);
-    strip_->setSelected(context_.link->selected());
+    strip_->setSelected(link->selected());
     for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
         button->setIcon(themedIcon(*context_.theme, icon));
     if (track) {
-        run_->setText(runTitle(*track) + u" ▾"_s);
+        run_->setText(runTitle(context_, *track) + u" ▾"_s);
         run_->setIcon(dotIcon(context_.theme->precision(track->precision())));
     }
     refreshStep();
 }
 
 void StepChooser::refreshStep() {
-    const auto track = selectedTrack(context_);
+    const auto [tracks, link, track] = shownRuns(context_);
     if (!track) return;
     const std::int64_t rows = track->rows();
-    const std::int64_t selected = context_.link->selected();
+    const std::int64_t selected = link->selected();
     const std::int64_t step = selected > 0 ? selected : rows;
     step_->setText(tr("step %1").arg(count(step)));
     back_->setEnabled(step > 1);
@@ -132,21 +151,21 @@ void StepChooser::refreshStep() {
 void StepChooser::fillRuns() {
     QMenu* menu = run_->menu();
     menu->clear();
-    const auto chosen = selectedTrack(context_);
-    for (const auto& track : context_.feed->tracks()) {
+    const ShownRuns shown = shownRuns(context_);
+    for (const auto& track : shown.tracks) {
         auto* action = menu->addAction(dotIcon(context_.theme->precision(track->precision())),
-                                       runTitle(*track));
+                                       runTitle(context_, *track));
         action->setCheckable(true);
-        action->setChecked(track == chosen);
+        action->setChecked(track == shown.selected);
         connect(action, &QAction::triggered, this,
-                [this, track] { context_.link->selectRun(track); });
+                [link = shown.link, track] { link->selectRun(track); });
     }
 }
 
 void StepChooser::walk(int direction, bool skips) {
-    const auto track = selectedTrack(context_);
+    const auto [tracks, link, track] = shownRuns(context_);
     if (!track || track->rows() == 0) return;
-    const std::int64_t rows = track->rows(), selected = context_.link->selected();
+    const std::int64_t rows = track->rows(), selected = link->selected();
     const std::int64_t at = selected > 0 ? selected : rows;
     const auto& series = track->series(&engine::StepRecord::found_inf);
     std::int64_t to = at + direction;
@@ -154,12 +173,13 @@ void StepChooser::walk(int direction, bool skips) {
         to = series.previousAbove0(selected > 0 ? at - 2 : at - 1) + 1;
     else if (skips)
         to = series.nextAbove0(at) + 1;
-    if (to >= 1 && to <= rows) context_.link->select(to, track);
+    if (to >= 1 && to <= rows) link->select(to, track);
 }
 
 void StepChooser::goLive() {
     live_->setChecked(true);
-    context_.link->select(0, selectedTrack(context_));
+    const ShownRuns shown = shownRuns(context_);
+    shown.link->select(0, shown.selected);
 }
 
 }  // namespace ui

@@ -23,6 +23,7 @@ signals:
 
 private:
     void makeStepBox();
+    void followActor();
     void refresh();
     void refreshStep();
     void fillRuns();

@@ -56,13 +56,15 @@ void LinePlot::applyXAxis() {
 void LinePlot::dress() {
     const Tokens& t = theme_->tokens();
     scene_.tokens = t;
+    scene_.font = Theme::caption();
+    scene_.font.setPointSizeF(scene_.font.pointSizeF() * look_.textScale);
     setBackground(QBrush(t.panel));
     for (QCPAxis* axis : {xAxis, yAxis}) {
         axis->setBasePen(QPen(t.line, 1));
         axis->setTickPen(Qt::NoPen);
         axis->setSubTickPen(Qt::NoPen);
         axis->setTickLabelColor(t.dim);
-        axis->setTickLabelFont(Theme::caption());
+        axis->setTickLabelFont(scene_.font);
         axis->setTickLabelPadding(6);
         axis->grid()->setPen(QPen(t.grid, 1));
         axis->grid()->setZeroLinePen(QPen(t.grid, 1));
@@ -78,7 +80,9 @@ void LinePlot::showFocus() {
 }
 
 void LinePlot::setLook(PlotLook look) {
+    const bool rescaled = look.textScale != look_.textScale;
     look_ = std::move(look);
+    if (rescaled) dress();
     const bool log = look_.axis == AxisKind::log || look_.axis == AxisKind::log2;
     yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     yTicker_ = makeTicker(look_.axis);
@@ -111,6 +115,7 @@ void LinePlot::makeGraphs() {
     raw_.clear();
     front_.clear();
     bands_.clear();
+    const double wide = look_.curveWidth > 0 ? look_.curveWidth : size::smoothCurve;
     for (const Curve& ceiling : content_.ceilings) {
         QCPGraph* band = addGraph();
         QColor edge = ceiling.color;
@@ -127,15 +132,14 @@ void LinePlot::makeGraphs() {
         const Qt::PenStyle dash = curve.dashed ? Qt::DashLine : Qt::SolidLine;
         raw_.push_back(addGraph());
         raw_.back()->setAntialiased(false);
-        const double width = look_.smooth ? size::rawCurve : size::smoothCurve;
+        const double width = look_.smooth ? size::rawCurve : wide;
         raw_.back()->setPen(smooths() ? QPen(faint, size::rawCurve)
                                       : QPen(curve.color, width, dash));
         if (!look_.smooth && !look_.stairs) raw_.back()->setAntialiased(true);
     }
     for (const Curve& curve : content_.curves) {
         front_.push_back(addGraph());
-        front_.back()->setPen(
-            QPen(curve.color, size::smoothCurve, curve.dashed ? Qt::DashLine : Qt::SolidLine));
+        front_.back()->setPen(QPen(curve.color, wide, curve.dashed ? Qt::DashLine : Qt::SolidLine));
     }
     for (int i = 0; i < graphCount(); ++i) graph(i)->setSelectable(QCP::stNone);
 }

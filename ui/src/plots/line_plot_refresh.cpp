@@ -209,6 +209,11 @@ void LinePlot::refreshMarks() {
     for (const RunDot& dot : content_.dots) {
         scene_.dots.push_back({xOf(dot.at.x, dot.at.step), dot.value, dot.color});
     }
+    scene_.marks.clear();
+    for (const RunMark& mark : content_.marks) {
+        const double at = mark.level ? mark.value : xOf(mark.at.x, mark.at.step);
+        scene_.marks.push_back({at, mark.text, mark.color, mark.dashed, mark.level});
+    }
     scene_.epochs.clear();
     const RowAxis* reference = link_->options()->reference();
     for (const RunStep& epoch : content_.epochs) {
@@ -219,7 +224,7 @@ void LinePlot::refreshMarks() {
 }
 
 void LinePlot::makeRoomForNames() {
-    const QFontMetrics metrics(Theme::caption());
+    const QFontMetrics metrics(scene_.font);
     int right = 0;
     for (const auto& label : scene_.labels) {
         right = std::max(right, metrics.horizontalAdvance(label.text));

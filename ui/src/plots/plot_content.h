@@ -47,6 +47,16 @@ struct RunDot {
     QColor color;
 };
 
+/// A line across the plot with a word at its end: vertical at a step, or level at a value.
+struct RunMark {
+    RunStep at;
+    QString text;
+    QColor color;
+    bool dashed = false;
+    bool level = false;
+    double value = 0;  ///< of a level line
+};
+
 /// All that a plot shows.
 struct PlotContent {
     std::vector<Curve> curves;
@@ -54,15 +64,18 @@ struct PlotContent {
     std::vector<Curve> skips;     ///< > 0 where a tick belongs; a lane for each
     std::vector<RunDot> dots;
     std::vector<RunStep> epochs;  ///< their last steps
+    std::vector<RunMark> marks;
 };
 
 /// How it shows them.
 struct PlotLook {
     AxisKind axis = AxisKind::linear;
-    bool stairs = false;  ///< level between values, never smoothed
-    bool smooth = false;  ///< noisy: a mean in front, the raw curve behind
-    QString title;        ///< for screen readers and pictures
-    QString axisName;     ///< with the unit, for pictures and copied data
+    bool stairs = false;    ///< level between values, never smoothed
+    double curveWidth = 0;  ///< pixels; 0: the usual one
+    double textScale = 1;   ///< of all words, for a projector
+    bool smooth = false;    ///< noisy: a mean in front, the raw curve behind
+    QString title;          ///< for screen readers and pictures
+    QString axisName;       ///< with the unit, for pictures and copied data
     QString emptyText;
     std::function<QString(double)> figure;  ///< how a value is written
 };

@@ -22,7 +22,7 @@ double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(
 double py(const QCustomPlot* plot, double y) { return plot->yAxis->coordToPixel(y); }
 
 bool lanesHaveNames(const PlotScene& scene, int height) {
-    const int full = QFontMetrics(Theme::caption()).height() * static_cast<int>(scene.lanes.size());
+    const int full = QFontMetrics(scene.font).height() * static_cast<int>(scene.lanes.size());
     return full <= std::max(height / 3, bareLane);
 }
 
@@ -41,8 +41,7 @@ void drawWithHalo(QCPPainter* painter, const QRectF& box, const QString& text, c
 }  // namespace
 
 int lanesHeight(const PlotScene& scene, int height) {
-    const int each =
-        lanesHaveNames(scene, height) ? QFontMetrics(Theme::caption()).height() : bareLane;
+    const int each = lanesHaveNames(scene, height) ? QFontMetrics(scene.font).height() : bareLane;
     return each * static_cast<int>(scene.lanes.size());
 }
 
@@ -86,7 +85,7 @@ void SceneFront::applyDefaultAntialiasingHint(QCPPainter* painter) const {
 
 void SceneFront::draw(QCPPainter* painter) {
     const QRect area = mParentPlot->axisRect()->rect();
-    painter->setFont(Theme::caption());
+    painter->setFont(scene_->font);
     if (!scene_->emptyText.isEmpty()) {
         painter->setPen(scene_->tokens.dim);
         painter->drawText(area.adjusted(24, 8, -24, -8), Qt::AlignCenter | Qt::TextWordWrap,
@@ -95,6 +94,7 @@ void SceneFront::draw(QCPPainter* painter) {
     // A mark at the very edge is shown whole.
     painter->setClipRect(area.adjusted(-6, -2, 6, 2));
     drawLanes(painter, area);
+    drawMarks(painter, area);
     drawDots(painter, area);
     drawFlaws(painter, area);
     painter->setClipRect(mParentPlot->rect());
@@ -171,6 +171,34 @@ void SceneFront::drawLaneNames(QCPPainter* painter, const QRect& area) const {
     }
 }
 
+void SceneFront::drawMarks(QCPPainter* painter, const QRect& area) const {
+    const QFontMetrics metrics(painter->font());
+    QList<QRectF> taken;
+    for (const auto& mark : scene_->marks) {
+        painter->setPen(QPen(mark.color, 1.5, mark.dashed ? Qt::DashLine : Qt::SolidLine));
+        const int wide = metrics.horizontalAdvance(mark.text);
+        if (mark.level) {
+            const double y = py(mParentPlot, mark.at);
+            if (!(y > area.top() && y < area.bottom())) continue;
+            painter->drawLine(QLineF(area.left(), y, area.right(), y));
+            const QRectF box(area.right() - wide - 4, y - metrics.height() - 1, wide,
+                             metrics.height());
+            drawWithHalo(painter, box, mark.text, mark.color, scene_->tokens.panel);
+            continue;
+        }
+        const double x = std::floor(px(mParentPlot, mark.at));
+        if (x < area.left() || x > area.right() + 1) continue;
+        painter->drawLine(QLineF(x, area.top(), x, area.bottom()));
+        QRectF box(x + 4, area.top() + 1, wide, metrics.height());
+        if (box.right() > area.right()) box.moveRight(x - 4);
+        for (const QRectF& other : taken) {
+            if (box.intersects(other)) box.moveTop(other.bottom() + 1);
+        }
+        taken << box;
+        drawWithHalo(painter, box, mark.text, mark.color, scene_->tokens.panel);
+    }
+}
+
 void SceneFront::drawFlaws(QCPPainter* painter, const QRect& area) const {
     // One mark for NaN (a cross) and for each infinity (a triangle at the edge it left by).
     for (const auto& flaw : scene_->flaws) {
@@ -241,7 +269,7 @@ void SceneCrosshair::draw(QCPPainter* painter) {
 }
 
 void SceneCrosshair::drawReadout(QCPPainter* painter, const QRect& area, double x) const {
-    painter->setFont(Theme::caption());
+    painter->setFont(scene_->font);
     const QFontMetrics metrics(painter->font());
     int width = 0;
     for (const auto& [text, color] : scene_->readout) {

@@ -29,15 +29,24 @@ struct PlotScene {
         double y;
         QColor color;
     };
+    struct Mark {   ///< a line across the plot
+        double at;  ///< x, or y of a level line
+        QString text;
+        QColor color;
+        bool dashed;
+        bool level;
+    };
     struct Flaw {  ///< NaN or an infinity of a curve
         NonFinite where;
         QColor color;
     };
     Tokens tokens;
+    QFont font;                  ///< of all words
     std::vector<double> epochs;  ///< last steps of epochs
     std::vector<Lane> lanes;
     std::vector<double> unknown;  ///< pairs: from, to where the band is not known
     std::vector<Dot> dots;
+    std::vector<Mark> marks;
     std::vector<Flaw> flaws;
     std::vector<Label> labels;
     QString emptyText;
@@ -72,6 +81,7 @@ private:
     void draw(QCPPainter* painter) override;
     void drawDots(QCPPainter* painter, const QRect& area) const;
     void drawLanes(QCPPainter* painter, const QRect& area) const;
+    void drawMarks(QCPPainter* painter, const QRect& area) const;
     void drawLaneNames(QCPPainter* painter, const QRect& area) const;
     void drawFlaws(QCPPainter* painter, const QRect& area) const;
     void drawLabels(QCPPainter* painter, const QRect& area) const;

@@ -7,8 +7,11 @@
 namespace ui {
 
 std::shared_ptr<RunTrack> selectedTrack(const Context& context) {
-    const TrackList tracks = context.feed->tracks();
-    const auto chosen = context.link->run();
+    return selectedTrack(context.feed->tracks(), *context.link);
+}
+
+std::shared_ptr<RunTrack> selectedTrack(const TrackList& tracks, const PlotLink& link) {
+    const auto chosen = link.run();
     for (const auto& track : tracks) {
         if (track == chosen) return track;
     }

@@ -10,11 +10,15 @@
 #include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
+#include <QSaveFile>
 
 #include "commands/commands.h"
+#include "commands/run_actor.h"
 #include "engine/command_line.h"
+#include "engine/lesson_draft.h"
 #include "engine/run_store.h"
 #include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "help/about_dialog.h"
 #include "help/help_window.h"
 #include "help/op_window.h"
@@ -104,6 +108,7 @@ void MainMenu::addRun() {
     copyLine_ = add(tr("Copy as command line"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C),
                     [this] { copyCommandLine(); });
     copyLine_->setObjectName(u"copyCommandLine"_s);
+    draft_ = add(tr("New lesson from this run…"), {}, [this] { draftLesson(); });
     menu->addSeparator();
     add(tr("Rebuild the run history"), {}, [this] {
         try {
@@ -194,8 +199,12 @@ void MainMenu::refreshRun() {
     pause_->setEnabled(now.pause.enabled);
     step_->setEnabled(now.step.enabled);
     stop_->setEnabled(now.stop.enabled);
-    evaluate_->setEnabled(now.pause.enabled);
-    checkpoint_->setEnabled(now.pause.enabled);
+    // A page's own runs have neither; a disabled action leaves its key to the page.
+    const bool experiment = context_.commands->actor() == nullptr;
+    compare_->setText(experiment ? tr("Compare") : context_.commands->actor()->startText());
+    evaluate_->setEnabled(experiment && now.pause.enabled);
+    checkpoint_->setEnabled(experiment && now.pause.enabled);
+    draft_->setEnabled(experiment && selectedTrack(context_) != nullptr);
     copyLine_->setEnabled(context_.settings->errors().empty());
     findRate_->setEnabled(now.start.enabled);
     demonstrate_->setEnabled(now.demonstrate.enabled);
@@ -272,6 +281,33 @@ void MainMenu::copyCommandLine() {
     context_.commands->report({tr("The command line is in the clipboard."),
                                tr("It starts the same run in a terminal."),
                                engine::ErrorCode::settings, true});
+}
+
+void MainMenu::draftLesson() {
+    const auto track = selectedTrack(context_);
+    const auto& store = context_.feed->store();
+    if (!track || !store) return;
+    try {
+        const auto run = store->find(track->run());
+        if (!run) return;
+        const QString file =
+            QFileDialog::getSaveFileName(window_, tr("Save the draft of a lesson"),
+                                         u"my-lesson.lesson.md"_s, tr("Lessons (*.lesson.md)"));
+        if (file.isEmpty()) return;
+        const std::int64_t selected = context_.link->selected();
+        const std::string text =
+            engine::draft_lesson(*run, selected > 0 ? selected : track->rows(),
+                                 tr("My lesson: %1").arg(trackTitle(*track)).toStdString());
+        QSaveFile out(file.endsWith(u".lesson.md"_s) ? file : file + u".lesson.md"_s);
+        const bool written = out.open(QIODevice::WriteOnly) &&
+                             out.write(QByteArray::fromStdString(text)) >= 0 && out.commit();
+        if (written) return context_.commands->openPath(out.fileName());
+        context_.commands->report({tr("%1 cannot be written.").arg(out.fileName()),
+                                   tr("Choose a folder that you may write to."),
+                                   engine::ErrorCode::io, false});
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
 }
 
 QString MainMenu::focusedSetting() const {

@@ -36,6 +36,8 @@ private:
     void watchRunFolder();
     void exportRuns();
     void copyCommandLine();
+    /// Makes a draft of a lesson from the selected run and step, and opens it.
+    void draftLesson();
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
     void showHelpWindow(const QString& topic);
@@ -53,6 +55,7 @@ private:
     QAction* evaluate_ = nullptr;
     QAction* checkpoint_ = nullptr;
     QAction* findRate_ = nullptr;
+    QAction* draft_ = nullptr;
     QAction* copyLine_ = nullptr;
     QAction* demonstrate_ = nullptr;
     QPointer<HelpWindow> help_;

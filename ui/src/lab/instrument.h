@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QWidget>
+
+#include "engine/lesson.h"
+#include "lab/lesson_model.h"
+#include "view/context.h"
+
+namespace ui {
+
+/// What a lesson shows beside its plots, at their step. GUI thread.
+class Instrument : public QWidget {
+    Q_OBJECT
+public:
+    using QWidget::QWidget;
+    virtual QString title() const = 0;
+    /// What the head says beside the title; empty: nothing.
+    virtual QString note() const { return {}; }
+    /// The runs have gone on, or another step is looked at; 0: there is none yet.
+    virtual void showStep(std::int64_t step) = 0;
+};
+
+/// The instruments of a lesson, one below the other, each in a card. They follow the crosshair of
+/// the plots, else the selected step, else the newest one. GUI thread.
+class InstrumentPanel final : public QWidget {
+    Q_OBJECT
+public:
+    /// `scale` of words: larger on a projector.
+    InstrumentPanel(const Context& context, LessonModel* model, double scale,
+                    QWidget* parent = nullptr);
+
+    /// Whether the lesson has any.
+    bool any() const { return !instruments_.empty(); }
+
+signals:
+    void rebuilt();
+
+private:
+    void build();
+    void refresh();
+    std::int64_t shownStep() const;
+    Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
+
+    Context context_;
+    LessonModel* model_;
+    QWidget* page_ = nullptr;
+    std::vector<Instrument*> instruments_;
+    std::vector<class Card*> cards_;
+};
+
+}  // namespace ui

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+namespace ui {
+
+class Theme;
+
+/// A number between two ends, chosen with the mouse or the arrow keys (Shift: ten times as far;
+/// Home and End: the ends). Empty until it is first moved, so that no answer is given by default.
+/// The value stands above the handle. GUI thread.
+class RangeSlider final : public QWidget {
+    Q_OBJECT
+public:
+    RangeSlider(const Theme* theme, double low, double high, QWidget* parent = nullptr);
+
+    std::optional<double> value() const { return value_; }
+    void setValue(std::optional<double> value);
+    /// Under the slider, between its ends.
+    void setNote(const QString& note);
+    /// By which one arrow key moves it: a power of ten, between a hundredth and a thousandth of the
+    /// range.
+    double step() const { return step_; }
+    /// How the slider writes a value.
+    QString written(double value) const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+signals:
+    void moved(double value);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void changeEvent(QEvent* event) override;
+
+private:
+    double left() const;
+    double right() const;
+    double lineY() const;
+    double place(double value) const;
+    void dragTo(double x);
+    void moveTo(double value);
+
+    const Theme* theme_;
+    double low_;
+    double high_;
+    double step_;
+    std::optional<double> value_;
+    QString note_;
+};
+
+}  // namespace ui
