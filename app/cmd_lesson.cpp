@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <iostream>
 
 #include "commands.h"
@@ -20,6 +21,12 @@ constexpr double longest_s = 900;  ///< of one seed of a lesson
 
 std::string quoted(const std::string& text) { return json_text(text); }
 
+/// A number that exists, a column or a word: the answer of a choice may be called "nan".
+bool is_measured(const std::optional<engine::LessonValue>& value) {
+    const auto* number = value ? std::get_if<double>(&*value) : nullptr;
+    return value && (number == nullptr || !std::isnan(*number));
+}
+
 /// What one seed of a lesson gave.
 struct SeedResult {
     std::int64_t seed = 1;
@@ -31,8 +38,7 @@ struct SeedResult {
 
     bool holds() const {
         bool good = ended;
-        for (const auto& each : checks)
-            good = good && each.value && engine::to_string(each.value) != "nan";
+        for (const auto& each : checks) good = good && is_measured(each.value);
         for (const auto& each : expectations) good = good && each.holds.value_or(false);
         return good;
     }
