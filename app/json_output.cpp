@@ -141,6 +141,10 @@ std::string to_json(const engine::MachineReport& report, const std::string& cubl
         .dump();
 }
 
+std::string json_text(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string ops_json() {
     json out = json::array();
     for (const auto& op : engine::ops()) {

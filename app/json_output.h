@@ -21,6 +21,9 @@ std::string to_json(const engine::FoundRate& found);
 /// One line: what `doctor` found; `cublas_workspaces` is CUBLAS_WORKSPACE_CONFIG of this process.
 std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces);
 
+/// A text as JSON writes it, with its quotation marks.
+std::string json_text(const std::string& text);
+
 /// The engine's catalogs: a list of objects, indented.
 std::string ops_json();
 std::string models_json();

@@ -5820,5 +5820,469 @@
         <source>The step cannot be copied: {}.</source>
         <translation>无法复制该步：{}。</translation>
     </message>
+    <message>
+        <source>the expression is missing</source>
+        <translation>缺少表达式</translation>
+    </message>
+    <message>
+        <source>“{}” is one too many in the expression</source>
+        <translation>表达式中多了“{}”</translation>
+    </message>
+    <message>
+        <source>“{}” is missing in the expression</source>
+        <translation>表达式中缺少“{}”</translation>
+    </message>
+    <message>
+        <source>a word cannot be computed with</source>
+        <translation>单词不能参与计算</translation>
+    </message>
+    <message>
+        <source>a word can only be compared with a word, by == or !=</source>
+        <translation>单词只能用 == 或 != 与单词比较</translation>
+    </message>
+    <message>
+        <source>the expression is nested too deeply</source>
+        <translation>表达式嵌套过深</translation>
+    </message>
+    <message>
+        <source>the expression ends too early</source>
+        <translation>表达式不完整</translation>
+    </message>
+    <message>
+        <source>“{}” is in the wrong place in the expression</source>
+        <translation>表达式中“{}”的位置不对</translation>
+    </message>
+    <message>
+        <source>of the run {} a column is wanted, such as {}.loss</source>
+        <translation>需要运行 {} 的某一列，例如 {}.loss</translation>
+    </message>
+    <message>
+        <source>nothing is called {} here</source>
+        <translation>这里没有名为 {} 的内容</translation>
+    </message>
+    <message>
+        <source>a name is missing after “{}.”</source>
+        <translation>“{}.”后面缺少名称</translation>
+    </message>
+    <message>
+        <source>no run is called {}</source>
+        <translation>没有名为 {} 的运行</translation>
+    </message>
+    <message>
+        <source>the record has no column {}</source>
+        <translation>记录中没有 {} 这一列</translation>
+    </message>
+    <message>
+        <source>{} has no result {}</source>
+        <translation>{} 没有结果 {}</translation>
+    </message>
+    <message>
+        <source>a run has no result {}</source>
+        <translation>运行没有结果 {}</translation>
+    </message>
+    <message>
+        <source>the name of a run is missing</source>
+        <translation>缺少运行的名称</translation>
+    </message>
+    <message>
+        <source>the name of an operation is missing</source>
+        <translation>缺少运算的名称</translation>
+    </message>
+    <message>
+        <source>an operation has no {}</source>
+        <translation>运算没有 {}</translation>
+    </message>
+    <message>
+        <source>a skipped step has no {}</source>
+        <translation>被跳过的步没有 {}</translation>
+    </message>
+    <message>
+        <source>{} takes one value</source>
+        <translation>{} 需要一个值</translation>
+    </message>
+    <message>
+        <source>{} takes a column of a run, or something computed from one</source>
+        <translation>{} 需要运行的一列，或由它算出的序列</translation>
+    </message>
+    <message>
+        <source>there is no function {}</source>
+        <translation>没有函数 {}</translation>
+    </message>
+    <message>
+        <source>mean over steps takes a whole number of steps from 1</source>
+        <translation>按步求平均需要一个不小于 1 的整数步数</translation>
+    </message>
+    <message>
+        <source>the expression has more than {} characters</source>
+        <translation>表达式超过 {} 个字符</translation>
+    </message>
+    <message>
+        <source>{} is no number</source>
+        <translation>{} 不是数字</translation>
+    </message>
+    <message>
+        <source>the text has no closing quotation mark</source>
+        <translation>文本缺少右引号</translation>
+    </message>
+    <message>
+        <source>an expression has no “{}”</source>
+        <translation>表达式中不能出现“{}”</translation>
+    </message>
+    <message>
+        <source>Nothing checks the prediction {}.</source>
+        <translation>没有任何检查对应预测 {}。</translation>
+    </message>
+    <message>
+        <source>A picture is a file in the lesson's folder.</source>
+        <translation>图片必须是课程文件夹中的文件。</translation>
+    </message>
+    <message>
+        <source>The file has {} bytes, and a lesson at most {}.</source>
+        <translation>文件有 {} 字节，而课程最多 {} 字节。</translation>
+    </message>
+    <message>
+        <source>The file is no text.</source>
+        <translation>该文件不是文本。</translation>
+    </message>
+    <message>
+        <source>This is no file of answers.</source>
+        <translation>这不是答案文件。</translation>
+    </message>
+    <message>
+        <source>This is no file of answers: {}.</source>
+        <translation>这不是答案文件：{}。</translation>
+    </message>
+    <message>
+        <source>{} is too large for a file of answers.</source>
+        <translation>{} 太大，不是答案文件。</translation>
+    </message>
+    <message>
+        <source>The block is empty.</source>
+        <translation>该块是空的。</translation>
+    </message>
+    <message>
+        <source>The expression cannot be read: {}.</source>
+        <translation>无法读取表达式：{}。</translation>
+    </message>
+    <message>
+        <source>A condition is one truth, not one a step: wrap it in mean, first, last or count.</source>
+        <translation>条件只能有一个真假值，而不是每步一个：请用 mean、first、last 或 count 包起来。</translation>
+    </message>
+    <message>
+        <source>A check is written “ID = expression” or “expect: condition”.</source>
+        <translation>检查应写成“ID = 表达式”或“expect: 条件”。</translation>
+    </message>
+    <message>
+        <source>{} is the name of a run.</source>
+        <translation>{} 是运行的名称。</translation>
+    </message>
+    <message>
+        <source>{} is predicted as a number or curve, so its check is “{} = expression”.</source>
+        <translation>{} 的预测是数字或曲线，因此检查应写成“{} = 表达式”。</translation>
+    </message>
+    <message>
+        <source>The prediction {} has no choice {}.</source>
+        <translation>预测 {} 没有选项 {}。</translation>
+    </message>
+    <message>
+        <source>{} is checked twice.</source>
+        <translation>{} 被检查了两次。</translation>
+    </message>
+    <message>
+        <source>{} is predicted as a curve, so its check is a column.</source>
+        <translation>{} 的预测是曲线，因此检查应为一列。</translation>
+    </message>
+    <message>
+        <source>{} is one value, not one a step: use mean, first, last, min, max or count.</source>
+        <translation>{} 是一个值，而不是每步一个值：请使用 mean、first、last、min、max 或 count。</translation>
+    </message>
+    <message>
+        <source>{} is predicted as a number, so its check is one.</source>
+        <translation>{} 的预测是数字，因此检查也应是数字。</translation>
+    </message>
+    <message>
+        <source>{} has choices, so its checks are “{} = KEY: condition”.</source>
+        <translation>{} 有选项，因此检查应写成“{} = KEY: 条件”。</translation>
+    </message>
+    <message>
+        <source>A knob is written “path: value, value” or “path: 0 .. 1”.</source>
+        <translation>旋钮应写成“path: 值, 值”或“path: 0 .. 1”。</translation>
+    </message>
+    <message>
+        <source>There is no setting {}.</source>
+        <translation>没有设置项 {}。</translation>
+    </message>
+    <message>
+        <source>The knob {} has no values.</source>
+        <translation>旋钮 {} 没有取值。</translation>
+    </message>
+    <message>
+        <source>The knob cannot be set: {}</source>
+        <translation>旋钮无法设置：{}</translation>
+    </message>
+    <message>
+        <source>{} is no folder.</source>
+        <translation>{} 不是文件夹。</translation>
+    </message>
+    <message>
+        <source>The runs are not those of the lesson in the other language.</source>
+        <translation>运行与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>The predictions are not those of the lesson in the other language.</source>
+        <translation>预测与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>The checks are not those of the lesson in the other language.</source>
+        <translation>检查与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>The knobs are not those of the lesson in the other language.</source>
+        <translation>旋钮与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>The pace is not that of the lesson in the other language.</source>
+        <translation>速度限制与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>There are more than {} lessons.</source>
+        <translation>课程超过 {} 个。</translation>
+    </message>
+    <message>
+        <source>{} cannot be read.</source>
+        <translation>无法读取 {}。</translation>
+    </message>
+    <message>
+        <source>{} in {} is too large for a lesson.</source>
+        <translation>{}（位于 {}）作为课程太大。</translation>
+    </message>
+    <message>
+        <source>{} is no lesson: its name must end in .lesson.md.</source>
+        <translation>{} 不是课程：文件名必须以 .lesson.md 结尾。</translation>
+    </message>
+    <message>
+        <source>{} does not exist.</source>
+        <translation>{} 不存在。</translation>
+    </message>
+    <message>
+        <source>{} cannot be read: {}.</source>
+        <translation>无法读取 {}：{}。</translation>
+    </message>
+    <message>
+        <source>{} holds no lesson.</source>
+        <translation>{} 中没有课程。</translation>
+    </message>
+    <message>
+        <source>An instrument is weight, histogram, xray, skip, bits or sum.</source>
+        <translation>仪器只能是 weight、histogram、xray、skip、bits 或 sum。</translation>
+    </message>
+    <message>
+        <source>An instrument names its run: “: RUN” or “: RUN beside RUN”.</source>
+        <translation>仪器要写明运行：“: RUN”或“: RUN beside RUN”。</translation>
+    </message>
+    <message>
+        <source>A weight is written “weight fc1.weight[3,5]: RUN”.</source>
+        <translation>权重应写成“weight fc1.weight[3,5]: RUN”。</translation>
+    </message>
+    <message>
+        <source>A histogram is one of gradients, activations, weights and updates, of a layer or of all.</source>
+        <translation>直方图是 gradients、activations、weights 或 updates 之一，可指定一层或全部。</translation>
+    </message>
+    <message>
+        <source>A sum is written “sum ID: 0.001 x 5000 in fp16 accumulate fp32”.</source>
+        <translation>求和应写成“sum ID: 0.001 x 5000 in fp16 accumulate fp32”。</translation>
+    </message>
+    <message>
+        <source>Bits are written “bits ID: 0.1 in fp16”.</source>
+        <translation>比特应写成“bits ID: 0.1 in fp16”。</translation>
+    </message>
+    <message>
+        <source>A sum has 0 to 1,000,000 terms.</source>
+        <translation>求和可有 0 到 1,000,000 项。</translation>
+    </message>
+    <message>
+        <source>{}: {}</source>
+        <translation>{}：{}</translation>
+    </message>
+    <message>
+        <source>There is no format {}: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2.</source>
+        <translation>没有格式 {}：可用 fp32、tf32、fp16、bf16、fp8-e4m3 或 fp8-e5m2。</translation>
+    </message>
+    <message>
+        <source>There is no number format {}.</source>
+        <translation>没有数字格式 {}。</translation>
+    </message>
+    <message>
+        <source>{} has no result {}.</source>
+        <translation>{} 没有结果 {}。</translation>
+    </message>
+    <message>
+        <source>A prediction is written “```predict NAME”: use letters, digits and _.</source>
+        <translation>预测应写成“```predict NAME”：只用字母、数字和 _。</translation>
+    </message>
+    <message>
+        <source>Two predictions are called {}.</source>
+        <translation>有两个预测都叫 {}。</translation>
+    </message>
+    <message>
+        <source>The prediction {} asks nothing.</source>
+        <translation>预测 {} 没有提问。</translation>
+    </message>
+    <message>
+        <source>The prediction {} needs choices, or one of number, range and curve.</source>
+        <translation>预测 {} 需要选项，或 number、range、curve 之一。</translation>
+    </message>
+    <message>
+        <source>The prediction {} needs at least two choices.</source>
+        <translation>预测 {} 至少需要两个选项。</translation>
+    </message>
+    <message>
+        <source>“{}” has no meaning after the choices.</source>
+        <translation>选项之后的“{}”没有意义。</translation>
+    </message>
+    <message>
+        <source>A choice is written “- KEY: text”.</source>
+        <translation>选项应写成“- KEY: 文本”。</translation>
+    </message>
+    <message>
+        <source>Two choices are called {}.</source>
+        <translation>有两个选项都叫 {}。</translation>
+    </message>
+    <message>
+        <source>A prediction has at most {} choices.</source>
+        <translation>一个预测最多有 {} 个选项。</translation>
+    </message>
+    <message>
+        <source>“within” takes a number above 0.</source>
+        <translation>“within”需要一个大于 0 的数。</translation>
+    </message>
+    <message>
+        <source>A curve is written “curve: COLUMN over 0 .. 100”.</source>
+        <translation>曲线应写成“curve: COLUMN over 0 .. 100”。</translation>
+    </message>
+    <message>
+        <source>The lesson has no runs.</source>
+        <translation>该课程没有运行。</translation>
+    </message>
+    <message>
+        <source>{} did not begin.</source>
+        <translation>{} 没有开始。</translation>
+    </message>
+    <message>
+        <source>“{}” is no name for a run: use letters, digits and _.</source>
+        <translation>“{}”不能作运行的名称：只用字母、数字和 _。</translation>
+    </message>
+    <message>
+        <source>The label has no closing quotation mark.</source>
+        <translation>标签缺少右引号。</translation>
+    </message>
+    <message>
+        <source>A run is written NAME "label": path=value ...</source>
+        <translation>运行应写成 NAME "label": path=value ...</translation>
+    </message>
+    <message>
+        <source>A run goes on from another one by “resume: RUN at STEP”.</source>
+        <translation>用“resume: RUN at STEP”可从另一个运行继续。</translation>
+    </message>
+    <message>
+        <source>“{}” is no setting: use path=value.</source>
+        <translation>“{}”不是设置项：请写成 path=value。</translation>
+    </message>
+    <message>
+        <source>The run {} cannot start: {}</source>
+        <translation>运行 {} 无法开始：{}</translation>
+    </message>
+    <message>
+        <source>The pace is a number such as “250 steps/s”.</source>
+        <translation>速度限制是一个数，例如“250 steps/s”。</translation>
+    </message>
+    <message>
+        <source>{} cannot go on from {}, which is no run that begins by itself.</source>
+        <translation>{} 不能从 {} 继续，因为后者不是独立开始的运行。</translation>
+    </message>
+    <message>
+        <source>A lesson has one block of runs.</source>
+        <translation>一个课程只有一个 runs 块。</translation>
+    </message>
+    <message>
+        <source>“all:” stands before the runs.</source>
+        <translation>“all:”应写在各运行之前。</translation>
+    </message>
+    <message>
+        <source>Two runs are called {}.</source>
+        <translation>有两个运行都叫 {}。</translation>
+    </message>
+    <message>
+        <source>A lesson has 1 to {} runs.</source>
+        <translation>一个课程有 1 到 {} 个运行。</translation>
+    </message>
+    <message>
+        <source>name a file in the lesson's folder</source>
+        <translation>请使用课程文件夹中的文件</translation>
+    </message>
+    <message>
+        <source>No run is called {}.</source>
+        <translation>没有名为 {} 的运行。</translation>
+    </message>
+    <message>
+        <source>The record has no column {}.</source>
+        <translation>记录中没有 {} 这一列。</translation>
+    </message>
+    <message>
+        <source>The lesson has no step: a line such as “## Read”.</source>
+        <translation>该课程没有步骤，即“## Read”这样的行。</translation>
+    </message>
+    <message>
+        <source>A lesson begins with “---” and its title.</source>
+        <translation>课程以“---”和标题开头。</translation>
+    </message>
+    <message>
+        <source>The lesson has no title.</source>
+        <translation>该课程没有标题。</translation>
+    </message>
+    <message>
+        <source>The front matter has no closing “---”.</source>
+        <translation>文件头缺少结尾的“---”。</translation>
+    </message>
+    <message>
+        <source>The front matter has lines such as “title: ...”.</source>
+        <translation>文件头由“title: ...”这样的行组成。</translation>
+    </message>
+    <message>
+        <source>Minutes are a number from 1 to 600.</source>
+        <translation>分钟数是 1 到 600 的数。</translation>
+    </message>
+    <message>
+        <source>The front matter has no “{}”: title, chapter or minutes.</source>
+        <translation>文件头没有“{}”：可用 title、chapter 或 minutes。</translation>
+    </message>
+    <message>
+        <source>Text must follow a heading such as “## Read”.</source>
+        <translation>正文必须跟在“## Read”这样的标题之后。</translation>
+    </message>
+    <message>
+        <source>The block has no closing “```”.</source>
+        <translation>该块缺少结尾的“```”。</translation>
+    </message>
+    <message>
+        <source>A block must follow a heading such as “## Read”.</source>
+        <translation>块必须跟在“## Read”这样的标题之后。</translation>
+    </message>
+    <message>
+        <source>There is no block “{}”: predict, runs, plot, instrument, check or try.</source>
+        <translation>没有“{}”块：可用 predict、runs、plot、instrument、check 或 try。</translation>
+    </message>
+    <message>
+        <source>“{}” is no range: use two numbers such as 0 .. 3000.</source>
+        <translation>“{}”不是范围：请写两个数，例如 0 .. 3000。</translation>
+    </message>
+    <message>
+        <source>{} has no such element.</source>
+        <translation>{} 没有这个元素。</translation>
+    </message>
+    <message>
+        <source>The model has no trained parameter {}.</source>
+        <translation>模型没有可训练的参数 {}。</translation>
+    </message>
 </context>
 </TS>

@@ -14,6 +14,7 @@
 #include "engine/run_store.h"
 #include "engine/step_record.h"
 #include "engine/twin.h"
+#include "engine/weight_watch.h"
 
 namespace engine {
 
@@ -48,6 +49,7 @@ struct SessionOptions {
     std::string group = {};        ///< RunSummary::group of a new run
     std::shared_ptr<Twin> twin{};  ///< in lockstep with another session on the same thread
     Twin::Side twin_side = Twin::Side::reference;
+    std::vector<std::shared_ptr<WeightWatch>> weights{};  ///< single weights to follow
 };
 
 /// Asks, without opening data, for what the settings need of this machine. Throws Error(device) if

@@ -11,6 +11,7 @@
 #include "data/byte_reader.h"
 #include "data/reading_progress.h"
 #include "engine/error.h"
+#include "instruments/weight_observer.h"
 #include "kernels/device_error.h"
 #include "session/kept_histograms.h"
 #include "session/next_step.h"
@@ -136,6 +137,8 @@ struct Session::Impl final : Turn {
         });
         loop.prepare(stop_reading.get_token());
         histograms.emplace(loop.trainer(), config.instruments.histograms_every, loop.folder());
+        for (const auto& watch : options.weights)
+            loop.trainer().attach(std::make_shared<WeightObserver>(watch));
         prepared = true;
         if (options.twin) options.twin->coupling().join(options.twin_side, loop);
         {

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/lesson_expression.h"
+
+namespace engine {
+
+/// An answer to a prediction: the key of a choice, a number, or a curve's values at evenly spaced
+/// steps from Prediction::low to Prediction::high.
+using LessonAnswer = std::variant<std::string, double, std::vector<double>>;
+
+/// How far a learner is in one lesson.
+struct LessonProgress {
+    int steps_read = 0;  ///< steps of the lesson that were shown
+    int steps = 0;       ///< that it has
+    bool finished = false;
+    std::int64_t seed = 1;
+    std::string when{};                                 ///< last change, local time, ISO 8601
+    std::map<std::string, LessonAnswer> predictions{};  ///< by id
+    std::map<std::string, std::optional<LessonValue>> measured{};  ///< by id of the check
+};
+
+/// A learner's progress and answers: one small JSON file.
+struct LearnerAnswers {
+    std::string learner{};                            ///< a name, may be empty
+    std::map<std::string, LessonProgress> lessons{};  ///< by Lesson::name
+};
+
+/// $XDG_DATA_HOME/halftone/lab.json, else ~/.local/share/halftone/lab.json.
+std::filesystem::path default_answers_file();
+std::string to_json(const LearnerAnswers& answers);
+/// Throws Error(data) for text that is no such file.
+LearnerAnswers parse_answers(std::string_view json);
+/// Nothing is lost where the file is absent: empty answers. Throws Error(data), Error(io).
+LearnerAnswers read_answers(const std::filesystem::path& file);
+void write_answers(const std::filesystem::path& file, const LearnerAnswers& answers);
+
+/// What a class has answered.
+struct ClassAnswers {
+    struct Row {
+        std::string learner;
+        std::string file;
+        std::string lesson;
+        std::string prediction;
+        std::optional<LessonAnswer> answer;
+        std::optional<LessonValue> measured;
+    };
+    int learners = 0;
+    std::vector<Row> rows{};  ///< by lesson, prediction, learner
+    std::vector<std::pair<std::string, std::string>> unreadable{};  ///< file and reason
+};
+/// Reads all *.json of a folder. Throws Error(data) if there is no such folder.
+ClassAnswers collect_answers(const std::filesystem::path& folder);
+/// For a terminal: per lesson and prediction how many chose what, or the least, median and most
+/// number, beside what was measured.
+std::string answers_table(const ClassAnswers& answers);
+std::string answers_csv(const ClassAnswers& answers);
+std::string answers_json(const ClassAnswers& answers);
+
+}  // namespace engine

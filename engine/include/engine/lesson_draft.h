@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/run_store.h"
+
+namespace engine {
+
+/// A draft of a lesson from a run: its settings as far as they differ from the defaults, its seed,
+/// and a check at the selected step. parse_lesson() reads it without a problem where the data set
+/// is generated; a path of a data set is left for the author, with a sentence that says so.
+std::string draft_lesson(const RunSummary& run, std::int64_t step, const std::string& title);
+
+}  // namespace engine

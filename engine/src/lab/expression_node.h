@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/lesson_expression.h"
+
+namespace engine {
+
+enum class LessonOperator {
+    add,
+    subtract,
+    multiply,
+    divide,
+    less,
+    at_most,
+    more,
+    at_least,
+    equal,
+    differs,
+    both,
+    either
+};
+
+/// A node of an expression's tree, whose types have been checked.
+struct LessonExpression::Node {
+    enum class Kind {
+        number,
+        word,
+        check,   ///< name
+        column,  ///< name: run, key: column
+        result,  ///< name: run, key
+        block,   ///< block, key
+        xray,    ///< name: run, argument: op, key: field
+        skip,    ///< name: run, key: field
+        negative,
+        negation,
+        binary,
+        mean,
+        trailing_mean,  ///< over `number` steps
+        first,
+        isnan,
+        last,
+        min,
+        max,
+        count,
+    };
+    Kind kind = Kind::number;
+    LessonType type = LessonType::number;
+    double number = 0;
+    std::string name{}, key{}, argument{};
+    LessonBlockNumber block{};
+    LessonOperator op = LessonOperator::add;
+    std::vector<std::shared_ptr<const Node>> inputs{};
+};
+
+}  // namespace engine

@@ -1,0 +1,133 @@
+#include "engine/lesson.h"
+
+#include <algorithm>
+
+#include "lab/lesson_blocks.h"
+
+namespace engine {
+namespace {
+
+template <typename T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+/// Blocks in the order in which they name one another.
+int order_of(const RawBlock& block) {
+    constexpr std::array order = {"runs", "instrument", "predict", "plot", "check", "try"};
+    return static_cast<int>(std::ranges::find(order, block.kind) - order.begin());
+}
+
+LessonPart read_block(const RawBlock& block, Lesson& lesson) {
+    if (block.kind == "runs") {
+        LessonRuns runs = read_runs(block, lesson);
+        lesson.runs = runs.runs;
+        lesson.pace = runs.pace;
+        return runs;
+    }
+    if (block.kind == "predict") {
+        lesson.predictions.push_back(read_prediction(block, lesson));
+        return lesson.predictions.back();
+    }
+    if (block.kind == "instrument") {
+        auto read = read_instruments(block, lesson);
+        append(lesson.instruments, read);
+        return read;
+    }
+    if (block.kind == "plot") {
+        auto read = read_plots(block, lesson);
+        append(lesson.plots, read);
+        return read;
+    }
+    if (block.kind == "check") {
+        auto read = read_checks(block, lesson, lesson.expectations);
+        append(lesson.checks, read);
+        return read;
+    }
+    auto read = read_knobs(block, lesson);
+    append(lesson.knobs, read);
+    return read;
+}
+
+void check_whole(Lesson& lesson) {
+    for (const Prediction& each : lesson.predictions)
+        if (!find_check(lesson, each.id))
+            lesson.problems.push_back(
+                {each.line, msg("Nothing checks the prediction {}.", each.id)});
+}
+
+/// Pictures in the text must be files of the lesson's folder.
+void check_pictures(Lesson& lesson) {
+    for (const LessonStep& step : lesson.steps)
+        for (const LessonPart& part : step.parts) {
+            const auto* text = std::get_if<LessonMarkdown>(&part);
+            if (!text) continue;
+            for (const LessonLine& line : lines_of(text->text)) {
+                const std::size_t picture = line.text.find("![");
+                const std::size_t open =
+                    picture == std::string::npos ? picture : line.text.find("](", picture);
+                if (open == std::string::npos) continue;
+                const std::string_view path = std::string_view(line.text).substr(
+                    open + 2, line.text.find(')', open) - open - 2);
+                if (path.find("..") != std::string_view::npos ||
+                    path.find(':') != std::string_view::npos || path.starts_with('/') ||
+                    lesson.folder.empty())
+                    lesson.problems.push_back({text->line + line.number - 1,
+                                               msg("A picture is a file in the lesson's folder.")});
+            }
+        }
+}
+
+template <typename List, typename Key>
+auto find_by(const List& list, Key key, std::string_view name) {
+    const auto at = std::ranges::find(list, name, key);
+    return at == list.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::string LessonProblem::str() const {
+    return "line " + std::to_string(line) + ": " + text.str();
+}
+
+const LessonRun* find_run(const Lesson& lesson, std::string_view name) {
+    return find_by(lesson.runs, &LessonRun::name, name);
+}
+const LessonCheck* find_check(const Lesson& lesson, std::string_view id) {
+    return find_by(lesson.checks, &LessonCheck::id, id);
+}
+const Prediction* find_prediction(const Lesson& lesson, std::string_view id) {
+    return find_by(lesson.predictions, &Prediction::id, id);
+}
+
+Lesson parse_lesson(std::string_view text, const std::string& name,
+                    const std::filesystem::path& folder) {
+    Lesson lesson{.name = name, .folder = folder};
+    const auto refuse = [&](const Message& problem) {
+        lesson.problems.push_back({1, problem});
+        return lesson;
+    };
+    if (static_cast<std::int64_t>(text.size()) > largest_lesson)
+        return refuse(
+            msg("The file has {} bytes, and a lesson at most {}.", text.size(), largest_lesson));
+    if (text.find('\0') != std::string_view::npos) return refuse(msg("The file is no text."));
+    lesson.source = text;
+    auto blocks = read_structure(text, lesson);
+    std::ranges::stable_sort(blocks, {}, order_of);
+    for (const RawBlock& block : blocks) {
+        LessonPart& place = lesson.steps[block.step].parts[block.part];
+        try {
+            place = read_block(block, lesson);
+        } catch (const LessonRefusal& refusal) {
+            const LessonProblem problem{refusal.line, refusal.text};
+            place = problem;
+            lesson.problems.push_back(problem);
+        }
+    }
+    if (lesson.problems.empty()) check_whole(lesson);
+    check_pictures(lesson);
+    std::ranges::stable_sort(lesson.problems, {}, &LessonProblem::line);
+    return lesson;
+}
+
+}  // namespace engine

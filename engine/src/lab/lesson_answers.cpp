@@ -1,0 +1,127 @@
+#include "engine/lesson_answers.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/run_store.h"
+#include "file/atomic_file.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uintmax_t largest_file = 4 << 20;
+
+Json written(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+double number_of(const Json& json) {
+    if (json.is_number()) return json.get<double>();
+    const auto text = json.get<std::string>();
+    if (text == "inf") return std::numeric_limits<double>::infinity();
+    if (text == "-inf") return -std::numeric_limits<double>::infinity();
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// A word is told from a number by its key.
+template <typename Variant>
+Json json_of(const Variant& value) {
+    if (const auto* word = std::get_if<std::string>(&value)) return {{"word", *word}};
+    if (const auto* number = std::get_if<double>(&value)) return {{"number", written(*number)}};
+    Json values = Json::array();
+    for (const double x : std::get<std::vector<double>>(value)) values.push_back(written(x));
+    return {{"curve", std::move(values)}};
+}
+template <typename Variant>
+Variant value_of(const Json& json) {
+    if (json.contains("word")) return json.at("word").get<std::string>();
+    if (json.contains("number")) return number_of(json.at("number"));
+    std::vector<double> values;
+    for (const auto& each : json.at("curve")) values.push_back(number_of(each));
+    return values;
+}
+
+Json json_of(const LessonProgress& progress) {
+    Json predictions = Json::object(), measured = Json::object();
+    for (const auto& [id, answer] : progress.predictions) predictions[id] = json_of(answer);
+    for (const auto& [id, value] : progress.measured)
+        measured[id] = value ? json_of(*value) : Json();
+    return {{"steps_read", progress.steps_read},
+            {"steps", progress.steps},
+            {"finished", progress.finished},
+            {"seed", progress.seed},
+            {"when", progress.when},
+            {"predictions", predictions},
+            {"measured", measured}};
+}
+
+LessonProgress progress_of(const Json& json) {
+    LessonProgress out;
+    out.steps_read = json.value("steps_read", 0);
+    out.steps = json.value("steps", 0);
+    out.finished = json.value("finished", false);
+    out.seed = json.value("seed", std::int64_t{1});
+    out.when = json.value("when", "");
+    // Named: a loop over items() of a temporary would outlive it.
+    const Json predictions = json.value("predictions", Json::object());
+    const Json measured = json.value("measured", Json::object());
+    for (const auto& [id, each] : predictions.items())
+        out.predictions[id] = value_of<LessonAnswer>(each);
+    for (const auto& [id, each] : measured.items())
+        out.measured[id] =
+            each.is_null() ? std::nullopt : std::optional(value_of<LessonValue>(each));
+    return out;
+}
+
+}  // namespace
+
+fs::path default_answers_file() { return RunStore::default_root().parent_path() / "lab.json"; }
+
+std::string to_json(const LearnerAnswers& answers) {
+    Json lessons = Json::object();
+    for (const auto& [name, progress] : answers.lessons) lessons[name] = json_of(progress);
+    const Json out = {
+        {"halftone", "lab answers"}, {"learner", answers.learner}, {"lessons", lessons}};
+    return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+LearnerAnswers parse_answers(std::string_view json) {
+    try {
+        const Json read = Json::parse(json);
+        if (read.value("halftone", "") != "lab answers")
+            throw Error(ErrorCode::data, msg("This is no file of answers."));
+        LearnerAnswers out;
+        out.learner = read.value("learner", "");
+        for (const auto& [name, each] : read.at("lessons").items())
+            out.lessons[name] = progress_of(each);
+        return out;
+    } catch (const nlohmann::json::exception& error) {
+        throw Error(ErrorCode::data, msg("This is no file of answers: {}.", error.what()));
+    }
+}
+
+LearnerAnswers read_answers(const fs::path& file) {
+    std::error_code error;
+    if (!fs::exists(file, error)) return {};
+    if (fs::file_size(file, error) > largest_file || error)
+        throw Error(ErrorCode::data, msg("{} is too large for a file of answers.", file.string()));
+    std::ifstream in(file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    return parse_answers(text);
+}
+
+void write_answers(const fs::path& file, const LearnerAnswers& answers) {
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    write_file(file, to_json(answers));
+}
+
+}  // namespace engine

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/lesson_answers.h"
+#include "engine/lesson_results.h"
+#include "store/median.h"
+#include "store/text_table.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+/// "early", "1500", "curve of 20 points".
+std::string text_of(const LessonAnswer& answer) {
+    if (const auto* word = std::get_if<std::string>(&answer)) return *word;
+    if (const auto* number = std::get_if<double>(&answer)) return to_string(LessonValue(*number));
+    return "curve of " + std::to_string(std::get<std::vector<double>>(answer).size()) + " points";
+}
+std::string text_of(const std::optional<LessonAnswer>& answer) {
+    return answer ? text_of(*answer) : "";
+}
+std::string text_of(const std::optional<LessonValue>& value) {
+    return value ? to_string(value) : "";
+}
+
+void add_rows(const LearnerAnswers& answers, const std::string& file, ClassAnswers& out) {
+    for (const auto& [lesson, progress] : answers.lessons)
+        for (const auto& [id, answer] : progress.predictions) {
+            const auto measured = progress.measured.find(id);
+            out.rows.push_back(
+                {answers.learner, file, lesson, id, answer,
+                 measured == progress.measured.end() ? std::nullopt : measured->second});
+        }
+}
+
+/// What a class answered to one prediction: how many chose what, or the range of the numbers.
+std::string summary_of(const std::vector<const ClassAnswers::Row*>& rows) {
+    std::map<std::string, int> words;
+    std::vector<double> numbers;
+    int curves = 0;
+    for (const auto* row : rows) {
+        if (const auto* word = std::get_if<std::string>(&*row->answer)) ++words[*word];
+        if (const auto* number = std::get_if<double>(&*row->answer)) numbers.push_back(*number);
+        if (std::holds_alternative<std::vector<double>>(*row->answer)) ++curves;
+    }
+    std::string out;
+    const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+    for (const auto& [word, count] : words) add(word + " " + std::to_string(count));
+    if (!numbers.empty()) {
+        const auto [low, high] = std::ranges::minmax(numbers);
+        add(to_string(LessonValue(low)) + " to " + to_string(LessonValue(high)) + ", median " +
+            to_string(LessonValue(median(numbers))));
+    }
+    if (curves > 0) add(std::to_string(curves) + (curves == 1 ? " curve" : " curves"));
+    return out;
+}
+
+/// Most often the same on all laptops; where it is not, each value with its number.
+std::string measured_of(const std::vector<const ClassAnswers::Row*>& rows) {
+    std::map<std::string, int> values;
+    for (const auto* row : rows)
+        if (row->measured) ++values[to_string(row->measured)];
+    if (values.size() == 1) return values.begin()->first;
+    std::string out;
+    for (const auto& [value, count] : values)
+        out += (out.empty() ? "" : ", ") + value + " (" + std::to_string(count) + ")";
+    return out.empty() ? "-" : out;
+}
+
+std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + '"';
+}
+
+}  // namespace
+
+ClassAnswers collect_answers(const fs::path& folder) {
+    if (!fs::is_directory(folder))
+        throw Error(ErrorCode::data, msg("{} is no folder.", folder.string()));
+    std::vector<fs::path> files;
+    for (const auto& each : fs::directory_iterator(folder))
+        if (each.is_regular_file() && each.path().extension() == ".json")
+            files.push_back(each.path());
+    std::ranges::sort(files);
+    ClassAnswers out;
+    for (const auto& file : files) {
+        const std::string name = file.filename().string();
+        try {
+            const LearnerAnswers answers = read_answers(file);
+            ++out.learners;
+            add_rows(answers, name, out);
+        } catch (const Error& error) {
+            out.unreadable.emplace_back(name, error.message().str());
+        }
+    }
+    std::ranges::stable_sort(out.rows, {}, [](const auto& row) {
+        return std::tie(row.lesson, row.prediction, row.learner);
+    });
+    return out;
+}
+
+std::string answers_table(const ClassAnswers& answers) {
+    std::map<std::pair<std::string, std::string>, std::vector<const ClassAnswers::Row*>> groups;
+    for (const auto& row : answers.rows) groups[{row.lesson, row.prediction}].push_back(&row);
+    std::vector<Cells> lines = {{"lesson", "prediction", "answers", "predicted", "measured"}};
+    for (const auto& [key, rows] : groups)
+        lines.push_back({key.first, key.second, std::to_string(rows.size()), summary_of(rows),
+                         measured_of(rows)});
+    std::string out = std::to_string(answers.learners) +
+                      (answers.learners == 1 ? " learner\n" : " learners\n") +
+                      aligned(lines, lines.front().size());
+    for (const auto& [file, reason] : answers.unreadable) out += file + ": " + reason + '\n';
+    return out;
+}
+
+std::string answers_csv(const ClassAnswers& answers) {
+    std::string out = "learner,file,lesson,prediction,predicted,measured\n";
+    for (const auto& row : answers.rows)
+        out += quoted(row.learner) + ',' + quoted(row.file) + ',' + quoted(row.lesson) + ',' +
+               quoted(row.prediction) + ',' + quoted(text_of(row.answer)) + ',' +
+               quoted(text_of(row.measured)) + '\n';
+    return out;
+}
+
+std::string answers_json(const ClassAnswers& answers) {
+    using Json = nlohmann::ordered_json;
+    Json rows = Json::array(), unreadable = Json::array();
+    for (const auto& row : answers.rows)
+        rows.push_back({{"learner", row.learner},
+                        {"file", row.file},
+                        {"lesson", row.lesson},
+                        {"prediction", row.prediction},
+                        {"predicted", text_of(row.answer)},
+                        {"measured", text_of(row.measured)}});
+    for (const auto& [file, reason] : answers.unreadable)
+        unreadable.push_back({{"file", file}, {"reason", reason}});
+    const Json out = {
+        {"learners", answers.learners}, {"answers", rows}, {"unreadable", unreadable}};
+    return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace engine

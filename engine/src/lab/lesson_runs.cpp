@@ -1,0 +1,162 @@
+#include <algorithm>
+
+#include "engine/catalog.h"
+#include "engine/step_record.h"
+#include "lab/lesson_blocks.h"
+
+namespace engine {
+namespace {
+
+/// Whether a path that settings name stays in the lesson's folder, links followed.
+bool is_inside(const Lesson& lesson, const std::filesystem::path& path) {
+    if (lesson.folder.empty() || path.is_absolute()) return false;
+    if (std::ranges::any_of(path, [](const auto& part) { return part == ".."; })) return false;
+    std::error_code error;
+    const auto folder = std::filesystem::weakly_canonical(lesson.folder, error);
+    const auto whole = std::filesystem::weakly_canonical(lesson.folder / path, error);
+    return !error && std::ranges::mismatch(folder, whole).in1 == folder.end();
+}
+
+/// NAME "label": settings
+LessonRun read_run(const LessonLine& line, const std::vector<std::string>& shared) {
+    const auto refuse = [&](const Message& text) { throw LessonRefusal{line.number, text}; };
+    LessonRun run{.line = line.number};
+    std::string_view rest = stripped(line.text);
+    const std::size_t end = rest.find_first_of(" \t\":");
+    run.name = rest.substr(0, end);
+    if (!is_lesson_name(run.name))
+        refuse(msg("“{}” is no name for a run: use letters, digits and _.", run.name));
+    rest = end == std::string_view::npos ? "" : stripped(rest.substr(end));
+    if (rest.starts_with('"')) {
+        const std::size_t close = rest.find('"', 1);
+        if (close == std::string_view::npos)
+            refuse(msg("The label has no closing quotation mark."));
+        run.label = rest.substr(1, close - 1);
+        rest = stripped(rest.substr(close + 1));
+    }
+    if (run.label.empty()) run.label = run.name;
+    if (!rest.starts_with(':')) refuse(msg("A run is written NAME \"label\": path=value ..."));
+    run.settings = shared;
+    const auto words = words_of(rest.substr(1));
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "resume:") {
+            const auto step = i + 3 < words.size() ? number_in(words[i + 3]) : std::nullopt;
+            if (!step || words[i + 2] != "at" || *step < 1 || *step > 1e9)
+                refuse(msg("A run goes on from another one by “resume: RUN at STEP”."));
+            run.resume = {words[i + 1], static_cast<std::int64_t>(*step)};
+            i += 3;
+        } else if (words[i].find('=') == std::string::npos) {
+            refuse(msg("“{}” is no setting: use path=value.", words[i]));
+        } else {
+            run.settings.push_back(words[i]);
+        }
+    }
+    return run;
+}
+
+void check_settings(const Lesson& lesson, const LessonRun& run) {
+    const ParsedConfig parsed = settings_of(lesson, run, 1);
+    if (!parsed.errors.empty())
+        throw LessonRefusal{
+            run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
+}
+
+double pace_in(const LessonLine& line, const std::string& value) {
+    const auto words = words_of(value);
+    const auto pace = words.empty() ? std::nullopt : number_in(words[0]);
+    if (!pace || !(*pace > 0) || words.size() > 2 || (words.size() == 2 && words[1] != "steps/s"))
+        throw LessonRefusal{line.number, msg("The pace is a number such as “250 steps/s”.")};
+    return *pace;
+}
+
+void check_resumes(const std::vector<LessonRun>& runs) {
+    for (const LessonRun& run : runs) {
+        if (!run.resume) continue;
+        const auto at = std::ranges::find(runs, run.resume->run, &LessonRun::name);
+        if (at == runs.end() || at->resume)
+            throw LessonRefusal{
+                run.line, msg("{} cannot go on from {}, which is no run that begins by itself.",
+                              run.name, run.resume->run)};
+    }
+}
+
+}  // namespace
+
+LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
+    if (!lesson.runs.empty())
+        throw LessonRefusal{block.line, msg("A lesson has one block of runs.")};
+    LessonRuns out;
+    std::vector<std::string> shared;
+    for (const LessonLine& line : block.lines) {
+        if (stripped(line.text).empty()) continue;
+        const auto pair = split_at_colon(line.text);
+        if (pair && pair->first == "all") {
+            if (!out.runs.empty())
+                throw LessonRefusal{line.number, msg("“all:” stands before the runs.")};
+            for (const auto& word : words_of(pair->second)) {
+                if (word.find('=') == std::string::npos)
+                    throw LessonRefusal{line.number,
+                                        msg("“{}” is no setting: use path=value.", word)};
+                shared.push_back(word);
+            }
+        } else if (pair && pair->first == "pace") {
+            out.pace = pace_in(line, pair->second);
+        } else {
+            out.runs.push_back(read_run(line, shared));
+            const auto& name = out.runs.back().name;
+            if (std::ranges::count(out.runs, name, &LessonRun::name) > 1)
+                throw LessonRefusal{line.number, msg("Two runs are called {}.", name)};
+        }
+    }
+    constexpr std::size_t most_runs = 8;
+    if (out.runs.empty() || out.runs.size() > most_runs)
+        throw LessonRefusal{block.line, msg("A lesson has 1 to {} runs.", most_runs)};
+    for (const LessonRun& run : out.runs) check_settings(lesson, run);
+    check_resumes(out.runs);
+    return out;
+}
+
+ParsedConfig settings_of(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
+                         const std::vector<std::string>& knobs) {
+    // A lesson's runs are thrown away: what they would save is asked for where it is needed.
+    std::vector<std::string> overrides = {"checkpoint.every_minutes=0", "checkpoint.best=false",
+                                          "checkpoint.at_end=false"};
+    overrides.insert(overrides.end(), run.settings.begin(), run.settings.end());
+    overrides.insert(overrides.end(), knobs.begin(), knobs.end());
+    overrides.push_back("seed=" + std::to_string(seed));
+    ParsedConfig parsed = parse_run_config("{}", overrides);
+    const auto place = [&](const char* field, std::string& path) {
+        if (path.empty()) return;
+        if (is_inside(lesson, path))
+            path = (lesson.folder / path).string();
+        else
+            parsed.errors.push_back({field, path, msg("name a file in the lesson's folder")});
+    };
+    for (auto& path : parsed.config.dataset.path) place("dataset.path", path);
+    place("dataset.order", parsed.config.dataset.order);
+    place("model.init_from", parsed.config.model.init_from);
+    return parsed;
+}
+
+std::vector<std::string> lesson_columns(const Lesson& lesson) {
+    std::vector<std::string> out;
+    for_each_field([&](std::string_view name, auto) {
+        if (!name.starts_with("metric_")) out.emplace_back(name);
+    });
+    for (const LessonRun& run : lesson.runs)
+        for (const Metric& metric : metrics_of(settings_of(lesson, run, 1).config))
+            if (std::ranges::find(out, metric.key) == out.end()) out.push_back(metric.key);
+    return out;
+}
+
+void require_run(const Lesson& lesson, const std::string& name, int line) {
+    if (!find_run(lesson, name)) throw LessonRefusal{line, msg("No run is called {}.", name)};
+}
+
+void require_column(const Lesson& lesson, const std::string& column, int line) {
+    const auto columns = lesson_columns(lesson);
+    if (std::ranges::find(columns, column) == columns.end())
+        throw LessonRefusal{line, msg("The record has no column {}.", column)};
+}
+
+}  // namespace engine

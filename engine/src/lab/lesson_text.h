@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/lesson.h"
+
+namespace engine {
+
+struct LessonLine {
+    int number = 0;  ///< from 1
+    std::string text;
+};
+
+/// A fenced block as it stands in the file.
+struct RawBlock {
+    std::string kind;      ///< "predict"
+    std::string argument;  ///< what follows it on the line
+    std::vector<LessonLine> lines;
+    int line = 0;                    ///< of its fence
+    std::size_t step = 0, part = 0;  ///< its place in Lesson::steps
+};
+
+/// What keeps a block from being used.
+struct LessonRefusal {
+    int line;
+    Message text;
+};
+
+std::string_view stripped(std::string_view text);
+/// The lines of a text without their ends.
+std::vector<LessonLine> lines_of(std::string_view text);
+/// Words with blanks between; blanks within quotes and brackets belong to the word.
+std::vector<std::string> words_of(std::string_view text);
+/// "key: rest" as both, trimmed; nothing without a colon.
+std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text);
+/// Whether expressions can name it: letters, digits and _, no digit first, and no word of theirs.
+bool is_lesson_name(std::string_view text);
+/// The whole text as a number; nothing if it is none.
+std::optional<double> number_in(std::string_view text);
+/// "a .. b" with a below b. Throws LessonRefusal.
+std::pair<double, double> range_in(std::string_view text, int line);
+
+/// Front matter and steps into `lesson`, with a place for each block, and the blocks. Adds what is
+/// wrong to Lesson::problems.
+std::vector<RawBlock> read_structure(std::string_view text, Lesson& lesson);
+
+}  // namespace engine

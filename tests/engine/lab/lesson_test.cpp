@@ -1,0 +1,150 @@
+#include "engine/lesson.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "lab/lesson_fixture.h"
+#include "temp_folder.h"
+
+namespace engine {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string problems_of(const Lesson& lesson) {
+    std::string out;
+    for (const auto& problem : lesson.problems) out += problem.str() + '\n';
+    return out;
+}
+
+TEST(Lesson, IsReadWhole) {
+    const Lesson lesson = parse_lesson(small_lesson(), "small");
+    ASSERT_EQ(problems_of(lesson), "");
+    EXPECT_EQ(lesson.title, "Small");
+    EXPECT_EQ(lesson.chapter, "Tests");
+    EXPECT_EQ(lesson.minutes, 5);
+    ASSERT_EQ(lesson.steps.size(), 6u);
+    EXPECT_EQ(lesson.steps[1].title, "Predict");
+    ASSERT_EQ(lesson.predictions.size(), 2u);
+    EXPECT_EQ(lesson.predictions[0].question, "How will it end?");
+    ASSERT_EQ(lesson.predictions[0].choices.size(), 2u);
+    EXPECT_EQ(lesson.predictions[0].choices[1].text, "worse");
+    EXPECT_EQ(lesson.predictions[0].hint, "Look.");
+    EXPECT_EQ(lesson.predictions[1].kind, Prediction::Kind::range);
+    EXPECT_EQ(lesson.predictions[1].high, 40);
+    EXPECT_EQ(lesson.predictions[1].note, "a note");
+    ASSERT_EQ(lesson.runs.size(), 2u);
+    EXPECT_EQ(lesson.runs[0].label, "Scale 2^24");
+    EXPECT_EQ(lesson.runs[0].settings.back(), "scaler.init_scale=16777216");
+    EXPECT_EQ(lesson.pace, 400);
+    ASSERT_EQ(lesson.plots.size(), 2u);
+    EXPECT_TRUE(lesson.plots[0].logarithmic);
+    EXPECT_THAT(lesson.plots[1].runs, ElementsAre("high"));
+    ASSERT_EQ(lesson.instruments.size(), 3u);
+    EXPECT_EQ(lesson.instruments[0].parameter, "fc1.weight");
+    EXPECT_THAT(lesson.instruments[0].index, ElementsAre(1, 0));
+    EXPECT_THAT(lesson.instruments[0].runs, ElementsAre("high", "plain"));
+    EXPECT_EQ(lesson.instruments[2].number->count, 5000);
+    ASSERT_EQ(lesson.checks.size(), 3u);
+    EXPECT_EQ(lesson.checks[1].cases.size(), 2u);
+    EXPECT_EQ(lesson.expectations.size(), 1u);
+    ASSERT_EQ(lesson.knobs.size(), 2u);
+    EXPECT_EQ(lesson.knobs[0].note, "lower");
+    EXPECT_EQ(lesson.knobs[1].high, 0.1);
+}
+
+TEST(Lesson, StepsKeepTheirPartsInOrder) {
+    const Lesson lesson = parse_lesson(small_lesson(), "small");
+    const auto& parts = lesson.steps[2].parts;
+    ASSERT_EQ(parts.size(), 3u);
+    EXPECT_TRUE(std::holds_alternative<LessonRuns>(parts[0]));
+    EXPECT_TRUE(std::holds_alternative<std::vector<LessonPlot>>(parts[1]));
+    EXPECT_TRUE(std::holds_alternative<std::vector<LessonInstrument>>(parts[2]));
+}
+
+TEST(Lesson, SettingsHaveSeedAndKnobsOnTop) {
+    const Lesson lesson = parse_lesson(small_lesson(), "small");
+    const auto parsed = settings_of(lesson, lesson.runs[0], 7, {"scaler.init_scale=1024"});
+    EXPECT_TRUE(parsed.errors.empty());
+    EXPECT_EQ(parsed.config.seed, 7);
+    EXPECT_EQ(parsed.config.scaler.init_scale, 1024);
+    EXPECT_EQ(parsed.config.batch_size, 64);
+    EXPECT_FALSE(parsed.config.checkpoint.at_end);
+}
+
+TEST(Lesson, OtherPredictions) {
+    const std::string text =
+        with(with(small_lesson(), "range: 0 .. 40", "number: steps\nwithin: 3"),
+             "How will it end?\n- same: the same\n- worse: worse",
+             "Draw the loss.\ncurve: loss over 0 .. 40");
+    const Lesson lesson = parse_lesson(
+        with(with(with(text, "end = worse: high.result.skipped > plain.result.skipped\n", ""),
+                  "end = same: high.result.skipped == plain.result.skipped", "end = high.loss"),
+             "expect: end == worse and ", "expect: "),
+        "small");
+    ASSERT_EQ(problems_of(lesson), "");
+    EXPECT_EQ(lesson.predictions[0].kind, Prediction::Kind::curve);
+    EXPECT_EQ(lesson.predictions[0].column, "loss");
+    EXPECT_EQ(lesson.predictions[1].unit, "steps");
+    EXPECT_EQ(lesson.predictions[1].within, 3);
+}
+
+TEST(Lesson, RunsGoOnFromOthers) {
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "plain \"FP32\": precision.preset=fp32",
+                          "plain: resume: high at 20 teach.resume_without_scaler=true"),
+                     "small");
+    ASSERT_EQ(problems_of(lesson), "");
+    ASSERT_TRUE(lesson.runs[1].resume);
+    EXPECT_EQ(lesson.runs[1].resume->run, "high");
+    EXPECT_EQ(lesson.runs[1].resume->step, 20);
+    EXPECT_EQ(lesson.runs[1].label, "plain");
+}
+
+TEST(Lesson, FilesStayInTheLessonsFolder) {
+    const test_support::TempFolder root;
+    const auto folder = root.path() / "lessons";
+    std::filesystem::create_directories(folder);
+    std::ofstream(root.path() / "secret.csv") << "a,b\n1,2\n";
+    std::ofstream(folder / "own.csv") << "a,b\n1,2\n";
+    std::filesystem::create_symlink(root.path() / "secret.csv", folder / "link.csv");
+    const auto with_path = [&](const std::string& path) {
+        return parse_lesson(
+            with(small_lesson(), "dataset.kind=spirals", "dataset.kind=csv dataset.path=" + path),
+            "small", folder);
+    };
+    for (const char* path : {"../secret.csv", "/etc/passwd", "link.csv", "a/../../secret.csv"}) {
+        const Lesson lesson = with_path(path);
+        ASSERT_FALSE(lesson.problems.empty()) << path;
+        EXPECT_THAT(lesson.problems[0].str(), HasSubstr("in the lesson's folder")) << path;
+    }
+    const Lesson own = with_path("own.csv");
+    EXPECT_THAT(problems_of(own), testing::Not(HasSubstr("in the lesson's folder")));
+}
+
+TEST(Lesson, ATranslationHasTheSameRunsChecksAndKnobs) {
+    const Lesson lesson = parse_lesson(small_lesson(), "small");
+    const auto differ = [&](const std::string& from, const std::string& to) {
+        return differences(lesson, parse_lesson(with(small_lesson(), from, to), "small"));
+    };
+    EXPECT_TRUE(differ("What is *seen*.", "看。").empty());
+    EXPECT_TRUE(differ("- same: the same", "- same: 一样").empty());
+    EXPECT_TRUE(differ("\"FP32\"", "\"单精度\"").empty());
+    EXPECT_EQ(differ("init_scale=16777216\n", "init_scale=65536\n").size(), 1u);
+    EXPECT_EQ(differ("stop = first(high.found_inf)", "stop = first(high.loss > 1)").size(), 1u);
+    EXPECT_EQ(differ("0.01 .. 0.1", "0.01 .. 0.2").size(), 1u);
+    EXPECT_EQ(differ("pace: 400 steps/s", "pace: 40 steps/s").size(), 1u);
+}
+
+TEST(Lesson, OfTenMegabytesIsRefused) {
+    const Lesson lesson = parse_lesson(std::string(10'000'000, 'a'), "large");
+    ASSERT_EQ(lesson.problems.size(), 1u);
+    EXPECT_THAT(lesson.problems[0].str(), HasSubstr("10000000 bytes"));
+}
+
+}  // namespace
+}  // namespace engine
