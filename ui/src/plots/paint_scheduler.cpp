@@ -12,7 +12,7 @@ namespace {
 constexpr double budget = 0.024;  // of 3 %: reading records and events takes the rest
 constexpr qint64 frame = 16;
 constexpr qint64 touchLasts = 300;
-constexpr qint64 longest = 2000;  // ms without a frame, however much painting has cost
+constexpr qint64 longest = 2000;  // ms between frames, however much painting costs
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void PaintScheduler::charge(double ms) {
     if (!saving_) return;
     const qint64 now = clock_.elapsed();
     const auto pause = static_cast<qint64>(std::ceil(pauseAfter(ms, budget, cores_)));
-    allowed_ = std::min(std::max(allowed_, now) + pause, now + longest);
+    allowed_ = std::min(std::max(allowed_, now) + pause, lastFrame_ + longest);
 }
 
 bool PaintScheduler::anyDue() const {
@@ -103,7 +103,8 @@ void PaintScheduler::presentAll() {
     const qint64 now = clock_.elapsed();
     const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame;
     allowed_ = (saving_ ? std::max(allowed_, now) : now) + static_cast<qint64>(std::ceil(pause));
-    allowed_ = std::min(allowed_, now + longest);
+    lastFrame_ = now;
+    allowed_ = std::min(allowed_, lastFrame_ + longest);
 }
 
 }  // namespace ui

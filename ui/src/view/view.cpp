@@ -19,7 +19,9 @@ View::View(EventFeed* feed, PlotLink* link, PaintScheduler* scheduler, QObject* 
     connect(
         feed_, &EventFeed::rowsArrived, this,
         [feed, scheduler] {
-            if (!scheduler->isPainting()) feed->finishFrame();
+            if (scheduler->isPainting()) return;
+            scheduler->endFrame();
+            feed->finishFrame();
         },
         Qt::QueuedConnection);
     connect(feed_, &EventFeed::tracksChanged, this, &View::keepSelection);
