@@ -14,6 +14,7 @@ class QMenu;
 namespace ui {
 
 class RunTrack;
+struct Tokens;
 
 /// Another policy of the loss scale replayed over the selected run, as curves for the plot of the
 /// loss scale: steps whose outcome the record cannot know are a curve of their own. Replays in the
