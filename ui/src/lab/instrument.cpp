@@ -8,6 +8,7 @@
 #include "lab/histogram_instrument.h"
 #include "lab/skip_instrument.h"
 #include "lab/sum_instrument.h"
+#include "lab/text_scale.h"
 #include "lab/weight_instrument.h"
 #include "lab/xray_instrument.h"
 #include "plots/plot_link.h"
@@ -21,12 +22,7 @@ using namespace Qt::StringLiterals;
 
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
                                  QWidget* parent)
-    : QWidget(parent), context_(context), model_(model) {
-    if (scale != 1) {
-        QFont larger = font();
-        larger.setPointSizeF(larger.pointSizeF() * scale);
-        setFont(larger);
-    }
+    : QWidget(parent), context_(context), model_(model), scale_(scale) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
@@ -104,6 +100,7 @@ void InstrumentPanel::refresh() {
         const QString note = instruments_[i]->note();
         cards_[i]->setNote(note);
     }
+    scaleTexts(page_, scale_);
 }
 
 }  // namespace ui

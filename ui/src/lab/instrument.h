@@ -43,6 +43,7 @@ private:
 
     Context context_;
     LessonModel* model_;
+    double scale_;
     QWidget* page_ = nullptr;
     std::vector<Instrument*> instruments_;
     std::vector<class Card*> cards_;

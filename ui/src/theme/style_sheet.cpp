@@ -118,6 +118,8 @@ QTextBrowser, QWidget#helpWindow QListView { background: @panel; border: 1px sol
 QTextBrowser:focus, QWidget#helpWindow QListView:focus { border: 2px solid @accent; margin: 0; }
 QWidget#helpWindow QListView::item { border: 1px solid transparent; padding: 2px 5px; }
 QWidget#helpWindow QListView::item:selected { background: @selected; color: @text; }
+QTextBrowser[role="lesson"], QTextBrowser[role="lesson"]:focus { background: transparent; border: none; margin: 0;
+    padding: 0; }
 QListView#completions { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
 QListView#completions:focus { border: 1px solid @line; border-radius: 0; }
 QHeaderView { background: @panel; }
