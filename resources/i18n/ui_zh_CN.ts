@@ -5926,6 +5926,10 @@ larger than a term</source>
             <translation>在 %1 处半个间隔为 %2，
 大于每一项</translation>
         </message>
+        <message>
+            <source>at %1 half a gap is %2, larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
+        </message>
 </context>
 <context>
     <name>ui::CalculatorCard</name>
