@@ -26,6 +26,7 @@ InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, dou
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
+    connect(model_->runs(), &LessonRuns::phaseChanged, this, &InstrumentPanel::refresh);
     connect(model_->runs(), &LessonRuns::measured, this, &InstrumentPanel::refresh);
     connect(model_->runs()->link(), &PlotLink::crosshairChanged, this, &InstrumentPanel::refresh);
     build();
@@ -86,6 +87,14 @@ void InstrumentPanel::build() {
     emit rebuilt();
 }
 
+bool InstrumentPanel::tellsAnswer(std::size_t index) const {
+    const auto lesson = model_->lesson();
+    if (!lesson || lesson->predictions.empty() || model_->locked()) return false;
+    const auto kind = lesson->instruments[index].kind;
+    return kind == engine::LessonInstrument::Kind::bits ||
+           kind == engine::LessonInstrument::Kind::sum;
+}
+
 std::int64_t InstrumentPanel::shownStep() const {
     std::int64_t last = 0;
     for (const auto& track : model_->runs()->tracks()) last = std::max(last, track->rows());
@@ -99,6 +108,7 @@ void InstrumentPanel::refresh() {
         instruments_[i]->showStep(step);
         const QString note = instruments_[i]->note();
         cards_[i]->setNote(note);
+        cards_[i]->setVisible(!tellsAnswer(i));
     }
     scaleTexts(page_, scale_);
 }

@@ -39,6 +39,8 @@ private:
     void build();
     void refresh();
     std::int64_t shownStep() const;
+    /// Of a number or sum, which would tell what is still to be predicted.
+    bool tellsAnswer(std::size_t index) const;
     Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
 
     Context context_;
