@@ -103,7 +103,7 @@ TEST_F(LessonModelTest, AKnobRunsAgainBesideTheFormerCurves) {
     ASSERT_TRUE(QTest::qWaitFor([&] { return model.ended(); }, patience));
     EXPECT_EQ(before[1]->rows(), 40) << "they keep their rows";
     EXPECT_NE(model.runs()->tracks()[1]->at(40).loss, before[1]->at(40).loss);
-    EXPECT_EQ(model.runs()->tracks()[1]->config().optimizer.lr, 0.1);
+    EXPECT_EQ(engine::setting_text(model.runs()->tracks()[1]->config(), "optimizer.lr"), "0.1");
 }
 
 TEST_F(LessonModelTest, PauseAndStepActOnTheRuns) {

@@ -8,6 +8,7 @@
 #include "lab/histogram_instrument.h"
 #include "lab/skip_instrument.h"
 #include "lab/sum_instrument.h"
+#include "lab/text_scale.h"
 #include "lab/weight_instrument.h"
 #include "lab/xray_instrument.h"
 #include "plots/plot_link.h"
@@ -21,15 +22,11 @@ using namespace Qt::StringLiterals;
 
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
                                  QWidget* parent)
-    : QWidget(parent), context_(context), model_(model) {
-    if (scale != 1) {
-        QFont larger = font();
-        larger.setPointSizeF(larger.pointSizeF() * scale);
-        setFont(larger);
-    }
+    : QWidget(parent), context_(context), model_(model), scale_(scale) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
+    connect(model_->runs(), &LessonRuns::phaseChanged, this, &InstrumentPanel::refresh);
     connect(model_->runs(), &LessonRuns::measured, this, &InstrumentPanel::refresh);
     connect(model_->runs()->link(), &PlotLink::crosshairChanged, this, &InstrumentPanel::refresh);
     build();
@@ -90,6 +87,14 @@ void InstrumentPanel::build() {
     emit rebuilt();
 }
 
+bool InstrumentPanel::tellsAnswer(std::size_t index) const {
+    const auto lesson = model_->lesson();
+    if (!lesson || lesson->predictions.empty() || model_->locked()) return false;
+    const auto kind = lesson->instruments[index].kind;
+    return kind == engine::LessonInstrument::Kind::bits ||
+           kind == engine::LessonInstrument::Kind::sum;
+}
+
 std::int64_t InstrumentPanel::shownStep() const {
     std::int64_t last = 0;
     for (const auto& track : model_->runs()->tracks()) last = std::max(last, track->rows());
@@ -103,7 +108,9 @@ void InstrumentPanel::refresh() {
         instruments_[i]->showStep(step);
         const QString note = instruments_[i]->note();
         cards_[i]->setNote(note);
+        cards_[i]->setVisible(!tellsAnswer(i));
     }
+    scaleTexts(page_, scale_);
 }
 
 }  // namespace ui

@@ -39,10 +39,13 @@ private:
     void build();
     void refresh();
     std::int64_t shownStep() const;
+    /// Of a number or sum, which would tell what is still to be predicted.
+    bool tellsAnswer(std::size_t index) const;
     Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
 
     Context context_;
     LessonModel* model_;
+    double scale_;
     QWidget* page_ = nullptr;
     std::vector<Instrument*> instruments_;
     std::vector<class Card*> cards_;

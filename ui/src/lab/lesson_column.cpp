@@ -11,6 +11,7 @@
 #include "lab/lesson_step.h"
 #include "lab/lesson_text.h"
 #include "lab/question_form.h"
+#include "lab/text_scale.h"
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -42,11 +43,6 @@ LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
     viewport()->setAutoFillBackground(false);
-    if (look_.scale != 1) {
-        QFont larger = font();
-        larger.setPointSizeF(larger.pointSizeF() * look_.scale);
-        setFont(larger);
-    }
     connect(model_, &LessonModel::lessonChanged, this, &LessonColumn::build);
     connect(model_, &LessonModel::answersChanged, this, &LessonColumn::refresh);
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &LessonColumn::refresh);
@@ -54,6 +50,7 @@ LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look
     connect(model_->runs(), &LessonRuns::measured, this, [this] {
         for (auto* table : checks_) table->setRows(model_->checkRows());
         refreshSteps();
+        scaleTexts(page_, look_.scale);
     });
     connect(model_->runs(), &LessonRuns::pauseOffered, this, [this] { offerPause(true); });
     build();
@@ -71,7 +68,9 @@ void LessonColumn::build() {
     outer->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     auto* column = new QWidget(page_);
     // The disc of a step stands to the left of the 75 characters.
-    column->setMaximumWidth(lessonColumnWidth(font()) + 3 * fontMetrics().height());
+    QFont words = font();
+    words.setPointSizeF(words.pointSizeF() * look_.scale);
+    column->setMaximumWidth(lessonColumnWidth(words) + 3 * QFontMetrics(words).height());
     outer->addStretch(1);
     outer->addWidget(column, 1000);
     outer->addStretch(1);
@@ -266,6 +265,7 @@ void LessonColumn::refresh() {
     }
     for (auto* table : checks_) table->setRows(model_->checkRows());
     refreshSteps();
+    scaleTexts(page_, look_.scale);
 }
 
 QString LessonColumn::noteOf(int step) const {

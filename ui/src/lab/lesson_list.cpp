@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "theme/theme.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -125,8 +126,9 @@ LessonList::LessonList(const Theme* theme, QWidget* parent)
     foot->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     auto* open = makeLink(tr("Open lesson…"), this);
     foot->addWidget(open);
-    auto* drop = makeLabel(tr("or drop a file here"), "dim", this);
-    drop->setMinimumWidth(0);
+    auto* drop = new ElidedLabel(this);
+    drop->setProperty("role", u"dim"_s);
+    drop->setText(tr("or drop a file here"));
     foot->addWidget(drop, 1);
     column->addLayout(foot);
     connect(open, &QToolButton::clicked, this, &LessonList::openWanted);

@@ -65,6 +65,7 @@ void LessonRuns::reset() {
     setPhase(Phase::notRun);
     emit tracksChanged();
     emit measured();
+    emit figuresDue();
     emit buttonsChanged();
 }
 
@@ -73,6 +74,10 @@ void LessonRuns::discard() {
     now_ = std::make_shared<LessonSnapshot>();
     tracks_.clear();
     link_->options()->setRuns({});
+    if (lesson_ && !lesson_->runs.empty()) {
+        const auto first = engine::settings_of(*lesson_, lesson_->runs.front(), seed());
+        link_->setEnd(std::max<double>(20, static_cast<double>(first.config.max_steps)));
+    }
     link_->select(0, nullptr);
     link_->fit();
     askedPause_ = false;

@@ -1,5 +1,6 @@
 #include "lab/lesson_step.h"
 
+#include <QEvent>
 #include <QPainter>
 #include <QPainterPath>
 
@@ -38,6 +39,12 @@ LessonStep::LessonStep(const Theme* theme, int number, bool last, const QString&
     column_->setSpacing(size::gap);
     setAccessibleName(title);
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void LessonStep::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange && layout() != nullptr)
+        layout()->setContentsMargins(disc() + size::inside, 0, 0, size::inside + size::grid);
 }
 
 int LessonStep::disc() const { return fontMetrics().height() + 4; }

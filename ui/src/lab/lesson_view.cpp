@@ -258,7 +258,11 @@ void LessonView::saveWorksheet() {
 void LessonView::present() {
     if (present_ || !model_->lesson()) return;
     present_ = new PresentWindow(context_, model_, column_->shownStep(), this);
+    // The size too: not every window manager obeys at once.
+    present_->setGeometry(screen()->geometry());
     present_->showFullScreen();
+    present_->activateWindow();
+    present_->setFocus();
 }
 
 }  // namespace ui

@@ -80,6 +80,7 @@ void WeightCurves::paintEvent(QPaintEvent*) {
         painter.drawPath(path);
         double y = last.y() - h / 2;
         if (std::abs(y - taken) < h) y = taken + (y >= taken ? h : -h);
+        y = std::max(0.0, y);
         taken = y;
         painter.drawText(QRectF(last.x() + 6, y, names + 8, h), Qt::AlignLeft | Qt::AlignVCenter,
                          curve.name);

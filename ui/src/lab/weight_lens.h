@@ -21,7 +21,7 @@ public:
         QColor color;       ///< of the run
         std::string dtype;  ///< of the stored weight: "f16", "f32"
         engine::WeightChange change;
-        bool skipped = false;  ///< the step, so that nothing changed
+        bool skipped = false;       ///< the step, so that nothing changed
         std::vector<double> trail;  ///< where the weight (or its master) was before, oldest first
     };
     explicit WeightLens(const Theme* theme, QWidget* parent = nullptr);

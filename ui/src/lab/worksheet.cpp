@@ -80,7 +80,12 @@ public:
         QTextTableFormat format;
         format.setCellPadding(6);
         format.setCellSpacing(0);
-        format.setBorder(0.5);
+        format.setBorder(1);
+        format.setBorderBrush(Qt::black);
+        using Length = QTextLength;
+        format.setColumnWidthConstraints({Length(Length::PercentageLength, 50),
+                                          Length(Length::PercentageLength, 25),
+                                          Length(Length::PercentageLength, 25)});
         format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
         format.setBorderCollapse(true);
         format.setTopMargin(8);
@@ -102,7 +107,8 @@ public:
 private:
     void sketch(const engine::Prediction& prediction) {
         QTextTableFormat format;
-        format.setBorder(0.5);
+        format.setBorder(1);
+        format.setBorderBrush(Qt::black);
         format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
         format.setWidth(QTextLength(QTextLength::PercentageLength, 100));
         auto* table = cursor_.insertTable(1, 1, format);
@@ -160,6 +166,8 @@ bool writeWorksheet(const engine::Lesson& lesson, const QString& file) {
     printer.setPageMargins(QMarginsF(margin, margin, margin, margin), QPageLayout::Millimeter);
     QTextDocument document;
     document.documentLayout()->setPaintDevice(&printer);
+    // Its pages are the printer's: print() would add margins of its own.
+    document.setPageSize(printer.pageRect(QPrinter::DevicePixel).size());
     fillWorksheet(document, lesson);
     document.print(&printer);
     return QFileInfo(file).size() > 0;

@@ -74,6 +74,11 @@ QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; paddi
 QCheckBox { spacing: 6px; padding: 3px; border: 2px solid transparent; border-radius: @fieldRadiuspx; }
 QCheckBox:focus { border-color: @accent; }
 QCheckBox::indicator { image: none; background: transparent; border: none; width: 15px; height: 15px; }
+QRadioButton { spacing: 6px; padding: 2px; border: 2px solid transparent; border-radius: @fieldRadiuspx; }
+QRadioButton:focus { border-color: @accent; }
+QRadioButton::indicator { width: 11px; height: 11px; border: 1px solid @dim; border-radius: 6px; background: @panel; }
+QRadioButton::indicator:checked { width: 5px; height: 5px; border: 4px solid @accent; }
+QRadioButton::indicator:checked:disabled { border-color: @dim; }
 QProgressBar { background: @line; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: @accent; border-radius: 3px; }
 QTabBar { qproperty-drawBase: 0; background: transparent; }
@@ -118,6 +123,8 @@ QTextBrowser, QWidget#helpWindow QListView { background: @panel; border: 1px sol
 QTextBrowser:focus, QWidget#helpWindow QListView:focus { border: 2px solid @accent; margin: 0; }
 QWidget#helpWindow QListView::item { border: 1px solid transparent; padding: 2px 5px; }
 QWidget#helpWindow QListView::item:selected { background: @selected; color: @text; }
+QTextBrowser[role="lesson"], QTextBrowser[role="lesson"]:focus { background: transparent; border: none; margin: 0;
+    padding: 0; }
 QListView#completions { background: @panel; border: 1px solid @line; border-radius: 0; padding: 2px; }
 QListView#completions:focus { border: 1px solid @line; border-radius: 0; }
 QHeaderView { background: @panel; }

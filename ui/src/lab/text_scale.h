@@ -1,0 +1,20 @@
+#pragma once
+
+#include <QWidget>
+
+namespace ui {
+
+/// Enlarges the words of all widgets within `root`, each once: call it again after some were added.
+/// A font set on `root` alone would not reach them past the application's style sheet.
+inline void scaleTexts(QWidget* root, double scale) {
+    if (scale == 1) return;
+    for (auto* widget : root->findChildren<QWidget*>()) {
+        if (widget->property("scaled").toBool()) continue;
+        widget->setProperty("scaled", true);
+        QFont font = widget->font();
+        font.setPointSizeF(font.pointSizeF() * scale);
+        widget->setFont(font);
+    }
+}
+
+}  // namespace ui
