@@ -64,18 +64,24 @@ SeedResult run_lesson(const engine::Lesson& lesson, std::int64_t seed) {
 
 void print(const engine::Lesson& lesson, const SeedResult& result) {
     std::printf("%-20s %s  seed %lld  %5.1f s  %s", lesson.name.c_str(), lesson.language.c_str(),
-                static_cast<long long>(result.seed), result.seconds, result.holds() ? "holds" : "FAILS");
-    for (const auto& each : result.checks) std::cout << "  " << each.id << "=" << engine::to_string(each.value);
+                static_cast<long long>(result.seed), result.seconds,
+                result.holds() ? "holds" : "FAILS");
+    for (const auto& each : result.checks)
+        std::cout << "  " << each.id << "=" << engine::to_string(each.value);
     std::cout << '\n';
     for (const auto& each : result.expectations)
-        if (!each.holds.value_or(false)) std::cout << "    line " << each.line << ": expect: " << each.text << (each.holds ? " is false\n" : " is not known\n");
+        if (!each.holds.value_or(false))
+            std::cout << "    line " << each.line << ": expect: " << each.text
+                      << (each.holds ? " is false\n" : " is not known\n");
     for (const auto& each : result.failures) std::cout << "    " << each << '\n';
     std::cout.flush();
 }
 
 void print_json(const engine::Lesson& lesson, const SeedResult& result) {
-    std::cout << "{\"lesson\": " << quoted(lesson.name) << ", \"language\": " << quoted(lesson.language) << ", \"seed\": " << result.seed
-              << ", \"seconds\": " << result.seconds << ", \"holds\": " << (result.holds() ? "true" : "false") << ", \"checks\": {";
+    std::cout << "{\"lesson\": " << quoted(lesson.name)
+              << ", \"language\": " << quoted(lesson.language) << ", \"seed\": " << result.seed
+              << ", \"seconds\": " << result.seconds
+              << ", \"holds\": " << (result.holds() ? "true" : "false") << ", \"checks\": {";
     const char* between = "";
     for (const auto& each : result.checks) {
         std::cout << between << quoted(each.id) << ": " << quoted(engine::to_string(each.value));
@@ -84,7 +90,11 @@ void print_json(const engine::Lesson& lesson, const SeedResult& result) {
     std::cout << "}, \"expectations\": [";
     between = "";
     for (const auto& each : result.expectations) {
-        std::cout << between << "{\"line\": " << each.line << ", \"holds\": " << (!each.holds ? "null" : *each.holds ? "true" : "false") << '}';
+        std::cout << between << "{\"line\": " << each.line << ", \"holds\": "
+                  << (!each.holds   ? "null"
+                      : *each.holds ? "true"
+                                    : "false")
+                  << '}';
         between = ", ";
     }
     std::cout << "]}" << std::endl;
@@ -93,7 +103,8 @@ void print_json(const engine::Lesson& lesson, const SeedResult& result) {
 /// Problems on standard error; whether there are any.
 bool report_problems(const engine::Lesson& lesson) {
     for (const auto& problem : lesson.problems)
-        std::cerr << lesson.name << (lesson.language == "en" ? "" : "." + lesson.language) << ".lesson.md: " << problem.str() << '\n';
+        std::cerr << lesson.name << (lesson.language == "en" ? "" : "." + lesson.language)
+                  << ".lesson.md: " << problem.str() << '\n';
     return !lesson.problems.empty();
 }
 
@@ -141,11 +152,16 @@ int list(const LessonArguments& args) {
     for (const engine::Lesson* lesson : in_language(files, args.language)) {
         refused = report_problems(*lesson) || refused;
         if (args.json)
-            std::cout << "{\"lesson\": " << quoted(lesson->name) << ", \"title\": " << quoted(lesson->title) << ", \"chapter\": " << quoted(lesson->chapter)
-                      << ", \"minutes\": " << lesson->minutes << ", \"language\": " << quoted(lesson->language) << "}\n";
+            std::cout << "{\"lesson\": " << quoted(lesson->name)
+                      << ", \"title\": " << quoted(lesson->title)
+                      << ", \"chapter\": " << quoted(lesson->chapter)
+                      << ", \"minutes\": " << lesson->minutes
+                      << ", \"language\": " << quoted(lesson->language) << "}\n";
         else
-            std::cout << lesson->name << std::string(lesson->name.size() < 18 ? 18 - lesson->name.size() : 1, ' ') << lesson->title << "  ("
-                      << lesson->chapter << ", " << lesson->minutes << " min)\n";
+            std::cout << lesson->name
+                      << std::string(lesson->name.size() < 18 ? 18 - lesson->name.size() : 1, ' ')
+                      << lesson->title << "  (" << lesson->chapter << ", " << lesson->minutes
+                      << " min)\n";
     }
     return refused ? engine::exit_code(engine::ErrorCode::settings) : 0;
 }
@@ -153,7 +169,9 @@ int list(const LessonArguments& args) {
 int lesson(const LessonArguments& args) {
     if (!args.collect.empty()) {
         const auto answers = engine::collect_answers(args.collect);
-        std::cout << (args.json ? engine::answers_json(answers) : args.csv ? engine::answers_csv(answers) : engine::answers_table(answers));
+        std::cout << (args.json  ? engine::answers_json(answers)
+                      : args.csv ? engine::answers_csv(answers)
+                                 : engine::answers_table(answers));
         return 0;
     }
     if (args.check) return check(args);
@@ -164,13 +182,19 @@ int lesson(const LessonArguments& args) {
 
 void describe_lesson(Command command) {
     auto args = std::make_shared<LessonArguments>();
-    command.text("FILE", args->file, "NAME.lesson.md, a folder or zip archive of lessons, or the name of a built-in one; without it, all built-in ones")
+    command
+        .text("FILE", args->file,
+              "NAME.lesson.md, a folder or zip archive of lessons, or the name of a built-in one; "
+              "without it, all built-in ones")
         .optional();
-    command.flag("--check", args->check, "Runs everything without a window and says which checks hold");
+    command.flag("--check", args->check,
+                 "Runs everything without a window and says which checks hold");
     command.number("--seeds", args->seeds, "With --check: seeds 1 to this one").within(1, 100);
     command.text("--lang", args->language, "en, zh or all");
-    command.flag("--list", args->list, "The lessons with their chapters; what happens without --check");
-    command.text("--collect", args->collect, "A folder with the answers of a class, a JSON file each: a table of them");
+    command.flag("--list", args->list,
+                 "The lessons with their chapters; what happens without --check");
+    command.text("--collect", args->collect,
+                 "A folder with the answers of a class, a JSON file each: a table of them");
     command.flag("--csv", args->csv, "With --collect: a line an answer, with commas between");
     command.flag("--json", args->json, "One JSON object a lesson and seed, or all answers as one");
     command.run([args] { return lesson(*args); });

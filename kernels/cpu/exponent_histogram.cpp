@@ -138,11 +138,15 @@ HWY_INLINE void add_eight(Extremes& extremes, ExponentTables& tables, const T* x
     }
 }
 
+/// Fewer values than this are counted one by one: clearing the eight tables of 256 and adding them
+/// up costs about as much as counting a thousand values.
+inline constexpr std::int64_t least_for_tables = 1024;
+
 template <class T>
 HWY_NOINLINE void count_vectors(Exponents& counts, const T* x, std::int64_t n) {
     const std::int64_t step = 8 * lane_count();
     std::int64_t i = 0;
-    if (n >= step) {
+    if (n >= std::max(step, least_for_tables)) {
         Extremes extremes;
         ExponentTables tables;
         for (; i + step <= n; i += step) add_eight(extremes, tables, x + i);

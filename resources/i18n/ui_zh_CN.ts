@@ -5134,10 +5134,8 @@ started %7</source>
             <translation>%1 项</translation>
         </message>
         <message>
-            <source>at %1 half a gap is %2,
-larger than a term</source>
-            <translation>在 %1 处半个间隔为 %2，
-大于每一项</translation>
+            <source>at %1 half a gap is %2, larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
         </message>
     </context>
     <context>

@@ -115,7 +115,8 @@ TEST(ExponentHistogram, CountsEveryPatternOfSixteenBits) {
 TEST(ExponentHistogram, CountsRandomBitsOfEveryTypeAndSize) {
     on_every_target([] {
         for (DType dtype : floating)
-            for (std::int64_t size : {0, 1, 7, 31, 64, 127, 128, 129, 1000, 200'003}) {
+            for (std::int64_t size :
+                 {0, 1, 7, 31, 64, 127, 128, 129, 1000, 1023, 1024, 1153, 200'003}) {
                 const Buffer x = random_bits(dtype, size, static_cast<unsigned>(size) + 1);
                 expect_counts(counts_of(x), Reference(x.values()));
             }

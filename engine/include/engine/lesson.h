@@ -65,8 +65,8 @@ struct LessonRun {
         std::string run;
         std::int64_t step = 0;
     };
-    std::string name{};   ///< in expressions
-    std::string label{};  ///< shown; the name where the lesson gives none
+    std::string name{};                   ///< in expressions
+    std::string label{};                  ///< shown; the name where the lesson gives none
     std::vector<std::string> settings{};  ///< "path=value": those of all runs, then its own
     std::optional<Resume> resume{};
     int line = 0;
@@ -83,8 +83,9 @@ struct LessonPlot {
 struct LessonInstrument {
     enum class Kind { weight, histogram, xray, skip, bits, sum };
     Kind kind = Kind::weight;
-    std::vector<std::string> runs{};  ///< of weight, histogram, xray, skip: one, or two side by side
-    std::string parameter{};          ///< weight: its name
+    std::vector<std::string>
+        runs{};               ///< of weight, histogram, xray, skip: one, or two side by side
+    std::string parameter{};  ///< weight: its name
     std::vector<std::int64_t> index{};  ///< weight: of the element
     std::string quantity{};             ///< histogram: gradients, activations, weights or updates
     std::string layer{};                ///< histogram: may be empty: all
@@ -134,10 +135,9 @@ struct LessonMarkdown {
 
 /// What a lesson's step consists of, in order. A block whose problem keeps it from being used
 /// stands there as its LessonProblem.
-using LessonPart =
-    std::variant<LessonMarkdown, Prediction, LessonRuns, std::vector<LessonPlot>,
-                 std::vector<LessonInstrument>, std::vector<LessonCheck>, std::vector<LessonKnob>,
-                 LessonProblem>;
+using LessonPart = std::variant<LessonMarkdown, Prediction, LessonRuns, std::vector<LessonPlot>,
+                                std::vector<LessonInstrument>, std::vector<LessonCheck>,
+                                std::vector<LessonKnob>, LessonProblem>;
 
 /// Under one `##` heading.
 struct LessonStep {

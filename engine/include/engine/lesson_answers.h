@@ -23,9 +23,9 @@ struct LessonProgress {
     int steps = 0;       ///< that it has
     bool finished = false;
     std::int64_t seed = 1;
-    std::string when{};  ///< last change, local time, ISO 8601
-    std::map<std::string, LessonAnswer> predictions{};                  ///< by id
-    std::map<std::string, std::optional<LessonValue>> measured{};       ///< by id of the check
+    std::string when{};                                 ///< last change, local time, ISO 8601
+    std::map<std::string, LessonAnswer> predictions{};  ///< by id
+    std::map<std::string, std::optional<LessonValue>> measured{};  ///< by id of the check
 };
 
 /// A learner's progress and answers: one small JSON file.
@@ -54,7 +54,7 @@ struct ClassAnswers {
         std::optional<LessonValue> measured;
     };
     int learners = 0;
-    std::vector<Row> rows{};                                ///< by lesson, prediction, learner
+    std::vector<Row> rows{};  ///< by lesson, prediction, learner
     std::vector<std::pair<std::string, std::string>> unreadable{};  ///< file and reason
 };
 /// Reads all *.json of a folder. Throws Error(data) if there is no such folder.

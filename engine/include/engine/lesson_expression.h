@@ -27,8 +27,8 @@ struct LessonBlockNumber {
     std::string id{};
     bool is_sum = false;
     std::string text{};         ///< the number or term as written
-    double number = 0;        ///< what it means
-    std::int64_t count = 0;   ///< of terms
+    double number = 0;          ///< what it means
+    std::int64_t count = 0;     ///< of terms
     std::string format{};       ///< "fp16", ... as number_formats()
     std::string accumulator{};  ///< empty: the format's own
 };
@@ -62,7 +62,7 @@ struct LessonNames {
     std::vector<std::string> columns{};  ///< of the step record, metrics included
     std::vector<LessonBlockNumber> blocks{};
     std::vector<std::pair<std::string, LessonType>> checks{};  ///< that stand before it
-    std::vector<std::string> words{};   ///< keys of choices
+    std::vector<std::string> words{};                          ///< keys of choices
 };
 
 /// A check that stands before an expression, as it was measured.

@@ -24,7 +24,8 @@ public:
     std::optional<double> result(const std::string& run, const std::string& key) const override;
     std::optional<std::string> xray(const std::string& run, const std::string& op,
                                     const std::string& field) const override;
-    std::optional<LessonValue> skip(const std::string& run, const std::string& field) const override;
+    std::optional<LessonValue> skip(const std::string& run,
+                                    const std::string& field) const override;
     bool ended(const std::string& run) const override;
 
 private:
@@ -41,7 +42,7 @@ std::vector<std::string> lesson_result_keys();
 struct CheckResult {
     std::string id{};
     std::optional<LessonValue> value{};  ///< a word for a check of cases
-    bool final = false;                ///< more steps cannot change it
+    bool final = false;                  ///< more steps cannot change it
 };
 std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasurements& measured);
 

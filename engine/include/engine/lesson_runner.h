@@ -29,12 +29,12 @@ struct LessonRunView {
     std::string name{}, label{};
     RunConfig config{};
     std::shared_ptr<Session> session{};
-    StepRecordReader record{};              ///< empty until it has begun
-    std::vector<Metric> metrics{};          ///< of the record's columns
-    std::vector<Event> events{};            ///< so far
+    StepRecordReader record{};      ///< empty until it has begun
+    std::vector<Metric> metrics{};  ///< of the record's columns
+    std::vector<Event> events{};    ///< so far
     std::optional<RunStarted> started{};
     std::optional<RunDone> done{};
-    std::filesystem::path folder{};         ///< empty until it has begun
+    std::filesystem::path folder{};  ///< empty until it has begun
     /// Of the lesson's `weight` instruments that show this run, in their order.
     std::vector<std::shared_ptr<WeightWatch>> weights{};
     bool over = false;  ///< no step will follow; without `done` it failed before its first one
@@ -43,8 +43,8 @@ struct LessonRunView {
 };
 
 /// Trains the runs of a lesson in lockstep on a thread of its own, no faster than the lesson's
-/// pace. All calls from one thread, which calls update() now and then; the destructor stops the runs
-/// after the step in flight.
+/// pace. All calls from one thread, which calls update() now and then; the destructor stops the
+/// runs after the step in flight.
 class LessonRunner {
 public:
     enum class State { ready, running, paused, ended };

@@ -8,7 +8,20 @@
 
 namespace engine {
 
-enum class LessonOperator { add, subtract, multiply, divide, less, at_most, more, at_least, equal, differs, both, either };
+enum class LessonOperator {
+    add,
+    subtract,
+    multiply,
+    divide,
+    less,
+    at_most,
+    more,
+    at_least,
+    equal,
+    differs,
+    both,
+    either
+};
 
 /// A node of an expression's tree, whose types have been checked.
 struct LessonExpression::Node {

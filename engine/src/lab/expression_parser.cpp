@@ -18,12 +18,35 @@ using Token = ExpressionToken;
 constexpr int deepest = 100;  ///< parentheses within parentheses
 
 /// Words that every lesson has: types, and causes and stages of a skipped step.
-constexpr std::array known_words = {
-    "fp64",     "fp32",      "tf32",   "fp16",          "bf16",          "i64",
-    "bool",     "none",      "state",  "batch",         "forward",       "backward",
-    "update",   "unknown",   "damaged_state", "bad_input", "forward_overflow", "mathematical",
-    "scale_too_large", "optimizer", "low", "f32", "f32_dtype", "f32_append", "promote", "banned",
-    "forced",   "gradient",  "off"};
+constexpr std::array known_words = {"fp64",
+                                    "fp32",
+                                    "tf32",
+                                    "fp16",
+                                    "bf16",
+                                    "i64",
+                                    "bool",
+                                    "none",
+                                    "state",
+                                    "batch",
+                                    "forward",
+                                    "backward",
+                                    "update",
+                                    "unknown",
+                                    "damaged_state",
+                                    "bad_input",
+                                    "forward_overflow",
+                                    "mathematical",
+                                    "scale_too_large",
+                                    "optimizer",
+                                    "low",
+                                    "f32",
+                                    "f32_dtype",
+                                    "f32_append",
+                                    "promote",
+                                    "banned",
+                                    "forced",
+                                    "gradient",
+                                    "off"};
 constexpr std::array xray_fields = {"output", "input", "compute", "rule"};
 constexpr std::array skip_fields = {"cause", "stage", "op", "module", "step"};
 
@@ -112,7 +135,12 @@ private:
         NodePtr a = sum();
         using enum LessonOperator;
         static constexpr std::array<std::pair<const char*, LessonOperator>, 6> signs{
-            {{"<=", at_most}, {">=", at_least}, {"<", less}, {">", more}, {"==", equal}, {"!=", differs}}};
+            {{"<=", at_most},
+             {">=", at_least},
+             {"<", less},
+             {">", more},
+             {"==", equal},
+             {"!=", differs}}};
         for (const auto& [sign, op] : signs)
             if (take_sign(sign)) return binary(op, a, sum());
         return a;
@@ -149,10 +177,14 @@ private:
     NodePtr primary() {
         const Token token = take();
         switch (token.kind) {
-            case Token::Kind::number: return make({.number = token.number});
-            case Token::Kind::text: return word(token.text);
-            case Token::Kind::name: return named(token.text);
-            default: break;
+            case Token::Kind::number:
+                return make({.number = token.number});
+            case Token::Kind::text:
+                return word(token.text);
+            case Token::Kind::name:
+                return named(token.text);
+            default:
+                break;
         }
         if (token.kind == Token::Kind::sign && token.text == "(") {
             NodePtr inner = either();
@@ -192,8 +224,7 @@ private:
         return make({.kind = Kind::column, .type = LessonType::series, .name = owner, .key = key});
     }
     static NodePtr of_block(const LessonBlockNumber& block, const std::string& key) {
-        if (!contains(result_names(block), key))
-            refuse(msg("{} has no result {}", block.id, key));
+        if (!contains(result_names(block), key)) refuse(msg("{} has no result {}", block.id, key));
         return make({.kind = Kind::block, .key = key, .block = block});
     }
     NodePtr of_result(const std::string& run) {
@@ -212,7 +243,9 @@ private:
         const std::string run = run_argument();
         expect(",");
         const std::size_t begin = peek().begin;
-        while (peek().kind != Token::Kind::end && !(peek().kind == Token::Kind::sign && peek().text == ")")) take();
+        while (peek().kind != Token::Kind::end &&
+               !(peek().kind == Token::Kind::sign && peek().text == ")"))
+            take();
         std::string op(text_.substr(begin, peek().begin - begin));
         while (!op.empty() && op.back() == ' ') op.pop_back();
         if (op.empty()) refuse(msg("the name of an operation is missing"));
@@ -220,7 +253,11 @@ private:
         expect(".");
         const std::string field = expect_name(msg("a name is missing after “{}.”", "xray(...)"));
         if (!contains(xray_fields, field)) refuse(msg("an operation has no {}", field));
-        return make({.kind = Kind::xray, .type = LessonType::word, .name = run, .key = field, .argument = op});
+        return make({.kind = Kind::xray,
+                     .type = LessonType::word,
+                     .name = run,
+                     .key = field,
+                     .argument = op});
     }
     NodePtr skip() {
         expect("(");
@@ -247,7 +284,12 @@ private:
 
     NodePtr function(const std::string& name) {
         static constexpr std::array<std::pair<const char*, Kind>, 6> of_series{
-            {{"mean", Kind::mean}, {"first", Kind::first}, {"last", Kind::last}, {"min", Kind::min}, {"max", Kind::max}, {"count", Kind::count}}};
+            {{"mean", Kind::mean},
+             {"first", Kind::first},
+             {"last", Kind::last},
+             {"min", Kind::min},
+             {"max", Kind::max},
+             {"count", Kind::count}}};
         const auto args = arguments();
         if (name == "isnan") {
             if (args.size() != 1) refuse(msg("{} takes one value", name));
@@ -269,7 +311,8 @@ private:
         if (args[0]->type != LessonType::series)
             refuse(msg("{} takes a column of a run, or something computed from one", "mean"));
         const double steps = args[1]->number;
-        if (args[1]->kind != Kind::number || steps < 1 || steps > 1e6 || steps != static_cast<double>(static_cast<long>(steps)))
+        if (args[1]->kind != Kind::number || steps < 1 || steps > 1e6 ||
+            steps != static_cast<double>(static_cast<long>(steps)))
             refuse(msg("mean over steps takes a whole number of steps from 1"));
         Node node{.kind = Kind::trailing_mean, .type = LessonType::series, .number = steps};
         node.inputs = {args[0]};
@@ -284,7 +327,8 @@ private:
 };
 
 void add_runs(const Node& node, std::vector<std::string>& out) {
-    const bool reads = node.kind == Kind::column || node.kind == Kind::result || node.kind == Kind::xray || node.kind == Kind::skip;
+    const bool reads = node.kind == Kind::column || node.kind == Kind::result ||
+                       node.kind == Kind::xray || node.kind == Kind::skip;
     if (reads && !contains(out, node.name)) out.push_back(node.name);
     for (const auto& input : node.inputs) add_runs(*input, out);
 }

@@ -38,7 +38,8 @@ Token quoted_at(std::string_view text, std::size_t at) {
 
 Token sign_at(std::string_view text, std::size_t at) {
     for (const std::string_view sign : {"<=", ">=", "==", "!="}) {
-        if (text.substr(at, 2) == sign) return {Token::Kind::sign, std::string(sign), 0, at, at + 2};
+        if (text.substr(at, 2) == sign)
+            return {Token::Kind::sign, std::string(sign), 0, at, at + 2};
     }
     if (std::string_view("+-*/()<>.,:").find(text[at]) == std::string_view::npos)
         throw Error(ErrorCode::value, msg("an expression has no “{}”", std::string(1, text[at])));
@@ -54,7 +55,8 @@ std::vector<Token> tokens_of(std::string_view text) {
         while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
         if (at == text.size()) break;
         const char c = text[at];
-        const bool number = is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]));
+        const bool number =
+            is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]));
         tokens.push_back(number           ? number_at(text, at)
                          : begins_name(c) ? name_at(text, at)
                          : c == '"'       ? quoted_at(text, at)

@@ -18,18 +18,30 @@ bool truth(double value) { return value != 0 && !std::isnan(value); }
 
 double combine(LessonOperator op, double a, double b) {
     switch (op) {
-        case LessonOperator::add: return a + b;
-        case LessonOperator::subtract: return a - b;
-        case LessonOperator::multiply: return a * b;
-        case LessonOperator::divide: return a / b;
-        case LessonOperator::less: return a < b;
-        case LessonOperator::at_most: return a <= b;
-        case LessonOperator::more: return a > b;
-        case LessonOperator::at_least: return a >= b;
-        case LessonOperator::equal: return a == b;
-        case LessonOperator::differs: return a != b;
-        case LessonOperator::both: return truth(a) && truth(b);
-        case LessonOperator::either: return truth(a) || truth(b);
+        case LessonOperator::add:
+            return a + b;
+        case LessonOperator::subtract:
+            return a - b;
+        case LessonOperator::multiply:
+            return a * b;
+        case LessonOperator::divide:
+            return a / b;
+        case LessonOperator::less:
+            return a < b;
+        case LessonOperator::at_most:
+            return a <= b;
+        case LessonOperator::more:
+            return a > b;
+        case LessonOperator::at_least:
+            return a >= b;
+        case LessonOperator::equal:
+            return a == b;
+        case LessonOperator::differs:
+            return a != b;
+        case LessonOperator::both:
+            return truth(a) && truth(b);
+        case LessonOperator::either:
+            return truth(a) || truth(b);
     }
     return unknown;
 }
@@ -109,16 +121,26 @@ public:
 
     Found of(const Node& node) const {
         switch (node.kind) {
-            case Kind::number: return LessonValue(node.number);
-            case Kind::word: return LessonValue(node.name);
-            case Kind::check: return of_check(node.name);
-            case Kind::column: return LessonValue(measured_.column(node.name, node.key));
-            case Kind::result: return as_value(measured_.result(node.name, node.key));
-            case Kind::block: return LessonValue(result_of(node.block, node.key));
-            case Kind::xray: return as_value(measured_.xray(node.name, node.argument, node.key));
-            case Kind::skip: return measured_.skip(node.name, node.key);
-            case Kind::binary: return of_binary(node);
-            default: break;
+            case Kind::number:
+                return LessonValue(node.number);
+            case Kind::word:
+                return LessonValue(node.name);
+            case Kind::check:
+                return of_check(node.name);
+            case Kind::column:
+                return LessonValue(measured_.column(node.name, node.key));
+            case Kind::result:
+                return as_value(measured_.result(node.name, node.key));
+            case Kind::block:
+                return LessonValue(result_of(node.block, node.key));
+            case Kind::xray:
+                return as_value(measured_.xray(node.name, node.argument, node.key));
+            case Kind::skip:
+                return measured_.skip(node.name, node.key);
+            case Kind::binary:
+                return of_binary(node);
+            default:
+                break;
         }
         const Found input = of(*node.inputs[0]);
         return input ? Found(of_unary(node, *input)) : std::nullopt;
@@ -144,23 +166,34 @@ private:
     }
     static LessonValue of_unary(const Node& node, const LessonValue& input) {
         switch (node.kind) {
-            case Kind::negative: return each(input, [](double x) { return -x; });
-            case Kind::negation: return each(input, [](double x) { return truth(x) ? 0.0 : 1.0; });
-            case Kind::isnan: return each(input, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
-            default: return of_series(node, std::get<Series>(input));
+            case Kind::negative:
+                return each(input, [](double x) { return -x; });
+            case Kind::negation:
+                return each(input, [](double x) { return truth(x) ? 0.0 : 1.0; });
+            case Kind::isnan:
+                return each(input, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
+            default:
+                return of_series(node, std::get<Series>(input));
         }
     }
     static LessonValue of_series(const Node& node, const Series& values) {
         switch (node.kind) {
-            case Kind::mean: return mean_of(values);
+            case Kind::mean:
+                return mean_of(values);
             case Kind::trailing_mean:
                 return trailing_means(values, static_cast<std::size_t>(node.number));
-            case Kind::first: return first_of(values);
-            case Kind::last: return values.empty() ? unknown : values.back();
-            case Kind::min: return best_of(values, std::less<>());
-            case Kind::max: return best_of(values, std::greater<>());
-            case Kind::count: return static_cast<double>(std::ranges::count_if(values, truth));
-            default: return unknown;
+            case Kind::first:
+                return first_of(values);
+            case Kind::last:
+                return values.empty() ? unknown : values.back();
+            case Kind::min:
+                return best_of(values, std::less<>());
+            case Kind::max:
+                return best_of(values, std::greater<>());
+            case Kind::count:
+                return static_cast<double>(std::ranges::count_if(values, truth));
+            default:
+                return unknown;
         }
     }
 
@@ -173,11 +206,11 @@ bool all_final(const Node& node, const LessonMeasurements& measured, const Evalu
         const EarlierCheck* check = evaluation.check(node.name);
         return check && check->final;
     }
-    const bool of_run = node.kind == Kind::column || node.kind == Kind::result || node.kind == Kind::skip;
+    const bool of_run =
+        node.kind == Kind::column || node.kind == Kind::result || node.kind == Kind::skip;
     if (of_run && !measured.ended(node.name)) return false;
-    return std::ranges::all_of(node.inputs, [&](const auto& input) {
-        return all_final(*input, measured, evaluation);
-    });
+    return std::ranges::all_of(
+        node.inputs, [&](const auto& input) { return all_final(*input, measured, evaluation); });
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ LessonPart read_block(const RawBlock& block, Lesson& lesson) {
 void check_whole(Lesson& lesson) {
     for (const Prediction& each : lesson.predictions)
         if (!find_check(lesson, each.id))
-            lesson.problems.push_back({each.line, msg("Nothing checks the prediction {}.", each.id)});
+            lesson.problems.push_back(
+                {each.line, msg("Nothing checks the prediction {}.", each.id)});
 }
 
 /// Pictures in the text must be files of the lesson's folder.
@@ -63,11 +64,16 @@ void check_pictures(Lesson& lesson) {
             if (!text) continue;
             for (const LessonLine& line : lines_of(text->text)) {
                 const std::size_t picture = line.text.find("![");
-                const std::size_t open = picture == std::string::npos ? picture : line.text.find("](", picture);
+                const std::size_t open =
+                    picture == std::string::npos ? picture : line.text.find("](", picture);
                 if (open == std::string::npos) continue;
-                const std::string_view path = std::string_view(line.text).substr(open + 2, line.text.find(')', open) - open - 2);
-                if (path.find("..") != std::string_view::npos || path.find(':') != std::string_view::npos || path.starts_with('/') || lesson.folder.empty())
-                    lesson.problems.push_back({text->line + line.number - 1, msg("A picture is a file in the lesson's folder.")});
+                const std::string_view path = std::string_view(line.text).substr(
+                    open + 2, line.text.find(')', open) - open - 2);
+                if (path.find("..") != std::string_view::npos ||
+                    path.find(':') != std::string_view::npos || path.starts_with('/') ||
+                    lesson.folder.empty())
+                    lesson.problems.push_back({text->line + line.number - 1,
+                                               msg("A picture is a file in the lesson's folder.")});
             }
         }
 }
@@ -80,7 +86,9 @@ auto find_by(const List& list, Key key, std::string_view name) {
 
 }  // namespace
 
-std::string LessonProblem::str() const { return "line " + std::to_string(line) + ": " + text.str(); }
+std::string LessonProblem::str() const {
+    return "line " + std::to_string(line) + ": " + text.str();
+}
 
 const LessonRun* find_run(const Lesson& lesson, std::string_view name) {
     return find_by(lesson.runs, &LessonRun::name, name);
@@ -100,7 +108,8 @@ Lesson parse_lesson(std::string_view text, const std::string& name,
         return lesson;
     };
     if (static_cast<std::int64_t>(text.size()) > largest_lesson)
-        return refuse(msg("The file has {} bytes, and a lesson at most {}.", text.size(), largest_lesson));
+        return refuse(
+            msg("The file has {} bytes, and a lesson at most {}.", text.size(), largest_lesson));
     if (text.find('\0') != std::string_view::npos) return refuse(msg("The file is no text."));
     lesson.source = text;
     auto blocks = read_structure(text, lesson);

@@ -52,9 +52,14 @@ Variant value_of(const Json& json) {
 Json json_of(const LessonProgress& progress) {
     Json predictions = Json::object(), measured = Json::object();
     for (const auto& [id, answer] : progress.predictions) predictions[id] = json_of(answer);
-    for (const auto& [id, value] : progress.measured) measured[id] = value ? json_of(*value) : Json();
-    return {{"steps_read", progress.steps_read}, {"steps", progress.steps}, {"finished", progress.finished},
-            {"seed", progress.seed},             {"when", progress.when},   {"predictions", predictions},
+    for (const auto& [id, value] : progress.measured)
+        measured[id] = value ? json_of(*value) : Json();
+    return {{"steps_read", progress.steps_read},
+            {"steps", progress.steps},
+            {"finished", progress.finished},
+            {"seed", progress.seed},
+            {"when", progress.when},
+            {"predictions", predictions},
             {"measured", measured}};
 }
 
@@ -71,7 +76,8 @@ LessonProgress progress_of(const Json& json) {
     for (const auto& [id, each] : predictions.items())
         out.predictions[id] = value_of<LessonAnswer>(each);
     for (const auto& [id, each] : measured.items())
-        out.measured[id] = each.is_null() ? std::nullopt : std::optional(value_of<LessonValue>(each));
+        out.measured[id] =
+            each.is_null() ? std::nullopt : std::optional(value_of<LessonValue>(each));
     return out;
 }
 
@@ -82,17 +88,20 @@ fs::path default_answers_file() { return RunStore::default_root().parent_path() 
 std::string to_json(const LearnerAnswers& answers) {
     Json lessons = Json::object();
     for (const auto& [name, progress] : answers.lessons) lessons[name] = json_of(progress);
-    const Json out = {{"halftone", "lab answers"}, {"learner", answers.learner}, {"lessons", lessons}};
+    const Json out = {
+        {"halftone", "lab answers"}, {"learner", answers.learner}, {"lessons", lessons}};
     return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 LearnerAnswers parse_answers(std::string_view json) {
     try {
         const Json read = Json::parse(json);
-        if (read.value("halftone", "") != "lab answers") throw Error(ErrorCode::data, msg("This is no file of answers."));
+        if (read.value("halftone", "") != "lab answers")
+            throw Error(ErrorCode::data, msg("This is no file of answers."));
         LearnerAnswers out;
         out.learner = read.value("learner", "");
-        for (const auto& [name, each] : read.at("lessons").items()) out.lessons[name] = progress_of(each);
+        for (const auto& [name, each] : read.at("lessons").items())
+            out.lessons[name] = progress_of(each);
         return out;
     } catch (const nlohmann::json::exception& error) {
         throw Error(ErrorCode::data, msg("This is no file of answers: {}.", error.what()));

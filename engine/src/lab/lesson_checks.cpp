@@ -33,7 +33,9 @@ public:
     }
 
 private:
-    [[noreturn]] static void refuse(int line, const Message& text) { throw LessonRefusal{line, text}; }
+    [[noreturn]] static void refuse(int line, const Message& text) {
+        throw LessonRefusal{line, text};
+    }
 
     void add_name(const LessonCheck& check) {
         names_.checks.emplace_back(check.id, check.value ? check.value->type() : LessonType::word);
@@ -49,7 +51,8 @@ private:
     LessonExpression condition(const LessonLine& line, std::string_view text) const {
         auto out = expression(line, text);
         if (out.type() != LessonType::number)
-            refuse(line.number, msg("A condition is one truth, not one a step: wrap it in mean, first, last or count."));
+            refuse(line.number, msg("A condition is one truth, not one a step: wrap it in mean, "
+                                    "first, last or count."));
         return out;
     }
 
@@ -63,7 +66,8 @@ private:
         const std::size_t equals = text.find('=');
         const std::string id(stripped(text.substr(0, equals)));
         if (equals == std::string_view::npos || !is_lesson_name(id))
-            refuse(line.number, msg("A check is written “ID = expression” or “expect: condition”."));
+            refuse(line.number,
+                   msg("A check is written “ID = expression” or “expect: condition”."));
         read_check(line, id, stripped(text.substr(equals + 1)));
     }
     void read_check(const LessonLine& line, const std::string& id, std::string_view text) {
@@ -72,12 +76,19 @@ private:
         const auto pair = split_at_colon(text);
         const bool is_case = pair && is_lesson_name(pair->first);
         const auto existing = std::ranges::find(out_, id, &LessonCheck::id);
-        const bool known = std::ranges::any_of(names_.checks, [&](const auto& each) { return each.first == id; });
+        const bool known =
+            std::ranges::any_of(names_.checks, [&](const auto& each) { return each.first == id; });
         if (is_case) {
-            if (asked && asked->kind != Prediction::Kind::choice) refuse(line.number, msg("{} is predicted as a number or curve, so its check is “{} = expression”.", id, id));
-            if (asked && std::ranges::find(asked->choices, pair->first, &LessonChoice::key) == asked->choices.end())
+            if (asked && asked->kind != Prediction::Kind::choice)
+                refuse(
+                    line.number,
+                    msg("{} is predicted as a number or curve, so its check is “{} = expression”.",
+                        id, id));
+            if (asked && std::ranges::find(asked->choices, pair->first, &LessonChoice::key) ==
+                             asked->choices.end())
                 refuse(line.number, msg("The prediction {} has no choice {}.", id, pair->first));
-            if (existing != out_.end() && existing->value) refuse(line.number, msg("{} is checked twice.", id));
+            if (existing != out_.end() && existing->value)
+                refuse(line.number, msg("{} is checked twice.", id));
             LessonCheck::Case read{pair->first, condition(line, pair->second)};
             if (existing != out_.end()) {
                 existing->cases.push_back(std::move(read));
@@ -96,7 +107,9 @@ private:
         if (curve && value.type() != LessonType::series)
             refuse(line.number, msg("{} is predicted as a curve, so its check is a column.", id));
         if (!curve && value.type() == LessonType::series)
-            refuse(line.number, msg("{} is one value, not one a step: use mean, first, last, min, max or count.", id));
+            refuse(line.number,
+                   msg("{} is one value, not one a step: use mean, first, last, min, max or count.",
+                       id));
         if (asked && !curve && value.type() != LessonType::number)
             refuse(line.number, msg("{} is predicted as a number, so its check is one.", id));
         add({.id = id, .value = std::move(value), .line = line.number});
@@ -105,7 +118,8 @@ private:
     void add_choice_value(const LessonLine& line, const Prediction& asked, std::string_view text) {
         auto value = expression(line, text);
         if (value.type() != LessonType::word)
-            refuse(line.number, msg("{} has choices, so its checks are “{} = KEY: condition”.", asked.id, asked.id));
+            refuse(line.number, msg("{} has choices, so its checks are “{} = KEY: condition”.",
+                                    asked.id, asked.id));
         add({.id = asked.id, .value = std::move(value), .line = line.number});
     }
     void add(LessonCheck check) {
@@ -123,14 +137,18 @@ private:
 /// path: v1, v2 "note", or path: a .. b "note"
 LessonKnob read_knob(const LessonLine& line) {
     const auto pair = split_at_colon(line.text);
-    if (!pair) throw LessonRefusal{line.number, msg("A knob is written “path: value, value” or “path: 0 .. 1”.")};
+    if (!pair)
+        throw LessonRefusal{line.number,
+                            msg("A knob is written “path: value, value” or “path: 0 .. 1”.")};
     LessonKnob knob{.path = pair->first, .line = line.number};
     std::string_view rest = pair->second;
-    if (const std::size_t quote = rest.find('"'); quote != std::string_view::npos && rest.ends_with('"')) {
+    if (const std::size_t quote = rest.find('"');
+        quote != std::string_view::npos && rest.ends_with('"')) {
         knob.note = rest.substr(quote + 1, rest.size() - quote - 2);
         rest = stripped(rest.substr(0, quote));
     }
-    if (!find_field(knob.path)) throw LessonRefusal{line.number, msg("There is no setting {}.", knob.path)};
+    if (!find_field(knob.path))
+        throw LessonRefusal{line.number, msg("There is no setting {}.", knob.path)};
     if (rest.find("..") != std::string_view::npos) {
         std::tie(knob.low, knob.high) = range_in(rest, line.number);
         return knob;
@@ -147,7 +165,8 @@ LessonKnob read_knob(const LessonLine& line) {
         brackets += c == '[' ? 1 : c == ']' ? -1 : 0;
         value += c;
     }
-    if (knob.values.empty()) throw LessonRefusal{line.number, msg("The knob {} has no values.", knob.path)};
+    if (knob.values.empty())
+        throw LessonRefusal{line.number, msg("The knob {} has no values.", knob.path)};
     return knob;
 }
 
@@ -158,7 +177,8 @@ void check_knob(const Lesson& lesson, const LessonKnob& knob) {
         for (const LessonRun& run : lesson.runs) {
             const auto parsed = settings_of(lesson, run, 1, {knob.path + "=" + value});
             if (!parsed.errors.empty())
-                throw LessonRefusal{knob.line, msg("The knob cannot be set: {}", parsed.errors.front().str())};
+                throw LessonRefusal{knob.line,
+                                    msg("The knob cannot be set: {}", parsed.errors.front().str())};
         }
 }
 

@@ -18,15 +18,20 @@ std::string text_of(const LessonAnswer& answer) {
     if (const auto* number = std::get_if<double>(&answer)) return to_string(LessonValue(*number));
     return "curve of " + std::to_string(std::get<std::vector<double>>(answer).size()) + " points";
 }
-std::string text_of(const std::optional<LessonAnswer>& answer) { return answer ? text_of(*answer) : ""; }
-std::string text_of(const std::optional<LessonValue>& value) { return value ? to_string(value) : ""; }
+std::string text_of(const std::optional<LessonAnswer>& answer) {
+    return answer ? text_of(*answer) : "";
+}
+std::string text_of(const std::optional<LessonValue>& value) {
+    return value ? to_string(value) : "";
+}
 
 void add_rows(const LearnerAnswers& answers, const std::string& file, ClassAnswers& out) {
     for (const auto& [lesson, progress] : answers.lessons)
         for (const auto& [id, answer] : progress.predictions) {
             const auto measured = progress.measured.find(id);
-            out.rows.push_back({answers.learner, file, lesson, id, answer,
-                                measured == progress.measured.end() ? std::nullopt : measured->second});
+            out.rows.push_back(
+                {answers.learner, file, lesson, id, answer,
+                 measured == progress.measured.end() ? std::nullopt : measured->second});
         }
 }
 
@@ -74,10 +79,12 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 ClassAnswers collect_answers(const fs::path& folder) {
-    if (!fs::is_directory(folder)) throw Error(ErrorCode::data, msg("{} is no folder.", folder.string()));
+    if (!fs::is_directory(folder))
+        throw Error(ErrorCode::data, msg("{} is no folder.", folder.string()));
     std::vector<fs::path> files;
     for (const auto& each : fs::directory_iterator(folder))
-        if (each.is_regular_file() && each.path().extension() == ".json") files.push_back(each.path());
+        if (each.is_regular_file() && each.path().extension() == ".json")
+            files.push_back(each.path());
     std::ranges::sort(files);
     ClassAnswers out;
     for (const auto& file : files) {
@@ -90,7 +97,9 @@ ClassAnswers collect_answers(const fs::path& folder) {
             out.unreadable.emplace_back(name, error.message().str());
         }
     }
-    std::ranges::stable_sort(out.rows, {}, [](const auto& row) { return std::tie(row.lesson, row.prediction, row.learner); });
+    std::ranges::stable_sort(out.rows, {}, [](const auto& row) {
+        return std::tie(row.lesson, row.prediction, row.learner);
+    });
     return out;
 }
 
@@ -99,8 +108,10 @@ std::string answers_table(const ClassAnswers& answers) {
     for (const auto& row : answers.rows) groups[{row.lesson, row.prediction}].push_back(&row);
     std::vector<Cells> lines = {{"lesson", "prediction", "answers", "predicted", "measured"}};
     for (const auto& [key, rows] : groups)
-        lines.push_back({key.first, key.second, std::to_string(rows.size()), summary_of(rows), measured_of(rows)});
-    std::string out = std::to_string(answers.learners) + (answers.learners == 1 ? " learner\n" : " learners\n") +
+        lines.push_back({key.first, key.second, std::to_string(rows.size()), summary_of(rows),
+                         measured_of(rows)});
+    std::string out = std::to_string(answers.learners) +
+                      (answers.learners == 1 ? " learner\n" : " learners\n") +
                       aligned(lines, lines.front().size());
     for (const auto& [file, reason] : answers.unreadable) out += file + ": " + reason + '\n';
     return out;
@@ -109,8 +120,9 @@ std::string answers_table(const ClassAnswers& answers) {
 std::string answers_csv(const ClassAnswers& answers) {
     std::string out = "learner,file,lesson,prediction,predicted,measured\n";
     for (const auto& row : answers.rows)
-        out += quoted(row.learner) + ',' + quoted(row.file) + ',' + quoted(row.lesson) + ',' + quoted(row.prediction) + ',' +
-               quoted(text_of(row.answer)) + ',' + quoted(text_of(row.measured)) + '\n';
+        out += quoted(row.learner) + ',' + quoted(row.file) + ',' + quoted(row.lesson) + ',' +
+               quoted(row.prediction) + ',' + quoted(text_of(row.answer)) + ',' +
+               quoted(text_of(row.measured)) + '\n';
     return out;
 }
 
@@ -118,9 +130,16 @@ std::string answers_json(const ClassAnswers& answers) {
     using Json = nlohmann::ordered_json;
     Json rows = Json::array(), unreadable = Json::array();
     for (const auto& row : answers.rows)
-        rows.push_back({{"learner", row.learner}, {"file", row.file}, {"lesson", row.lesson}, {"prediction", row.prediction}, {"predicted", text_of(row.answer)}, {"measured", text_of(row.measured)}});
-    for (const auto& [file, reason] : answers.unreadable) unreadable.push_back({{"file", file}, {"reason", reason}});
-    const Json out = {{"learners", answers.learners}, {"answers", rows}, {"unreadable", unreadable}};
+        rows.push_back({{"learner", row.learner},
+                        {"file", row.file},
+                        {"lesson", row.lesson},
+                        {"prediction", row.prediction},
+                        {"predicted", text_of(row.answer)},
+                        {"measured", text_of(row.measured)}});
+    for (const auto& [file, reason] : answers.unreadable)
+        unreadable.push_back({{"file", file}, {"reason", reason}});
+    const Json out = {
+        {"learners", answers.learners}, {"answers", rows}, {"unreadable", unreadable}};
     return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -23,7 +23,8 @@ std::string text_of(const LessonKnob& knob) {
     return out;
 }
 std::string text_of(const Prediction& each) {
-    std::string out = each.id + each.column + detail::written(each.low) + ' ' + detail::written(each.high);
+    std::string out =
+        each.id + each.column + detail::written(each.low) + ' ' + detail::written(each.high);
     out += std::to_string(static_cast<int>(each.kind));
     for (const auto& choice : each.choices) out += ' ' + choice.key;
     return out;
@@ -36,18 +37,26 @@ void compare(const std::vector<T>& ours, const std::vector<T>& theirs, const Mes
     for (std::size_t i = 0; i < common; ++i)
         if (text_of(ours[i]) != text_of(theirs[i])) out.push_back({theirs[i].line, differs});
     if (ours.size() != theirs.size())
-        out.push_back({theirs.size() > common ? theirs[common].line : theirs.empty() ? 1 : theirs.back().line, differs});
+        out.push_back({theirs.size() > common ? theirs[common].line
+                       : theirs.empty()       ? 1
+                                              : theirs.back().line,
+                       differs});
 }
 
 }  // namespace
 
 std::vector<LessonProblem> differences(const Lesson& lesson, const Lesson& translation) {
     std::vector<LessonProblem> out;
-    compare(lesson.runs, translation.runs, msg("The runs are not those of the lesson in the other language."), out);
-    compare(lesson.predictions, translation.predictions, msg("The predictions are not those of the lesson in the other language."), out);
-    compare(lesson.checks, translation.checks, msg("The checks are not those of the lesson in the other language."), out);
-    compare(lesson.expectations, translation.expectations, msg("The checks are not those of the lesson in the other language."), out);
-    compare(lesson.knobs, translation.knobs, msg("The knobs are not those of the lesson in the other language."), out);
+    compare(lesson.runs, translation.runs,
+            msg("The runs are not those of the lesson in the other language."), out);
+    compare(lesson.predictions, translation.predictions,
+            msg("The predictions are not those of the lesson in the other language."), out);
+    compare(lesson.checks, translation.checks,
+            msg("The checks are not those of the lesson in the other language."), out);
+    compare(lesson.expectations, translation.expectations,
+            msg("The checks are not those of the lesson in the other language."), out);
+    compare(lesson.knobs, translation.knobs,
+            msg("The knobs are not those of the lesson in the other language."), out);
     if (lesson.pace != translation.pace)
         out.push_back({1, msg("The pace is not that of the lesson in the other language.")});
     return out;

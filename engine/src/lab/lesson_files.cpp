@@ -18,18 +18,19 @@ constexpr std::size_t most_lessons = 200;
 
 /// A course in the order in which it is taught; other lessons follow by name.
 constexpr std::array course = {
-    "number-formats", "underflow",     "overflow",                     // numbers
-    "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",   // the AMP recipe
-    "fp16-sums",      "batch-norm",    "epsilon",                      // fragile operations
-    "clipping",       "accumulation",                                  // the training loop
-    "bf16-or-fp16",   "nan-detective", "amp-pays", "resume"};          // in practice
+    "number-formats", "underflow",     "overflow",                    // numbers
+    "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",  // the AMP recipe
+    "fp16-sums",      "batch-norm",    "epsilon",                     // fragile operations
+    "clipping",       "accumulation",                                 // the training loop
+    "bf16-or-fp16",   "nan-detective", "amp-pays", "resume"};         // in practice
 
 struct NamedFile {
     std::string name;      ///< of the lesson
     std::string language;  ///< "en", "zh"
 };
 std::optional<NamedFile> lesson_file(const std::string& file) {
-    if (file.ends_with(chinese)) return NamedFile{file.substr(0, file.size() - chinese.size()), "zh"};
+    if (file.ends_with(chinese))
+        return NamedFile{file.substr(0, file.size() - chinese.size()), "zh"};
     if (file.ends_with(ending)) return NamedFile{file.substr(0, file.size() - ending.size()), "en"};
     return std::nullopt;
 }
@@ -45,7 +46,8 @@ public:
         Lesson lesson = parse_lesson(text, named->name, folder);
         lesson.language = named->language;
         auto& languages = lessons_[named->name].languages;
-        languages.insert(named->language == "en" ? languages.begin() : languages.end(), std::move(lesson));
+        languages.insert(named->language == "en" ? languages.begin() : languages.end(),
+                         std::move(lesson));
     }
     std::vector<LessonFiles> take() {
         std::vector<LessonFiles> out;
@@ -87,7 +89,8 @@ std::string text_of(const fs::path& file) {
 void add_folder(Collector& lessons, const fs::path& folder) {
     std::vector<fs::path> files;
     for (const auto& each : fs::directory_iterator(folder))
-        if (each.is_regular_file() && lesson_file(each.path().filename().string())) files.push_back(each.path());
+        if (each.is_regular_file() && lesson_file(each.path().filename().string()))
+            files.push_back(each.path());
     std::ranges::sort(files);
     for (const auto& file : files) lessons.add(file.filename().string(), text_of(file), folder);
 }
@@ -98,7 +101,8 @@ void add_archive(Collector& lessons, const fs::path& path) {
         const fs::path name(entry->name);
         if (!entry->is_file || !lesson_file(name.filename().string())) continue;
         if (entry->has_bytes && entry->bytes > static_cast<std::uint64_t>(largest_lesson))
-            throw Error(ErrorCode::data, msg("{} in {} is too large for a lesson.", entry->name, path.string()));
+            throw Error(ErrorCode::data,
+                        msg("{} in {} is too large for a lesson.", entry->name, path.string()));
         const std::string file = name.filename().string();
         lessons.add(file, zip.read_text(static_cast<std::uint64_t>(largest_lesson)), {});
     }
@@ -107,7 +111,9 @@ void add_archive(Collector& lessons, const fs::path& path) {
 /// A file with its translation beside it.
 void add_file(Collector& lessons, const fs::path& path) {
     const auto named = lesson_file(path.filename().string());
-    if (!named) throw Error(ErrorCode::data, msg("{} is no lesson: its name must end in .lesson.md.", path.string()));
+    if (!named)
+        throw Error(ErrorCode::data,
+                    msg("{} is no lesson: its name must end in .lesson.md.", path.string()));
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     for (const auto& file : {named->name + std::string(ending), named->name + std::string(chinese)})
         if (fs::exists(folder / file)) lessons.add(file, text_of(folder / file), folder);
@@ -128,7 +134,8 @@ const LessonFiles* LessonLibrary::find(std::string_view name) const {
 const LessonLibrary& builtin_lessons() {
     static const LessonLibrary library = [] {
         Collector lessons;
-        for (const auto& [file, text] : builtin_lesson_texts()) lessons.add(std::string(file), text, {});
+        for (const auto& [file, text] : builtin_lesson_texts())
+            lessons.add(std::string(file), text, {});
         LessonLibrary read;
         read.lessons = lessons.take();
         return read;
@@ -139,7 +146,8 @@ const LessonLibrary& builtin_lessons() {
 LessonLibrary read_lessons(const fs::path& path) {
     std::error_code error;
     const auto status = fs::status(path, error);
-    if (error || !fs::exists(status)) throw Error(ErrorCode::data, msg("{} does not exist.", path.string()));
+    if (error || !fs::exists(status))
+        throw Error(ErrorCode::data, msg("{} does not exist.", path.string()));
     Collector lessons;
     LessonLibrary library{.title = fs::weakly_canonical(path).filename().string(), .path = path};
     try {
@@ -150,10 +158,12 @@ LessonLibrary read_lessons(const fs::path& path) {
         else
             add_file(lessons, path);
     } catch (const fs::filesystem_error& failure) {
-        throw Error(ErrorCode::data, msg("{} cannot be read: {}.", path.string(), failure.code().message()));
+        throw Error(ErrorCode::data,
+                    msg("{} cannot be read: {}.", path.string(), failure.code().message()));
     }
     library.lessons = lessons.take();
-    if (library.lessons.empty()) throw Error(ErrorCode::data, msg("{} holds no lesson.", path.string()));
+    if (library.lessons.empty())
+        throw Error(ErrorCode::data, msg("{} holds no lesson.", path.string()));
     return library;
 }
 

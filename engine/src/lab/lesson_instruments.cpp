@@ -11,8 +11,12 @@ namespace {
 
 using Kind = LessonInstrument::Kind;
 
-constexpr std::array<std::pair<const char*, Kind>, 6> kinds{
-    {{"weight", Kind::weight}, {"histogram", Kind::histogram}, {"xray", Kind::xray}, {"skip", Kind::skip}, {"bits", Kind::bits}, {"sum", Kind::sum}}};
+constexpr std::array<std::pair<const char*, Kind>, 6> kinds{{{"weight", Kind::weight},
+                                                             {"histogram", Kind::histogram},
+                                                             {"xray", Kind::xray},
+                                                             {"skip", Kind::skip},
+                                                             {"bits", Kind::bits},
+                                                             {"sum", Kind::sum}}};
 constexpr std::array quantities = {"gradients", "activations", "weights", "updates"};
 
 class InstrumentReader {
@@ -23,17 +27,24 @@ public:
         const std::string_view text = stripped(line_.text);
         const std::size_t colon = text.find(':');
         const auto words = words_of(text.substr(0, colon));
-        const std::string_view rest = colon == std::string_view::npos ? "" : stripped(text.substr(colon + 1));
-        const auto known = std::ranges::find_if(kinds, [&](const auto& each) { return !words.empty() && words[0] == each.first; });
+        const std::string_view rest =
+            colon == std::string_view::npos ? "" : stripped(text.substr(colon + 1));
+        const auto known = std::ranges::find_if(
+            kinds, [&](const auto& each) { return !words.empty() && words[0] == each.first; });
         if (known == kinds.end())
             refuse(msg("An instrument is weight, histogram, xray, skip, bits or sum."));
         out_.kind = known->second;
         out_.line = line_.number;
         const std::vector<std::string> options(words.begin() + 1, words.end());
         switch (out_.kind) {
-            case Kind::bits: read_number(options, rest, false); break;
-            case Kind::sum: read_number(options, rest, true); break;
-            default: read_runs(rest);
+            case Kind::bits:
+                read_number(options, rest, false);
+                break;
+            case Kind::sum:
+                read_number(options, rest, true);
+                break;
+            default:
+                read_runs(rest);
         }
         if (out_.kind == Kind::weight) read_weight(options);
         if (out_.kind == Kind::histogram) read_histogram(options);
@@ -73,8 +84,11 @@ private:
         }
     }
     void read_histogram(const std::vector<std::string>& options) {
-        if (options.empty() || options.size() > 2 || std::ranges::find(quantities, options[0]) == quantities.end())
-            refuse(msg("A histogram is one of gradients, activations, weights and updates, of a layer or of all."));
+        if (options.empty() || options.size() > 2 ||
+            std::ranges::find(quantities, options[0]) == quantities.end())
+            refuse(
+                msg("A histogram is one of gradients, activations, weights and updates, of a layer "
+                    "or of all."));
         out_.quantity = options[0];
         if (options.size() == 2) out_.layer = options[1];
     }
@@ -83,11 +97,14 @@ private:
     void read_number(const std::vector<std::string>& options, std::string_view text, bool is_sum) {
         LessonBlockNumber number{.is_sum = is_sum};
         const auto words = words_of(text);
-        const auto wrong = is_sum ? msg("A sum is written “sum ID: 0.001 x 5000 in fp16 accumulate fp32”.")
-                                  : msg("Bits are written “bits ID: 0.1 in fp16”.");
+        const auto wrong =
+            is_sum ? msg("A sum is written “sum ID: 0.001 x 5000 in fp16 accumulate fp32”.")
+                   : msg("Bits are written “bits ID: 0.1 in fp16”.");
         const std::size_t in = is_sum ? 3 : 1;
         const bool accumulates = is_sum && words.size() == in + 4 && words[in + 2] == "accumulate";
-        if (options.size() != 1 || !is_lesson_name(options[0]) || !(words.size() == in + 2 || accumulates) || words[in] != "in" || (is_sum && words[1] != "x" && words[1] != "×"))
+        if (options.size() != 1 || !is_lesson_name(options[0]) ||
+            !(words.size() == in + 2 || accumulates) || words[in] != "in" ||
+            (is_sum && words[1] != "x" && words[1] != "×"))
             refuse(wrong);
         number.id = options[0];
         if (find_run(lesson_, number.id)) refuse(msg("{} is the name of a run.", number.id));
@@ -97,7 +114,8 @@ private:
         if (is_sum) {
             const auto count = number_in(words[2]);
             constexpr double most = 1e6;
-            if (!count || *count < 0 || *count > most || *count != static_cast<double>(static_cast<std::int64_t>(*count)))
+            if (!count || *count < 0 || *count > most ||
+                *count != static_cast<double>(static_cast<std::int64_t>(*count)))
                 refuse(msg("A sum has 0 to 1,000,000 terms."));
             number.count = static_cast<std::int64_t>(*count);
         }
@@ -110,7 +128,9 @@ private:
         out_.number = std::move(number);
     }
     std::string format_in(const std::string& word) const {
-        if (!find_number_format(word)) refuse(msg("There is no format {}: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2.", word));
+        if (!find_number_format(word))
+            refuse(
+                msg("There is no format {}: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2.", word));
         return word;
     }
 

@@ -16,20 +16,26 @@ public:
 
     Prediction read() {
         if (!is_lesson_name(out_.id))
-            refuse(block_.line, msg("A prediction is written “```predict NAME”: use letters, digits and _."));
+            refuse(block_.line,
+                   msg("A prediction is written “```predict NAME”: use letters, digits and _."));
         if (find_prediction(lesson_, out_.id))
             refuse(block_.line, msg("Two predictions are called {}.", out_.id));
         for (const LessonLine& line : block_.lines) read_line(line);
-        if (out_.question.empty()) refuse(block_.line, msg("The prediction {} asks nothing.", out_.id));
+        if (out_.question.empty())
+            refuse(block_.line, msg("The prediction {} asks nothing.", out_.id));
         if (kinds_ != 1)
-            refuse(block_.line, msg("The prediction {} needs choices, or one of number, range and curve.", out_.id));
+            refuse(block_.line,
+                   msg("The prediction {} needs choices, or one of number, range and curve.",
+                       out_.id));
         if (out_.kind == Kind::choice && out_.choices.size() < 2)
             refuse(block_.line, msg("The prediction {} needs at least two choices.", out_.id));
         return std::move(out_);
     }
 
 private:
-    [[noreturn]] static void refuse(int line, const Message& text) { throw LessonRefusal{line, text}; }
+    [[noreturn]] static void refuse(int line, const Message& text) {
+        throw LessonRefusal{line, text};
+    }
 
     void read_line(const LessonLine& line) {
         const std::string_view text = stripped(line.text);
@@ -37,7 +43,8 @@ private:
         const auto pair = split_at_colon(text);
         if (text.starts_with("- ")) return read_choice(line);
         if (pair && read_property(line, pair->first, pair->second)) return;
-        if (kinds_ > 0) refuse(line.number, msg("“{}” has no meaning after the choices.", std::string(text)));
+        if (kinds_ > 0)
+            refuse(line.number, msg("“{}” has no meaning after the choices.", std::string(text)));
         out_.question += (out_.question.empty() ? "" : " ") + std::string(text);
     }
     void read_choice(const LessonLine& line) {
@@ -49,7 +56,8 @@ private:
             refuse(line.number, msg("Two choices are called {}.", pair->first));
         if (out_.choices.empty()) ++kinds_;
         out_.choices.push_back({pair->first, pair->second});
-        if (out_.choices.size() > most) refuse(line.number, msg("A prediction has at most {} choices.", most));
+        if (out_.choices.size() > most)
+            refuse(line.number, msg("A prediction has at most {} choices.", most));
     }
     bool read_property(const LessonLine& line, const std::string& key, const std::string& value) {
         if (key == "note") {
@@ -58,7 +66,8 @@ private:
             out_.hint = value;
         } else if (key == "within") {
             out_.within = number_in(value);
-            if (!out_.within || !(*out_.within > 0)) refuse(line.number, msg("“within” takes a number above 0."));
+            if (!out_.within || !(*out_.within > 0))
+                refuse(line.number, msg("“within” takes a number above 0."));
         } else if (key == "number") {
             set(Kind::number);
             out_.unit = value;
@@ -79,7 +88,8 @@ private:
     }
     void read_curve(int line, const std::string& value) {
         const std::size_t over = value.find(" over ");
-        if (over == std::string::npos) refuse(line, msg("A curve is written “curve: COLUMN over 0 .. 100”."));
+        if (over == std::string::npos)
+            refuse(line, msg("A curve is written “curve: COLUMN over 0 .. 100”."));
         out_.column = stripped(std::string_view(value).substr(0, over));
         require_column(lesson_, out_.column, line);
         std::tie(out_.low, out_.high) = range_in(std::string_view(value).substr(over + 6), line);

@@ -63,11 +63,13 @@ std::vector<double> MeasuredRuns::column(const std::string& run, const std::stri
 }
 
 std::vector<std::string> lesson_result_keys() {
-    std::vector<std::string> keys = {"steps",         "updates",    "skipped", "growths",  "diverged_at", "wall_s",
-                                     "samples_per_s", "peak_bytes", "step_ms", "test_loss"};
+    std::vector<std::string> keys = {"steps",       "updates",  "skipped",       "growths",
+                                     "diverged_at", "wall_s",   "samples_per_s", "peak_bytes",
+                                     "step_ms",     "test_loss"};
     for (const TaskInfo& task : tasks())
         for (const Metric& metric : task.metrics)
-            if (std::ranges::find(keys, "test_" + metric.key) == keys.end()) keys.push_back("test_" + metric.key);
+            if (std::ranges::find(keys, "test_" + metric.key) == keys.end())
+                keys.push_back("test_" + metric.key);
     return keys;
 }
 
@@ -123,7 +125,8 @@ std::optional<LessonValue> MeasuredRuns::skip(const std::string& run,
         kept = kept_->skips.emplace(run, std::nullopt).first;
         try {
             const SkipList skips = list_skips(view->folder);
-            if (!skips.list.empty()) kept->second = examine_skip(view->folder, skips.list.front().step);
+            if (!skips.list.empty())
+                kept->second = examine_skip(view->folder, skips.list.front().step);
         } catch (const Error&) {
             // Shown as "none": a run that ended before its first step has no skipped one.
         }
@@ -174,7 +177,8 @@ std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasure
     for (const LessonCheck& check : lesson.checks) {
         const EarlierChecks earlier = earlier_of(out);
         if (check.value)
-            out.push_back({check.id, check.value->value(measured, earlier), check.value->is_final(measured, earlier)});
+            out.push_back({check.id, check.value->value(measured, earlier),
+                           check.value->is_final(measured, earlier)});
         else
             out.push_back(result_of_cases(check, measured, earlier));
     }
@@ -202,7 +206,8 @@ double distance(const Prediction& prediction, const std::vector<double>& drawn,
     double sum = 0;
     std::int64_t count = 0;
     for (std::size_t i = 0; i < drawn.size(); ++i) {
-        const double share = drawn.size() > 1 ? static_cast<double>(i) / static_cast<double>(drawn.size() - 1) : 0;
+        const double share =
+            drawn.size() > 1 ? static_cast<double>(i) / static_cast<double>(drawn.size() - 1) : 0;
         const double step = prediction.low + share * (prediction.high - prediction.low);
         const auto row = static_cast<std::int64_t>(std::llround(step)) - 1;
         if (row < 0 || row >= static_cast<std::int64_t>(measured.size())) continue;
@@ -237,7 +242,9 @@ std::optional<bool> is_right(const Prediction& prediction, const LessonAnswer& a
     if (const auto* number = std::get_if<double>(&answer)) {
         const auto* value = std::get_if<double>(&*measured);
         if (!value || std::isnan(*value)) return std::nullopt;
-        const double scale = prediction.kind == Prediction::Kind::range ? prediction.high - prediction.low : std::abs(*value);
+        const double scale = prediction.kind == Prediction::Kind::range
+                                 ? prediction.high - prediction.low
+                                 : std::abs(*value);
         return std::abs(*number - *value) <= prediction.within.value_or(tolerance * scale);
     }
     const auto* values = std::get_if<std::vector<double>>(&*measured);
@@ -249,7 +256,8 @@ std::optional<bool> is_right(const Prediction& prediction, const LessonAnswer& a
 std::string to_string(const std::optional<LessonValue>& value) {
     if (!value) return "-";
     if (const auto* word = std::get_if<std::string>(&*value)) return *word;
-    if (const auto* series = std::get_if<std::vector<double>>(&*value)) return std::to_string(series->size()) + " values";
+    if (const auto* series = std::get_if<std::vector<double>>(&*value))
+        return std::to_string(series->size()) + " values";
     const double number = std::get<double>(*value);
     if (std::isnan(number)) return "nan";
     const bool whole = std::abs(number) < 1e15 && number == std::floor(number);

@@ -17,7 +17,8 @@ namespace {
 void keep_for_resumes(const Lesson& lesson, const LessonRun& run, CheckpointConfig& checkpoint) {
     std::int64_t every = 0;
     for (const LessonRun& other : lesson.runs)
-        if (other.resume && other.resume->run == run.name) every = std::gcd(every, other.resume->step);
+        if (other.resume && other.resume->run == run.name)
+            every = std::gcd(every, other.resume->step);
     if (every == 0) return;
     checkpoint.every_steps = every;
     checkpoint.keep = 1000;
@@ -25,13 +26,16 @@ void keep_for_resumes(const Lesson& lesson, const LessonRun& run, CheckpointConf
 
 /// Test figures cost an evaluation an epoch, so only lessons that read them have them.
 bool reads_test_figures(const Lesson& lesson) {
-    const auto reads = [](const LessonExpression& each) { return each.text().find("test_") != std::string::npos; };
+    const auto reads = [](const LessonExpression& each) {
+        return each.text().find("test_") != std::string::npos;
+    };
     for (const LessonCheck& check : lesson.checks) {
         if (check.value && reads(*check.value)) return true;
         for (const auto& each : check.cases)
             if (reads(each.condition)) return true;
     }
-    return std::ranges::any_of(lesson.expectations, [&](const auto& each) { return reads(each.condition); });
+    return std::ranges::any_of(lesson.expectations,
+                               [&](const auto& each) { return reads(each.condition); });
 }
 
 }  // namespace
@@ -66,8 +70,8 @@ struct LessonRunner::Impl {
     std::vector<LessonRunView> runs;
     State state = State::ready;
     bool evaluate = false;
-    bool begun = false;      ///< the runs that begin by themselves were given their first step
-    bool in_step = false;    ///< all of them have made it
+    bool begun = false;    ///< the runs that begin by themselves were given their first step
+    bool in_step = false;  ///< all of them have made it
     bool stop_asked = false;
 
     LessonRunView view_of(const LessonRun& run) const {
@@ -103,7 +107,8 @@ struct LessonRunner::Impl {
             std::vector<std::string> changes;
             const LessonRun& from = *find_run(lesson, run.resume->run);
             for (const auto& setting : run.settings)
-                if (std::ranges::find(from.settings, setting) == from.settings.end()) changes.push_back(setting);
+                if (std::ranges::find(from.settings, setting) == from.settings.end())
+                    changes.push_back(setting);
             ResumePlan plan = plan_resume(*summary, std::to_string(run.resume->step), changes);
             if (!plan.errors.empty()) throw Error(ErrorCode::settings, plan.errors.front().str());
             plan.continuation.in_place = false;
@@ -128,7 +133,8 @@ struct LessonRunner::Impl {
     }
     /// No run is computing: each waits, has ended, or has not begun.
     bool all_wait() const {
-        return std::ranges::all_of(runs, [&](const auto& each) { return !each.session || each.over || waits(each); });
+        return std::ranges::all_of(
+            runs, [&](const auto& each) { return !each.session || each.over || waits(each); });
     }
     void post(Command command) {
         for (LessonRunView& run : runs)
@@ -178,7 +184,8 @@ struct LessonRunner::Impl {
         view.record = view.session->record();
         changed = changed || view.record.size() != before;
         // The state was read before the events, so none of them is missing.
-        if (!view.over && (now == RunState::done || now == RunState::failed)) view.over = changed = true;
+        if (!view.over && (now == RunState::done || now == RunState::failed))
+            view.over = changed = true;
         return changed;
     }
 
@@ -244,7 +251,8 @@ bool LessonRunner::update() { return impl_->update(); }
 
 bool LessonRunner::wait(double seconds) {
     using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(seconds));
     while (true) {
         update();
         if (impl_->state == State::ended) return true;

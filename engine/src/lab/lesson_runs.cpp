@@ -29,7 +29,8 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
     rest = end == std::string_view::npos ? "" : stripped(rest.substr(end));
     if (rest.starts_with('"')) {
         const std::size_t close = rest.find('"', 1);
-        if (close == std::string_view::npos) refuse(msg("The label has no closing quotation mark."));
+        if (close == std::string_view::npos)
+            refuse(msg("The label has no closing quotation mark."));
         run.label = rest.substr(1, close - 1);
         rest = stripped(rest.substr(close + 1));
     }
@@ -56,7 +57,8 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
 void check_settings(const Lesson& lesson, const LessonRun& run) {
     const ParsedConfig parsed = settings_of(lesson, run, 1);
     if (!parsed.errors.empty())
-        throw LessonRefusal{run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
+        throw LessonRefusal{
+            run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
 }
 
 double pace_in(const LessonLine& line, const std::string& value) {
@@ -72,24 +74,29 @@ void check_resumes(const std::vector<LessonRun>& runs) {
         if (!run.resume) continue;
         const auto at = std::ranges::find(runs, run.resume->run, &LessonRun::name);
         if (at == runs.end() || at->resume)
-            throw LessonRefusal{run.line, msg("{} cannot go on from {}, which is no run that begins by itself.", run.name, run.resume->run)};
+            throw LessonRefusal{
+                run.line, msg("{} cannot go on from {}, which is no run that begins by itself.",
+                              run.name, run.resume->run)};
     }
 }
 
 }  // namespace
 
 LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
-    if (!lesson.runs.empty()) throw LessonRefusal{block.line, msg("A lesson has one block of runs.")};
+    if (!lesson.runs.empty())
+        throw LessonRefusal{block.line, msg("A lesson has one block of runs.")};
     LessonRuns out;
     std::vector<std::string> shared;
     for (const LessonLine& line : block.lines) {
         if (stripped(line.text).empty()) continue;
         const auto pair = split_at_colon(line.text);
         if (pair && pair->first == "all") {
-            if (!out.runs.empty()) throw LessonRefusal{line.number, msg("“all:” stands before the runs.")};
+            if (!out.runs.empty())
+                throw LessonRefusal{line.number, msg("“all:” stands before the runs.")};
             for (const auto& word : words_of(pair->second)) {
                 if (word.find('=') == std::string::npos)
-                    throw LessonRefusal{line.number, msg("“{}” is no setting: use path=value.", word)};
+                    throw LessonRefusal{line.number,
+                                        msg("“{}” is no setting: use path=value.", word)};
                 shared.push_back(word);
             }
         } else if (pair && pair->first == "pace") {

@@ -8,8 +8,9 @@ namespace engine {
 namespace {
 
 constexpr std::array block_kinds = {"predict", "runs", "plot", "instrument", "check", "try"};
-constexpr std::array reserved = {"all",  "pace",  "expect", "resume", "result", "and", "or",  "not",   "mean",
-                                 "first", "isnan", "last",  "min",    "max",    "count", "xray", "skip"};
+constexpr std::array reserved = {"all", "pace", "expect", "resume", "result", "and",
+                                 "or",  "not",  "mean",   "first",  "isnan",  "last",
+                                 "min", "max",  "count",  "xray",   "skip"};
 
 bool is_fence(std::string_view line) { return line.starts_with("```"); }
 
@@ -23,7 +24,8 @@ public:
         read_front_matter();
         for (; at_ < lines_.size(); ++at_) read_line(lines_[at_]);
         end_markdown();
-        if (lesson_.steps.empty()) problem(1, msg("The lesson has no step: a line such as “## Read”."));
+        if (lesson_.steps.empty())
+            problem(1, msg("The lesson has no step: a line such as “## Read”."));
         return std::move(blocks_);
     }
 
@@ -47,7 +49,8 @@ private:
     void read_front_line(const LessonLine& line) {
         if (stripped(line.text).empty()) return;
         const auto pair = split_at_colon(line.text);
-        if (!pair) return problem(line.number, msg("The front matter has lines such as “title: ...”."));
+        if (!pair)
+            return problem(line.number, msg("The front matter has lines such as “title: ...”."));
         const auto& [key, value] = *pair;
         if (key == "title") {
             lesson_.title = value;
@@ -59,7 +62,8 @@ private:
                 return problem(line.number, msg("Minutes are a number from 1 to 600."));
             lesson_.minutes = static_cast<int>(*minutes);
         } else {
-            problem(line.number, msg("The front matter has no “{}”: title, chapter or minutes.", key));
+            problem(line.number,
+                    msg("The front matter has no “{}”: title, chapter or minutes.", key));
         }
     }
 
@@ -67,11 +71,13 @@ private:
         if (is_fence(line.text)) return read_fence(line);
         if (line.text.starts_with("## ")) {
             end_markdown();
-            lesson_.steps.push_back({std::string(stripped(std::string_view(line.text).substr(3))), {}, line.number});
+            lesson_.steps.push_back(
+                {std::string(stripped(std::string_view(line.text).substr(3))), {}, line.number});
             return;
         }
         if (lesson_.steps.empty() && !stripped(line.text).empty()) {
-            if (!told_early_text_) problem(line.number, msg("Text must follow a heading such as “## Read”."));
+            if (!told_early_text_)
+                problem(line.number, msg("Text must follow a heading such as “## Read”."));
             told_early_text_ = true;
             return;
         }
@@ -95,16 +101,21 @@ private:
         block.kind = info.substr(0, blank);
         if (blank != std::string_view::npos) block.argument = stripped(info.substr(blank));
         const std::size_t first = at_ + 1;
-        for (++at_; at_ < lines_.size() && !is_fence(lines_[at_].text); ++at_) block.lines.push_back(lines_[at_]);
+        for (++at_; at_ < lines_.size() && !is_fence(lines_[at_].text); ++at_)
+            block.lines.push_back(lines_[at_]);
         if (at_ == lines_.size()) problem(block.line, msg("The block has no closing “```”."));
         if (block.kind.empty()) return keep_as_text(first - 1);
-        if (lesson_.steps.empty()) return problem(block.line, msg("A block must follow a heading such as “## Read”."));
+        if (lesson_.steps.empty())
+            return problem(block.line, msg("A block must follow a heading such as “## Read”."));
         end_markdown();
         block.step = lesson_.steps.size() - 1;
         block.part = lesson_.steps.back().parts.size();
         lesson_.steps.back().parts.emplace_back(LessonProblem{block.line, {}});
         if (std::ranges::find(block_kinds, block.kind) == block_kinds.end()) {
-            const LessonProblem unknown{block.line, msg("There is no block “{}”: predict, runs, plot, instrument, check or try.", block.kind)};
+            const LessonProblem unknown{
+                block.line,
+                msg("There is no block “{}”: predict, runs, plot, instrument, check or try.",
+                    block.kind)};
             lesson_.problems.push_back(unknown);
             lesson_.steps.back().parts.back() = unknown;
             return;
@@ -169,13 +180,17 @@ std::vector<std::string> words_of(std::string_view text) {
 std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
-    return std::pair{std::string(stripped(text.substr(0, colon))), std::string(stripped(text.substr(colon + 1)))};
+    return std::pair{std::string(stripped(text.substr(0, colon))),
+                     std::string(stripped(text.substr(colon + 1)))};
 }
 
 bool is_lesson_name(std::string_view text) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (text.empty() || digit(text[0]) || std::ranges::find(reserved, text) != reserved.end()) return false;
+    if (text.empty() || digit(text[0]) || std::ranges::find(reserved, text) != reserved.end())
+        return false;
     return std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
 }
 
@@ -193,9 +208,11 @@ std::optional<double> number_in(std::string_view text) {
 std::pair<double, double> range_in(std::string_view text, int line) {
     const std::size_t dots = text.find("..");
     const auto low = number_in(text.substr(0, dots));
-    const auto high = dots == std::string_view::npos ? std::nullopt : number_in(text.substr(dots + 2));
+    const auto high =
+        dots == std::string_view::npos ? std::nullopt : number_in(text.substr(dots + 2));
     if (!low || !high || !(*low < *high))
-        throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.", std::string(stripped(text)))};
+        throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.",
+                                      std::string(stripped(text)))};
     return {*low, *high};
 }
 

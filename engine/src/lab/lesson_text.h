@@ -21,7 +21,7 @@ struct RawBlock {
     std::string kind;      ///< "predict"
     std::string argument;  ///< what follows it on the line
     std::vector<LessonLine> lines;
-    int line = 0;       ///< of its fence
+    int line = 0;                    ///< of its fence
     std::size_t step = 0, part = 0;  ///< its place in Lesson::steps
 };
 

@@ -3,7 +3,8 @@
 namespace engine {
 
 Pacer::Pacer(double rounds_per_second)
-    : period_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1 / rounds_per_second))) {}
+    : period_(std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(1 / rounds_per_second))) {}
 
 void Pacer::turn(bool on) {
     {

@@ -11,7 +11,8 @@ TEST(WeightWatch, FindsAStepAmongThoseItHas) {
     EXPECT_FALSE(watch.at(1));
     watch.begin("f16");
     // A run that goes on begins at a later step.
-    for (std::int64_t step : {21, 22, 25}) watch.append({.step = step, .before = 1.0 * static_cast<double>(step), .after = 0});
+    for (std::int64_t step : {21, 22, 25})
+        watch.append({.step = step, .before = 1.0 * static_cast<double>(step), .after = 0});
     EXPECT_EQ(watch.dtype(), "f16");
     EXPECT_EQ(watch.size(), 3);
     EXPECT_EQ(watch.at(22)->before, 22);

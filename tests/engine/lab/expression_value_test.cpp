@@ -45,13 +45,19 @@ protected:
         names_.columns = {"loss", "found_inf", "lost_update_share"};
         names_.words = {"early", "late"};
         names_.checks = {{"end", LessonType::word}, {"stop", LessonType::number}};
-        names_.blocks = {{.id = "tenth", .number = 0.1, .format = "fp16"},
-                         {.id = "many", .is_sum = true, .number = 0.001, .count = 5000, .format = "fp16"}};
-        measured_.columns = {{"a.loss", {4, 3, 2, 1}}, {"b.loss", {4, unknown, 2}}, {"a.found_inf", {0, 0, 1, 0}}, {"b.found_inf", {0, 0, 0}}};
+        names_.blocks = {
+            {.id = "tenth", .number = 0.1, .format = "fp16"},
+            {.id = "many", .is_sum = true, .number = 0.001, .count = 5000, .format = "fp16"}};
+        measured_.columns = {{"a.loss", {4, 3, 2, 1}},
+                             {"b.loss", {4, unknown, 2}},
+                             {"a.found_inf", {0, 0, 1, 0}},
+                             {"b.found_inf", {0, 0, 0}}};
         measured_.results = {{"a.skipped", 1}, {"b.skipped", 0}};
         checks_ = {{"end", LessonValue("early"), true}, {"stop", LessonValue(2.0), true}};
     }
-    LessonExpression parsed(const std::string& text) const { return LessonExpression::parse(text, names_); }
+    LessonExpression parsed(const std::string& text) const {
+        return LessonExpression::parse(text, names_);
+    }
     double number(const std::string& text) const {
         const auto value = parsed(text).value(measured_, checks_);
         EXPECT_TRUE(value) << text;
@@ -133,7 +139,8 @@ TEST_F(Expressions, ResultsBlocksXraySkipAndChecks) {
 }
 
 TEST_F(Expressions, KnowTheRunsThatTheyRead) {
-    EXPECT_THAT(parsed("last(a.loss) < mean(b.loss) + a.result.skipped").runs(), testing::ElementsAre("a", "b"));
+    EXPECT_THAT(parsed("last(a.loss) < mean(b.loss) + a.result.skipped").runs(),
+                testing::ElementsAre("a", "b"));
 }
 
 TEST_F(Expressions, AFirstIsFinalWhenItIsMetAndTheRestWhenTheRunsHaveEnded) {

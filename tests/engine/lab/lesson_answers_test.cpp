@@ -19,9 +19,11 @@ using testing::HasSubstr;
 
 LearnerAnswers answers_of(const std::string& learner, const std::string& end, double stop) {
     LearnerAnswers out{.learner = learner};
-    LessonProgress progress{.steps_read = 6, .steps = 6, .finished = true, .seed = 2, .when = "2026-11-24T10:00:00"};
+    LessonProgress progress{
+        .steps_read = 6, .steps = 6, .finished = true, .seed = 2, .when = "2026-11-24T10:00:00"};
     progress.predictions = {{"end", end}, {"stop", stop}, {"draw", std::vector<double>{1, 2, 3}}};
-    progress.measured = {{"end", LessonValue("early")}, {"stop", LessonValue(1540.0)}, {"draw", std::nullopt}};
+    progress.measured = {
+        {"end", LessonValue("early")}, {"stop", LessonValue(1540.0)}, {"draw", std::nullopt}};
     out.lessons["lost-updates"] = progress;
     return out;
 }
@@ -30,7 +32,8 @@ TEST(LessonAnswers, ComeBackAsTheyWere) {
     const test_support::TempFolder root;
     const fs::path file = root.path() / "deep" / "lab.json";
     auto answers = answers_of("Ada \"A\" 李", "early", 1500);
-    answers.lessons["lost-updates"].measured["odd"] = LessonValue(std::numeric_limits<double>::infinity());
+    answers.lessons["lost-updates"].measured["odd"] =
+        LessonValue(std::numeric_limits<double>::infinity());
     write_answers(file, answers);
     const LearnerAnswers read = read_answers(file);
     EXPECT_EQ(read.learner, answers.learner);
@@ -48,7 +51,9 @@ TEST(LessonAnswers, AreEmptyWithoutAFile) {
 }
 
 TEST(LessonAnswers, OtherFilesAreRefused) {
-    for (const char* text : {"", "[]", "{}", "{\"halftone\": \"lab answers\"}", "{\"halftone\": \"lab answers\", \"lessons\": {\"a\": {\"predictions\": {\"x\": 3}}}}"})
+    for (const char* text :
+         {"", "[]", "{}", "{\"halftone\": \"lab answers\"}",
+          "{\"halftone\": \"lab answers\", \"lessons\": {\"a\": {\"predictions\": {\"x\": 3}}}}"})
         EXPECT_THROW(parse_answers(text), Error) << text;
 }
 
@@ -60,7 +65,8 @@ protected:
             const char* end = i < 18 ? "early" : i < 27 ? "same" : "nan";
             char name[32];
             std::snprintf(name, sizeof name, "learner-%02d", i);
-            write_answers(root_.path() / (std::string(name) + ".json"), answers_of(name, end, 100.0 * i));
+            write_answers(root_.path() / (std::string(name) + ".json"),
+                          answers_of(name, end, 100.0 * i));
         }
         std::ofstream(root_.path() / "broken.json") << "{\"halftone\"";
         std::ofstream(root_.path() / "notes.txt") << "no answers";

@@ -109,7 +109,8 @@ TEST(LessonFiles, TheBuiltInLessonsHaveNoProblem) {
     for (const auto& files : builtin_lessons().lessons) {
         EXPECT_EQ(files.languages.size(), 2u) << files.name;
         for (const auto& lesson : files.languages)
-            for (const auto& problem : lesson.problems) ADD_FAILURE() << files.name << ' ' << lesson.language << ' ' << problem.str();
+            for (const auto& problem : lesson.problems)
+                ADD_FAILURE() << files.name << ' ' << lesson.language << ' ' << problem.str();
     }
 }
 
@@ -134,7 +135,9 @@ TEST(LessonFiles, TheCourseHasSixteenLessonsChapterByChapter) {
 }
 
 TEST(LessonDraft, IsALesson) {
-    const auto parsed = parse_run_config("{}", {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[8,8]", "optimizer.lr=0.02", "seed=3", "precision.preset=amp-bf16"});
+    const auto parsed = parse_run_config(
+        "{}", {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[8,8]",
+               "optimizer.lr=0.02", "seed=3", "precision.preset=amp-bf16"});
     ASSERT_TRUE(parsed.errors.empty());
     RunSummary run;
     run.run = "12";

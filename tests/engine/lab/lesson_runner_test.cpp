@@ -17,7 +17,9 @@ namespace {
 
 constexpr double patience_s = 300;
 
-LessonStart quick(std::int64_t seed = 1) { return {.seed = seed, .knobs = {}, .paced = false, .folder = {}}; }
+LessonStart quick(std::int64_t seed = 1) {
+    return {.seed = seed, .knobs = {}, .paced = false, .folder = {}};
+}
 
 std::vector<float> losses(const StepRecordReader& record) {
     std::vector<float> out;
@@ -74,7 +76,8 @@ TEST(LessonRunner, FollowsAWeight) {
 }
 
 TEST(LessonRunner, SaysThatAWeightIsMissing) {
-    const Lesson lesson = parse_lesson(with(small_lesson(), "fc1.weight[1,0]", "fc9.weight[1,0]"), "small");
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "fc1.weight[1,0]", "fc9.weight[1,0]"), "small");
     LessonRunner runner(lesson, quick());
     runner.run();
     ASSERT_TRUE(runner.wait(patience_s));
@@ -82,7 +85,8 @@ TEST(LessonRunner, SaysThatAWeightIsMissing) {
 }
 
 TEST(LessonRunner, PausesAndStepsInLockstep) {
-    const Lesson lesson = parse_lesson(with(small_lesson(), "max_steps=40", "max_steps=100000"), "small");
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "max_steps=40", "max_steps=100000"), "small");
     LessonRunner runner(lesson, quick());
     const auto rows = [&](std::size_t run) { return runner.runs()[run].record.size(); };
     const auto until = [&](auto&& condition) {
@@ -113,13 +117,15 @@ TEST(LessonRunner, PausesAndStepsInLockstep) {
 }
 
 TEST(LessonRunner, KeepsThePace) {
-    const Lesson lesson = parse_lesson(with(small_lesson(), "pace: 400 steps/s", "pace: 80 steps/s"), "small");
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "pace: 400 steps/s", "pace: 80 steps/s"), "small");
     LessonRunner runner(lesson, {});
     const auto begin = std::chrono::steady_clock::now();
     runner.run();
     ASSERT_TRUE(runner.wait(patience_s));
     // 39 steps after the first one, each at least 1/80 s after the one before.
-    EXPECT_GT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 39 / 80.0 * 0.9);
+    EXPECT_GT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+              39 / 80.0 * 0.9);
 }
 
 TEST(LessonRunner, KnobsAndSeedReachTheRuns) {
@@ -131,11 +137,13 @@ TEST(LessonRunner, KnobsAndSeedReachTheRuns) {
 }
 
 TEST(LessonRunner, ARunGoesOnFromAnother) {
-    const Lesson lesson = parse_lesson(
-        with(with(small_lesson(), "scaler.init_scale=16777216\n", "scaler.init_scale=1024 scaler.growth_interval=5\n"),
-             "plain \"FP32\": precision.preset=fp32",
-             "plain: resume: high at 20 scaler.init_scale=1024 scaler.growth_interval=5 teach.resume_without_scaler=true"),
-        "small");
+    const Lesson lesson =
+        parse_lesson(with(with(small_lesson(), "scaler.init_scale=16777216\n",
+                               "scaler.init_scale=1024 scaler.growth_interval=5\n"),
+                          "plain \"FP32\": precision.preset=fp32",
+                          "plain: resume: high at 20 scaler.init_scale=1024 "
+                          "scaler.growth_interval=5 teach.resume_without_scaler=true"),
+                     "small");
     ASSERT_TRUE(lesson.problems.empty()) << lesson.problems[0].str();
     LessonRunner runner(lesson, quick());
     runner.run();
@@ -144,7 +152,8 @@ TEST(LessonRunner, ARunGoesOnFromAnother) {
     const auto& plain = *runner.find("plain");
     ASSERT_TRUE(plain.done);
     ASSERT_EQ(plain.record.size(), 40);
-    for (std::int64_t i = 0; i < 20; ++i) EXPECT_EQ(plain.record.row(i).loss, high.record.row(i).loss);
+    for (std::int64_t i = 0; i < 20; ++i)
+        EXPECT_EQ(plain.record.row(i).loss, high.record.row(i).loss);
     EXPECT_GT(high.record.row(20).loss_scale, 1024) << "it has grown";
     EXPECT_EQ(plain.record.row(20).loss_scale, 1024) << "it begins again";
     EXPECT_EQ(high.done->steps, 40);
@@ -182,7 +191,8 @@ TEST(LessonResults, AreThoseOfTheRecord) {
     EXPECT_EQ(expected[0].holds, true);
     EXPECT_EQ(is_right(lesson.predictions[0], LessonAnswer("worse"), results[1].value), true);
     EXPECT_EQ(is_right(lesson.predictions[0], LessonAnswer("same"), results[1].value), false);
-    EXPECT_EQ(is_right(lesson.predictions[1], LessonAnswer(4.9), results[0].value), true) << "a tenth of the range";
+    EXPECT_EQ(is_right(lesson.predictions[1], LessonAnswer(4.9), results[0].value), true)
+        << "a tenth of the range";
     EXPECT_EQ(is_right(lesson.predictions[1], LessonAnswer(5.1), results[0].value), false);
 }
 
@@ -201,13 +211,17 @@ TEST(LessonResults, TypesOfOperationsAndTheCauseOfASkip) {
 }
 
 TEST(LessonResults, EveryKeyOfARunHasAValue) {
-    const Lesson lesson = parse_lesson(with(small_lesson(), "lost = tenth.error", "lost = tenth.error\nshare = high.result.test_accuracy"), "small");
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "lost = tenth.error",
+                          "lost = tenth.error\nshare = high.result.test_accuracy"),
+                     "small");
     ASSERT_TRUE(lesson.problems.empty()) << lesson.problems[0].str();
     LessonRunner runner(lesson, quick());
     runner.run();
     ASSERT_TRUE(runner.wait(patience_s));
     const MeasuredRuns measured(runner);
-    for (const char* key : {"steps", "updates", "skipped", "growths", "wall_s", "peak_bytes", "step_ms", "test_loss", "test_accuracy"}) {
+    for (const char* key : {"steps", "updates", "skipped", "growths", "wall_s", "peak_bytes",
+                            "step_ms", "test_loss", "test_accuracy"}) {
         const auto value = measured.result("high", key);
         ASSERT_TRUE(value) << key;
         EXPECT_TRUE(std::isfinite(*value)) << key;

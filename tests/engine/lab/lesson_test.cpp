@@ -77,12 +77,15 @@ TEST(Lesson, SettingsHaveSeedAndKnobsOnTop) {
 }
 
 TEST(Lesson, OtherPredictions) {
-    const std::string text = with(with(small_lesson(), "range: 0 .. 40", "number: steps\nwithin: 3"), "How will it end?\n- same: the same\n- worse: worse",
-                                  "Draw the loss.\ncurve: loss over 0 .. 40");
-    const Lesson lesson = parse_lesson(with(with(with(text, "end = worse: high.result.skipped > plain.result.skipped\n", ""), "end = same: high.result.skipped == plain.result.skipped",
-                                                 "end = high.loss"),
-                                            "expect: end == worse and ", "expect: "),
-                                       "small");
+    const std::string text =
+        with(with(small_lesson(), "range: 0 .. 40", "number: steps\nwithin: 3"),
+             "How will it end?\n- same: the same\n- worse: worse",
+             "Draw the loss.\ncurve: loss over 0 .. 40");
+    const Lesson lesson = parse_lesson(
+        with(with(with(text, "end = worse: high.result.skipped > plain.result.skipped\n", ""),
+                  "end = same: high.result.skipped == plain.result.skipped", "end = high.loss"),
+             "expect: end == worse and ", "expect: "),
+        "small");
     ASSERT_EQ(problems_of(lesson), "");
     EXPECT_EQ(lesson.predictions[0].kind, Prediction::Kind::curve);
     EXPECT_EQ(lesson.predictions[0].column, "loss");
@@ -91,7 +94,10 @@ TEST(Lesson, OtherPredictions) {
 }
 
 TEST(Lesson, RunsGoOnFromOthers) {
-    const Lesson lesson = parse_lesson(with(small_lesson(), "plain \"FP32\": precision.preset=fp32", "plain: resume: high at 20 teach.resume_without_scaler=true"), "small");
+    const Lesson lesson =
+        parse_lesson(with(small_lesson(), "plain \"FP32\": precision.preset=fp32",
+                          "plain: resume: high at 20 teach.resume_without_scaler=true"),
+                     "small");
     ASSERT_EQ(problems_of(lesson), "");
     ASSERT_TRUE(lesson.runs[1].resume);
     EXPECT_EQ(lesson.runs[1].resume->run, "high");
@@ -107,7 +113,9 @@ TEST(Lesson, FilesStayInTheLessonsFolder) {
     std::ofstream(folder / "own.csv") << "a,b\n1,2\n";
     std::filesystem::create_symlink(root.path() / "secret.csv", folder / "link.csv");
     const auto with_path = [&](const std::string& path) {
-        return parse_lesson(with(small_lesson(), "dataset.kind=spirals", "dataset.kind=csv dataset.path=" + path), "small", folder);
+        return parse_lesson(
+            with(small_lesson(), "dataset.kind=spirals", "dataset.kind=csv dataset.path=" + path),
+            "small", folder);
     };
     for (const char* path : {"../secret.csv", "/etc/passwd", "link.csv", "a/../../secret.csv"}) {
         const Lesson lesson = with_path(path);

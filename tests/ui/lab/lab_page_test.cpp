@@ -4,6 +4,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 
+#include "lab/bit_table.h"
 #include "lab/number_model.h"
 #include "lab/numbers_present.h"
 #include "lab/numbers_tools.h"
@@ -131,7 +132,12 @@ TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
     auto* shown = window->findChild<NumbersPresent*>();
     ASSERT_NE(shown, nullptr);
     EXPECT_TRUE(shown->isFullScreen());
-    EXPECT_GE(shown->font().pointSizeF(), QApplication::font().pointSizeF());
+    EXPECT_GT(shown->width(), 0);
+    // As large as the screen's width allows, up to 1.8 times.
+    const double larger =
+        shown->findChild<BitTable*>()->font().pointSizeF() / QApplication::font().pointSizeF();
+    EXPECT_GE(larger, shown->width() > 1000 ? 1.05 : 0.99);
+    EXPECT_LE(larger, 1.81);
     EXPECT_EQ(shown->findChild<NumbersView*>()->field()->text(), u"0.1"_s);
     shown->activateWindow();
     for (const int part : {1, 2, 2}) {

@@ -58,7 +58,8 @@ QRect BitTable::rowRect(int row) const {
 
 BitTable::Columns BitTable::columns() const {
     const int em = fontMetrics().height();
-    const int names = 7 * em, stored = 9 * em + 4, error = 6 * em, near = 6 * em + 6, gap = 4 * em;
+    const int names = 6 * em + em / 2, stored = 10 * em, error = 6 * em, near = 6 * em + 6,
+              gap = 4 * em;
     const int inside = size::inside, spacing = em / 2;
     Columns out{};
     const int bits = 1 + mostExponent + mostFraction;
@@ -67,7 +68,7 @@ BitTable::Columns BitTable::columns() const {
     };
     out.neighbours = cellFor(stored + error + 2 * near + gap) >= em;
     const int figures = stored + error + (out.neighbours ? 2 * near : 0) + gap;
-    out.cell = std::clamp(cellFor(figures), em - 2, em + em / 2);
+    out.cell = std::clamp(cellFor(figures), em * 4 / 5, em + em / 2);
     out.sign = inside + names;
     out.fraction = out.sign + (1 + mostExponent) * out.cell + 2 * spacing;
     out.stored = out.fraction + mostFraction * out.cell + em;

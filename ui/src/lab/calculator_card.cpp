@@ -44,6 +44,7 @@ CalculatorCard::CalculatorCard(const Context& context, NumberModel* number, Calc
 QLineEdit* CalculatorCard::addField(QHBoxLayout* row, QLabel*& label, int letters) {
     label = makeLabel({}, "dim", this);
     auto* field = new QLineEdit(this);
+    field->ensurePolished();  // its font may be that of a style sheet
     field->setFixedWidth(letters * field->fontMetrics().horizontalAdvance(u'0') + 20);
     label->setBuddy(field);
     row->addWidget(label);
@@ -63,8 +64,8 @@ QLayout* CalculatorCard::makeHead() {
     operations_ =
         new Segments(tr("Operation"), {u"a + b"_s, u"a × b"_s, tr("sum of n terms")}, this);
     row->addWidget(operations_);
-    first_ = addField(row, firstLabel_, 10);
-    second_ = addField(row, secondLabel_, 8);
+    first_ = addField(row, firstLabel_, 8);
+    second_ = addField(row, secondLabel_, 7);
     accumulator_ = new ChoiceBox(this);
     accumulator_->setAccessibleName(tr("Accumulator"));
     accumulator_->setToolTip(tr("Type of the accumulator in the last column"));

@@ -55,7 +55,7 @@ QSize CalculatorTable::minimumSizeHint() const {
     return {26 * fontMetrics().height(), 7 * (fontMetrics().height() + 2)};
 }
 int CalculatorTable::rowHeight() const {
-    return std::min(height() / 7, fontMetrics().height() + 12);
+    return std::min(height() / 7, fontMetrics().height() * 5 / 2);
 }
 
 QStringList CalculatorTable::titles() const {
@@ -105,7 +105,7 @@ QColor CalculatorTable::colorOf(const Row& row, int column) const {
 void CalculatorTable::paintEvent(QPaintEvent*) {
     const Tokens& t = theme_->tokens();
     QPainter painter(this);
-    const QList<int> shares{18, 18, 25, 18, 21};
+    const QList<int> shares{17, 17, 27, 17, 22};
     const int inside = size::inside, wide = width() - 2 * inside, high = rowHeight();
     QFont small = font(), strong = font();
     small.setPointSizeF(small.pointSizeF() * 0.85);

@@ -73,6 +73,7 @@ GuessCard::GuessCard(const Theme* theme, NumberModel* model, GuessQuestion quest
     for (auto* label : {title, answer_}) label->setFont(strong);
     guess_->setPlaceholderText(tr("guess"));
     guess_->setAccessibleName(tr("Guess of %1").arg(question_.question));
+    guess_->ensurePolished();
     guess_->setFixedWidth(9 * guess_->fontMetrics().horizontalAdvance(u'0') + 20);
     note_->setWordWrap(true);
     note_->setAlignment(Qt::AlignLeft | Qt::AlignTop);

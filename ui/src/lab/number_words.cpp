@@ -57,12 +57,13 @@ QString nearText(double value, int digits) {
     if (!std::isfinite(value)) return special(value);
     if (value == 0) return u"0"_s;
     const double size = std::fabs(value);
-    if (size >= 1e-5 && size < 1e7) {
+    const bool power = isPowerOfTwo(size);
+    if (size >= (power ? 1e-4 : 1e-5) && size < 1e7) {
         const int before = static_cast<int>(std::floor(std::log10(size))) + 1;
         return withMinus(trimmed(QString::number(value, 'f', std::max(0, digits - before))));
     }
-    if (isPowerOfTwo(size)) return (value < 0 ? u"−"_s : QString()) + powerOfTwo(size);
-    const QString text = QString::number(value, 'e', std::min(digits, 6) - 1);
+    if (power) return (value < 0 ? u"−"_s : QString()) + powerOfTwo(size);
+    const QString text = QString::number(value, 'e', digits - 1);
     const auto e = text.indexOf(u'e');
     return withMinus(trimmed(text.left(e))) + u"·10"_s + superscript(text.mid(e + 1).toInt());
 }

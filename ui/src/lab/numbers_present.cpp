@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QKeyEvent>
+#include <QLineEdit>
 #include <QScreen>
 #include <QVBoxLayout>
 
@@ -18,8 +19,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr double most = 1.8;
+constexpr double cardsLarger = 1.4;  // they have room
 /// Heights of a line that the bit table needs side by side.
-constexpr int linesWide = 58;
+constexpr int linesWide = 59;
 
 /// As much larger as the screen has room for the bits of FP32.
 double enlargement(int width, const QFontMetrics& metrics) {
@@ -35,10 +37,10 @@ NumbersPresent::NumbersPresent(const Context& context, NumberModel* number,
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Numbers"));
     setObjectName(u"present"_s);
-    QFont large = QApplication::font();
-    large.setPointSizeF(large.pointSizeF() *
-                        enlargement(screen()->geometry().width(), QFontMetrics(large)));
-    setFont(large);
+    // A style sheet, since the application's keeps a font that is set here from the children.
+    const QFont font = QApplication::font();
+    const double larger = enlargement(screen()->geometry().width(), QFontMetrics(font));
+    setStyleSheet(u"* { font-size: %1pt; }"_s.arg(font.pointSizeF() * larger));
     const auto add = [this](QWidget* part) {
         auto* page = new QWidget(this);
         auto* column = new QVBoxLayout(page);
@@ -49,7 +51,9 @@ NumbersPresent::NumbersPresent(const Context& context, NumberModel* number,
     };
     add(new NumbersView(context, number, nullptr, this));
     add(new CalculatorCard(context, number, calculator, this));
-    add(new GuessCards(context.theme, number, this));
+    auto* cards = new GuessCards(context.theme, number, this);
+    cards->setStyleSheet(u"* { font-size: %1pt; }"_s.arg(font.pointSizeF() * larger * cardsLarger));
+    add(cards);
     addShortcut(Qt::Key_PageDown, 1);
     addShortcut(Qt::Key_PageUp, -1);
     auto* close = new QAction(this);
@@ -67,6 +71,7 @@ void NumbersPresent::addShortcut(const QKeySequence& key, int by) {
 
 void NumbersPresent::turn(int by) {
     setCurrentIndex(std::clamp(currentIndex() + by, 0, QStackedWidget::count() - 1));
+    if (auto* field = currentWidget()->findChild<QLineEdit*>()) field->setFocus();
 }
 
 void NumbersPresent::keyPressEvent(QKeyEvent* event) {

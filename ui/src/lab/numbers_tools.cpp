@@ -4,6 +4,7 @@
 #include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QPushButton>
+#include <QScreen>
 #include <QTimer>
 
 #include "lab/calculator_model.h"
@@ -65,7 +66,9 @@ QString NumbersTools::lessonBlock() const {
 
 void NumbersTools::present() {
     auto* shown = new NumbersPresent(context_, number_, calculator_, window());
+    shown->setGeometry(window()->screen()->geometry());  // where there is no window manager
     shown->showFullScreen();
+    shown->activateWindow();
 }
 
 }  // namespace ui

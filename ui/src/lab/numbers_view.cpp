@@ -73,6 +73,7 @@ QLayout* NumbersView::makeField() {
     large.setPointSizeF(large.pointSizeF() * 1.2);
     large.setWeight(QFont::DemiBold);
     field_->setFont(large);
+    field_->ensurePolished();
     field_->setMaximumWidth(12 * field_->fontMetrics().height());
     field_->setAccessibleName(tr("Number"));
     field_->setToolTip(

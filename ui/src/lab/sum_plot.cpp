@@ -89,10 +89,13 @@ void SumPlot::paintAxes(QPainter& painter) const {
     }
     const double below = at.bottom() + 3;
     painter.drawText(QRectF(at.left() - 40, below, 80, high), Qt::AlignCenter, u"0"_s);
-    painter.drawText(QRectF(at.center().x() - 60, below, 120, high), Qt::AlignCenter,
-                     count(model_->terms() / 2));
-    painter.drawText(QRectF(at.right() - 160, below, 160, high), Qt::AlignRight,
-                     tr("%1 terms").arg(count(model_->terms())));
+    const QString last = tr("%1 terms").arg(count(model_->terms()));
+    painter.drawText(QRectF(at.right() - 160, below, 160, high), Qt::AlignRight, last);
+    const QString middle = count(model_->terms() / 2);
+    const QFontMetrics metrics = painter.fontMetrics();
+    if (metrics.horizontalAdvance(middle) / 2 + metrics.horizontalAdvance(last) + 8 <
+        at.width() / 2)
+        painter.drawText(QRectF(at.center().x() - 60, below, 120, high), Qt::AlignCenter, middle);
 }
 
 void SumPlot::paintCurve(QPainter& painter, const Row& row) const {
@@ -124,18 +127,16 @@ void SumPlot::paintStall(QPainter& painter, const Row& row) const {
     painter.setBrush(t.panel);
     painter.drawEllipse(at, 4, 4);
     const double half = engine::gap(*row.format, to_bits(*row.format, row.own.sum)) / 2;
-    const QString words = tr("at %1 half a gap is %2,\nlarger than a term")
+    const QString words = tr("at %1 half a gap is %2, larger than a term")
                               .arg(nearText(row.own.sum, 4), nearText(half, 3));
+    // Below the stalled sum, right of the exact one, which rises there.
+    const double exact = area().left() + area().width() * std::fabs(row.own.sum) / top();
+    const double left = std::max(at.x(), std::min(exact, area().right())) + 10;
+    const double high = painter.fontMetrics().height();
+    const QRectF room(left, at.y() + 5, area().right() - left, 4 * high);
+    if (room.width() < 6 * high || room.top() + 2 * high > area().bottom()) return;
     painter.setPen(t.text);
-    const double wide = painter.fontMetrics().height() * 14;
-    const double high = 2.1 * painter.fontMetrics().height();
-    const bool above = at.y() - area().top() > 2 * high;
-    const double right = area().right();
-    painter.drawText(
-        QRectF(right - wide,
-               above && at.y() + 6 + high > area().bottom() ? at.y() - high - 4 : at.y() + 6, wide,
-               high),
-        Qt::AlignRight | Qt::AlignTop, words);
+    painter.drawText(room, Qt::AlignRight | Qt::AlignTop | Qt::TextWordWrap, words);
 }
 
 void SumPlot::paintLabels(QPainter& painter) const {
