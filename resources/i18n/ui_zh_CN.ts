@@ -453,11 +453,11 @@
             <source>Skips</source>
             <translation>跳过</translation>
         </message>
-        <message>
+            <message>
             <source>Lab</source>
             <translation>实验室</translation>
         </message>
-    </context>
+</context>
     <context>
         <name>Panels</name>
         <message>
@@ -2178,7 +2178,7 @@ started %7</source>
             <source>Open, star, rename or delete the runs</source>
             <translation>打开、加星标、重命名或删除运行</translation>
         </message>
-        <message>
+            <message>
             <source>In the Lab, under Numbers: ← →, Space</source>
             <translation>实验室的“数字”中：← →、空格</translation>
         </message>
@@ -2202,7 +2202,7 @@ started %7</source>
             <source>Present: full screen, larger; PageDown and PageUp turn the parts, Esc ends</source>
             <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
         </message>
-    </context>
+</context>
     <context>
         <name>ui::HelpWindow</name>
         <message>
@@ -3677,12 +3677,12 @@ started %7</source>
             <translation>第一批直方图在第 %1 步产生。</translation>
         </message>
         <message>
-            <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
-            <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
-        </message>
-            <message>
             <source>This run keeps no histograms. A shadow pass (P) counts one step; to keep them, set "histograms every" under Instruments and start it again.</source>
             <translation>此运行未保存直方图。影子计算（P）可统计一步；若要保存，请在“仪器”下设置“直方图间隔”并重新启动。</translation>
+        </message>
+            <message>
+            <source>This run keeps no histograms. Set &quot;histograms every&quot; under Instruments and start it again.</source>
+            <translation>此运行不保存直方图。请在“仪器”下设置直方图间隔，然后重新开始。</translation>
         </message>
 </context>
     <context>
@@ -3815,7 +3815,7 @@ started %7</source>
             <source>Computing the step in FP32…</source>
             <translation>正在以 FP32 计算该步…</translation>
         </message>
-            <message>
+        <message>
             <source>Export…</source>
             <translation>导出…</translation>
         </message>
@@ -3835,7 +3835,7 @@ started %7</source>
             <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
             <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
         </message>
-</context>
+    </context>
     <context>
         <name>ui::ExponentPlot</name>
         <message>
@@ -3878,11 +3878,11 @@ started %7</source>
             <source>%1 to %2: %3 values, %4</source>
             <translation>%1 到 %2：%3 个数值，占 %4</translation>
         </message>
-            <message>
+        <message>
             <source>Run the shadow pass</source>
             <translation>运行影子计算</translation>
         </message>
-</context>
+    </context>
     <context>
         <name>ui::LayerMap</name>
         <message>
@@ -4434,36 +4434,12 @@ started %7</source>
             <translation>强制</translation>
         </message>
         <message>
-            <source>%1, no change</source>
-            <translation>%1，无变化</translation>
-        </message>
-        <message>
             <source>Trace this step</source>
             <translation>追踪本步</translation>
         </message>
         <message>
             <source>Computes the selected step once more, operation by operation (T). Before the first run: the first step of the settings. Training waits for it.</source>
             <translation>逐个算子重新计算所选的步（T）。尚无运行时：计算当前设置的第一步。训练会等待其完成。</translation>
-        </message>
-        <message>
-            <source>one step</source>
-            <translation>一步</translation>
-        </message>
-        <message>
-            <source>time by type</source>
-            <translation>按类型的时间</translation>
-        </message>
-        <message>
-            <source>casts inserted</source>
-            <translation>插入的转换</translation>
-        </message>
-        <message>
-            <source>kept in FP32</source>
-            <translation>保留为 FP32</translation>
-        </message>
-        <message>
-            <source>arithmetic</source>
-            <translation>运算</translation>
         </message>
         <message>
             <source>Filter: module, operation, type</source>
@@ -4474,56 +4450,8 @@ started %7</source>
             <translation>筛选</translation>
         </message>
         <message>
-            <source>Forget</source>
-            <translation>放弃</translation>
-        </message>
-        <message>
-            <source>Keep for the next run</source>
-            <translation>用于下一次运行</translation>
-        </message>
-        <message>
-            <source>Writes precision.force into the settings</source>
-            <translation>将 precision.force 写入设置</translation>
-        </message>
-        <message>
             <source>Operations</source>
             <translation>算子</translation>
-        </message>
-        <message>
-            <source>%1 · %2 ops</source>
-            <translation>%1 · %2 个算子</translation>
-        </message>
-        <message>
-            <source>%1 untraced</source>
-            <translation>不追踪时 %1</translation>
-        </message>
-        <message>
-            <source>other</source>
-            <translation>其他</translation>
-        </message>
-        <message>
-            <source>%1 · %2</source>
-            <translation>%1 · %2</translation>
-        </message>
-        <message>
-            <source>%1 µs · %2 from the cache</source>
-            <translation>%1 µs · %2 次来自缓存</translation>
-        </message>
-        <message>
-            <source>%1 ops</source>
-            <translation>%1 个算子</translation>
-        </message>
-        <message>
-            <source>%1 µs, by the FP32 list</source>
-            <translation>%1 µs，依据 FP32 列表</translation>
-        </message>
-        <message>
-            <source>%1 GFLOP/s</source>
-            <translation>%1 GFLOP/s</translation>
-        </message>
-        <message>
-            <source>measured here: %1</source>
-            <translation>本机实测：%1</translation>
         </message>
         <message>
             <source>Computing the step operation by operation…</source>
@@ -4534,20 +4462,8 @@ started %7</source>
             <translation>第 %1 步 · %2 · %3</translation>
         </message>
         <message>
-            <source>Trace a step of the run to see its operations.</source>
-            <translation>追踪该运行的一步以查看其算子。</translation>
-        </message>
-        <message>
             <source>Trace the first step of the settings: it works before training.</source>
             <translation>追踪当前设置的第一步：无需先训练。</translation>
-        </message>
-        <message>
-            <source>%1 forced to %2</source>
-            <translation>%1 强制为 %2</translation>
-        </message>
-        <message>
-            <source>&lt;b&gt;%1&lt;/b&gt; · loss %2 · gradient error against FP32 %3 · step %4 · peak %5&lt;br&gt;%6</source>
-            <translation>&lt;b&gt;%1&lt;/b&gt; · 损失 %2 · 相对 FP32 的梯度误差 %3 · 每步 %4 · 峰值 %5&lt;br&gt;%6</translation>
         </message>
         <message>
             <source>Force %1 to %2 and rerun</source>
@@ -4557,7 +4473,7 @@ started %7</source>
             <source>all of %1</source>
             <translation>%1 的全部算子</translation>
         </message>
-            <message>
+        <message>
             <source>Find the smallest FP32 set…</source>
             <translation>寻找最小 FP32 集合…</translation>
         </message>
@@ -4620,6 +4536,90 @@ started %7</source>
         <message>
             <source>Show %1 in Microscope</source>
             <translation>在“显微镜”中查看 %1</translation>
+        </message>
+            <message>
+            <source>%1, no change</source>
+            <translation>%1，无变化</translation>
+        </message>
+        <message>
+            <source>one step</source>
+            <translation>一步</translation>
+        </message>
+        <message>
+            <source>time by type</source>
+            <translation>按类型的时间</translation>
+        </message>
+        <message>
+            <source>casts inserted</source>
+            <translation>插入的转换</translation>
+        </message>
+        <message>
+            <source>kept in FP32</source>
+            <translation>保留为 FP32</translation>
+        </message>
+        <message>
+            <source>arithmetic</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>Forget</source>
+            <translation>放弃</translation>
+        </message>
+        <message>
+            <source>Keep for the next run</source>
+            <translation>用于下一次运行</translation>
+        </message>
+        <message>
+            <source>Writes precision.force into the settings</source>
+            <translation>将 precision.force 写入设置</translation>
+        </message>
+        <message>
+            <source>%1 · %2 ops</source>
+            <translation>%1 · %2 个算子</translation>
+        </message>
+        <message>
+            <source>%1 untraced</source>
+            <translation>不追踪时 %1</translation>
+        </message>
+        <message>
+            <source>other</source>
+            <translation>其他</translation>
+        </message>
+        <message>
+            <source>%1 · %2</source>
+            <translation>%1 · %2</translation>
+        </message>
+        <message>
+            <source>%1 µs · %2 from the cache</source>
+            <translation>%1 µs · %2 次来自缓存</translation>
+        </message>
+        <message>
+            <source>%1 ops</source>
+            <translation>%1 个算子</translation>
+        </message>
+        <message>
+            <source>%1 µs, by the FP32 list</source>
+            <translation>%1 µs，依据 FP32 列表</translation>
+        </message>
+        <message>
+            <source>%1 GFLOP/s</source>
+            <translation>%1 GFLOP/s</translation>
+        </message>
+        <message>
+            <source>measured here: %1</source>
+            <translation>本机实测：%1</translation>
+        </message>
+        <message>
+            <source>Trace a step of the run to see its operations.</source>
+            <translation>追踪该运行的一步以查看其算子。</translation>
+        </message>
+        <message>
+            <source>%1 forced to %2</source>
+            <translation>%1 强制为 %2</translation>
+        </message>
+        <message>
+            <source>&lt;b&gt;%1&lt;/b&gt; · loss %2 · gradient error against FP32 %3 · step %4 · peak %5&lt;br&gt;%6</source>
+            <translation>&lt;b&gt;%1&lt;/b&gt; · 损失 %2 · 相对 FP32 的梯度误差 %3 · 每步 %4 · 峰值 %5&lt;br&gt;%6</translation>
         </message>
 </context>
     <context>
@@ -4857,397 +4857,7 @@ started %7</source>
         </message>
     </context>
     <context>
-        <name>Lab</name>
-        <message>
-            <source>Numbers</source>
-            <translation>数字</translation>
-        </message>
-        <message>
-            <source>exact</source>
-            <translation>精确</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::LabPage</name>
-        <message>
-            <source>View of the Lab</source>
-            <translation>实验室的视图</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::BitTable</name>
-        <message>
-            <source>Bits of the number in each format</source>
-            <translation>该数字在各格式中的位</translation>
-        </message>
-        <message>
-            <source>%1: %2, bit %3 is %4</source>
-            <translation>%1：%2，第 %3 位为 %4</translation>
-        </message>
-        <message>
-            <source>sign</source>
-            <translation>符号</translation>
-        </message>
-        <message>
-            <source>exponent: how large</source>
-            <translation>指数：大小</translation>
-        </message>
-        <message>
-            <source>fraction: how fine</source>
-            <translation>尾数：精细度</translation>
-        </message>
-        <message>
-            <source>right of the bar: dropped by rounding; a first bit of 1 rounds up</source>
-            <translation>竖线右侧：舍入时丢弃的位；首位为 1 则进位</translation>
-        </message>
-        <message>
-            <source>stored value</source>
-            <translation>存储值</translation>
-        </message>
-        <message>
-            <source>error</source>
-            <translation>误差</translation>
-        </message>
-        <message>
-            <source>next below</source>
-            <translation>下一较小值</translation>
-        </message>
-        <message>
-            <source>next above</source>
-            <translation>下一较大值</translation>
-        </message>
-        <message>
-            <source>gap</source>
-            <translation>间隔</translation>
-        </message>
-        <message>
-            <source>1 + %1 + %2 bits</source>
-            <translation>1 + %1 + %2 位</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::NumberLine</name>
-        <message>
-            <source>Logarithmic number line</source>
-            <translation>对数数轴</translation>
-        </message>
-        <message>
-            <source>%1 rounds to zero</source>
-            <translation>%1 舍入为零</translation>
-        </message>
-        <message>
-            <source>subnormal</source>
-            <translation>次正规数</translation>
-        </message>
-        <message>
-            <source>%1 inf</source>
-            <translation>%1 为无穷</translation>
-        </message>
-        <message>
-            <source>%1 NaN</source>
-            <translation>%1 为 NaN</translation>
-        </message>
-        <message>
-            <source>to %1</source>
-            <translation>至 %1</translation>
-        </message>
-        <message>
-            <source>%1, then NaN</source>
-            <translation>%1，再大则为 NaN</translation>
-        </message>
-        <message>
-            <source>from %1</source>
-            <translation>自 %1</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::NumberModel</name>
-        <message>
-            <source>NaN: not a number.</source>
-            <translation>NaN：不是数字。</translation>
-        </message>
-        <message>
-            <source>No format holds %1.</source>
-            <translation>没有格式能精确表示 %1。</translation>
-        </message>
-        <message>
-            <source>All six formats hold %1.</source>
-            <translation>六种格式都能精确表示 %1。</translation>
-        </message>
-        <message>
-            <source>Only %1 holds %2.</source>
-            <translation>只有 %1 能精确表示 %2。</translation>
-        </message>
-        <message>
-            <source>%1 and %2 hold %3.</source>
-            <translation>%1 和 %2 能精确表示 %3。</translation>
-        </message>
-        <message>
-            <source>, </source>
-            <translation>、</translation>
-        </message>
-        <message>
-            <source>Whatever is computed with it is NaN too.</source>
-            <translation>用它计算的任何结果也是 NaN。</translation>
-        </message>
-        <message>
-            <source>Beyond %1, %2 has only NaN.</source>
-            <translation>超过 %1 后，%2 只有 NaN。</translation>
-        </message>
-        <message>
-            <source>From %1 on, %2 rounds to infinity.</source>
-            <translation>从 %1 起，%2 舍入为无穷。</translation>
-        </message>
-        <message>
-            <source>It is no more than half of %1's smallest number, so it rounds to 0.</source>
-            <translation>它不超过 %1 最小数的一半，因此舍入为 0。</translation>
-        </message>
-        <message>
-            <source>Subnormal in %1: fewer bits of fraction are left.</source>
-            <translation>在 %1 中是次正规数：剩下的尾数位更少。</translation>
-        </message>
-        <message>
-            <source>Its bits never end or are too many; each format cuts and rounds.</source>
-            <translation>它的二进制位无穷无尽或过多；各格式截断并舍入。</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::NumbersView</name>
-        <message>
-            <source>Next larger value of the format (Ctrl+↑)</source>
-            <translation>该格式的下一较大值 (Ctrl+↑)</translation>
-        </message>
-        <message>
-            <source>Next smaller value of the format (Ctrl+↓)</source>
-            <translation>该格式的下一较小值 (Ctrl+↓)</translation>
-        </message>
-        <message>
-            <source>Number</source>
-            <translation>数字</translation>
-        </message>
-        <message>
-            <source>0.1, 2^-24, 3*2^-5, 1/3, inf, nan, or the bits of the selected format: 0x3c00</source>
-            <translation>0.1、2^-24、3*2^-5、1/3、inf、nan，或所选格式的位：0x3c00</translation>
-        </message>
-        <message>
-            <source>‹ %1 neighbour</source>
-            <translation>‹ %1 相邻值</translation>
-        </message>
-        <message>
-            <source>%1 neighbour ›</source>
-            <translation>%1 相邻值 ›</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::NumbersTools</name>
-        <message>
-            <source>click a bit to flip it · drag the blue line · round to nearest, ties to even, with the engine's own conversions</source>
-            <translation>点击某一位即可翻转 · 拖动蓝线 · 用引擎自己的转换函数，就近舍入，平局取偶</translation>
-        </message>
-        <message>
-            <source>Copy as lesson block</source>
-            <translation>复制为课程代码块</translation>
-        </message>
-        <message>
-            <source>Puts the number and the sum into a block for a lesson file</source>
-            <translation>将数字与求和写成课程文件中的代码块</translation>
-        </message>
-        <message>
-            <source>Copied</source>
-            <translation>已复制</translation>
-        </message>
-        <message>
-            <source>Present</source>
-            <translation>演示</translation>
-        </message>
-        <message>
-            <source>Full screen, in larger type; PageDown and PageUp turn the parts (F5)</source>
-            <translation>全屏、大字号；用 PageDown 和 PageUp 翻页 (F5)</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::CalculatorModel</name>
-        <message>
-            <source>n is a whole number from 0 to %1.</source>
-            <translation>n 是 0 到 %1 之间的整数。</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::CalculatorTable</name>
-        <message>
-            <source>Results in each format</source>
-            <translation>各格式的结果</translation>
-        </message>
-        <message>
-            <source>%1 stored as</source>
-            <translation>%1 存储为</translation>
-        </message>
-        <message>
-            <source>same-type accumulator</source>
-            <translation>同类型累加器</translation>
-        </message>
-        <message>
-            <source>stalls after</source>
-            <translation>停滞于</translation>
-        </message>
-        <message>
-            <source>%1 accumulator</source>
-            <translation>%1 累加器</translation>
-        </message>
-        <message>
-            <source>a stored as</source>
-            <translation>a 存储为</translation>
-        </message>
-        <message>
-            <source>b stored as</source>
-            <translation>b 存储为</translation>
-        </message>
-        <message>
-            <source>error</source>
-            <translation>误差</translation>
-        </message>
-        <message>
-            <source>exact</source>
-            <translation>精确</translation>
-        </message>
-        <message>
-            <source>always %1</source>
-            <translation>总是 %1</translation>
-        </message>
-        <message>
-            <source>%1 terms</source>
-            <translation>%1 项</translation>
-        </message>
-        <message>
-            <source>no stall</source>
-            <translation>不停滞</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::SumPlot</name>
-        <message>
-            <source>Running sum in each format</source>
-            <translation>各格式的累计和</translation>
-        </message>
-        <message>
-            <source>%1 terms</source>
-            <translation>%1 项</translation>
-        </message>
-        <message>
-            <source>at %1 half a gap is %2, larger than a term</source>
-            <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::CalculatorCard</name>
-        <message>
-            <source>Calculator</source>
-            <translation>计算器</translation>
-        </message>
-        <message>
-            <source>Operation</source>
-            <translation>运算</translation>
-        </message>
-        <message>
-            <source>sum of n terms</source>
-            <translation>n 项求和</translation>
-        </message>
-        <message>
-            <source>Accumulator</source>
-            <translation>累加器</translation>
-        </message>
-        <message>
-            <source>Type of the accumulator in the last column</source>
-            <translation>最后一列所用累加器的类型</translation>
-        </message>
-        <message>
-            <source>in %1</source>
-            <translation>用 %1</translation>
-        </message>
-        <message>
-            <source>term</source>
-            <translation>项</translation>
-        </message>
-        <message>
-            <source>exact result: %1</source>
-            <translation>精确结果：%1</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::GuessCards</name>
-        <message>
-            <source>65504 is the largest FP16 number.</source>
-            <translation>65504 是最大的 FP16 数。</translation>
-        </message>
-        <message>
-            <source>65504 + 15.99 is %1: from 65520 on, the sum rounds to infinity.</source>
-            <translation>65504 + 15.99 得 %1：从 65520 起，和舍入为无穷。</translation>
-        </message>
-        <message>
-            <source>2⁻²⁴ is the smallest FP16 number.</source>
-            <translation>2⁻²⁴ 是最小的 FP16 正数。</translation>
-        </message>
-        <message>
-            <source>Half the smallest FP16 number: a tie, and 0 is even.</source>
-            <translation>最小 FP16 正数的一半：恰好居中，而 0 是偶数。</translation>
-        </message>
-        <message>
-            <source>Which whole numbers come after 2048?</source>
-            <translation>2048 之后是哪些整数？</translation>
-        </message>
-        <message>
-            <source>From 2048 on the gap is 2: 2049 is a tie, and 2048 is even.</source>
-            <translation>从 2048 起间隔为 2：2049 恰好居中，而 2048 的末位为偶。</translation>
-        </message>
-        <message>
-            <source>Is it stored as 0.1, or a little below or above?</source>
-            <translation>存储的正好是 0.1，还是略小或略大？</translation>
-        </message>
-        <message>
-            <source>Click to show it. Which format lies closest?</source>
-            <translation>点击即可显示。哪种格式最接近？</translation>
-        </message>
-        <message>
-            <source>Try this</source>
-            <translation>试一试</translation>
-        </message>
-        <message>
-            <source>in FP16: guess, press Enter, then click</source>
-            <translation>在 FP16 中：先猜，按回车，再点击</translation>
-        </message>
-        <message>
-            <source>start again</source>
-            <translation>重新开始</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::GuessCard</name>
-        <message>
-            <source>guess</source>
-            <translation>猜</translation>
-        </message>
-        <message>
-            <source>Guess of %1</source>
-            <translation>对 %1 的猜测</translation>
-        </message>
-        <message>
-            <source>As you guessed.</source>
-            <translation>猜对了。</translation>
-        </message>
-        <message>
-            <source>Your guess: %1.</source>
-            <translation>你的猜测：%1。</translation>
-        </message>
-    </context>
-    <context>
-        <name>ui::NumbersPresent</name>
-        <message>
-            <source>Numbers</source>
-            <translation>数字</translation>
-        </message>
-    </context>
-<context>
-    <name>ui::DifferenceTable</name>
+        <name>ui::DifferenceTable</name>
         <message>
             <source>%1 (backward)</source>
             <translation>%1（反向）</translation>
@@ -5268,9 +4878,9 @@ started %7</source>
             <source>output</source>
             <translation>输出</translation>
         </message>
-</context>
-<context>
-    <name>ui::ExperimentStrip</name>
+    </context>
+    <context>
+        <name>ui::ExperimentStrip</name>
         <message>
             <source>%1, no change</source>
             <translation>%1，无变化</translation>
@@ -5292,10 +4902,6 @@ started %7</source>
             <translation>损失</translation>
         </message>
         <message>
-            <source>gradient error against FP32</source>
-            <translation>相对 FP32 的梯度误差</translation>
-        </message>
-        <message>
             <source>step time</source>
             <translation>步时间</translation>
         </message>
@@ -5315,9 +4921,17 @@ started %7</source>
             <source>Kept: the next start uses it.</source>
             <translation>已保留：下次启动时生效。</translation>
         </message>
+        <message>
+            <source>error against FP32</source>
+            <translation>相对 FP32 的误差</translation>
+        </message>
+            <message>
+            <source>gradient error against FP32</source>
+            <translation>相对 FP32 的梯度误差</translation>
+        </message>
 </context>
-<context>
-    <name>PageExport</name>
+    <context>
+        <name>PageExport</name>
         <message>
             <source>Figures (*.csv)</source>
             <translation>数据 (*.csv)</translation>
@@ -5338,9 +4952,9 @@ started %7</source>
             <source>%1 cannot be written.</source>
             <translation>无法写入 %1。</translation>
         </message>
-</context>
-<context>
-    <name>ui::SearchDialog</name>
+    </context>
+    <context>
+        <name>ui::SearchDialog</name>
         <message>
             <source>enough</source>
             <translation>足够</translation>
@@ -5473,9 +5087,9 @@ started %7</source>
             <source>Confirm by training</source>
             <translation>用训练验证</translation>
         </message>
-</context>
-<context>
-    <name>ui::TotalsStrip</name>
+    </context>
+    <context>
+        <name>ui::TotalsStrip</name>
         <message>
             <source>other</source>
             <translation>其他</translation>
@@ -5543,6 +5157,402 @@ started %7</source>
         <message>
             <source>peak %1</source>
             <translation>峰值 %1</translation>
+        </message>
+    </context>
+<context>
+    <name>Lab</name>
+        <message>
+            <source>Numbers</source>
+            <translation>数字</translation>
+        </message>
+        <message>
+            <source>exact</source>
+            <translation>精确</translation>
+        </message>
+</context>
+<context>
+    <name>ui::LabPage</name>
+        <message>
+            <source>View of the Lab</source>
+            <translation>实验室的视图</translation>
+        </message>
+</context>
+<context>
+    <name>ui::BitTable</name>
+        <message>
+            <source>Bits of the number in each format</source>
+            <translation>该数字在各格式中的位</translation>
+        </message>
+        <message>
+            <source>%1: %2, bit %3 is %4</source>
+            <translation>%1：%2，第 %3 位为 %4</translation>
+        </message>
+        <message>
+            <source>sign</source>
+            <translation>符号</translation>
+        </message>
+        <message>
+            <source>exponent: how large</source>
+            <translation>指数：大小</translation>
+        </message>
+        <message>
+            <source>fraction: how fine</source>
+            <translation>尾数：精细度</translation>
+        </message>
+        <message>
+            <source>right of the bar: dropped by rounding; a first bit of 1 rounds up</source>
+            <translation>竖线右侧：舍入时丢弃的位；首位为 1 则进位</translation>
+        </message>
+        <message>
+            <source>stored value</source>
+            <translation>存储值</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>next below</source>
+            <translation>下一较小值</translation>
+        </message>
+        <message>
+            <source>next above</source>
+            <translation>下一较大值</translation>
+        </message>
+        <message>
+            <source>gap</source>
+            <translation>间隔</translation>
+        </message>
+        <message>
+            <source>1 + %1 + %2 bits</source>
+            <translation>1 + %1 + %2 位</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumberLine</name>
+        <message>
+            <source>Logarithmic number line</source>
+            <translation>对数数轴</translation>
+        </message>
+        <message>
+            <source>%1 rounds to zero</source>
+            <translation>%1 舍入为零</translation>
+        </message>
+        <message>
+            <source>subnormal</source>
+            <translation>次正规数</translation>
+        </message>
+        <message>
+            <source>%1 inf</source>
+            <translation>%1 为无穷</translation>
+        </message>
+        <message>
+            <source>%1 NaN</source>
+            <translation>%1 为 NaN</translation>
+        </message>
+        <message>
+            <source>to %1</source>
+            <translation>至 %1</translation>
+        </message>
+        <message>
+            <source>%1, then NaN</source>
+            <translation>%1，再大则为 NaN</translation>
+        </message>
+        <message>
+            <source>from %1</source>
+            <translation>自 %1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumberModel</name>
+        <message>
+            <source>NaN: not a number.</source>
+            <translation>NaN：不是数字。</translation>
+        </message>
+        <message>
+            <source>No format holds %1.</source>
+            <translation>没有格式能精确表示 %1。</translation>
+        </message>
+        <message>
+            <source>All six formats hold %1.</source>
+            <translation>六种格式都能精确表示 %1。</translation>
+        </message>
+        <message>
+            <source>Only %1 holds %2.</source>
+            <translation>只有 %1 能精确表示 %2。</translation>
+        </message>
+        <message>
+            <source>%1 and %2 hold %3.</source>
+            <translation>%1 和 %2 能精确表示 %3。</translation>
+        </message>
+        <message>
+            <source>, </source>
+            <translation>、</translation>
+        </message>
+        <message>
+            <source>Whatever is computed with it is NaN too.</source>
+            <translation>用它计算的任何结果也是 NaN。</translation>
+        </message>
+        <message>
+            <source>Beyond %1, %2 has only NaN.</source>
+            <translation>超过 %1 后，%2 只有 NaN。</translation>
+        </message>
+        <message>
+            <source>From %1 on, %2 rounds to infinity.</source>
+            <translation>从 %1 起，%2 舍入为无穷。</translation>
+        </message>
+        <message>
+            <source>It is no more than half of %1's smallest number, so it rounds to 0.</source>
+            <translation>它不超过 %1 最小数的一半，因此舍入为 0。</translation>
+        </message>
+        <message>
+            <source>Subnormal in %1: fewer bits of fraction are left.</source>
+            <translation>在 %1 中是次正规数：剩下的尾数位更少。</translation>
+        </message>
+        <message>
+            <source>Its bits never end or are too many; each format cuts and rounds.</source>
+            <translation>它的二进制位无穷无尽或过多；各格式截断并舍入。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersView</name>
+        <message>
+            <source>Next larger value of the format (Ctrl+↑)</source>
+            <translation>该格式的下一较大值 (Ctrl+↑)</translation>
+        </message>
+        <message>
+            <source>Next smaller value of the format (Ctrl+↓)</source>
+            <translation>该格式的下一较小值 (Ctrl+↓)</translation>
+        </message>
+        <message>
+            <source>Number</source>
+            <translation>数字</translation>
+        </message>
+        <message>
+            <source>0.1, 2^-24, 3*2^-5, 1/3, inf, nan, or the bits of the selected format: 0x3c00</source>
+            <translation>0.1、2^-24、3*2^-5、1/3、inf、nan，或所选格式的位：0x3c00</translation>
+        </message>
+        <message>
+            <source>‹ %1 neighbour</source>
+            <translation>‹ %1 相邻值</translation>
+        </message>
+        <message>
+            <source>%1 neighbour ›</source>
+            <translation>%1 相邻值 ›</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersTools</name>
+        <message>
+            <source>click a bit to flip it · drag the blue line · round to nearest, ties to even, with the engine's own conversions</source>
+            <translation>点击某一位即可翻转 · 拖动蓝线 · 用引擎自己的转换函数，就近舍入，平局取偶</translation>
+        </message>
+        <message>
+            <source>Copy as lesson block</source>
+            <translation>复制为课程代码块</translation>
+        </message>
+        <message>
+            <source>Puts the number and the sum into a block for a lesson file</source>
+            <translation>将数字与求和写成课程文件中的代码块</translation>
+        </message>
+        <message>
+            <source>Copied</source>
+            <translation>已复制</translation>
+        </message>
+        <message>
+            <source>Present</source>
+            <translation>演示</translation>
+        </message>
+        <message>
+            <source>Full screen, in larger type; PageDown and PageUp turn the parts (F5)</source>
+            <translation>全屏、大字号；用 PageDown 和 PageUp 翻页 (F5)</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorModel</name>
+        <message>
+            <source>n is a whole number from 0 to %1.</source>
+            <translation>n 是 0 到 %1 之间的整数。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorTable</name>
+        <message>
+            <source>Results in each format</source>
+            <translation>各格式的结果</translation>
+        </message>
+        <message>
+            <source>%1 stored as</source>
+            <translation>%1 存储为</translation>
+        </message>
+        <message>
+            <source>same-type accumulator</source>
+            <translation>同类型累加器</translation>
+        </message>
+        <message>
+            <source>stalls after</source>
+            <translation>停滞于</translation>
+        </message>
+        <message>
+            <source>%1 accumulator</source>
+            <translation>%1 累加器</translation>
+        </message>
+        <message>
+            <source>a stored as</source>
+            <translation>a 存储为</translation>
+        </message>
+        <message>
+            <source>b stored as</source>
+            <translation>b 存储为</translation>
+        </message>
+        <message>
+            <source>error</source>
+            <translation>误差</translation>
+        </message>
+        <message>
+            <source>exact</source>
+            <translation>精确</translation>
+        </message>
+        <message>
+            <source>always %1</source>
+            <translation>总是 %1</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>no stall</source>
+            <translation>不停滞</translation>
+        </message>
+</context>
+<context>
+    <name>ui::SumPlot</name>
+        <message>
+            <source>Running sum in each format</source>
+            <translation>各格式的累计和</translation>
+        </message>
+        <message>
+            <source>%1 terms</source>
+            <translation>%1 项</translation>
+        </message>
+        <message>
+            <source>at %1 half a gap is %2,
+larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，
+大于每一项</translation>
+        </message>
+        <message>
+            <source>at %1 half a gap is %2, larger than a term</source>
+            <translation>在 %1 处半个间隔为 %2，大于每一项</translation>
+        </message>
+</context>
+<context>
+    <name>ui::CalculatorCard</name>
+        <message>
+            <source>Calculator</source>
+            <translation>计算器</translation>
+        </message>
+        <message>
+            <source>Operation</source>
+            <translation>运算</translation>
+        </message>
+        <message>
+            <source>sum of n terms</source>
+            <translation>n 项求和</translation>
+        </message>
+        <message>
+            <source>Accumulator</source>
+            <translation>累加器</translation>
+        </message>
+        <message>
+            <source>Type of the accumulator in the last column</source>
+            <translation>最后一列所用累加器的类型</translation>
+        </message>
+        <message>
+            <source>in %1</source>
+            <translation>用 %1</translation>
+        </message>
+        <message>
+            <source>term</source>
+            <translation>项</translation>
+        </message>
+        <message>
+            <source>exact result: %1</source>
+            <translation>精确结果：%1</translation>
+        </message>
+</context>
+<context>
+    <name>ui::GuessCards</name>
+        <message>
+            <source>65504 is the largest FP16 number.</source>
+            <translation>65504 是最大的 FP16 数。</translation>
+        </message>
+        <message>
+            <source>65504 + 15.99 is %1: from 65520 on, the sum rounds to infinity.</source>
+            <translation>65504 + 15.99 得 %1：从 65520 起，和舍入为无穷。</translation>
+        </message>
+        <message>
+            <source>2⁻²⁴ is the smallest FP16 number.</source>
+            <translation>2⁻²⁴ 是最小的 FP16 正数。</translation>
+        </message>
+        <message>
+            <source>Half the smallest FP16 number: a tie, and 0 is even.</source>
+            <translation>最小 FP16 正数的一半：恰好居中，而 0 是偶数。</translation>
+        </message>
+        <message>
+            <source>Which whole numbers come after 2048?</source>
+            <translation>2048 之后是哪些整数？</translation>
+        </message>
+        <message>
+            <source>From 2048 on the gap is 2: 2049 is a tie, and 2048 is even.</source>
+            <translation>从 2048 起间隔为 2：2049 恰好居中，而 2048 的末位为偶。</translation>
+        </message>
+        <message>
+            <source>Is it stored as 0.1, or a little below or above?</source>
+            <translation>存储的正好是 0.1，还是略小或略大？</translation>
+        </message>
+        <message>
+            <source>Click to show it. Which format lies closest?</source>
+            <translation>点击即可显示。哪种格式最接近？</translation>
+        </message>
+        <message>
+            <source>Try this</source>
+            <translation>试一试</translation>
+        </message>
+        <message>
+            <source>in FP16: guess, press Enter, then click</source>
+            <translation>在 FP16 中：先猜，按回车，再点击</translation>
+        </message>
+        <message>
+            <source>start again</source>
+            <translation>重新开始</translation>
+        </message>
+</context>
+<context>
+    <name>ui::GuessCard</name>
+        <message>
+            <source>guess</source>
+            <translation>猜</translation>
+        </message>
+        <message>
+            <source>Guess of %1</source>
+            <translation>对 %1 的猜测</translation>
+        </message>
+        <message>
+            <source>As you guessed.</source>
+            <translation>猜对了。</translation>
+        </message>
+        <message>
+            <source>Your guess: %1.</source>
+            <translation>你的猜测：%1。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::NumbersPresent</name>
+        <message>
+            <source>Numbers</source>
+            <translation>数字</translation>
         </message>
 </context>
 </TS>
