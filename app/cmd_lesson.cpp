@@ -32,9 +32,9 @@ struct SeedResult {
     std::int64_t seed = 1;
     double seconds = 0;
     bool ended = false;
-    std::vector<engine::CheckResult> checks;
-    std::vector<engine::ExpectationResult> expectations;
-    std::vector<std::string> failures;  ///< of runs, one sentence each
+    std::vector<engine::CheckResult> checks{};
+    std::vector<engine::ExpectationResult> expectations{};
+    std::vector<std::string> failures{};  ///< of runs, one sentence each
 
     bool holds() const {
         bool good = ended;
