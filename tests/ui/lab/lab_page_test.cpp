@@ -4,7 +4,9 @@
 #include <QLineEdit>
 #include <QPushButton>
 
+#include "engine/lesson.h"
 #include "lab/bit_table.h"
+#include "lab/calculator_model.h"
 #include "lab/number_model.h"
 #include "lab/numbers_present.h"
 #include "lab/numbers_tools.h"
@@ -123,6 +125,27 @@ TEST_F(LabPageTest, CopiesNumberAndSumAsALessonBlock) {
     EXPECT_EQ(tools->lessonBlock(),
               u"```instrument\nbits number: 0.1 in fp16\n"
               "sum total: 0.001 x 10000 in fp16 accumulate fp16\n```\n"_s);
+}
+
+TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
+    NumberModel number;
+    CalculatorModel calculator;
+    const NumbersTools tools(context, &number, &calculator);
+    for (const auto* format : engine::number_formats()) {
+        for (const auto& text :
+             {u"0.1"_s, u"-2^-24"_s, u"3 * 2^-5"_s, u"1/3"_s, u"0x3c"_s, u"65504"_s}) {
+            number.setFormat(*format);
+            number.setText(text);
+            const auto lesson =
+                engine::parse_lesson("---\ntitle: T\nchapter: C\nminutes: 1\n---\n## Read\n" +
+                                     tools.lessonBlock().toStdString());
+            for (const auto& problem : lesson.problems)
+                ADD_FAILURE() << problem.line << ": " << problem.text.str();
+            ASSERT_EQ(lesson.instruments.size(), 2u);
+            EXPECT_EQ(lesson.instruments[0].number->format, format->name);
+            EXPECT_EQ(lesson.instruments[1].number->count, 10'000);
+        }
+    }
 }
 
 TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
