@@ -2,9 +2,9 @@
 non-finite tensor, or none, and comes to the same loss and norms of gradients.
 
 A norm may differ by the bound of the capsule: four times what the norms became when each weight was changed by one rounding.
-Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. A norm that is a difference of
-nearly equal sums (a key's bias under softmax, whose true gradient is 0) has no such bound: it is compared with the largest
-norm of its step in place of its own."""
+Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. Where a perturbed step overflows the
+capsule has no bound, so steps that are compared have a scale that leaves room. Small batches through batch norm are badly
+conditioned: of ResNet-18 in fp32 with 8 pictures PyTorch's own norms are up to 1.2e-3 off its f64 ones, ours 4.1e-7."""
 
 import argparse
 import json
