@@ -2,9 +2,9 @@
 non-finite tensor, or none, and comes to the same loss and norms of gradients.
 
 A norm may differ by the bound of the capsule: four times what the norms became when each weight was changed by one rounding.
-Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. A norm that is a difference of
-nearly equal sums (a key's bias under softmax, whose true gradient is 0) has no such bound: it is compared with the largest
-norm of its step in place of its own."""
+Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. Where a perturbed step overflows the
+capsule has no bound, so steps that are compared have a scale that leaves room. Small batches through batch norm are badly
+conditioned: of ResNet-18 in fp32 with 8 pictures PyTorch's own norms are up to 1.2e-3 off its f64 ones, ours 4.1e-7."""
 
 import argparse
 import json
@@ -45,7 +45,8 @@ CASES = {
     "mlp, fp32": ({"dataset.kind": "spirals", "model.kind": "mlp", "precision.preset": "fp32", "max_steps": 3}, 3),
     "resnet18, scale too large": ({"model.kind": "resnet18", "batch_size": 8, "scaler.init_scale": 2 ** 21,
                                    "max_steps": 1}, 1),
-    "resnet18, finite": ({"model.kind": "resnet18", "batch_size": 8, "max_steps": 1}, 1),
+    # At the usual scale some perturbed steps overflow, and there is no bound.
+    "resnet18, finite": ({"model.kind": "resnet18", "batch_size": 8, "scaler.init_scale": 1024, "max_steps": 1}, 1),
     "resnext50, scale too large": ({"model.kind": "resnext50", "batch_size": 4, "scaler.init_scale": TOO_LARGE,
                                     "max_steps": 1}, 1),
     "mobilenetv2, scale too large": ({"model.kind": "mobilenetv2", "batch_size": 4, "scaler.init_scale": TOO_LARGE,

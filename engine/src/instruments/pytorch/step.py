@@ -98,6 +98,8 @@ def compute(tensors, description, trace):
         half = [each.half() if WEIGHTS == "fp16" and is_floating(each) else each for each in inputs]
         with casting:
             output = model(*half)
+            if MASTERS:
+                trace.enter("", "to", [output], [output])
             loss = loss_of(output.float() if MASTERS else output, fields, inputs)
         state = getattr(model, "state", state)
         losses.append(loss.item())
