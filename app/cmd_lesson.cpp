@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <iostream>
 
 #include "commands.h"
@@ -20,19 +21,24 @@ constexpr double longest_s = 900;  ///< of one seed of a lesson
 
 std::string quoted(const std::string& text) { return json_text(text); }
 
+/// A number that exists, a column or a word: the answer of a choice may be called "nan".
+bool is_measured(const std::optional<engine::LessonValue>& value) {
+    const auto* number = value ? std::get_if<double>(&*value) : nullptr;
+    return value && (number == nullptr || !std::isnan(*number));
+}
+
 /// What one seed of a lesson gave.
 struct SeedResult {
     std::int64_t seed = 1;
     double seconds = 0;
     bool ended = false;
-    std::vector<engine::CheckResult> checks;
-    std::vector<engine::ExpectationResult> expectations;
-    std::vector<std::string> failures;  ///< of runs, one sentence each
+    std::vector<engine::CheckResult> checks{};
+    std::vector<engine::ExpectationResult> expectations{};
+    std::vector<std::string> failures{};  ///< of runs, one sentence each
 
     bool holds() const {
         bool good = ended;
-        for (const auto& each : checks)
-            good = good && each.value && engine::to_string(each.value) != "nan";
+        for (const auto& each : checks) good = good && is_measured(each.value);
         for (const auto& each : expectations) good = good && each.holds.value_or(false);
         return good;
     }

@@ -6108,6 +6108,10 @@ larger than a term</source>
             <source>Kept: the next start uses it.</source>
             <translation>已保留：下次启动时生效。</translation>
         </message>
+        <message>
+            <source>error against FP32</source>
+            <translation>相对 FP32 的误差</translation>
+        </message>
 </context>
 <context>
     <name>PageExport</name>

@@ -17,10 +17,12 @@ constexpr std::string_view ending = ".lesson.md", chinese = ".zh.lesson.md";
 constexpr std::size_t most_lessons = 200;
 
 /// A course in the order in which it is taught; other lessons follow by name.
-constexpr std::array course = {"number-formats", "underflow",    "overflow",       "fp16-sums",
-                               "lost-updates",   "loss-scale",   "clipping",       "accumulation",
-                               "resume",         "autocast",     "dtype-mismatch", "batch-norm",
-                               "epsilon",        "bf16-or-fp16", "nan-detective",  "amp-pays"};
+constexpr std::array course = {
+    "number-formats", "underflow",     "overflow",                    // numbers
+    "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",  // the AMP recipe
+    "fp16-sums",      "batch-norm",    "epsilon",                     // fragile operations
+    "clipping",       "accumulation",                                 // the training loop
+    "bf16-or-fp16",   "nan-detective", "amp-pays", "resume"};         // in practice
 
 struct NamedFile {
     std::string name;      ///< of the lesson

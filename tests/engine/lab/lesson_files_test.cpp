@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -110,6 +111,26 @@ TEST(LessonFiles, TheBuiltInLessonsHaveNoProblem) {
         for (const auto& lesson : files.languages)
             for (const auto& problem : lesson.problems)
                 ADD_FAILURE() << files.name << ' ' << lesson.language << ' ' << problem.str();
+    }
+}
+
+TEST(LessonFiles, TheCourseHasSixteenLessonsChapterByChapter) {
+    const auto& lessons = builtin_lessons().lessons;
+    EXPECT_EQ(lessons.size(), 16u);
+    for (const char* language : {"en", "zh"}) {
+        std::vector<std::string> chapters;
+        for (const auto& files : lessons) {
+            const Lesson& lesson = files.in(language);
+            EXPECT_EQ(lesson.language, language) << files.name;
+            EXPECT_FALSE(lesson.expectations.empty()) << files.name;
+            EXPECT_GE(lesson.runs.size(), 2u) << files.name << " shows a broken run beside one";
+            EXPECT_GT(lesson.minutes, 0) << files.name;
+            if (chapters.empty() || chapters.back() != lesson.chapter)
+                chapters.push_back(lesson.chapter);
+        }
+        EXPECT_EQ(chapters.size(), 5u) << "a chapter stands in one piece";
+        std::sort(chapters.begin(), chapters.end());
+        EXPECT_EQ(std::adjacent_find(chapters.begin(), chapters.end()), chapters.end());
     }
 }
 

@@ -91,6 +91,30 @@ TEST(PaintScheduler, ShowsWhatItPaintedWhenTheRestOfTheFrameGoesOutOfSight) {
     EXPECT_EQ(std::count(log.begin(), log.end(), 10), 1);
 }
 
+TEST(PaintScheduler, IsReadyAgainHoweverMuchPaintingHasCost) {
+    PaintScheduler scheduler;
+    scheduler.setSaving(true);
+    // On a busy machine whatever else is painted takes long, again and again.
+    QTimer others;
+    QObject::connect(&others, &QTimer::timeout, &scheduler, [&] { scheduler.charge(1000); });
+    others.start(10);
+    scheduler.charge(1000);
+    EXPECT_FALSE(scheduler.isReady());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return scheduler.isReady(); }, 30'000));
+}
+
+TEST(PaintScheduler, PaintsOnlyWhatCanBeSeen) {
+    std::vector<int> log;
+    PaintScheduler scheduler;
+    Fake plot(&log, 1);
+    plot.shown = false;
+    scheduler.add(&plot);
+    scheduler.request(&plot);
+    EXPECT_FALSE(scheduler.isPainting());
+    plot.shown = true;
+    EXPECT_TRUE(scheduler.isPainting());
+}
+
 TEST(PaintScheduler, ForgetsAPlotThatIsGone) {
     std::vector<int> log;
     PaintScheduler scheduler;

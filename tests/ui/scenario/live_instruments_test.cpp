@@ -127,6 +127,18 @@ TEST_F(LiveInstruments, ARunIsTracedWhileItTrains) {
     EXPECT_EQ(feed.tracks()[0]->at(step).loss, static_cast<float>(model->ownTrace()->loss));
 }
 
+/// Painting that goes over its budget puts frames off, with the plots out of sight as well.
+TEST_F(LiveInstruments, FiguresGoOnWhilePlotsAreOutOfSight) {
+    load();
+    show(u"xray"_s);
+    commands.start();
+    scheduler.setSaving(true);
+    int frames = 0;
+    QObject::connect(&feed, &EventFeed::rowsArrived, &scheduler, [&] { scheduler.charge(1000); });
+    QObject::connect(&feed, &EventFeed::figuresDue, &scheduler, [&] { ++frames; });
+    EXPECT_TRUE(QTest::qWaitFor([&] { return frames >= 3; }, patience)) << frames;
+}
+
 TEST_F(LiveInstruments, AForcedTypeIsKeptForTheNextStartAndTakenBack) {
     load();
     commands.step();

@@ -12,6 +12,7 @@ namespace {
 constexpr double budget = 0.024;  // of 3 %: reading records and events takes the rest
 constexpr qint64 frame = 16;
 constexpr qint64 touchLasts = 300;
+constexpr qint64 longest = 2000;  // ms between frames, however much painting costs
 
 }  // namespace
 
@@ -47,8 +48,9 @@ bool PaintScheduler::touched() const { return clock_.elapsed() < touchedUntil_; 
 void PaintScheduler::charge(double ms) {
     arm();  // a plot that was hidden may have come into view
     if (!saving_) return;
-    allowed_ = std::max(allowed_, clock_.elapsed()) +
-               static_cast<qint64>(std::ceil(pauseAfter(ms, budget, cores_)));
+    const qint64 now = clock_.elapsed();
+    const auto pause = static_cast<qint64>(std::ceil(pauseAfter(ms, budget, cores_)));
+    allowed_ = std::min(std::max(allowed_, now) + pause, lastFrame_ + longest);
 }
 
 bool PaintScheduler::anyDue() const {
@@ -63,7 +65,7 @@ bool PaintScheduler::isReady() const {
 void PaintScheduler::arm() {
     if (!anyDue()) return;
     const qint64 now = clock_.elapsed();
-    const qint64 wait = painting_ || touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, 2000);
+    const qint64 wait = painting_ || touched() ? 0 : std::clamp<qint64>(allowed_ - now, 0, longest);
     if (!timer_.isActive() || timer_.remainingTime() > wait) timer_.start(static_cast<int>(wait));
 }
 
@@ -101,6 +103,8 @@ void PaintScheduler::presentAll() {
     const qint64 now = clock_.elapsed();
     const double pause = saving_ ? pauseAfter(cost, budget, cores_) : frame;
     allowed_ = (saving_ ? std::max(allowed_, now) : now) + static_cast<qint64>(std::ceil(pause));
+    lastFrame_ = now;
+    allowed_ = std::min(allowed_, lastFrame_ + longest);
 }
 
 }  // namespace ui

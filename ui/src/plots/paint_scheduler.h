@@ -40,10 +40,15 @@ public:
     void touch();
     /// While true, painting keeps to its budget.
     void setSaving(bool saving) { saving_ = saving; }
-    /// Other painting of the window, in ms, that counts against the same budget.
+    /// Other painting of the window, in ms, that counts against the same budget. It puts the next
+    /// frame off, but never by more than two seconds after the last one.
     void charge(double ms);
     /// The last frame is on screen, and painting another now keeps to the budget.
     bool isReady() const;
+    /// A frame ended without anything to paint.
+    void endFrame() { lastFrame_ = clock_.elapsed(); }
+    /// Something that can be seen is due or not shown yet: presented() will come.
+    bool isPainting() const { return painting_ || anyDue(); }
 
 signals:
     /// All that was due is on screen.
@@ -65,7 +70,8 @@ private:
     std::vector<Due> plots_;
     QTimer timer_;
     QElapsedTimer clock_;
-    qint64 allowed_ = 0;  ///< ms on clock_ from when the next paint may start
+    qint64 allowed_ = 0;    ///< ms on clock_ from when the next paint may start
+    qint64 lastFrame_ = 0;  ///< ms on clock_ when it ended
     qint64 touchedUntil_ = 0;
     double frameCost_ = 0;   ///< ms that the frame being painted took so far
     bool painting_ = false;  ///< some of a frame is painted and not shown yet

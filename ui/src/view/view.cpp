@@ -15,6 +15,15 @@ View::View(EventFeed* feed, PlotLink* link, PaintScheduler* scheduler, QObject* 
     feed_->setPainter([scheduler] { return scheduler->isReady(); });
     connect(scheduler, &PaintScheduler::presented, feed_, &EventFeed::finishFrame);
     connect(feed_, &EventFeed::rowsArrived, this, &View::updateEnd);
+    // With all plots out of sight nothing will be presented: the figures change at once.
+    connect(
+        feed_, &EventFeed::rowsArrived, this,
+        [feed, scheduler] {
+            if (scheduler->isPainting()) return;
+            scheduler->endFrame();
+            feed->finishFrame();
+        },
+        Qt::QueuedConnection);
     connect(feed_, &EventFeed::tracksChanged, this, &View::keepSelection);
 }
 

@@ -6,6 +6,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 #include "xray/op_filter.h"
 #include "xray/xray_model.h"
@@ -27,19 +28,19 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
     : QWidget(parent),
       theme_(theme),
       model_(model),
-      title_(makeLabel({}, nullptr, this)),
+      title_(new ElidedLabel(this)),
       conclusion_(makeLabel({}, "dim", this)),
       undo_(new QPushButton(tr("Undo"), this)),
       keep_(new QPushButton(tr("Keep for the run"), this)),
       open_(makeLink(tr("Open in Training"), this)) {
     auto* grid = new QGridLayout(this);
     grid->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
-    grid->setHorizontalSpacing(2 * size::inside);
+    grid->setHorizontalSpacing(size::inside);
     grid->setVerticalSpacing(1);
     title_->setFont(Theme::bold());
     conclusion_->setFont(Theme::caption());
     conclusion_->setWordWrap(true);
-    const std::array titles{tr("loss"), tr("gradient error against FP32"), tr("step time"),
+    const std::array titles{tr("loss"), tr("error against FP32"), tr("step time"),
                             tr("peak memory")};
     grid->addWidget(title_, 0, 0);
     for (std::size_t i = 0; i < figures; ++i) {
@@ -47,9 +48,11 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
         auto* row = new QVBoxLayout(cell);
         row->setContentsMargins(0, 0, 0, 0);
         row->setSpacing(0);
-        auto* caption = makeLabel(titles[i], "dim", cell);
+        auto* caption = new ElidedLabel(cell);
+        caption->setText(titles[i]);
+        caption->setProperty("role", u"dim"_s);
         caption->setFont(Theme::caption());
-        values_[i] = makeLabel({}, nullptr, cell);
+        values_[i] = new ElidedLabel(cell);
         row->addWidget(caption);
         row->addWidget(values_[i]);
         grid->addWidget(cell, 0, static_cast<int>(i) + 1);
@@ -60,7 +63,9 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
     buttons->addWidget(undo_);
     buttons->addWidget(keep_);
     grid->addLayout(buttons, 0, figures + 1, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
-    grid->setColumnStretch(figures, 1);
+    grid->setColumnStretch(0, 6);
+    for (int column = 1; column <= static_cast<int>(figures); ++column)
+        grid->setColumnStretch(column, 3);
     keep_->setToolTip(
         tr("Writes precision.force into the settings of the run: the next start "
            "uses it"));

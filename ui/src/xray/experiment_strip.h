@@ -8,6 +8,7 @@
 
 namespace ui {
 
+class ElidedLabel;
 class Theme;
 class XrayModel;
 
@@ -31,9 +32,9 @@ private:
 
     const Theme* theme_;
     XrayModel* model_;
-    QLabel* title_;
+    ElidedLabel* title_;
     QLabel* conclusion_;
-    std::array<QLabel*, figures> values_{};
+    std::array<ElidedLabel*, figures> values_{};
     QPushButton* undo_;
     QPushButton* keep_;
     QToolButton* open_;
