@@ -34,6 +34,21 @@ bool standsInStep(const engine::Lesson& lesson, const engine::LessonProblem& pro
         lesson.steps, [&](const auto& step) { return std::ranges::any_of(step.parts, is); });
 }
 
+/// The value that a run has now: of the first run with one of the knob's values, else of the first
+/// run. Empty: it has none.
+QString currentValue(const engine::Lesson& lesson, const engine::LessonKnob& knob,
+                     std::int64_t seed) {
+    QString first;
+    for (const auto& run : lesson.runs) {
+        const auto parsed = engine::settings_of(lesson, run, seed);
+        QString text = QString::fromStdString(engine::setting_text(parsed.config, knob.path));
+        text.remove(u'"');  // words stand in quotes
+        if (std::ranges::find(knob.values, text.toStdString()) != knob.values.end()) return text;
+        if (first.isEmpty()) first = text;
+    }
+    return first;
+}
+
 }  // namespace
 
 LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look, QWidget* parent)
@@ -219,11 +234,7 @@ QWidget* LessonColumn::makeKnobs(const engine::Lesson& lesson,
         knob.low = each.low;
         knob.high = each.high;
         knob.note = QString::fromStdString(each.note);
-        if (!lesson.runs.empty()) {
-            const auto parsed =
-                engine::settings_of(lesson, lesson.runs.front(), model_->runs()->seed());
-            knob.current = QString::fromStdString(engine::setting_text(parsed.config, each.path));
-        }
+        knob.current = currentValue(lesson, each, model_->runs()->seed());
         out.push_back(std::move(knob));
     }
     auto* bar = new KnobBar(context_.theme, out, parent);

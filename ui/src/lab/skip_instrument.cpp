@@ -121,8 +121,7 @@ void SkipInstrument::showReport(const Examined& examined) {
     const auto& report = examined.report;
     const bool benign = report.cause == engine::SkipCause::scale_too_large;
     restyle(headline_, "role", benign ? QVariant() : QVariant(u"bad"_s));
-    headline_->setText(u"<b>"_s + engineText(engine::title(report.cause)).toHtmlEscaped() +
-                       u"</b> "_s + engineText(report.verdict()).toHtmlEscaped());
+    headline_->setText(engineText(report.verdict()));
     QStringList lines;
     if (report.first) {
         const auto& first = *report.first;
