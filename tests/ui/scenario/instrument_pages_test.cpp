@@ -188,10 +188,17 @@ TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p20;
     overflowing.precision.preset = "amp-fp16";
-    settings.load(engine::completed(overflowing));
+    // The page opens where there is a run, so one has come before.
+    settings.load(engine::completed(config(0)));
+    commands.start();
+    ASSERT_TRUE(ends());
     show(u"skips"_s);
     auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    const auto before = feed.tracks()[0];
+    settings.load(engine::completed(overflowing));
     commands.start();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !feed.tracks().empty() && feed.tracks()[0] != before; }, 30'000));
     ASSERT_TRUE(ends());
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 30'000));
     EXPECT_FALSE(model->watches()) << "the run has ended";

@@ -98,6 +98,9 @@ LessonView::LessonView(const Context& context, QWidget* parent,
 
 LessonView::~LessonView() {
     if (context_.commands->actor() == model_->runs()) context_.commands->setActor(nullptr);
+    // What is drawn refers to the model's runs, and the model, which came first, would go first.
+    delete present_.data();
+    delete splitter_;
 }
 
 void LessonView::showEvent(QShowEvent* event) {

@@ -68,6 +68,7 @@ public:
     }
 
     void end() {
+        qDeleteAll(findChildren<QTimer*>());  // a timer ends on the thread that started it
         measured_.reset();
         runner_.reset();
     }
