@@ -4780,7 +4780,7 @@ started %7</source>
             <translation>以 FP32 计算</translation>
         </message>
         <message>
-            <source>Without the selected sample</source>
+            <source>Without this sample</source>
             <translation>去掉所选样本</translation>
         </message>
         <message>

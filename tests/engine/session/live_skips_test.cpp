@@ -158,7 +158,11 @@ protected:
     std::unique_ptr<Session> session_;
 };
 
-TEST_F(LiveSkipsTest, EachSkipIsExaminedAndTheTrainingIsThatOfARunWithout) {
+/// Run on the simulated device, too, where the others would take minutes and leave out what takes
+/// long while training waits.
+class LiveSkipsOnDevice : public LiveSkipsTest {};
+
+TEST_F(LiveSkipsOnDevice, EachSkipIsExaminedAndTheTrainingIsThatOfARunWithout) {
     RunConfig config = calibrating(20);
     const Ended watched = train(config);
     EXPECT_EQ(watched.rows.size(), 20U);

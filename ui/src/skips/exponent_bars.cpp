@@ -49,7 +49,7 @@ ExponentBars::ExponentBars(const Theme* theme, SkipsModel* model, QWidget* paren
 }
 
 QSize ExponentBars::sizeHint() const { return {260, 130}; }
-QSize ExponentBars::minimumSizeHint() const { return {160, 90}; }
+QSize ExponentBars::minimumSizeHint() const { return {140, 90}; }
 
 QColor ExponentBars::runColor() const {
     return model_->track() ? theme_->precision(model_->track()->precision())

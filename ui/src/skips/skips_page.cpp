@@ -211,7 +211,7 @@ Card* SkipsPage::makeLadder() {
     auto* row = new FlowLayout(buttons, size::grid + 2);
     auto* half = new QPushButton(tr("At half the scale"), buttons);
     auto* f32 = new QPushButton(tr("In FP32"), buttons);
-    auto* without = new QPushButton(tr("Without the selected sample"), buttons);
+    auto* without = new QPushButton(tr("Without this sample"), buttons);
     for (QPushButton* button : {half, f32, without}) row->addWidget(button);
     card->addBody(line);
     connect(half, &QPushButton::clicked, this, [this] {
