@@ -33,6 +33,11 @@ struct LabPageTest : WindowFixture {
         pages()->showPage(u"lab"_s);
         QTest::qWait(50);
     }
+    void showNumbers() {
+        showLab();
+        window->findChild<LabPage*>()->showView(u"numbers"_s);
+        QTest::qWait(50);
+    }
     bool settingsShown() const { return window->findChild<SettingsPanel*>()->isVisible(); }
 };
 
@@ -105,7 +110,7 @@ TEST_F(LabPageTest, MakesAViewWhenItIsFirstShownAndRemembersIt) {
 }
 
 TEST_F(LabPageTest, StepsToANeighbourByItsKeys) {
-    showLab();
+    showNumbers();
     auto* numbers = window->findChild<NumbersView*>();
     ASSERT_NE(numbers, nullptr);
     numbers->field()->setFocus();
@@ -119,7 +124,7 @@ TEST_F(LabPageTest, StepsToANeighbourByItsKeys) {
 }
 
 TEST_F(LabPageTest, CopiesNumberAndSumAsALessonBlock) {
-    showLab();
+    showNumbers();
     const auto* tools = window->findChild<NumbersTools*>();
     ASSERT_NE(tools, nullptr);
     EXPECT_EQ(tools->lessonBlock(),
@@ -149,7 +154,7 @@ TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
 }
 
 TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
-    showLab();
+    showNumbers();
     QTest::keyClick(window.get(), Qt::Key_F5);
     QTest::qWait(300);  // a button pressed by its key stays down for 100 ms
     auto* shown = window->findChild<NumbersPresent*>();
