@@ -77,7 +77,9 @@ using EarlierChecks = std::vector<EarlierCheck>;
 class LessonExpression {
 public:
     struct Node;
-    /// Throws Error(value) with one sentence if the text is not an expression or uses an unknown name.
+
+    /// Throws Error(value) with one sentence if the text is not an expression or uses an unknown
+    /// name.
     static LessonExpression parse(std::string_view text, const LessonNames& names);
 
     LessonType type() const { return type_; }
