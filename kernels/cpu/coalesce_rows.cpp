@@ -1,40 +1,71 @@
-#include <array>
 #include <cstddef>
 #include <cstring>
 
+#include "cpu/coalesce_slots.h"
 #include "cpu/grain.h"
 #include "cpu/index_fold.h"
-#include "cpu/scalar_convert.h"
+#include "cpu/prefetch.h"
 #include "kernels/parallel.h"
 #include "kernels/sparse_rows.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/coalesce_rows.cpp"
+#include "hwy/foreach_target.h"
+// After foreach_target, which defines the target.
+#include "cpu/lane_sums-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kernels::cpu::HWY_NAMESPACE {
+namespace {
+
+template <class T>
+void add_up(T* sum, const T* values, const std::int64_t* order, std::int64_t terms,
+            std::int64_t width) {
+    for_each_vector(width, [&](std::int64_t c, auto part) HWY_ATTR {
+        LaneSums sums;
+        for (std::int64_t i = 0; i < terms; ++i) sums.add(part.load(values + order[i] * width + c));
+        part.store(sums.value(), sum + c);
+    });
+}
+
+void coalesce_range(Array places, Array sums, const SparseEntries& entries, ConstArray values,
+                    std::int64_t width, std::int64_t begin, std::int64_t end) {
+    with_vector_type(values.dtype, [&](auto type) {
+        using T = decltype(type);
+        auto* rows = static_cast<T*>(sums.data);
+        const auto* from = static_cast<const T*>(values.data);
+        coalesce_slots(static_cast<std::int64_t*>(places.data), rows, entries, width, begin, end,
+                       [&](std::int64_t k, std::int64_t last) {
+                           add_up(rows + k * width, from, entries.order + k, last - k, width);
+                       });
+    });
+}
+
+}  // namespace
+}  // namespace kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace kernels::cpu {
 namespace {
 
-constexpr std::int64_t block = 64;  // columns that are summed at once
+HWY_EXPORT(coalesce_range);
 
-/// The entry in slot k of the order is the first of its place.
-bool is_first(const SparseEntries& entries, std::int64_t k) {
-    const std::int64_t key = entries.keys[entries.order[k]];
-    return key >= 0 && (k == 0 || entries.keys[entries.order[k - 1]] != key);
-}
-
-template <class T>
-void add_up(T* sums, const T* values, const SparseEntries& entries, std::int64_t width,
-            std::int64_t k, std::int64_t end) {
-    using W = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    for (std::int64_t first = 0; first < width; first += block) {
-        const std::int64_t columns = std::min(block, width - first);
-        std::array<SumFold<W>, block> folds{};
-        for (std::int64_t i = k; i < end; ++i) {
-            const T* row = values + entries.order[i] * width + first;
-            for (std::int64_t c = 0; c < columns; ++c)
-                folds[static_cast<std::size_t>(c)].add(static_cast<W>(widen(row[c])));
-        }
-        for (std::int64_t c = 0; c < columns; ++c)
-            sums[k * width + first + c] =
-                narrow<T>(static_cast<double>(folds[static_cast<std::size_t>(c)].value()));
-    }
+void coalesce_range_double(Array places, Array sums, const SparseEntries& entries,
+                           ConstArray values, std::int64_t width, std::int64_t begin,
+                           std::int64_t end) {
+    auto* rows = static_cast<double*>(sums.data);
+    const auto* from = static_cast<const double*>(values.data);
+    coalesce_slots(static_cast<std::int64_t*>(places.data), rows, entries, width, begin, end,
+                   [&](std::int64_t k, std::int64_t last) {
+                       for (std::int64_t c = 0; c < width; ++c) {
+                           SumFold<double> sum;
+                           for (std::int64_t i = k; i < last; ++i)
+                               sum.add(from[entries.order[i] * width + c]);
+                           rows[k * width + c] = sum.value();
+                       }
+                   });
 }
 
 }  // namespace
@@ -42,29 +73,13 @@ void add_up(T* sums, const T* values, const SparseEntries& entries, std::int64_t
 void coalesce_rows(Array places, Array sums, const SparseEntries& entries, ConstArray values,
                    Stream) {
     if (entries.n == 0) return;
-    const std::int64_t width = values.size / entries.n, n = entries.n;
-    auto* out = static_cast<std::int64_t*>(places.data);
-    with_type(values.dtype, [&](auto type) {
-        using T = decltype(type);
-        if constexpr (std::is_same_v<decltype(widen(T{})), double>) {
-            auto* rows = static_cast<T*>(sums.data);
-            parallel_for(n, row_grain(width), [&](std::int64_t begin, std::int64_t end) {
-                for (std::int64_t k = begin; k < end; ++k) {
-                    const bool first = is_first(entries, k);
-                    const std::int64_t entry = entries.order[k];
-                    for (std::int64_t d = 0; d < entries.dims; ++d)
-                        out[d * n + k] = first ? entries.places[d * n + entry] : -1;
-                    std::int64_t last = k + 1;
-                    while (first && last < n &&
-                           entries.keys[entries.order[last]] == entries.keys[entry])
-                        ++last;
-                    if (first)
-                        add_up(rows, static_cast<const T*>(values.data), entries, width, k, last);
-                    else
-                        std::fill_n(rows + k * width, width, T{});
-                }
-            });
-        }
+    const std::int64_t width = values.size / entries.n;
+    parallel_for(entries.n, row_grain(width), [&](std::int64_t begin, std::int64_t end) {
+        if (values.dtype == DType::f64)
+            coalesce_range_double(places, sums, entries, values, width, begin, end);
+        else
+            HWY_DYNAMIC_DISPATCH(coalesce_range)
+        (places, sums, entries, values, width, begin, end);
     });
 }
 
@@ -83,3 +98,4 @@ void put_rows(Array y, ConstArray x, ConstArray index, std::int64_t width, Strea
 }
 
 }  // namespace kernels::cpu
+#endif

@@ -136,16 +136,38 @@ void fold_block(const Rows<T>& rows, const std::vector<Keyed>& terms, const Run&
         y[k] = narrowed<T>(folds[static_cast<std::size_t>(k)].value());
 }
 
+/// inner = 1: takes one outer index at a time, so that memory is read in sequence.
+template <class T, class Fold>
+void fold_elements(const Rows<T>& rows, const std::vector<Keyed>& terms, bool with_base) {
+    const auto count = static_cast<std::int64_t>(terms.size());
+    parallel_for(rows.span.outer, row_grain(2 * count), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t o = begin; o < end; ++o) {
+            for (std::size_t i = 0; i < terms.size();) {
+                const std::int64_t key = terms[i].key;
+                T* y = rows.to(o, key);
+                Fold fold;
+                if (with_base) fold.add(wide(*y));
+                for (; i < terms.size() && terms[i].key == key; ++i)
+                    fold.add(wide(*rows.from(o, terms[i].position)));
+                *y = narrowed<T>(fold.value());
+            }
+        }
+    });
+}
+
 template <class T>
 void fold_rows(const Rows<T>& rows, const std::vector<Keyed>& terms, IndexFold kind,
                bool with_base) {
     if constexpr (!std::is_same_v<T, Boolean> && !std::is_same_v<T, std::uint8_t>) {
         using W = decltype(wide(T{}));
         with_fold<W>(kind, [&](auto fold) {
+            using Fold = decltype(fold);
+            if (rows.span.inner == 1 && rows.span.outer > 1)
+                return fold_elements<T, Fold>(rows, terms, with_base);
             for_each_run(terms, rows.span.inner * rows.span.outer, [&](const Run& run) {
                 for (std::int64_t o = 0; o < rows.span.outer; ++o)
                     for (std::int64_t c = 0; c < rows.span.inner; c += block)
-                        fold_block<T, decltype(fold)>(rows, terms, run, o, c, with_base);
+                        fold_block<T, Fold>(rows, terms, run, o, c, with_base);
             });
         });
     }
