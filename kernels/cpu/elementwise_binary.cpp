@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "cpu/elementwise_binary.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
+#include "cpu/gelu-inl.h"
 #include "cpu/loops-inl.h"
 #include "hwy/highway.h"
 
@@ -24,6 +25,10 @@ HWY_INLINE VF mul_of(VF a, VF b) { return hn::Mul(a, b); }
 HWY_INLINE VF div_of(VF a, VF b) { return hn::Div(a, b); }
 HWY_INLINE VF relu_backward_of(VF a, VF b) {
     return hn::IfThenZeroElse(hn::Le(b, hn::Zero(DF())), a);
+}
+HWY_INLINE VF relu6_backward_of(VF a, VF b) {
+    const auto clipped = hn::Or(hn::Le(b, hn::Zero(DF())), hn::Ge(b, hn::Set(DF(), 6.0f)));
+    return hn::IfThenZeroElse(clipped, a);
 }
 HWY_INLINE VF sigmoid_backward_of(VF a, VF b) {
     return hn::Mul(hn::Mul(a, b), hn::Sub(hn::Set(DF(), 1.0f), b));

@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target, which defines the target.
 #include "cpu/elementwise_math-inl.h"
+#include "cpu/gelu-inl.h"
 #include "cpu/loops-inl.h"
 #include "hwy/highway.h"
 
@@ -25,6 +26,10 @@ HWY_INLINE VF sign_of(VF x) {
     const VF zero = hn::Zero(DF());
     return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
                    hn::IfThenElseZero(hn::Lt(x, zero), one));
+}
+HWY_INLINE VF relu6_of(VF x) {  // NaN stays
+    const VF six = hn::Set(DF(), 6.0f);
+    return hn::IfThenElse(hn::Ge(x, six), six, relu_of(x));
 }
 HWY_INLINE VF sqrt_of(VF x) { return hn::Sqrt(x); }
 HWY_INLINE VF rsqrt_of(VF x) { return hn::Div(hn::Set(DF(), 1.0f), hn::Sqrt(x)); }

@@ -1,5 +1,6 @@
 #include "kernels/dropout.h"
 
+#include "cuda/convert.cuh"
 #include "cuda/grid_stride.cuh"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
@@ -38,6 +39,13 @@ __global__ void dropout_mask_kernel(std::uint8_t* mask, std::int64_t n, PhiloxSt
     }
 }
 
+template <typename T>
+__global__ void dropout_apply_kernel(T* y, const T* x, const std::uint8_t* mask, Compute<T> scale,
+                                     std::int64_t n) {
+    for (std::int64_t i = grid_thread(); i < n; i += grid_threads())
+        y[i] = narrow<T>(widen(x[i]) * static_cast<Compute<T>>(mask[i] != 0) * scale);
+}
+
 }  // namespace
 
 void dropout_mask(Array mask, const MaskSource& source, double p, Stream stream) {
@@ -47,6 +55,16 @@ void dropout_mask(Array mask, const MaskSource& source, double p, Stream stream)
     launch("dropout_mask", dropout_mask_kernel, grid_for(mask.size, 4), stream,
            static_cast<std::uint8_t*>(mask.data), mask.size, source.random, source.substream,
            source.offset / 4, static_cast<int>(source.offset % 4), threshold_of(p));
+}
+
+void dropout_apply(Array y, ConstArray x, ConstArray mask, double scale, Stream stream) {
+    if (y.size == 0) return;
+    with_floating(y.dtype, [&](auto type) {
+        using T = decltype(type);
+        launch("dropout_apply", dropout_apply_kernel<T>, grid_for(y.size, 1), stream,
+               static_cast<T*>(y.data), static_cast<const T*>(x.data),
+               static_cast<const std::uint8_t*>(mask.data), static_cast<Compute<T>>(scale), y.size);
+    });
 }
 
 }  // namespace kernels::cuda

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <numbers>
 
 #include "kernels/host_device.h"
 
@@ -65,6 +66,10 @@ HALFTONE_HOST_DEVICE inline C relu(C x) {
     return x <= 0 ? C{0} : x;
 }
 template <typename C>
+HALFTONE_HOST_DEVICE inline C relu6(C x) {
+    return x <= 0 ? C{0} : x >= 6 ? C{6} : x;
+}
+template <typename C>
 HALFTONE_HOST_DEVICE inline C round(C x) {
     return std::nearbyint(x);
 }
@@ -86,6 +91,40 @@ HALFTONE_HOST_DEVICE inline C tanhshrink(C x) {
     C c = 0;
     for (int odd = 21; odd >= 3; odd -= 2) c = xx / (static_cast<C>(odd) + c);
     return x * (c / (1 + c));
+}
+
+/// sigmoid(v) and sigmoid(-v) of gelu_tanh(x) = x sigmoid(v), and v's derivative.
+template <typename C>
+struct GeluTanhAt {
+    C of_v, of_minus_v, slope;
+
+    HALFTONE_HOST_DEVICE explicit GeluTanhAt(C x) {
+        constexpr C root = static_cast<C>(1.5957691216057308);  // sqrt(8 / pi)
+        constexpr C cubic = static_cast<C>(0.044715);
+        const C v = root * x * (C{1} + cubic * x * x);
+        const C e = std::exp(-std::fabs(v));
+        const C large = C{1} / (C{1} + e), small = e * large;
+        of_v = v < 0 ? small : large;
+        of_minus_v = v < 0 ? large : small;
+        slope = root * (C{1} + C{3} * cubic * x * x);
+    }
+};
+
+template <typename C>
+HALFTONE_HOST_DEVICE inline C gelu_tanh(C x) {
+    return x * GeluTanhAt<C>(x).of_v;
+}
+template <typename C>
+HALFTONE_HOST_DEVICE inline C gelu_tanh_backward(C dy, C x) {
+    const GeluTanhAt<C> at(x);
+    return dy * (at.of_v + at.of_v * (x * at.of_minus_v * at.slope));
+}
+template <typename C>
+HALFTONE_HOST_DEVICE inline C gelu_backward(C dy, C x) {
+    constexpr C half_root = static_cast<C>(std::numbers::sqrt2 / 2);
+    constexpr C peak = static_cast<C>(std::numbers::inv_sqrtpi) * half_root;
+    const C density = std::exp(C{-0.5} * x * x) * peak;
+    return dy * (C{0.5} * std::erfc(-x * half_root) + x * density);
 }
 
 template <typename C>
@@ -115,6 +154,10 @@ HALFTONE_HOST_DEVICE inline C minimum(C a, C b) {
 template <typename C>
 HALFTONE_HOST_DEVICE inline C relu_backward(C a, C b) {
     return b <= 0 ? C{0} : a;
+}
+template <typename C>
+HALFTONE_HOST_DEVICE inline C relu6_backward(C a, C b) {
+    return b <= 0 || b >= 6 ? C{0} : a;
 }
 template <typename C>
 HALFTONE_HOST_DEVICE inline C sigmoid_backward(C a, C b) {

@@ -31,8 +31,19 @@ double div(double a, double b) { return a / b; }
 double maximum(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 double relu_backward(double a, double b) { return b <= 0 ? 0 : a; }
+double relu6_backward(double a, double b) { return b <= 0 || b >= 6 ? 0 : a; }
 double sigmoid_backward(double a, double b) { return a * b * (1 - b); }
 double tanh_backward(double a, double b) { return a * (1 - b * b); }
+double gelu_backward(double dy, double x) {
+    const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0));
+    return dy * (std::erfc(-x / std::sqrt(2.0)) / 2 + x * density);
+}
+double gelu_tanh_backward(double dy, double x) {
+    const double root = std::sqrt(2 / std::acos(-1.0));
+    const double t = std::tanh(root * (x + 0.044715 * x * x * x));
+    const double slope = root * (1 + 3 * 0.044715 * x * x);
+    return dy * ((1 + t) / 2 + x / 2 * ((1 - t * t) * slope));
+}
 double remainder(double a, double b) {
     const double r = std::fmod(a, b);
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -41,10 +52,13 @@ double remainder(double a, double b) {
 }  // namespace exact
 
 /// Size of the error before the last rounding, in units of f32 of this value: up to three f32
-/// roundings; 1 - b and 1 - b b lose what cancels, relative to 1.
+/// roundings; 1 - b and 1 - b b lose what cancels, relative to 1. The two terms of a derivative of
+/// gelu, at most about 1, cancel, and each takes the error of its argument times less than 1.
 double scale_of(BinaryOp op, double a, double b) {
     if (op == BinaryOp::sigmoid_backward) return std::fabs(a * b) * (1 + std::fabs(b));
     if (op == BinaryOp::tanh_backward) return std::fabs(a) * (1 + b * b);
+    if (op == BinaryOp::gelu_backward || op == BinaryOp::gelu_tanh_backward)
+        return 4 * std::fabs(a);
     return 0;
 }
 

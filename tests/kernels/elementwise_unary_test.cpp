@@ -57,10 +57,16 @@ long double square(long double x) { return x * x; }
 long double round(long double x) { return std::nearbyint(x); }
 long double logical_not(long double x) { return static_cast<long double>(x == 0); }
 long double relu(long double x) { return x <= 0 ? 0 : x; }
+long double relu6(long double x) { return x <= 0 ? 0 : x >= 6 ? 6 : x; }
 long double sign(long double x) { return static_cast<long double>((x > 0) - (x < 0)); }
 long double sigmoid(long double x) { return 1 / (1 + std::exp(-x)); }
 // NaN at -infinity, where PyTorch answers NaN too.
 long double gelu(long double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0L)); }
+/// sqrt(8 / pi) (x + 0.044715 x^3)
+long double gelu_tanh_argument(long double x) {
+    return std::sqrt(8 / std::acos(-1.0L)) * (x + 0.044715L * x * x * x);
+}
+long double gelu_tanh(long double x) { return x / (1 + std::exp(-gelu_tanh_argument(x))); }
 long double gelu_grad(long double x) {
     const long double density = std::exp(-x * x / 2) / std::sqrt(2 * std::acos(-1.0L));
     return std::erfc(-x / std::sqrt(2.0L)) / 2 + x * density;
@@ -105,15 +111,18 @@ const std::vector<UnaryCase>& unary_cases() {
 }
 
 /// 16-bit types compute in f32 before they round; f64 has only its own rounding, and some units for
-/// functions of several steps: erfc multiplies the error of its argument by x^2, and the two terms
-/// of gelu's derivative, at most about 1, cancel.
+/// functions of several steps: erfc multiplies the error of its argument by x^2, exp by the argument,
+/// and the two terms of gelu's derivative, at most about 1, cancel.
 double slack_of(const UnaryCase& c, DType dtype, double x, double expected) {
     if (c.rounds_once && dtype != DType::f16 && dtype != DType::bf16) return 0;
     const double ulp = 2 * half_ulp(dtype == DType::f64 ? DType::f64 : DType::f32, expected);
     if (dtype != DType::f64) return 2 * ulp;
     const bool erfc = c.op == UnaryOp::gelu || c.op == UnaryOp::gelu_grad;
     return 4 * ulp + (erfc && std::fabs(x) < 40 ? 2 * x * x * ulp : 0) +
-           (c.op == UnaryOp::gelu_grad ? 0x1p-51 : 0);
+           (c.op == UnaryOp::gelu_grad ? 0x1p-51 : 0) +
+           (c.op == UnaryOp::gelu_tanh && std::fabs(x) < 40
+                ? 4 * std::fabs(static_cast<double>(exact::gelu_tanh_argument(x))) * ulp
+                : 0);
 }
 
 void expect_unary(const UnaryCase& c, const Buffer& x) {

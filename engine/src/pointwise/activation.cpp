@@ -32,16 +32,6 @@ TensorList run_softplus(const OpArguments& args) {
     return {softplus(args.at(0), args.number("beta", 1), args.number("threshold", 20))};
 }
 
-/// dy and y (or x) of one shape and type through a fused gradient kernel.
-Tensor compute_gradient(const Tensor& dy, const Tensor& y, BinaryOp op) {
-    const Tensor a = dense(dy);
-    const Tensor b = in_layout(to(y.detach(), dy.dtype()), layout_of(a));
-    const Tensor dx = empty_like(a);
-    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(dx.array(), a.array(), b.array(),
-                                                                op, current_stream());
-    return dx;
-}
-
 const OpInfo relu_backward_info{"relu_backward", CastPolicy::none, "relu_backward(dy, y)", 2,
                                 no_entry};
 const OpInfo tanh_backward_info{"tanh_backward", CastPolicy::none, "tanh_backward(dy, y)", 2,
@@ -53,7 +43,7 @@ const OpInfo gelu_backward_info{"gelu_backward", CastPolicy::none, "gelu_backwar
 
 /// 0 where y <= 0, else dy; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
 Tensor relu_backward(const Tensor& dy, const Tensor& y) {
-    return record(relu_backward_info, {dy}, compute_gradient(dy, y, BinaryOp::relu_backward),
+    return record(relu_backward_info, {dy}, gradient_kernel(dy, y, BinaryOp::relu_backward),
                   {save(y.detach())}, [](const Tensor& ddx, const Saved& saved) {
                       return relu_backward(ddx, saved[0]);
                   });
@@ -62,7 +52,7 @@ Tensor relu_backward(const Tensor& dy, const Tensor& y) {
 /// dy * (1 - y^2)
 Tensor tanh_backward(const Tensor& dy, const Tensor& y) {
     const Tensor inputs[] = {dy, y};
-    return record_many(tanh_backward_info, inputs, compute_gradient(dy, y, BinaryOp::tanh_backward),
+    return record_many(tanh_backward_info, inputs, gradient_kernel(dy, y, BinaryOp::tanh_backward),
                        {save(dy), save(y)}, [](std::span<const Tensor> ddx, const Saved& saved) {
                            TensorList grads(2);
                            if (saved.wants(0)) grads[0] = tanh_backward(ddx[0], saved[1]);
@@ -76,7 +66,7 @@ Tensor tanh_backward(const Tensor& dy, const Tensor& y) {
 Tensor sigmoid_backward(const Tensor& dy, const Tensor& y) {
     const Tensor inputs[] = {dy, y};
     return record_many(sigmoid_backward_info, inputs,
-                       compute_gradient(dy, y, BinaryOp::sigmoid_backward), {save(dy), save(y)},
+                       gradient_kernel(dy, y, BinaryOp::sigmoid_backward), {save(dy), save(y)},
                        [](std::span<const Tensor> ddx, const Saved& saved) {
                            TensorList grads(2);
                            if (saved.wants(0)) grads[0] = sigmoid_backward(ddx[0], saved[1]);
@@ -89,15 +79,7 @@ Tensor sigmoid_backward(const Tensor& dy, const Tensor& y) {
 
 /// dy * (Phi(x) + x phi(x)); the second derivative is phi(x) (2 - x^2).
 Tensor gelu_backward(const Tensor& dy, const Tensor& x) {
-    const Tensor dense_x = dense(x);
-    const Tensor wide = to(dense_x.detach(), x.dtype() == DType::f64 ? DType::f64 : DType::f32);
-    Tensor dx;
-    {
-        const GradMode off(false);
-        dx = to(
-            mul(to(dy, wide.dtype()), unary_kernel(gelu_backward_info, wide, UnaryOp::gelu_grad)),
-            dy.dtype());
-    }
+    const Tensor dx = gradient_kernel(dy, x, BinaryOp::gelu_backward);
     const Tensor inputs[] = {dy, x};
     return record_many(
         gelu_backward_info, inputs, dx, {save(dy), save(x)},
@@ -117,14 +99,39 @@ Tensor gelu_backward(const Tensor& dy, const Tensor& x) {
 /// log(1 + exp(w)), finite wherever w is.
 Tensor soft_plus(const Tensor& w) { return neg(log_sigmoid(neg(w))); }
 
-/// 1 + tanh(u) is 2 sigmoid(2 u), which does not cancel for negative u: this is 2 u.
-Tensor twice_gelu_argument(const Tensor& w) {
-    constexpr double root = 0.79788456080286535588;  // sqrt(2 / pi)
-    return mul(mul(w, add(mul(mul(w, w), 0.044715), 1.0)), 2 * root);
+const OpInfo gelu_tanh_backward_info{"gelu_tanh_backward", CastPolicy::none,
+                                     "gelu_tanh_backward(dy, x)", 2, no_entry};
+
+constexpr double gelu_tanh_root = 1.59576912160573071176;  // sqrt(8 / pi)
+constexpr double gelu_tanh_cubic = 0.044715;
+
+/// The second derivative of gelu_tanh(w) = w s(v), v = root (w + cubic w^3), s the logistic
+/// function: 2 s' v' + w (s'' v'^2 + s' v'').
+Tensor gelu_tanh_bend(const Tensor& w) {
+    const Tensor square = mul(w, w);
+    const Tensor v = mul(mul(w, add(mul(square, gelu_tanh_cubic), 1.0)), gelu_tanh_root);
+    const Tensor slope = mul(add(mul(square, 3 * gelu_tanh_cubic), 1.0), gelu_tanh_root);
+    const Tensor s = sigmoid(v), rest = sigmoid(neg(v)), ds = mul(s, rest);
+    const Tensor inner = add(mul(mul(slope, slope), sub(rest, s)),
+                             mul(w, 6 * gelu_tanh_cubic * gelu_tanh_root));
+    return mul(ds, add(mul(slope, 2.0), mul(w, inner)));
 }
-Tensor twice_gelu_slope(const Tensor& w) {
-    constexpr double root = 0.79788456080286535588;
-    return mul(add(mul(mul(w, w), 3 * 0.044715), 1.0), 2 * root);
+
+/// dy * gelu_tanh'(x)
+Tensor gelu_tanh_backward(const Tensor& dy, const Tensor& x) {
+    const Tensor dx = gradient_kernel(dy, x, BinaryOp::gelu_tanh_backward);
+    const Tensor inputs[] = {dy, x};
+    return record_many(
+        gelu_tanh_backward_info, inputs, dx, {save(dy), save(x)},
+        [](std::span<const Tensor> ddx, const Saved& saved) {
+            TensorList grads(2);
+            if (saved.wants(0)) grads[0] = gelu_tanh_backward(ddx[0], saved[1]);
+            if (saved.wants(1)) {
+                const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
+                grads[1] = to(mul(seeds, gelu_tanh_bend(widened(saved[1]))), saved[1].dtype());
+            }
+            return grads;
+        });
 }
 
 }  // namespace
@@ -275,13 +282,10 @@ Tensor gelu_tanh(const Tensor& x) {
     if (intercepted(gelu_info))
         return dispatched(
             gelu_info, [](const auto&... a) { return gelu_tanh(a...); }, x);
-    return pointwise(
-        gelu_info, x, [](const Tensor& w) { return mul(w, sigmoid(twice_gelu_argument(w))); },
-        [](const Tensor& w) {
-            const Tensor u = twice_gelu_argument(w), s = steady_sigmoid(u);
-            const Tensor bend = mul(mul(w, steady_sigmoid(neg(u))), twice_gelu_slope(w));
-            return mul(s, add(bend, 1.0));
-        });
+    return record(gelu_info, {x}, unary_kernel(gelu_info, x, UnaryOp::gelu_tanh), {save(x)},
+                  [](const Tensor& dy, const Saved& saved) {
+                      return gelu_tanh_backward(dy, saved[0]);
+                  });
 }
 
 }  // namespace engine

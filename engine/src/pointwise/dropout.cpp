@@ -1,11 +1,10 @@
 #include "pointwise/dropout.h"
 
 #include "amp/dispatch.h"
-#include "core/cast.h"
 #include "core/check.h"
+#include "core/layout.h"
 #include "engine/error.h"
 #include "kernels/dropout.h"
-#include "pointwise/binary.h"
 
 namespace engine {
 namespace {
@@ -20,6 +19,15 @@ Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::ui
     on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
         mask.array(), {source.stream, source.substream_data(), offset}, p, current_stream());
     return mask;
+}
+
+/// x * mask * scale outside the tape.
+Tensor kept(const Tensor& x, const Tensor& mask, double scale) {
+    const Tensor from = dense(x), chosen = in_layout(mask.detach(), layout_of(from));
+    const Tensor y = empty_like(from);
+    on(x.device(), kernels::cpu::dropout_apply, kernels::cuda::dropout_apply)(
+        y.array(), from.array(), chosen.array(), scale, current_stream());
+    return y;
 }
 
 void check_probability(double p) {
@@ -45,12 +53,7 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
     check_probability(p);
     check_shapes(dropout_info, mask.shape() == x.shape(), x, mask);
     const double scale = p == 1 ? 0 : 1 / (1 - p);
-    Tensor y;
-    {
-        const GradMode off(false);
-        y = mul(mul(x, to(mask.detach(), x.dtype())), scale);
-    }
-    return record(dropout_info, {x}, y, {save(mask)},
+    return record(dropout_info, {x}, kept(x, mask, scale), {save(mask)},
                   [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
 }
 

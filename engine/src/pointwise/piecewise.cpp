@@ -158,13 +158,7 @@ const OpInfo relu6_backward_info{"relu6_backward", CastPolicy::none, "relu6_back
 
 /// dy where 0 < y < 6, else 0; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
 Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
-    Tensor dx;
-    {
-        const GradMode off(false);
-        const NoAutocast inside(y.device().kind);
-        const Tensor zero = scalar_like(y, 0);
-        dx = where(at_most(y, 0), zero, where(at_least(y, 6), zero, to(dy, y.dtype())));
-    }
+    const Tensor dx = gradient_kernel(to(dy, y.dtype()), y, kernels::BinaryOp::relu6_backward);
     return record(
         relu6_backward_info, {dy}, dx, {save(y.detach())},
         [](const Tensor& ddx, const Saved& saved) { return relu6_backward(ddx, saved[0]); });
@@ -179,13 +173,7 @@ Tensor relu6(const Tensor& x0) {
         return dispatched(
             relu6_info, [](const auto&... a) { return relu6(a...); }, x0);
     const auto [x] = autocast(relu6_info, x0);
-    check_floating(relu6_info, x);
-    Tensor y;
-    {
-        const GradMode off(false);
-        const NoAutocast inside(x.device().kind);
-        y = minimum(maximum(x.detach(), scalar_like(x, 0)), scalar_like(x, 6));
-    }
+    const Tensor y = unary_kernel(relu6_info, x, kernels::UnaryOp::relu6);
     return record(relu6_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
         return relu6_backward(dy, saved[0]);
     });

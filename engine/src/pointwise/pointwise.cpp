@@ -29,6 +29,15 @@ Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
     return y;
 }
 
+Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op) {
+    const Tensor a = dense(dy);
+    const Tensor b = in_layout(to(y.detach(), dy.dtype()), layout_of(a));
+    const Tensor dx = empty_like(a);
+    on(a.device(), kernels::cpu::binary, kernels::cuda::binary)(dx.array(), a.array(), b.array(),
+                                                                op, current_stream());
+    return dx;
+}
+
 Tensor constant(const Tensor& w, double value) {
     return Tensor::scalar(value, w.dtype(), w.device());
 }

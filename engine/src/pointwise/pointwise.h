@@ -15,6 +15,9 @@ using WideFunction = std::function<Tensor(const Tensor&)>;
 /// f of each element, outside the tape and without casts. Floating x, any for neg and abs, else
 /// Error(dtype).
 Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
+/// The gradient of a function of one tensor by a fused kernel, outside the tape: dy and y (or x, as
+/// the op says) of one shape; in dy's type.
+Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op);
 /// The number as a 0-d tensor of w's type.
 Tensor constant(const Tensor& w, double value);
 /// f of the widened x, rounded to x's type, with the derivative `slope`. f runs outside the tape,

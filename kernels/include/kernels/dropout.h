@@ -18,4 +18,10 @@ struct MaskSource {
 using DropoutMask = void(Array mask, const MaskSource& source, double p, Stream stream);
 HALFTONE_KERNEL(DropoutMask, dropout_mask);
 
+/// y[i] = x[i] * m * scale with m = 1 where mask[i] is not 0, else 0 (so NaN and infinity become
+/// NaN there); mask boolean, y and x of one floating dtype, y may alias x. In f32 (f64 for f64),
+/// rounded once.
+using DropoutApply = void(Array y, ConstArray x, ConstArray mask, double scale, Stream stream);
+HALFTONE_KERNEL(DropoutApply, dropout_apply);
+
 }  // namespace kernels
