@@ -17,13 +17,6 @@ using cpu::erfinv;
 /// At -infinity NaN, like the product that it is: an overflow before it must not vanish.
 double gelu(double x) { return 0.5 * x * std::erfc(-x * std::numbers::sqrt2 / 2); }
 
-double gelu_grad(double x) {
-    const double density =
-        std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2;
-    const double cumulative = 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
-    return cumulative + x * density;
-}
-
 }  // namespace function
 
 constexpr double no_such_function = std::numeric_limits<double>::quiet_NaN();

@@ -28,7 +28,10 @@ HWY_INLINE VW wide_constant(double x) { return hn::Set(DW(), x); }
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE VW wide_low(VF x) { return hn::PromoteTo(DW(), x); }
 HWY_INLINE VW wide_high(VF x) { return wide_low(x); }
-HWY_INLINE VF narrow_halves(VW low, VW) { return hn::DemoteTo(DF(), low); }
+// Not DemoteTo, which clamps to the range of f32 on this target.
+HWY_INLINE VF narrow_halves(VW low, VW) {
+    return hn::Set(DF(), static_cast<float>(hn::GetLane(low)));
+}
 #else
 HWY_INLINE VW wide_low(VF x) { return hn::PromoteTo(DW(), hn::LowerHalf(DHalf(), x)); }
 HWY_INLINE VW wide_high(VF x) { return hn::PromoteTo(DW(), hn::UpperHalf(DHalf(), x)); }
@@ -138,9 +141,6 @@ HWY_INLINE VW wide_gelu_tanh_grad(VW x) {
 
 HWY_INLINE VF gelu_of(VF x) {
     return through_double(x, [](VW v) HWY_ATTR { return wide_gelu(v); });
-}
-HWY_INLINE VF gelu_grad_of(VF x) {
-    return through_double(x, [](VW v) HWY_ATTR { return wide_gelu_grad(v); });
 }
 HWY_INLINE VF gelu_tanh_of(VF x) {
     return through_double(x, [](VW v) HWY_ATTR { return wide_gelu_tanh(v); });

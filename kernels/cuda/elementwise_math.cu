@@ -26,12 +26,6 @@ __device__ __forceinline__ C gelu(C x) {
     return x * cumulative(x);
 }
 
-template <typename C>
-__device__ __forceinline__ C gelu_grad(C x) {
-    constexpr C peak = static_cast<C>(std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2);
-    return cumulative(x) + x * (std::exp(C{-0.5} * x * x) * peak);
-}
-
 __device__ __forceinline__ float erfinv(float x) { return erfinvf(x); }
 __device__ __forceinline__ double erfinv(double x) { return ::erfinv(x); }
 
