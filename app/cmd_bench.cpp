@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <utility>
 
@@ -6,6 +7,7 @@
 #include "engine/bench.h"
 #include "engine/catalog.h"
 #include "engine/error.h"
+#include "engine/pay_off.h"
 #include "json_output.h"
 #include "settings.h"
 
@@ -19,6 +21,9 @@ struct BenchArguments {
     bool json = false;
     bool paced = false;
     bool find_batch = false;
+    bool all = false;
+    bool pays = false;
+    std::vector<std::string> models;
     std::string memory;
 };
 
@@ -98,6 +103,57 @@ int bench(const BenchArguments& args) {
     return 0;
 }
 
+/// FP32 beside AMP of these settings, one after the other.
+int print_pay_off(const std::vector<engine::RunConfig>& settings, bool json) {
+    std::vector<engine::PayOff> rows;
+    for (const engine::RunConfig& config : settings) {
+        if (!json) std::cerr << config.model.kind << " ..." << std::endl;
+        for (engine::PayOff& row : engine::measure_pay_off(config, {})) {
+            if (json) std::cout << to_json(row) << std::endl;
+            rows.push_back(std::move(row));
+        }
+    }
+    if (!json) std::cout << engine::text_of(rows);
+    return 0;
+}
+
+/// The settings of `bench --all`, or those of them that --model names; empty if one is unknown.
+std::vector<engine::RunConfig> chosen_models(const std::vector<std::string>& names) {
+    const auto all = engine::pay_off_settings();
+    if (names.empty()) return all;
+    std::vector<engine::RunConfig> chosen;
+    for (const std::string& name : names) {
+        const auto found = std::ranges::find_if(
+            all, [&](const engine::RunConfig& config) { return config.model.kind == name; });
+        if (found == all.end()) {
+            std::cerr << "halftone: --model: " << name << ": use one of";
+            for (const auto& config : all) std::cerr << ' ' << config.model.kind;
+            std::cerr << '\n';
+            return {};
+        }
+        chosen.push_back(*found);
+    }
+    return chosen;
+}
+
+int bench_all(const BenchArguments& args) {
+    const auto settings = chosen_models(args.models);
+    if (settings.empty()) return engine::exit_code(engine::ErrorCode::settings);
+    return print_pay_off(settings, args.json);
+}
+
+int bench_pays(const BenchArguments& args) {
+    const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
+    if (!config) return engine::exit_code(engine::ErrorCode::settings);
+    return print_pay_off({*config}, args.json);
+}
+
+int run(const BenchArguments& args) {
+    if (args.all || !args.models.empty()) return bench_all(args);
+    if (args.pays) return bench_pays(args);
+    return args.find_batch ? find_batch(args) : bench(args);
+}
+
 }  // namespace
 
 void describe_bench(Command command) {
@@ -120,7 +176,12 @@ void describe_bench(Command command) {
         .excludes(paced);
     command.text("--memory", args->memory,
                  "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free");
-    command.run([args] { return args->find_batch ? find_batch(*args) : bench(*args); });
+    command.flag("--pays", args->pays,
+                 "Measure FP32 beside AMP with these settings, and say why AMP pays or not");
+    command.flag("--all", args->all,
+                 "The same for a list of models on generated data, as a table");
+    command.repeated_text("--model", args->models, "Only this model of --all (repeatable)");
+    command.run([args] { return run(*args); });
 }
 
 }  // namespace app

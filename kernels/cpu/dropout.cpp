@@ -118,8 +118,8 @@ void dropout_mask(Array mask, const MaskSource& source, double p, Stream) {
             const std::uint64_t at = source.offset + static_cast<std::uint64_t>(i);
             std::uint64_t block = at / 4;
             if (at % 4 == 0) {
-                block = HWY_DYNAMIC_DISPATCH(whole_blocks)(kept + i, random, block, stop / 4,
-                                                           least);
+                block =
+                    HWY_DYNAMIC_DISPATCH(whole_blocks)(kept + i, random, block, stop / 4, least);
                 i += static_cast<std::int64_t>(4 * (block - at / 4));
                 if (i == end) break;
             }

@@ -1,6 +1,6 @@
-// gelu, its tanh form and their derivatives for vectors of f32, computed in double: both derivatives
-// are sums that cancel, and exp multiplies the error of its argument. Include after hwy/highway.h
-// in a file that goes through foreach_target.
+// gelu, its tanh form and their derivatives for vectors of f32, computed in double: both
+// derivatives are sums that cancel, and exp multiplies the error of its argument. Include after
+// hwy/highway.h in a file that goes through foreach_target.
 
 #if defined(KERNELS_CPU_GELU_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNELS_CPU_GELU_INL_H
@@ -69,9 +69,9 @@ HWY_INLINE VW decay(VW x) {
     const VW shifted = hn::MulAdd(y, wide_constant(1.4426950408889634), shift);
     const VW count = hn::Sub(shifted, shift);
     const VW r = hn::NegMulAdd(count, wide_constant(0.6931471805599453), y);
-    const VW tail = wide_polynomial(
-        r, {1.989927672390e-04, 1.393364599089e-03, 8.333298479517e-03, 4.166646493907e-02,
-            1.666666671901e-01, 5.000000013473e-01});
+    const VW tail =
+        wide_polynomial(r, {1.989927672390e-04, 1.393364599089e-03, 8.333298479517e-03,
+                            4.166646493907e-02, 1.666666671901e-01, 5.000000013473e-01});
     const VW power = hn::Add(hn::MulAdd(hn::Mul(r, r), tail, r), wide_constant(1));
     const VW result = hn::BitCast(
         d, hn::Add(hn::BitCast(u64, power), hn::ShiftLeft<52>(hn::BitCast(u64, shifted))));
@@ -89,8 +89,7 @@ HWY_INLINE NormalAt normal_at(VW x) {
     // (1 + |x|) times the tail beyond |x| over the bell, a smooth function of (|x| - 4) / (|x| +
     // 4): fitted to 2.4e-9 up to 21. The bell is 0 beyond 20.
     const VW near = hn::Min(size, wide_constant(21));
-    const VW t =
-        hn::Div(hn::Sub(near, wide_constant(4)), hn::Add(near, wide_constant(4)));
+    const VW t = hn::Div(hn::Sub(near, wide_constant(4)), hn::Add(near, wide_constant(4)));
     const VW fitted = wide_polynomial(
         t, {-7.450260104201e-05, -6.730625798935e-05, 6.901596557606e-04, -2.999107889200e-04,
             -5.001708538229e-03, 1.793958476102e-02, -3.219789236539e-02, 2.860000331248e-02,
@@ -124,17 +123,14 @@ constexpr double gelu_tanh_cubic = 0.044715;
 
 HWY_INLINE VW gelu_tanh_argument(VW x) {
     const VW slope = wide_constant(gelu_tanh_slope);
-    return hn::Mul(x, hn::MulAdd(hn::Mul(x, x), wide_constant(gelu_tanh_slope * gelu_tanh_cubic),
-                                 slope));
+    return hn::Mul(
+        x, hn::MulAdd(hn::Mul(x, x), wide_constant(gelu_tanh_slope * gelu_tanh_cubic), slope));
 }
-HWY_INLINE VW wide_gelu_tanh(VW x) {
-    return hn::Mul(x, logistic_at(gelu_tanh_argument(x)).of_v);
-}
+HWY_INLINE VW wide_gelu_tanh(VW x) { return hn::Mul(x, logistic_at(gelu_tanh_argument(x)).of_v); }
 HWY_INLINE VW wide_gelu_tanh_grad(VW x) {
     const LogisticAt at = logistic_at(gelu_tanh_argument(x));
-    const VW slope =
-        hn::MulAdd(hn::Mul(x, x), wide_constant(3 * gelu_tanh_slope * gelu_tanh_cubic),
-                   wide_constant(gelu_tanh_slope));
+    const VW slope = hn::MulAdd(hn::Mul(x, x), wide_constant(3 * gelu_tanh_slope * gelu_tanh_cubic),
+                                wide_constant(gelu_tanh_slope));
     const VW bend = hn::Mul(hn::Mul(x, at.of_minus_v), slope);
     return hn::MulAdd(at.of_v, bend, at.of_v);
 }
@@ -146,12 +142,11 @@ HWY_INLINE VF gelu_tanh_of(VF x) {
     return through_double(x, [](VW v) HWY_ATTR { return wide_gelu_tanh(v); });
 }
 HWY_INLINE VF gelu_backward_of(VF dy, VF x) {
-    return through_double(
-        dy, x, [](VW g, VW v) HWY_ATTR { return hn::Mul(g, wide_gelu_grad(v)); });
+    return through_double(dy, x, [](VW g, VW v) HWY_ATTR { return hn::Mul(g, wide_gelu_grad(v)); });
 }
 HWY_INLINE VF gelu_tanh_backward_of(VF dy, VF x) {
-    return through_double(
-        dy, x, [](VW g, VW v) HWY_ATTR { return hn::Mul(g, wide_gelu_tanh_grad(v)); });
+    return through_double(dy, x,
+                          [](VW g, VW v) HWY_ATTR { return hn::Mul(g, wide_gelu_tanh_grad(v)); });
 }
 
 }  // namespace kernels::cpu::HWY_NAMESPACE

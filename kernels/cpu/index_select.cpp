@@ -21,9 +21,7 @@ T nothing() {
         return T{};
 }
 
-bool is_inside(std::int64_t i, const IndexSpan& s) {
-    return i >= 0 && i < s.n;
-}
+bool is_inside(std::int64_t i, const IndexSpan& s) { return i >= 0 && i < s.n; }
 
 /// What index i reads where it is out of range.
 template <class T>
@@ -45,8 +43,8 @@ void select_elements(T* y, const T* x, const std::int64_t* index, const IndexSpa
 
 /// Rows [begin, end) of m, all of one outer index.
 template <class T>
-void select_run(T* y, const T* x, const std::int64_t* index, const IndexSpan& s,
-                std::int64_t begin, std::int64_t end) {
+void select_run(T* y, const T* x, const std::int64_t* index, const IndexSpan& s, std::int64_t begin,
+                std::int64_t end) {
     const auto bytes = static_cast<std::size_t>(s.inner) * sizeof(T);
     const std::size_t fetched = std::min<std::size_t>(bytes, 512);  // the rest comes in sequence
     for (std::int64_t k = begin; k < end; ++k) {

@@ -5,6 +5,42 @@
 <context>
     <name>engine</name>
     <message>
+        <source>{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 step and take {} ms in place of {} ms.</source>
+        <translation>{} 的训练速度是 FP32 的 {} 倍：矩阵乘法和卷积占 FP32 步的 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} trains {} times as fast as FP32: operations that move data are {} % of the FP32 step, and with half the bytes they take {} ms in place of {} ms.</source>
+        <translation>{} 的训练速度是 FP32 的 {} 倍：访存型运算占 FP32 步的 {} %，数据量减半后用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): this device multiplies {} no faster than FP32. A large product reaches {} GFLOP/s in {} and {} in FP32.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：此设备计算 {} 乘法并不比 FP32 快。大矩阵乘法达到 {} GFLOP/s（{}），FP32 为 {}。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): {} % of the step is the fixed cost of {} short operations, which no type makes cheaper. A larger batch helps.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这一步有 {} % 的时间是 {} 个短小运算的固定开销，换任何类型都不会变少。增大批量会有帮助。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): casts are {} % of its step and move {} MB.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：类型转换占其步时间的 {} %，搬运 {} MB。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): matrix products and convolutions are only {} % of the FP32 step. {} % goes to operations that move data, which take {} ms in place of {} ms.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：矩阵乘法和卷积只占 FP32 步的 {} %。访存型运算占 {} %，现在用时 {} 毫秒，原为 {} 毫秒。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): the optimizer is {} % of the step, and keeps FP32 weights in every precision. A larger batch helps.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：优化器占这一步的 {} %，而它在任何精度下都保存 FP32 权重。增大批量会有帮助。</translation>
+    </message>
+    <message>
+        <source>{} does not pay ({} times FP32&apos;s speed): products and convolutions of these sizes reach {} % of what a large one does in {}. Sizes that are multiples of 8, and a larger batch, help.</source>
+        <translation>{} 没有收益（速度为 FP32 的 {} 倍）：这种尺寸的乘法和卷积只达到大矩阵乘法的 {} %（{}）。使用 8 的倍数的尺寸和更大的批量会有帮助。</translation>
+    </message>
+    <message>
+        <source>{}: too early to say. It was {} times as fast as FP32 in the median, but {} to {} times in single blocks: something else uses this machine.</source>
+        <translation>{}：尚无法判断。中位速度是 FP32 的 {} 倍，但各段在 {} 到 {} 倍之间：有其他程序在使用这台机器。</translation>
+    </message>
+    <message>
         <source>Glyphs</source>
         <translation>字形</translation>
     </message>

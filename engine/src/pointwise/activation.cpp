@@ -112,8 +112,8 @@ Tensor gelu_tanh_bend(const Tensor& w) {
     const Tensor v = mul(mul(w, add(mul(square, gelu_tanh_cubic), 1.0)), gelu_tanh_root);
     const Tensor slope = mul(add(mul(square, 3 * gelu_tanh_cubic), 1.0), gelu_tanh_root);
     const Tensor s = sigmoid(v), rest = sigmoid(neg(v)), ds = mul(s, rest);
-    const Tensor inner = add(mul(mul(slope, slope), sub(rest, s)),
-                             mul(w, 6 * gelu_tanh_cubic * gelu_tanh_root));
+    const Tensor inner =
+        add(mul(mul(slope, slope), sub(rest, s)), mul(w, 6 * gelu_tanh_cubic * gelu_tanh_root));
     return mul(ds, add(mul(slope, 2.0), mul(w, inner)));
 }
 
@@ -121,17 +121,17 @@ Tensor gelu_tanh_bend(const Tensor& w) {
 Tensor gelu_tanh_backward(const Tensor& dy, const Tensor& x) {
     const Tensor dx = gradient_kernel(dy, x, BinaryOp::gelu_tanh_backward);
     const Tensor inputs[] = {dy, x};
-    return record_many(
-        gelu_tanh_backward_info, inputs, dx, {save(dy), save(x)},
-        [](std::span<const Tensor> ddx, const Saved& saved) {
-            TensorList grads(2);
-            if (saved.wants(0)) grads[0] = gelu_tanh_backward(ddx[0], saved[1]);
-            if (saved.wants(1)) {
-                const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
-                grads[1] = to(mul(seeds, gelu_tanh_bend(widened(saved[1]))), saved[1].dtype());
-            }
-            return grads;
-        });
+    return record_many(gelu_tanh_backward_info, inputs, dx, {save(dy), save(x)},
+                       [](std::span<const Tensor> ddx, const Saved& saved) {
+                           TensorList grads(2);
+                           if (saved.wants(0)) grads[0] = gelu_tanh_backward(ddx[0], saved[1]);
+                           if (saved.wants(1)) {
+                               const Tensor seeds = mul(widened(ddx[0]), widened(saved[0]));
+                               grads[1] = to(mul(seeds, gelu_tanh_bend(widened(saved[1]))),
+                                             saved[1].dtype());
+                           }
+                           return grads;
+                       });
 }
 
 }  // namespace
@@ -282,10 +282,9 @@ Tensor gelu_tanh(const Tensor& x) {
     if (intercepted(gelu_info))
         return dispatched(
             gelu_info, [](const auto&... a) { return gelu_tanh(a...); }, x);
-    return record(gelu_info, {x}, unary_kernel(gelu_info, x, UnaryOp::gelu_tanh), {save(x)},
-                  [](const Tensor& dy, const Saved& saved) {
-                      return gelu_tanh_backward(dy, saved[0]);
-                  });
+    return record(
+        gelu_info, {x}, unary_kernel(gelu_info, x, UnaryOp::gelu_tanh), {save(x)},
+        [](const Tensor& dy, const Saved& saved) { return gelu_tanh_backward(dy, saved[0]); });
 }
 
 }  // namespace engine

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/message.h"
+#include "engine/run_config.h"
+#include "engine/xray.h"
+
+namespace engine {
+
+/// Whether mixed precision makes training faster on this machine, and why or why not
+/// (product.md, section 4).
+
+/// What the time of a step goes to, in milliseconds. They add up to the step.
+struct StepParts {
+    double products = 0;  ///< matrix products and convolutions, but for the short ones
+    double memory = 0;    ///< operations that mostly read and write
+    double brief = 0;     ///< operations whose time is mostly what a call costs, whatever its size
+    double casts = 0;     ///< conversions that autocast inserted, gradients' included
+    double update = 0;    ///< gradient check and optimizer
+    double product_flops = 0;
+    std::int64_t brief_ops = 0;
+    std::int64_t cast_bytes = 0;
+
+    double total() const { return products + memory + brief + casts + update; }
+};
+
+/// By the trace of a step. Operations that FP32 and AMP compute by the same kernels count alike in
+/// both, so the parts of two traces can be compared.
+StepParts parts_of(const Xray& xray);
+
+enum class PayReason : std::uint8_t {
+    products,        ///< pays: products are faster
+    traffic,         ///< pays: less is read and written
+    no_arithmetic,   ///< the device multiplies 16-bit numbers no faster than FP32
+    launch_bound,    ///< the fixed cost of many short operations
+    casts,           ///< conversions
+    memory_bound,    ///< products are too small a share of the step
+    small_products,  ///< products reach too little of what a large one does
+    update,          ///< the optimizer keeps masters and 16-bit copies
+    undecided        ///< faster in the median, but not in every pair: the machine was busy
+};
+/// "products", "no-arithmetic" ...: as `bench --json` writes it.
+std::string name_of(PayReason reason);
+
+/// Speed of one precision beside FP32, both in turns.
+struct PayOff {
+    std::string model;
+    std::string precision;  ///< the preset
+    std::int64_t batch_size = 0;
+    double fp32_ms = 0, amp_ms = 0;  ///< medians of the blocks
+    double speed_up = 0;             ///< median over pairs of blocks, FP32's time by AMP's
+    double least = 0, most = 0;      ///< of the pairs
+    std::int64_t fp32_bytes = 0, amp_bytes = 0;  ///< peaks of the memory accounting
+    StepParts fp32, amp;                         ///< scaled to the medians
+    std::map<std::string, double> peaks;         ///< FLOP/s of a large product, by type
+    PayReason reason = PayReason::products;
+    Message sentence;  ///< the verdict and its reason, with the numbers
+
+    bool pays() const;  ///< the speed-up is above 1 in every pair, and its median is 1.05 or more
+};
+
+/// The reason and the sentence of measured figures: fills in `reason` and `sentence`.
+void explain(PayOff& pay_off);
+
+struct PayOffOptions {
+    std::vector<std::string> precisions = {"amp-bf16", "amp-fp16"};
+    std::int64_t pairs = 5;         ///< of blocks
+    double block_ms = 400;          ///< a block has as many steps as take about this long
+    std::function<bool()> goes_on;  ///< asked between blocks; false ends the measurement. Or null
+};
+
+/// Measures these settings in FP32 and in each of the precisions. Empty if it was ended early. The
+/// settings must have passed validate(). Throws Error.
+std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options);
+
+/// Settings of the models that `bench --all` measures: each of the catalog on data that needs no
+/// file, at a size that a laptop trains. By the model's name.
+std::vector<RunConfig> pay_off_settings();
+
+/// A table for a terminal, and for Markdown.
+std::string text_of(const std::vector<PayOff>& rows);
+std::string markdown_of(const std::vector<PayOff>& rows);
+/// One JSON object.
+std::string to_json(const PayOff& pay_off);
+
+}  // namespace engine

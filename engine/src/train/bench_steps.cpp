@@ -1,0 +1,79 @@
+#include "train/bench_steps.h"
+
+#include <utility>
+
+#include "core/memory.h"
+#include "core/resolve_device.h"
+#include "data/dataset_descriptor.h"
+#include "engine/error.h"
+#include "train/bench_batch.h"
+#include "train/run_needs.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr std::size_t kept_losses = 20;
+
+/// Fields of the data set's samples. Where its files decide they are read, if there are any.
+Schema schema_of(const RunConfig& config) {
+    const DatasetDescriptor& kind = dataset_descriptor(config.dataset.kind);
+    const bool read = kind.files_decide && (kind.needs.empty() || !config.dataset.path.empty());
+    return read ? open_dataset(config.dataset, config.seed).train.data->schema()
+                : kind.schema(config.dataset);
+}
+
+Device checked_device(const RunConfig& config) {
+    const Device device = resolve_device(config.device);
+    check_precision_is_there(config, device);
+    return device;
+}
+
+}  // namespace
+
+BenchSteps::BenchSteps(const RunConfig& config)
+    : config_(config), trainer_(config, checked_device(config), schema_of(config), 0) {
+    const Schema& schema = trainer_.task().schema(true);
+    check_batch_fits(config, schema, trainer_.device());
+    batches_.assign(static_cast<std::size_t>(config.accumulate),
+                    random_batch(schema, config.batch_size, config.seed));
+    const BooksScope books(trainer_.books());
+    feed_.emplace(trainer_.device(), schema, batches_.front());
+}
+
+std::int64_t BenchSteps::samples_a_step() const {
+    return batches_.front().samples * config_.accumulate;
+}
+
+bool BenchSteps::take(bool all) {
+    const auto finished = trainer_.take(all);
+    if (finished && finished->refused) throw *finished->refused;
+    if (finished && first_losses_.size() < kept_losses) first_losses_.push_back(finished->row.loss);
+    return finished.has_value();
+}
+
+void BenchSteps::step() {
+    const auto start = Clock::now();
+    trainer_.submit(batches_, *feed_);
+    host_time_ += Clock::now() - start;
+    take(false);
+}
+
+void BenchSteps::settle() {
+    while (take(true)) {
+    }
+}
+
+double BenchSteps::block(std::int64_t steps) {
+    const BooksScope books(trainer_.books());
+    const auto start = Clock::now();
+    for (std::int64_t i = 0; i < steps; ++i) step();
+    settle();
+    return Milliseconds(Clock::now() - start).count() / static_cast<double>(steps);
+}
+
+Milliseconds BenchSteps::take_host_time() { return std::exchange(host_time_, {}); }
+
+}  // namespace engine

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "data/collator.h"
+#include "engine/run_config.h"
+#include "train/fixed_feed.h"
+#include "train/trainer.h"
+
+namespace engine {
+
+/// Training steps of some settings on random data that lies on the device already, with nothing
+/// else in them. The settings must have passed validate(). Throws Error.
+class BenchSteps {
+public:
+    explicit BenchSteps(const RunConfig& config);
+    BenchSteps(const BenchSteps&) = delete;
+    BenchSteps& operator=(const BenchSteps&) = delete;
+
+    /// Runs some steps to their end; milliseconds of one, on average.
+    double block(std::int64_t steps);
+
+    Trainer& trainer() { return trainer_; }
+    /// Of a step, over all micro-batches: what the data set counts (images, tokens ...).
+    std::int64_t samples_a_step() const;
+    /// Losses of the first steps, at most 20.
+    const std::vector<float>& first_losses() const { return first_losses_; }
+    /// Time that the host took to submit steps, since the last call.
+    std::chrono::duration<double, std::milli> take_host_time();
+
+private:
+    void step();
+    bool take(bool all);
+    void settle();
+
+    RunConfig config_;
+    Trainer trainer_;
+    std::vector<Batch> batches_;
+    std::optional<FixedFeed> feed_;
+    std::vector<float> first_losses_;
+    std::chrono::steady_clock::duration host_time_{};
+};
+
+}  // namespace engine
