@@ -14,11 +14,13 @@ fail() {
 
 make_tree() {  # BODY of the test of A1, the tests' only entry without a note
     rm -rf "${tree:?}"/*
-    mkdir -p "$tree"/tests/{catalogue,engine,support}
+    mkdir -p "$tree"/tests/{catalogue,engine,support} "$tree/resources/handbook"
     cp "$here"/{list.sh,assertions.awk} "$tree/tests/catalogue/"
     for range in A:25 M:9 S:27 X:16; do
         for ((i = 1; i <= ${range#*:}; ++i)); do echo "${range%:*}$i|No test."; done
-    done | grep -v '^A1|' > "$tree/tests/catalogue/notes.txt"
+    done > "$tree/entries"
+    grep -v '^A1|' "$tree/entries" > "$tree/tests/catalogue/notes.txt"
+    sed -E 's/(.*)\|.*/### \1\n\nIs\nsound.\n/' "$tree/entries" > "$tree/resources/handbook/catalogue.md"
     cat > "$tree/tests/support/support.h" <<-'END'
 	#pragma once
 	inline void expect_sound(int x) {
@@ -45,7 +47,7 @@ expect_listed() {  # BODY TEXT
     make_tree "$1"
     local output
     output=$("$tree/tests/catalogue/list.sh" "$tree" lines 2>&1) || fail "refused: $1: $output"
-    [[ $output == *"| A1 | $2 |"* ]] || fail "$1: not listed as $2: $(grep '| A1 ' <<< "$output")"
+    [[ $output == *"| A1 | Is sound. | $2 |"* ]] || fail "$1: not listed as $2: $(grep '| A1 ' <<< "$output")"
 }
 
 expect_refused() {  # BODY
@@ -72,10 +74,16 @@ expect_refused 'expect_elsewhere();'
 expect_refused 'const int expect_sound = 1;'
 
 make_tree 'EXPECT_EQ(f(), 1);'
-[[ $("$tree/tests/catalogue/list.sh" "$tree") == *"| A1 | $test |"* ]] || fail "lines stand where none are asked for"
+[[ $("$tree/tests/catalogue/list.sh" "$tree") == *"| A1 | Is sound. | $test |"* ]] || fail "lines stand where none are asked for"
 sed -i '/^A2|/d' "$tree/tests/catalogue/notes.txt"
 [[ $("$tree/tests/catalogue/list.sh" "$tree" 2>&1) == *'A2 has no test, and no note says why'* ]] ||
     fail "an entry without test and note is not refused"
+
+make_tree 'EXPECT_EQ(f(), 1);'
+sed -i '/^### A3$/d' "$tree/resources/handbook/catalogue.md"
+output=$("$tree/tests/catalogue/list.sh" "$tree" 2>&1) && fail "an entry without a sentence is not refused"
+[[ $output == *'A3: resources/handbook/catalogue.md does not say what it requires'* ]] ||
+    fail "an entry without a sentence: refused for another reason"
 
 for number in A0 A26 M10 S28 X17; do
     make_tree 'EXPECT_EQ(f(), 1);'

@@ -99,8 +99,8 @@ def even_steps(size, out, scale, exact):
 
 
 def target(rng, shape, nearest, exact, smooth):
-    """Sizes, or factors. With antialiasing a result one element wide is left out: there PyTorch's forward pass on a CPU
-    (2.15) is not the linear function whose gradient its backward pass gives."""
+    """Sizes, or factors. With antialiasing a result one element wide is left out: there the forward pass of PyTorch 2.15
+    on a CPU is not the linear function whose gradient its backward pass gives."""
     while True:
         sizes = shape[2:]
         if rng.chance(0.6):
@@ -183,7 +183,7 @@ def grid_case(numbers):
 
 
 def readable(y, x, a):
-    """At a place that is no number PyTorch's gradient on a CPU (2.15) reads and writes outside the image: it is not asked."""
+    """At a place that is no number the gradient of PyTorch 2.15 on a CPU reads and writes outside the image: it is not asked."""
     if y.requires_grad and not x["1"].isfinite().all():
         def refuse(_):
             raise RuntimeError("a place without a number")

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# check_test.sh: both checks accept a small sound tree, and refuse it with one fault planted in it.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# A handbook with 1.4, D6, S9 and a section of interfaces.md, and code that cites them in every form.
+make_tree() {
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree"/{engine/src/amp,tests/catalogue,tests/peer,resources/handbook,app,kernels,ui}
+    cat > "$tree/README.md" <<-'END'
+	[the handbook](resources/handbook/README.md)
+	END
+    cat > "$tree/resources/handbook/README.md" <<-'END'
+	# Handbook
+	[rules](rules.md), [policies](rules.md#14-policies), [settings](interfaces.md#1-settings)
+	END
+    cat > "$tree/resources/handbook/rules.md" <<-'END'
+	# 1 Autocast
+	## 1.4 Policies
+	As 1.4 says, also with 1.5 times the work (1.4).
+	## D6 Copies persist
+	### S9
+	See `amp/cast.h` and [the decision](#d6-copies-persist).
+	END
+    cat > "$tree/resources/handbook/interfaces.md" <<-'END'
+	## 1 Settings
+	END
+    cat > "$tree/engine/src/amp/cast.h" <<-'END'
+	/// 1.4: which type. Takes 1.5 ms, or 2.5 times as long, in PyTorch 2.6.
+	// Policies (1.4, D6), of 1.4 and S9.
+	/// A row (interfaces.md, section 1).
+	double f() { return 4.9; }  // (1.4)
+	END
+    echo '"""Rules (1.4)."""' > "$tree/tests/peer/rules.py"
+    echo '| S9 | `GradScaler.S9_Scales` |' > "$tree/tests/catalogue/CATALOGUE.md"
+}
+
+expect_accepted() {  # CHECK
+    local output
+    output=$("$here/$1" "$tree" 2>&1) || fail "$1 refuses a sound tree: $output"
+}
+
+expect_refused() {  # CHECK TEXT FILE LINE: LINE appended to FILE makes CHECK fail with TEXT
+    make_tree
+    echo "$4" >> "$tree/$3"
+    local output
+    output=$("$here/$1" "$tree" 2>&1) && fail "$1 accepts $3 with: $4"
+    [[ $output == *"$2"* ]] || fail "$1 refuses $3 with '$4' for another reason: $output"
+}
+
+expect_not_cited() {  # LINE of a header: nothing in it is a citation
+    make_tree
+    echo "$1" >> "$tree/engine/src/amp/cast.h"
+    expect_accepted check_citations.sh
+}
+
+make_tree
+expect_accepted check_citations.sh
+expect_accepted check_links.sh
+
+header=engine/src/amp/cast.h
+expect_refused check_citations.sh 'cast.h:5: 1.13 has no heading' "$header" '/// Undefined ones stay (1.13).'
+expect_refused check_citations.sh '2.7 has no heading' "$header" '// 2.7: the update.'
+expect_refused check_citations.sh '2.7 has no heading' "$header" "/// 2.7's variant in words."
+expect_refused check_citations.sh '3.5 has no heading' "$header" '/// 3.5 of the handbook.'
+expect_refused check_citations.sh '4.3 has no heading' "$header" '// The numbers of 4.3.'
+expect_refused check_citations.sh '4.4 has no heading' "$header" '// The rules of 1.4 and 4.4 hold.'
+expect_refused check_citations.sh '2.6 has no heading' "$header" '/// Device values (2.6, point 1).'
+expect_refused check_citations.sh '3.4 has no heading' "$header" '// Recipe 3.4 as a setting.'
+expect_refused check_citations.sh '1.10 has no heading' "$header" 'int x;  // rows (1.4, 1.10)'
+expect_refused check_citations.sh 'D19 has no heading' "$header" '// One launch a step (D19).'
+expect_refused check_citations.sh 'S28 has no heading' "$header" '// S28 of the catalogue.'
+expect_refused check_citations.sh 'interfaces.md#7 has no heading' "$header" '/// A row (interfaces.md, section 7).'
+expect_refused check_citations.sh 'semantics.md has no heading' "$header" '/// As semantics.md says.'
+expect_refused check_citations.sh 'rules.py:2: 1.9 has no heading' tests/peer/rules.py '# By the lists (1.9).'
+expect_refused check_citations.sh 'rules.py:3: 1.9 has no heading' tests/peer/rules.py $'"""Lists\nof 1.9."""'
+expect_refused check_citations.sh 'X3 has no heading' tests/catalogue/CATALOGUE.md '| X3 | |'
+expect_refused check_citations.sh 'rules.md:7: D7 has no heading' resources/handbook/rules.md 'As D7.'
+expect_refused check_citations.sh '1.4 has two headings' resources/handbook/interfaces.md '## 1.4 Again'
+
+expect_not_cited '// It takes 2.7 ms, 1.3 MiB, 4.6 % of 3.3 million, and 5.1 in a row.'
+expect_not_cited 'f(2.7);  // from [1.5, 2.5), log(1.9)'
+expect_not_cited '// libm (2.31, AVX-512), version 2.6.1, 14.3, -1.6, 1.5e-3'
+expect_not_cited 'TEST(A26, X) { D99 y; }'
+
+page=resources/handbook/rules.md
+expect_refused check_links.sh 'gone.md leads nowhere' $page '[a page](gone.md)'
+expect_refused check_links.sh '#15-more: no such heading' $page '[a rule](rules.md#15-more)'
+expect_refused check_links.sh 'is not relative' $page '[a page](/resources/handbook/rules.md)'
+expect_refused check_links.sh 'there is no file amp/gone.h' $page 'See `amp/gone.h`.'
+expect_refused check_links.sh 'no page links to resources/handbook/lonely.md' resources/handbook/lonely.md '# Lonely'
+expect_refused check_links.sh 'lonely.zh.md is a translation of no page' resources/handbook/lonely.zh.md '# Lonely'
+make_tree
+echo > "$tree/README.md"
+"$here/check_links.sh" "$tree" > /dev/null && fail "a handbook without a link in README.md is accepted"
+make_tree
+echo '    [an example](gone.md) and `[another](gone.md)`' >> "$tree/$page"
+expect_accepted check_links.sh
+
+((failures == 0)) && echo "all cases as expected"
+exit $((failures > 0))
