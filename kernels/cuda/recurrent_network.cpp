@@ -95,7 +95,7 @@ bool ran(rnn::Plan& plan, rnn::Status status, const char* call) {
 /// writes the weights' bytes once more than it would have to, and each backward pass writes the
 /// block of their gradients once and then reads and writes them. For the 6.8 M weights of a
 /// two-layer LSTM of 650 in 16 bits that is 27 MB and 41 MB: 6 and 9 us at 4.3 TB/s. The 16-bit
-/// copies that an optimizer keeps (design.md, D6) lie apart, one a weight, not in this block.
+/// copies that an optimizer keeps (D6) lie apart, one a weight, not in this block.
 void pack(const rnn::Plan& plan, const RecurrentForwardPass& pass, Stream stream) {
     auto* const space = static_cast<std::byte*>(pass.weights);
     if (plan.has_gaps()) set_zero(space, plan.spaces().weights, stream);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # check_citations.sh ROOT: whatever the code, the tests and the catalogue of tests cite has a heading in resources/handbook,
-# and no heading's number stands twice. Documents that comments name lie in the repository; names in older_names.txt are those of
-# documents that became pages. What counts as a citation stands in citations.awk.
+# and no heading's number stands twice. Documents that comments name lie in the repository. What counts as a citation stands
+# in citations.awk.
 set -uo pipefail
 root=${1:?usage: check_citations.sh ROOT}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -34,7 +34,6 @@ done < <(numbers)
 while read -r name; do known[$name]=1; done < <(
     sections
     find . -name '*.md' ! -path './build/*' -printf '%f\n'
-    [[ -f $here/older_names.txt ]] && grep -v '^#' "$here/older_names.txt"
 )
 
 # Tests of these checks plant citations without a heading.

@@ -47,7 +47,7 @@ function is_measurement(rest) {
 function is_rule(before, rest) {
     if (is_measurement(rest)) return 0
     if (before ~ /(^|[^A-Za-z0-9_])\($/ && rest ~ /^(\)|, (and )?[1-5]\.[1-9]|, (and|point)| and [1-5]\.[1-9])/) return 1
-    if (before ~ /(\.md,?|handbook,?|amp-semantics) $/) return 1
+    if (before ~ /(\.md,?|handbook,?) $/) return 1
     if (kind == "page") return 0
     if (before ~ /^[\/!< ]*$/ && rest ~ /^(:|\)|,|'s| of )/) return 1
     return before ~ /(^|[ (])([Oo]f|[Bb]y|[Aa]s|[Ii]n|[Ww]here|[Uu]nder|[Ss]ee|[Rr]ule|[Rr]ules|[Rr]ecipe|[Ss]ection) $/

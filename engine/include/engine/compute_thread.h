@@ -14,7 +14,7 @@ public:
 };
 
 /// The one thread that computes for a device. It runs the turns of all its sessions one after
-/// another, so that each sees its true step time (design.md, D14). Each round begins with another
+/// another, so that each sees its true step time (D14). Each round begins with another
 /// of them: the first to read a batch brings it into the processor's caches for those that read the
 /// same one after it, which would make it look slower than them. Thread-safe.
 class ComputeThread {

@@ -13,7 +13,7 @@
 namespace engine {
 
 /// Delta debugging for the smallest set of operations that must stay in FP32 when all others run in
-/// FP16 (product.md, section 5).
+/// FP16 (interfaces.md, section 2).
 
 /// One trial: the operations that stayed in FP32, and the error of the step's gradients.
 struct PrecisionTrial {

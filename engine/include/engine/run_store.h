@@ -50,7 +50,7 @@ std::string dataset_name(const RunSummary& run);
 std::string new_run_group();
 
 /// Runs kept on disk: a folder each (settings, events, step record) under one root, and an index in
-/// SQLite that can be rebuilt from the folders (design.md, D12). Thread-safe.
+/// SQLite that can be rebuilt from the folders (D12). Thread-safe.
 class RunStore {
 public:
     /// Opens or makes the store: builds a damaged index anew, and enters the folders that it does

@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// Every operation of one training step (product.md, section 5).
+/// Every operation of one training step (interfaces.md, section 2).
 
 enum class XrayPass : std::uint8_t { forward, backward, update };
 

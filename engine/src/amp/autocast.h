@@ -12,7 +12,7 @@
 
 namespace engine {
 
-// Autocast (amp-semantics.md, section 1). State is one per thread; the weight cache is one per
+// Autocast (autocast.md). State is one per thread; the weight cache is one per
 // process.
 
 class ForceRules;

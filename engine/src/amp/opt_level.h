@@ -14,7 +14,7 @@ namespace engine {
 /// A static loss scale, or a dynamic one where there is no number.
 using LossScale = std::optional<double>;
 
-/// What an opt level sets (amp-semantics.md, 4.1). Absent: the level leaves it open.
+/// What an opt level sets (4.1). Absent: the level leaves it open.
 struct OptProperties {
     bool enabled = true;
     std::string level;

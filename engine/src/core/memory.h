@@ -15,7 +15,7 @@
 
 namespace engine {
 
-/// What a block of memory is for (design.md, D8).
+/// What a block of memory is for (D8).
 enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
 constexpr int memory_uses = 7;
 const char* name(MemoryUse use);

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// How autocast treats an op (amp-semantics.md, 1.4). There is no default: an op without a policy
+/// How autocast treats an op (1.4). There is no default: an op without a policy
 /// does not compile.
 enum class CastPolicy { none, low, f32, f32_dtype, f32_append, promote, banned };
 const char* name(CastPolicy policy);

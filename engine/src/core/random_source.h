@@ -20,7 +20,7 @@ struct RandomSource {
     }
 };
 
-/// The random numbers of one training step (design.md, D7): dropout masks follow each other in the
+/// The random numbers of one training step (D7): dropout masks follow each other in the
 /// order of the calls, and the substream is the number of the step.
 class StepRandom {
 public:

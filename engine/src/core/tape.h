@@ -14,7 +14,7 @@
 
 namespace engine {
 
-// The tape (design.md, D2). An output owns the node that made it and a node never owns its output.
+// The tape (D2). An output owns the node that made it and a node never owns its output.
 
 /// Whether ops of this thread record gradients.
 bool grad_enabled() noexcept;

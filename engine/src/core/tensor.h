@@ -28,7 +28,7 @@ struct Storage {
 
 enum class Layout { contiguous, channels_last };
 
-/// A 16-bit copy of a parameter that its optimizer keeps (design.md, D6); valid while `version` is
+/// A 16-bit copy of a parameter that its optimizer keeps (D6); valid while `version` is
 /// the parameter's.
 struct LowCopy;
 struct SparseParts;  // core/sparse.h

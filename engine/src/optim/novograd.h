@@ -18,7 +18,7 @@ struct NovoGradOptions {
     bool regularise_inside = false;  ///< decay and division by the norm before the momentum
 };
 
-/// NovoGrad (Ginsburg et al. 2019) as amp-semantics.md 4.3 gives it: Adam with one second moment a
+/// NovoGrad (Ginsburg et al. 2019) as 4.3 gives it: Adam with one second moment a
 /// tensor, the running norm of its gradient ("norm" in the state; m and norm are f32 also for
 /// 16-bit weights).
 class NovoGrad final : public Optimizer {

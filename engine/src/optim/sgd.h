@@ -13,7 +13,7 @@ struct SgdOptions {
     bool decay_after_momentum = false;  ///< the decay stays out of the momentum (4.3)
 };
 
-/// Stochastic gradient descent with momentum, as PyTorch's (amp-semantics.md, 4.3 FusedSGD). With
+/// Stochastic gradient descent with momentum, as PyTorch's (4.3). With
 /// master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
 /// Takes sparse gradients (index/sparse.h) without weight decay. A plain step reads and writes only

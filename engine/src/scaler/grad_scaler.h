@@ -20,7 +20,7 @@
 namespace engine {
 
 /// Multiplies losses so that small f16 gradients do not vanish, skips steps whose gradients
-/// overflowed, and moves the scale (amp-semantics.md, section 2). Scale and tracker live on the
+/// overflowed, and moves the scale (loss-scaler.md). Scale and tracker live on the
 /// device of the first tensor scaled, found_inf on that of the gradients; only step() of a plain
 /// optimizer, loss_scale(), saved_state(), and what goes from one device to another wait for them.
 class GradScaler {

@@ -3,7 +3,7 @@
 namespace engine {
 
 std::span<const PrecisionInfo> precisions() {
-    // The rows of product.md, section 1, that this version runs.
+    // The rows of interfaces.md, section 1, that this version runs.
     static const std::vector<PrecisionInfo> infos = {
         {"fp32",
          "FP32",

@@ -86,7 +86,7 @@ struct PictureBands {
     double white = 1;
 };
 
-/// What a batch means: joins a data set and a model (design.md, D15). The only place that knows
+/// What a batch means: joins a data set and a model (D15). The only place that knows
 /// which fields a batch has, which losses follow from them and how good a result is. It owns no
 /// tensors of a step and keeps nothing from one step to the next.
 class Task {

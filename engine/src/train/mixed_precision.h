@@ -10,7 +10,7 @@
 
 namespace engine {
 
-/// The settings of a precision (product.md, section 1) at work: autocast region, forced types,
+/// The settings of a precision (interfaces.md, section 1) at work: autocast region, forced types,
 /// casts around the model, and loss scaler.
 class MixedPrecision {
 public:
@@ -31,7 +31,7 @@ public:
     /// What changes the model's outputs in place from now on; null: nothing. Must outlive its use.
     void set_planted(const std::function<void(TensorList&)>* planted) { casts_.planted = planted; }
     /// Gives the f32 parameters that autocast casts a 16-bit copy, which the optimizer writes as it
-    /// updates them (design.md, D6): no step casts a weight.
+    /// updates them (D6): no step casts a weight.
     void attach_low_copies(const Model& model) const;
 
     /// loss * loss scale, recorded.

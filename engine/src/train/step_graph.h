@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// A TrainStep as one CUDA graph (design.md, D5): captured over static inputs after a few eager
+/// A TrainStep as one CUDA graph (D5): captured over static inputs after a few eager
 /// steps, then replayed. A step that cannot be captured stays eager, and the user is told.
 class StepGraph {
 public:

@@ -7,7 +7,7 @@
 
 namespace kernels {
 
-/// What one pass over all gradients learns (playbook 5, pass A). On the device.
+/// What one pass over all gradients learns (D4). On the device.
 /// Counters are about the gradients as given, that is still scaled, seen as f16 values.
 struct Judgement {
     float found_inf;         ///< 0 or 1: a value is not finite

@@ -7,7 +7,7 @@
 
 namespace kernels {
 
-/// Layer-wise rates (amp-semantics.md, 4.4): before its update a tensor's gradient g becomes
+/// Layer-wise rates (4.4): before its update a tensor's gradient g becomes
 /// (g + decay * p) * rate, rate = trust * norm(p) / (norm(g) + norm(p) * decay + eps), with `clip`
 /// min(rate / lr, 1); the update itself then has no decay. Where a norm is 0 the gradient stays.
 struct Larc {

@@ -5,7 +5,7 @@
 
 namespace kernels {
 
-// Statistics of a batch norm whose batch is spread over several processes (amp-semantics.md, 4.5).
+// Statistics of a batch norm whose batch is spread over several processes (4.5).
 // x, dy (rows, channels), channels innermost, f64, f32, f16 or bf16; everything by channel is f32
 // (f64 for f64 x).
 

@@ -5,7 +5,7 @@
 #include "optim/novograd.h"
 #include "optim_support.h"
 
-// The numbers of amp-semantics.md 4.3 and 4.4 (X10, X13).
+// The numbers of 4.3 and 4.4 (X10, X13).
 
 namespace engine {
 namespace {

@@ -17,7 +17,7 @@
 #include "shape/view.h"
 #include "support/here.h"
 
-// Cases of apex's own test suite (amp-semantics.md, 5.4) that a region's casts decide.
+// Cases of apex's own test suite (5.4) that a region's casts decide.
 namespace engine {
 namespace {
 

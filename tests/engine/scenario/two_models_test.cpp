@@ -19,7 +19,7 @@ namespace {
 
 using testing::ElementsAreArray;
 
-/// In the sense of amp-semantics.md 4.1; O2's masters are f32, O3 has none. `mixed` is the case as
+/// In the sense of 4.1; O2's masters are f32, O3 has none. `mixed` is the case as
 /// it is given: one weight f32, one f16.
 struct Level {
     const char* name;

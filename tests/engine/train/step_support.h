@@ -88,7 +88,7 @@ private:
     Schema schema_;
 };
 
-/// S19 of amp-semantics.md: two losses that both feed both optimizers.
+/// S19: two losses that both feed both optimizers.
 class TwoLosses final : public PairTask {
 public:
     TwoLosses() : PairTask({{numbers("input", pair_width), numbers("target", pair_width)}}) {}

@@ -25,7 +25,7 @@ double pauseAfter(double cost, double share, int cores);
 
 /// Paints the plots that are due one per turn of the event loop, then shows them all at once, so
 /// that the screen never mixes two frames. Stays within 3 % of the machine's CPU time while the CPU
-/// trains (design.md, D13) by waiting between frames; at the screen's rate otherwise, and while the
+/// trains (D13) by waiting between frames; at the screen's rate otherwise, and while the
 /// user touches a plot. GUI thread.
 class PaintScheduler final : public QObject {
     Q_OBJECT

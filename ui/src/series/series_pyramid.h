@@ -24,8 +24,8 @@ struct Bucket {
     void add(const Bucket& later);
 };
 
-/// Min/max summary of a growing series, so that drawing costs by pixels and not by rows (design.md,
-/// D13). Level k holds one Bucket for each base() << k rows: 0.31 bytes a row at first. A full
+/// Min/max summary of a growing series, so that drawing costs by pixels and not by rows
+/// (D13). Level k holds one Bucket for each base() << k rows: 0.31 bytes a row at first. A full
 /// finest level is dropped and base() doubles, so that a run of any length takes 1.3 MiB at most.
 /// The rows themselves stay where they are and are read through `source` when a query needs single
 /// ones, or columns narrower than base().
