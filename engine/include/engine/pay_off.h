@@ -12,8 +12,7 @@
 
 namespace engine {
 
-/// Whether mixed precision makes training faster on this machine, and why or why not
-///.
+/// Whether mixed precision makes training faster on this machine, and why or why not.
 
 /// What the time of a step goes to, in milliseconds. They add up to the step.
 struct StepParts {
