@@ -10,9 +10,12 @@ void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, SoftmaxForm f
 /// dx of any floating dtype.
 void softmax_backward_rows_double(Array dx, ConstArray dy, ConstArray y, std::int64_t cols,
                                   bool log, std::int64_t begin, std::int64_t end);
-/// dlogits of any floating dtype.
-void cross_entropy_backward_rows_double(Array dlogits, ConstArray scale, ConstArray log_probs,
-                                        ConstArray target, std::int64_t cols,
+void cross_entropy_forward_rows_double(Array stats, Array losses, ConstArray logits,
+                                       ConstArray target, std::int64_t cols,
+                                       std::int64_t ignore_index, std::int64_t begin,
+                                       std::int64_t end);
+void cross_entropy_backward_rows_double(Array dlogits, ConstArray scale, ConstArray logits,
+                                        ConstArray stats, ConstArray target, std::int64_t cols,
                                         std::int64_t ignore_index, std::int64_t begin,
                                         std::int64_t end);
 

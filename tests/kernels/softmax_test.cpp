@@ -291,7 +291,7 @@ TEST(CudaSoftmax, StartsNothingForNoRows) {
     cuda::softmax_forward(none, none, 0, 10, SoftmaxForm::plain, {});
     cuda::softmax_backward(none, none, none, 0, 10, false, {});
     EXPECT_TRUE(cuda::cross_entropy_forward(none, none, none, labels, 0, 10, -100, {}, {}));
-    cuda::cross_entropy_backward(none, one, none, labels, 0, 10, -100, {});
+    cuda::cross_entropy_backward(none, one, none, none, labels, 0, 10, -100, {});
     EXPECT_EQ(cuda::call_counts().launches, before);
 }
 

@@ -221,7 +221,7 @@ TensorList run_pass(std::span<const Tensor> outputs, std::span<const Tensor> gra
                     std::span<const Tensor> inputs, BackwardOptions options) {
     options.retain_graph = options.retain_graph || options.create_graph;
     const GradMode mode(options.create_graph);
-    const detail::BackwardScope depth;
+    const detail::BackwardScope scope(!options.retain_graph);
     Pass pass(options);
     if (!inputs.empty()) pass.capture(inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {

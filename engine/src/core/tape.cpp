@@ -1,6 +1,7 @@
 #include "core/tape.h"
 
 #include <atomic>
+#include <utility>
 
 #include "core/tape_detail.h"
 #include "engine/error.h"
@@ -12,6 +13,7 @@ thread_local bool grad_on = true;
 thread_local bool inference_on = false;
 thread_local bool recompute_on = false;
 thread_local int backward_depth = 0;
+thread_local bool frees_graph = false;
 std::atomic<std::uint64_t> next_sequence{1};
 
 const OpInfo accumulate_info{.name = "accumulate_grad",
@@ -41,9 +43,16 @@ Edge edge_of(const Tensor& tensor) {
     return {accumulator_of(impl), 0};
 }
 
-BackwardScope::BackwardScope() noexcept { ++engine::backward_depth; }
-BackwardScope::~BackwardScope() { --engine::backward_depth; }
+BackwardScope::BackwardScope(bool frees_graph) noexcept
+    : freed_before_(std::exchange(engine::frees_graph, frees_graph)) {
+    ++engine::backward_depth;
+}
+BackwardScope::~BackwardScope() {
+    --engine::backward_depth;
+    engine::frees_graph = freed_before_;
+}
 int backward_depth() noexcept { return engine::backward_depth; }
+bool backward_frees_graph() noexcept { return engine::frees_graph; }
 
 }  // namespace detail
 

@@ -11,12 +11,18 @@ Edge edge_of(const Tensor& tensor);
 /// in_backward() while one lives.
 class BackwardScope {
 public:
-    BackwardScope() noexcept;
+    /// frees_graph: the pass frees a node's saved tensors once it has its gradients.
+    explicit BackwardScope(bool frees_graph) noexcept;
     ~BackwardScope();
     BackwardScope(const BackwardScope&) = delete;
     BackwardScope& operator=(const BackwardScope&) = delete;
+
+private:
+    bool freed_before_;
 };
 /// Backward passes that this thread is in, one inside the other.
 int backward_depth() noexcept;
+/// Whether this thread is in a backward pass, the innermost of which frees its graph.
+bool backward_frees_graph() noexcept;
 
 }  // namespace engine::detail

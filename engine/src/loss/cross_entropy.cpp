@@ -7,6 +7,7 @@
 #include "core/check_values.h"
 #include "core/constant.h"
 #include "core/layout.h"
+#include "core/take_saved.h"
 #include "core/wide.h"
 #include "engine/error.h"
 #include "index/index_walk.h"
@@ -144,18 +145,23 @@ const OpInfo cross_entropy_backward_info{
     "cross_entropy_backward", CastPolicy::none, "cross_entropy_backward(scale, x; target)", 2,
     "Computed from fp32 log-probabilities, rounded to the logits' type once."};
 
-/// What the fused kernel keeps for the gradient.
+/// What the fused kernel keeps for the gradient besides the logits.
 struct Fused {
-    Tensor log_probs, target;
+    Tensor stats, target;  // each row's maximum and logarithm of its sum of exponentials
     std::int64_t ignore_index;
 };
 
-/// scale * (softmax(x) - one_hot(target)) by row; scale has one element or one a row.
+/// scale * (softmax(x) - one_hot(target)) by row; scale has one element or one a row. Written over
+/// x where nobody else can read it any more: with a large vocabulary a gradient of its own would be
+/// the largest tensor of a step.
 Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
-    const Tensor dx = Tensor::empty(x.shape(), x.dtype(), x.device());
+    const Tensor own = take_saved(x), from = in_layout(x, Layout::contiguous);
+    const Tensor dx = own.defined() && own.is_contiguous()
+                          ? own
+                          : Tensor::empty(x.shape(), x.dtype(), x.device());
     const Tensor dense_scale = dense(scale);
     on(x.device(), kernels::cpu::cross_entropy_backward, kernels::cuda::cross_entropy_backward)(
-        dx.array(), dense_scale.array(), f.log_probs.array(), f.target.array(), x.size(0),
+        dx.array(), dense_scale.array(), from.array(), f.stats.array(), f.target.array(), x.size(0),
         x.size(1), f.ignore_index, current_stream());
     const Tensor inputs[] = {scale, x};
     return record_many(
@@ -216,16 +222,16 @@ Tensor total_of(const Tensor& losses, Reduction reduction, const MeanFactor& mea
 Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
     const DType type = autocast_result(log_softmax_info, x, {}), wide = wide_type(x.dtype());
     const Tensor from = in_layout(x, Layout::contiguous);
-    const Fused f{Tensor::empty(x.shape(), wide, x.device()), in_layout(target, Layout::contiguous),
-                  options.ignore_index};
+    const Fused f{Tensor::empty({x.size(0), 2}, wide, x.device()),
+                  in_layout(target, Layout::contiguous), options.ignore_index};
     const Tensor losses = Tensor::empty(target.shape(), wide, x.device());
     const bool waits = x.device().kind == Device::Kind::cpu;
     const kernels::RefusalPlace refused =
         waits ? kernels::RefusalPlace{}
               : refusal_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
     if (!on(x.device(), kernels::cpu::cross_entropy_forward, kernels::cuda::cross_entropy_forward)(
-            f.log_probs.array(), losses.array(), from.array(), f.target.array(), x.size(0),
-            x.size(1), options.ignore_index, refused, current_stream())) {
+            f.stats.array(), losses.array(), from.array(), f.target.array(), x.size(0), x.size(1),
+            options.ignore_index, refused, current_stream())) {
         check_class_values(cross_entropy_info, f.target, x.size(1), options.ignore_index);
     }
     const MeanFactor mean = options.reduction == Reduction::mean
@@ -238,10 +244,10 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
     }
     const Tensor inputs[] = {x};
     return record_many(
-        cross_entropy_info, inputs, y, {save(x), save(f.log_probs), save(f.target)},
+        cross_entropy_info, inputs, y, {save(x), save(f.stats), save(f.target)},
         [mean, ignore = options.ignore_index](std::span<const Tensor> grads, const Saved& saved) {
             const Fused kept{saved[1], saved[2], ignore};
-            const Tensor dy = to(grads[0], kept.log_probs.dtype());
+            const Tensor dy = to(grads[0], kept.stats.dtype());
             return TensorList{fused_backward(mean.times(dy), saved[0], kept)};
         });
 }

@@ -27,23 +27,23 @@ using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t
 HALFTONE_KERNEL(SoftmaxBackward, softmax_backward);
 
 /// Cross-entropy of logits (rows, cols) against class indices target (rows) i64, with log-softmax
-/// inside. log_probs (rows, cols) in f32 (f64 for f64 logits) is written for the gradient; losses
-/// (rows) in the same dtype: losses[r] = -log_probs[r, target[r]], 0 where target[r] ==
-/// ignore_index. Returns false (and writes nothing that counts) if a target is neither ignore_index
-/// nor in [0, cols); a GPU does not wait to know it: it notes it in `refused` (on the CPU of no
-/// use), returns true and gives NaN as that row's loss and log_probs.
-using CrossEntropyForward = bool(Array log_probs, Array losses, ConstArray logits,
-                                 ConstArray target, std::int64_t rows, std::int64_t cols,
-                                 std::int64_t ignore_index, const RefusalPlace& refused,
-                                 Stream stream);
+/// inside. losses (rows) in f32 (f64 for f64 logits): losses[r] = -((x - max_r) - log_sum_r) with x
+/// = logits[r, target[r]], 0 where target[r] == ignore_index. stats (rows, 2) in the same dtype is
+/// what the gradient needs of a row: max_r and log_sum_r = log(sum_c exp(logits[r, c] - max_r)); 0
+/// and 0 in ignored rows. Returns false (and writes nothing that counts) if a target is neither
+/// ignore_index nor in [0, cols); a GPU does not wait to know it: it notes it in `refused` (on the
+/// CPU of no use), returns true and gives NaN as that row's loss and log_sum.
+using CrossEntropyForward = bool(Array stats, Array losses, ConstArray logits, ConstArray target,
+                                 std::int64_t rows, std::int64_t cols, std::int64_t ignore_index,
+                                 const RefusalPlace& refused, Stream stream);
 HALFTONE_KERNEL(CrossEntropyForward, cross_entropy_forward);
 
-/// dlogits[r, c] = scale[0 or r] * (exp(log_probs[r, c]) - (c == target[r])), 0 in ignored rows;
-/// dlogits f32, f16, bf16 or f64. scale: size 1 or rows, dtype of log_probs. Each value rounded
-/// once.
-using CrossEntropyBackward = void(Array dlogits, ConstArray scale, ConstArray log_probs,
-                                  ConstArray target, std::int64_t rows, std::int64_t cols,
-                                  std::int64_t ignore_index, Stream stream);
+/// dlogits[r, c] = scale[0 or r] * (exp((logits[r, c] - max_r) - log_sum_r) - (c == target[r])), 0
+/// in ignored rows whatever they hold; in the logits' dtype, each value rounded once. dlogits may
+/// lie over logits. scale: size 1 or rows, dtype of stats.
+using CrossEntropyBackward = void(Array dlogits, ConstArray scale, ConstArray logits,
+                                  ConstArray stats, ConstArray target, std::int64_t rows,
+                                  std::int64_t cols, std::int64_t ignore_index, Stream stream);
 HALFTONE_KERNEL(CrossEntropyBackward, cross_entropy_backward);
 
 }  // namespace kernels

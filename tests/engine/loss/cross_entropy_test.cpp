@@ -6,6 +6,8 @@
 
 #include "autograd/backward.h"
 #include "core/cast.h"
+#include "core/layout.h"
+#include "core/tape.h"
 #include "engine/error.h"
 #include "gradcheck.h"
 #include "loss/loss.h"
@@ -70,6 +72,62 @@ TEST(CrossEntropy, IgnoredRowsCountNeitherInTheLossNorInTheMeanNorInTheGradient)
     EXPECT_EQ(x.grad().values()[2], 0);
     EXPECT_EQ(x.grad().values()[3], 0);
     EXPECT_TRUE(std::isnan(cross_entropy(x, classes({-100, -100})).item()));
+}
+
+const OpInfo passed_info{"passed", CastPolicy::none, "passed(x)", 1, "Of these tests."};
+
+/// A copy of x, whose gradient notes where it lies.
+Tensor passed(const Tensor& x, const void*& gradient_at) {
+    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+    copy_into(y, x);
+    return record(passed_info, {x}, y, {}, [&gradient_at](const Tensor& gradient, const Saved&) {
+        gradient_at = gradient.data();
+        return gradient;
+    });
+}
+
+TEST(CrossEntropy, WritesTheGradientOverLogitsThatNobodyElseHolds) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::f64}) {
+        for (const auto reduction : {Reduction::mean, Reduction::none}) {
+            const Tensor target = classes({3, -100, 0, 32, 7});
+            const ClassLossOptions options{.reduction = reduction};
+            TensorList gradients;
+            for (const bool held : {false, true}) {
+                Tensor x = random_tensor({5, 33}, dtype, 2);
+                x.set_requires_grad(true);
+                const void *logits_at = nullptr, *gradient_at = nullptr;
+                Tensor kept;
+                const Tensor loss = [&] {
+                    const Tensor logits = passed(x, gradient_at);
+                    logits_at = logits.data();
+                    if (held) kept = logits;
+                    return sum(cross_entropy(logits, target, {}, options));
+                }();
+                backward(loss);
+                EXPECT_EQ(gradient_at == logits_at, !held);
+                gradients.push_back(x.grad());
+                if (held) {
+                    EXPECT_EQ(kept.values(), x.values());
+                }
+            }
+            EXPECT_EQ(gradients[0].values(), gradients[1].values());
+        }
+    }
+}
+
+TEST(CrossEntropy, TakesLogitsThatDoNotLieRowByRow) {
+    TensorList losses, gradients;
+    for (const bool turned : {false, true}) {
+        Tensor x = random_tensor({5, 33}, DType::f32, 2);
+        if (turned) x = contiguous(transpose(x, 0, 1)).detach();
+        x.set_requires_grad(true);
+        losses.push_back(
+            cross_entropy(turned ? transpose(x, 0, 1) : x, classes({3, -100, 0, 32, 7})));
+        backward(losses.back());
+        gradients.push_back(turned ? transpose(x.grad(), 0, 1) : x.grad());
+    }
+    EXPECT_EQ(losses[0].values(), losses[1].values());
+    EXPECT_EQ(gradients[0].values(), gradients[1].values());
 }
 
 TEST(CrossEntropy, ATargetOfAnotherShapeOrTypeIsAnError) {

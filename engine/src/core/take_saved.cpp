@@ -1,0 +1,25 @@
+#include "core/take_saved.h"
+
+#include "core/observer.h"
+#include "core/tape_detail.h"
+
+namespace engine {
+namespace {
+
+/// Whether all that leads to the tensor is the node that saved it and the handle that its gradient
+/// function reads it through.
+bool held_by_its_node_alone(const Tensor& kept) {
+    return kept.impl().use_count() == 2 && kept.impl()->storage.use_count() == 1;
+}
+
+}  // namespace
+
+Tensor take_saved(const Tensor& kept) {
+    if (!detail::backward_frees_graph() || grad_enabled() || detail::observed) return {};
+    if (kept.is_sparse() || !held_by_its_node_alone(kept)) return {};
+    // Should the pass break off before the node is freed, a second one finds that this was written.
+    kept.bump_version();
+    return kept.detach();
+}
+
+}  // namespace engine

@@ -1,0 +1,148 @@
+#include "core/take_saved.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/backward.h"
+#include "core/observer.h"
+#include "core/tape.h"
+#include "engine/error.h"
+#include "pointwise/binary.h"
+#include "pointwise/unary.h"
+#include "shape/sum.h"
+#include "shape/view.h"
+
+namespace engine {
+namespace {
+
+const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Of these tests."};
+
+/// What the gradient of `doubled` found.
+struct Found {
+    bool taken = false;
+    bool breaks_off = false;  // throw after taking
+};
+
+/// 2x. Keeps x for its gradient, which tries to take it.
+Tensor doubled(const Tensor& x, Found& found) {
+    Tensor y;
+    {
+        const GradMode off(false);
+        y = mul(x, 2.0);
+    }
+    return record(doubled_info, {x}, y, {save(x)},
+                  [&found](const Tensor& gradient, const Saved& saved) {
+                      const Tensor kept = saved[0];
+                      const Tensor memory = take_saved(kept);
+                      found.taken = memory.defined();
+                      if (found.taken) {
+                          EXPECT_EQ(memory.data(), kept.data());
+                          EXPECT_FALSE(memory.requires_grad());
+                      }
+                      if (found.breaks_off) throw Error(ErrorCode::value, "broken off");
+                      return mul(gradient, 2.0);
+                  });
+}
+
+Tensor leaf() { return Tensor::of({1, 2}, {2}).set_requires_grad(true); }
+
+TEST(TakeSaved, TakesATensorThatItsNodeAloneHolds) {
+    const Tensor x = leaf();
+    Found found;
+    const Tensor y = doubled(mul(x, 3.0), found);
+    backward(sum(y));
+    EXPECT_TRUE(found.taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{6, 6}));
+}
+
+TEST(TakeSaved, TakesAViewWhoseBaseIsGone) {
+    const Tensor x = leaf();
+    Found found;
+    const Tensor y = doubled(reshape(mul(x, 3.0), {2, 1}), found);
+    backward(sum(y));
+    EXPECT_TRUE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorThatSomebodyElseHolds) {
+    const Tensor x = leaf();
+    Found found;
+    backward(sum(doubled(x, found)));
+    EXPECT_FALSE(found.taken) << "a leaf";
+    const Tensor h = mul(x, 3.0);
+    backward(sum(doubled(h, found)));
+    EXPECT_FALSE(found.taken) << "held by the caller";
+    const auto with_alias = [&] {
+        const Tensor inner = mul(x, 3.0);
+        return std::pair{doubled(inner, found), inner.detach()};
+    }();
+    backward(sum(with_alias.first));
+    EXPECT_FALSE(found.taken) << "an alias of its memory";
+    EXPECT_EQ(with_alias.second.values(), (std::vector<double>{3, 6}));
+}
+
+TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
+    const Tensor x = leaf();
+    Found found;
+    const Tensor y = [&] {
+        const Tensor h = mul(x, 3.0);
+        // Recorded later than the square, so that its gradient comes first.
+        const Tensor square = mul(h, h);
+        return add(doubled(h, found), square);
+    }();
+    backward(sum(y));
+    EXPECT_FALSE(found.taken);
+    EXPECT_EQ(x.grad().values(), (std::vector<double>{6 + 18, 6 + 36}));
+    x.set_grad({});
+    // exp keeps its result.
+    const Tensor z = [&] { return doubled(exp(mul(x, 0.0)), found); }();
+    backward(sum(z));
+    EXPECT_FALSE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorOfAGraphThatIsKept) {
+    const Tensor x = leaf();
+    Found found;
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    backward(y, {.retain_graph = true});
+    EXPECT_FALSE(found.taken);
+    backward(y, {.create_graph = true});
+    EXPECT_FALSE(found.taken);
+    backward(y);
+    EXPECT_TRUE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorWhileOpsAreObserved) {
+    struct Blind : OpObserver {
+        void on_op(const OpEvent&) override {}
+    } blind;
+    const Tensor x = leaf();
+    Found found;
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    const ObserverScope attached(blind);
+    backward(y);
+    EXPECT_FALSE(found.taken);
+}
+
+TEST(TakeSaved, LeavesATensorOutsideABackwardPass) {
+    const GradMode off(false);
+    const Tensor x = Tensor::of({1, 2}, {2});
+    const Save kept = save(x);
+    EXPECT_FALSE(take_saved(kept.tensor).defined());
+}
+
+TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
+    const Tensor x = leaf();
+    Found found{.breaks_off = true};
+    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    EXPECT_THROW(backward(y), Error);
+    found.breaks_off = false;
+    try {
+        backward(y);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::state);
+        EXPECT_NE(std::string(error.what()).find("changed in place"), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace engine
