@@ -4720,26 +4720,6 @@ started %7</source>
     <context>
         <name>ui::SkipsPage</name>
         <message>
-            <source>not examined yet</source>
-            <translation>尚未检查</translation>
-        </message>
-        <message>
-            <source>not finite, and nothing skipped it</source>
-            <translation>非有限值，且未被跳过</translation>
-        </message>
-        <message>
-            <source>%1: passes, loss %2, gradient norm %3</source>
-            <translation>%1：通过，损失 %2，梯度范数 %3</translation>
-        </message>
-        <message>
-            <source>%1: not finite</source>
-            <translation>%1：非有限值</translation>
-        </message>
-        <message>
-            <source>one number</source>
-            <translation>单个数</translation>
-        </message>
-        <message>
             <source>Examine this step</source>
             <translation>检查本步</translation>
         </message>
@@ -4760,30 +4740,6 @@ started %7</source>
             <translation>跳过的步</translation>
         </message>
         <message>
-            <source>in FP32</source>
-            <translation>FP32</translation>
-        </message>
-        <message>
-            <source>as computed again</source>
-            <translation>重新计算</translation>
-        </message>
-        <message>
-            <source>At another scale</source>
-            <translation>换一个缩放</translation>
-        </message>
-        <message>
-            <source>At half the scale</source>
-            <translation>缩放减半</translation>
-        </message>
-        <message>
-            <source>In FP32</source>
-            <translation>以 FP32 计算</translation>
-        </message>
-        <message>
-            <source>Without this sample</source>
-            <translation>去掉所选样本</translation>
-        </message>
-        <message>
             <source>First non-finite tensor</source>
             <translation>第一个非有限张量</translation>
         </message>
@@ -4794,114 +4750,6 @@ started %7</source>
         <message>
             <source>Samples, largest share first</source>
             <translation>样本，按占比从大到小</translation>
-        </message>
-        <message>
-            <source>Start a run, or open one with skipped steps.</source>
-            <translation>开始一次运行，或打开一个有跳过步的运行。</translation>
-        </message>
-        <message>
-            <source>No skipped steps in %1.</source>
-            <translation>%1 步中没有跳过。</translation>
-        </message>
-        <message>
-            <source>%1 of %2 steps, %3; %4 clean steps since the last.</source>
-            <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
-        </message>
-        <message>
-            <source>Sample %1 is among the suspects of %2 of them.</source>
-            <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
-        </message>
-        <message>
-            <source>Step %1 was skipped at %2.</source>
-            <translation>第 %1 步在缩放 %2 下被跳过。</translation>
-        </message>
-        <message>
-            <source>Step %1 was not finite.</source>
-            <translation>第 %1 步为非有限值。</translation>
-        </message>
-        <message>
-            <source>Examine it to see which tensor broke first, and why.</source>
-            <translation>检查它以了解哪个张量最先出错及其原因。</translation>
-        </message>
-        <message>
-            <source>No skipped step</source>
-            <translation>没有跳过的步</translation>
-        </message>
-        <message>
-            <source>Forward pass</source>
-            <translation>前向传播</translation>
-        </message>
-        <message>
-            <source>Backward pass</source>
-            <translation>反向传播</translation>
-        </message>
-        <message>
-            <source>largest output of each layer, in execution order</source>
-            <translation>各层的最大输出，按执行顺序</translation>
-        </message>
-        <message>
-            <source>largest gradient of each layer × %1, in execution order</source>
-            <translation>各层的最大梯度 × %1，按执行顺序</translation>
-        </message>
-        <message>
-            <source>by the FP32 gradients any scale up to %1 passes</source>
-            <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
-        </message>
-        <message>
-            <source>Examine the step to see which scales pass.</source>
-            <translation>检查本步以了解哪些缩放可以通过。</translation>
-        </message>
-        <message>
-            <source>tensor</source>
-            <translation>张量</translation>
-        </message>
-        <message>
-            <source>outside modules</source>
-            <translation>模块之外</translation>
-        </message>
-        <message>
-            <source>name</source>
-            <translation>名称</translation>
-        </message>
-        <message>
-            <source>made by</source>
-            <translation>来自</translation>
-        </message>
-        <message>
-            <source>%1, operation %2 of %3</source>
-            <translation>%1，第 %2 / %3 个算子</translation>
-        </message>
-        <message>
-            <source>stage</source>
-            <translation>阶段</translation>
-        </message>
-        <message>
-            <source>type</source>
-            <translation>类型</translation>
-        </message>
-        <message>
-            <source>shape</source>
-            <translation>形状</translation>
-        </message>
-        <message>
-            <source>bad</source>
-            <translation>异常</translation>
-        </message>
-        <message>
-            <source>%1 inf, %2 NaN of %3</source>
-            <translation>%3 个中 %1 个 inf、%2 个 NaN</translation>
-        </message>
-        <message>
-            <source>first</source>
-            <translation>第一个</translation>
-        </message>
-        <message>
-            <source>input %1</source>
-            <translation>输入 %1</translation>
-        </message>
-        <message>
-            <source>%1, %2, largest %3</source>
-            <translation>%1，%2，最大 %3</translation>
         </message>
         <message>
             <source>sample %1 · %2 bad values · %3</source>
@@ -4940,28 +4788,8 @@ started %7</source>
             <translation>下一次跳过发生时立即检查，使用更新之前的状态。在 GPU 上每步需要一次同步。</translation>
         </message>
         <message>
-            <source>Exponents</source>
-            <translation>指数分布</translation>
-        </message>
-        <message>
-            <source>gradient, before and after</source>
-            <translation>梯度，变更前后</translation>
-        </message>
-        <message>
-            <source>before and after</source>
-            <translation>变更前后</translation>
-        </message>
-        <message>
             <source>%1 samples, largest share first</source>
             <translation>%1 个样本，占比大者在前</translation>
-        </message>
-        <message>
-            <source>Step %1: checking op %2 of %3</source>
-            <translation>第 %1 步：正在检查第 %2 个操作，共 %3 个</translation>
-        </message>
-        <message>
-            <source>Step %1: checking op %2</source>
-            <translation>第 %1 步：正在检查第 %2 个操作</translation>
         </message>
         <message>
             <source>Save as capsule… %1</source>
@@ -6471,4 +6299,196 @@ larger than a term</source>
             <translation>另有 %1 个</translation>
         </message>
 </context>
+    <context>
+        <name>SkipWords</name>
+        <message>
+            <source>not examined yet</source>
+            <translation>尚未检查</translation>
+        </message>
+        <message>
+            <source>not finite, and nothing skipped it</source>
+            <translation>非有限值，且未被跳过</translation>
+        </message>
+        <message>
+            <source>%1: passes, loss %2, gradient norm %3</source>
+            <translation>%1：通过，损失 %2，梯度范数 %3</translation>
+        </message>
+        <message>
+            <source>%1: not finite</source>
+            <translation>%1：非有限值</translation>
+        </message>
+        <message>
+            <source>one number</source>
+            <translation>单个数</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SkipListView</name>
+        <message>
+            <source>Skipped steps</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>Start a run, or open one with skipped steps.</source>
+            <translation>开始一次运行，或打开一个有跳过步的运行。</translation>
+        </message>
+        <message>
+            <source>No skipped steps in %1.</source>
+            <translation>%1 步中没有跳过。</translation>
+        </message>
+        <message>
+            <source>%1 of %2 steps, %3; %4 clean steps since the last.</source>
+            <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
+        </message>
+        <message>
+            <source>Sample %1 is among the suspects of %2 of them.</source>
+            <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TensorFacts</name>
+        <message>
+            <source>tensor</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>outside modules</source>
+            <translation>模块之外</translation>
+        </message>
+        <message>
+            <source>name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>made by</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>%1, operation %2 of %3</source>
+            <translation>%1，第 %2 / %3 个算子</translation>
+        </message>
+        <message>
+            <source>stage</source>
+            <translation>阶段</translation>
+        </message>
+        <message>
+            <source>type</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>shape</source>
+            <translation>形状</translation>
+        </message>
+        <message>
+            <source>bad</source>
+            <translation>异常</translation>
+        </message>
+        <message>
+            <source>%1 inf, %2 NaN of %3</source>
+            <translation>%3 个中 %1 个 inf、%2 个 NaN</translation>
+        </message>
+        <message>
+            <source>first</source>
+            <translation>第一个</translation>
+        </message>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>input %1</source>
+            <translation>输入 %1</translation>
+        </message>
+        <message>
+            <source>%1, %2, largest %3</source>
+            <translation>%1，%2，最大 %3</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SkipVerdict</name>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>as computed again</source>
+            <translation>重新计算</translation>
+        </message>
+        <message>
+            <source>At another scale</source>
+            <translation>换一个缩放</translation>
+        </message>
+        <message>
+            <source>At half the scale</source>
+            <translation>缩放减半</translation>
+        </message>
+        <message>
+            <source>In FP32</source>
+            <translation>以 FP32 计算</translation>
+        </message>
+        <message>
+            <source>Without this sample</source>
+            <translation>去掉所选样本</translation>
+        </message>
+        <message>
+            <source>Step %1 was skipped at %2.</source>
+            <translation>第 %1 步在缩放 %2 下被跳过。</translation>
+        </message>
+        <message>
+            <source>Step %1 was not finite.</source>
+            <translation>第 %1 步为非有限值。</translation>
+        </message>
+        <message>
+            <source>Examine it to see which tensor broke first, and why.</source>
+            <translation>检查它以了解哪个张量最先出错及其原因。</translation>
+        </message>
+        <message>
+            <source>No skipped step</source>
+            <translation>没有跳过的步</translation>
+        </message>
+        <message>
+            <source>Forward pass</source>
+            <translation>前向传播</translation>
+        </message>
+        <message>
+            <source>Backward pass</source>
+            <translation>反向传播</translation>
+        </message>
+        <message>
+            <source>largest output of each layer, in execution order</source>
+            <translation>各层的最大输出，按执行顺序</translation>
+        </message>
+        <message>
+            <source>largest gradient of each layer × %1, in execution order</source>
+            <translation>各层的最大梯度 × %1，按执行顺序</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>gradient, before and after</source>
+            <translation>梯度，变更前后</translation>
+        </message>
+        <message>
+            <source>before and after</source>
+            <translation>变更前后</translation>
+        </message>
+        <message>
+            <source>by the FP32 gradients any scale up to %1 passes</source>
+            <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
+        </message>
+        <message>
+            <source>Examine the step to see which scales pass.</source>
+            <translation>检查本步以了解哪些缩放可以通过。</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2 of %3</source>
+            <translation>第 %1 步：正在检查第 %2 个操作，共 %3 个</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2</source>
+            <translation>第 %1 步：正在检查第 %2 个操作</translation>
+        </message>
+    </context>
 </TS>

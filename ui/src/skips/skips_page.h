@@ -1,10 +1,6 @@
 #pragma once
 
-#include <QFormLayout>
-#include <QLabel>
-#include <QListWidget>
 #include <QPushButton>
-#include <QSplitter>
 #include <QWidget>
 
 #include "skips/skips_model.h"
@@ -31,42 +27,21 @@ protected:
 private:
     QLayout* makeBar();
     Card* makeList();
-    QWidget* makeReport();
-    Card* makeExponents();
-    Card* makeLadder();
+    QWidget* makeVerdict();
     QWidget* makeDetails();
-    void showList();
     void showStep();
-    void showTests();
-    void showLadder();
-    void showTensor();
-    void showSamples();
     void refreshState();
-    void showProgress();
     QString watchText() const;
     void saveCapsule();
-    void addFact(QFormLayout* form, const QString& name, const QString& value);
 
     Context context_;
     SkipsModel* model_;
     QPushButton* examine_;
     QPushButton* capsule_;
     ElidedLabel* state_;
-    QListWidget* list_;
-    QLabel* summary_;
-    QLabel* headline_;
-    QLabel* advice_;
-    QLabel* tests_;
-    Card* chain_;
-    QLabel* ladder_;
-    QLabel* trial_;
-    QFormLayout* tensor_;
-    Card* exponents_;
     Card* batch_;
     SampleGrid* samples_;
     QPushButton* arm_;
-    bool filling_ = false;
-    bool checking_ = false;  ///< the headline says how far a check is
 };
 
 }  // namespace ui

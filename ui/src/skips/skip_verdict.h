@@ -1,0 +1,50 @@
+#pragma once
+
+#include <QLabel>
+#include <QWidget>
+
+#include "skips/skips_model.h"
+
+namespace ui {
+
+class Card;
+class Theme;
+
+/// The verdict on a skipped step with its tests, the chain of its layers, exponents before and
+/// after, and what other scales would have done. GUI thread.
+class SkipVerdict final : public QWidget {
+    Q_OBJECT
+public:
+    SkipVerdict(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
+
+signals:
+    /// Compute the step again without the selected sample.
+    void withoutSampleWanted();
+
+private:
+    QWidget* makeHead();
+    Card* makeChain();
+    Card* makeExponents();
+    Card* makeLadder();
+    void refresh();
+    void showHead();
+    void showTests();
+    void showChain();
+    void showExponents();
+    void showLadder();
+    void showProgress();
+    void colourHeadline(const QColor& color);
+
+    const Theme* theme_;
+    SkipsModel* model_;
+    QLabel* headline_;
+    QLabel* advice_;
+    QLabel* tests_;
+    Card* chain_;
+    Card* exponents_;
+    QLabel* ladder_;
+    QLabel* trial_;
+    bool checking_ = false;  ///< the headline says how far a check is
+};
+
+}  // namespace ui
