@@ -1436,6 +1436,10 @@ above</source>
             <source>Resume</source>
             <translation>恢复</translation>
         </message>
+        <message>
+            <source>Make the settings a rail</source>
+            <translation>将设置收成侧栏</translation>
+        </message>
     </context>
     <context>
         <name>ui::MessageBar</name>
@@ -6489,6 +6493,13 @@ larger than a term</source>
         <message>
             <source>Step %1: checking op %2</source>
             <translation>第 %1 步：正在检查第 %2 个操作</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SettingsRail</name>
+        <message>
+            <source>Show the settings</source>
+            <translation>显示设置</translation>
         </message>
     </context>
 </TS>
