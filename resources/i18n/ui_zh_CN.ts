@@ -6502,4 +6502,11 @@ larger than a term</source>
             <translation>显示设置</translation>
         </message>
     </context>
+    <context>
+        <name>ui::SideColumns</name>
+        <message>
+            <source>Panels</source>
+            <translation>面板</translation>
+        </message>
+    </context>
 </TS>
