@@ -3915,6 +3915,14 @@ started %7</source>
             <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
             <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
         </message>
+        <message>
+            <source>Values</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>Axis of the shares</source>
+            <translation>占比坐标轴</translation>
+        </message>
 </context>
     <context>
         <name>ui::ExponentPlot</name>
@@ -4134,6 +4142,10 @@ started %7</source>
             <source>(the model)</source>
             <translation>（整个模型）</translation>
         </message>
+        <message>
+            <source>Overlay run %1, the reference, to see how far the losses are apart.</source>
+            <translation>叠加显示参考运行 %1，即可查看两者的损失相差多少。</translation>
+        </message>
     </context>
     <context>
         <name>ui::TwinMap</name>
@@ -4234,10 +4246,6 @@ started %7</source>
             <translation>第二个运行减去参考 · 后为原始值，前为 20 步均值</translation>
         </message>
         <message>
-            <source>The reference skips too</source>
-            <translation>参考也跳过</translation>
-        </message>
-        <message>
             <source>The reference leaves out the steps that the other run skips, so that both have made the same number of updates.</source>
             <translation>参考运行也略过另一个运行所跳过的步，使两者的更新次数相同。</translation>
         </message>
@@ -4248,10 +4256,6 @@ started %7</source>
         <message>
             <source>Copies the state of the reference over every so many steps</source>
             <translation>每隔若干步复制参考运行的状态</translation>
-        </message>
-        <message>
-            <source>no automatic resync</source>
-            <translation>不自动重新同步</translation>
         </message>
         <message>
             <source>resync every %1</source>
@@ -4338,12 +4342,44 @@ started %7</source>
             <translation>两种精度同步训练</translation>
         </message>
         <message>
-            <source>✓ bit-identical, %1 steps</source>
-            <translation>✓ 逐位一致，%1 步</translation>
-        </message>
-        <message>
             <source>Layers at step %1</source>
             <translation>第 %1 步的各层</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <translation>将这一步各层的数据导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Since the resync</source>
+            <translation>重新同步以来</translation>
+        </message>
+        <message>
+            <source>Error since the resync</source>
+            <translation>重新同步以来的误差</translation>
+        </message>
+        <message>
+            <source>Measure on show</source>
+            <translation>显示的度量</translation>
+        </message>
+        <message>
+            <source>Skip together</source>
+            <translation>一同跳过</translation>
+        </message>
+        <message>
+            <source>automatic resync: off</source>
+            <translation>自动重新同步：关</translation>
+        </message>
+        <message>
+            <source>Same gradients but for rounding.</source>
+            <translation>除舍入误差外，梯度相同。</translation>
+        </message>
+        <message>
+            <source>Diverging gradients.</source>
+            <translation>梯度分离。</translation>
         </message>
     </context>
     <context>
@@ -4485,6 +4521,10 @@ started %7</source>
         <message>
             <source>no products</source>
             <translation>无乘积运算</translation>
+        </message>
+        <message>
+            <source>The operations over the time of the step, as high as their share of the peak.</source>
+            <translation>各算子在这一步中的时间分布，高度为其占峰值的比例。</translation>
         </message>
     </context>
     <context>
@@ -4701,6 +4741,14 @@ started %7</source>
             <source>Show %1 in Microscope</source>
             <translation>在“显微镜”中查看 %1</translation>
         </message>
+        <message>
+            <source>Precision on show</source>
+            <translation>显示的精度</translation>
+        </message>
+        <message>
+            <source>Every operation of a step in order, grouped by module: its types, the rule that decided, its casts, time and memory.</source>
+            <translation>一步中的每个算子，按顺序并按模块分组：其类型、起作用的规则、转换、时间和内存。</translation>
+        </message>
 </context>
     <context>
         <name>ui::ChainPlot</name>
@@ -4719,6 +4767,14 @@ started %7</source>
         <message>
             <source>%1: largest %2, in FP32 %3; of its parameters&apos; gradients %4, in FP32 %5</source>
             <translation>%1：最大 %2，FP32 中为 %3；其参数梯度最大 %4，FP32 中为 %5</translation>
+        </message>
+        <message>
+            <source>The largest value of each layer against the limit of FP16, once the step is examined.</source>
+            <translation>检查本步之后，这里显示各层的最大值与 FP16 上限的对比。</translation>
+        </message>
+        <message>
+            <source>The fault lies before the first layer.</source>
+            <translation>问题出在第一层之前。</translation>
         </message>
     </context>
     <context>
@@ -4810,6 +4866,22 @@ started %7</source>
         <message>
             <source>watching: a fault is examined before the next step</source>
             <translation>监视中：出错的步在下一步之前检查</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)</source>
+            <translation>将跳过的步导出为 CSV，或将页面导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>At another scale</source>
+            <translation>换一个缩放</translation>
         </message>
 </context>
     <context>
@@ -5560,6 +5632,10 @@ larger than a term</source>
             <source>Also in the skips at %1. Check its label.</source>
             <translation>也出现在这些跳过步中：%1。请检查其标签。</translation>
         </message>
+    <message>
+        <source>What each sample contributes to that tensor, once the step is examined.</source>
+        <translation>检查本步之后，这里显示各样本对该张量的贡献。</translation>
+    </message>
 </context>
 <context>
     <name>ui::ExponentBars</name>
@@ -5591,6 +5667,10 @@ larger than a term</source>
             <source>%1 inf, %2 NaN</source>
             <translation>%1 个 inf，%2 个 NaN</translation>
         </message>
+    <message>
+        <source>Exponents of the first non-finite tensor, once the step is examined.</source>
+        <translation>检查本步之后，这里显示第一个非有限张量的指数分布。</translation>
+    </message>
 </context>
 <context>
     <name>LessonNotes</name>
@@ -6325,6 +6405,14 @@ larger than a term</source>
             <source>one number</source>
             <translation>单个数</translation>
         </message>
+        <message>
+            <source>%1 inf</source>
+            <translation>%1 个 inf</translation>
+        </message>
+        <message>
+            <source>%1 NaN</source>
+            <translation>%1 个 NaN</translation>
+        </message>
     </context>
     <context>
         <name>ui::SkipListView</name>
@@ -6494,6 +6582,17 @@ larger than a term</source>
             <source>Step %1: checking op %2</source>
             <translation>第 %1 步：正在检查第 %2 个操作</translation>
         </message>
+        <message>
+            <source>Values on show</source>
+            <translation>显示的数值</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SideColumns</name>
+        <message>
+            <source>Panels</source>
+            <translation>面板</translation>
+        </message>
     </context>
     <context>
         <name>ui::SettingsRail</name>
@@ -6503,10 +6602,77 @@ larger than a term</source>
         </message>
     </context>
     <context>
-        <name>ui::SideColumns</name>
+        <name>BitCheckWords</name>
         <message>
-            <source>Panels</source>
-            <translation>面板</translation>
+            <source>the loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>the gradient of %1</source>
+            <translation>%1 的梯度</translation>
+        </message>
+        <message>
+            <source>the model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>the gradient norm or the loss scale</source>
+            <translation>梯度范数或损失缩放因子</translation>
+        </message>
+        <message>
+            <source>No step was computed.</source>
+            <translation>没有算出任何一步。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinBadge</name>
+        <message>
+            <source>the gradient of %1</source>
+            <translation>%1 的梯度</translation>
+        </message>
+        <message>
+            <source>A click trains %1 beside %1 for up to %2 steps and compares all bits. Training waits for it; nothing of it is kept.</source>
+            <translation>点击后，%1 与 %1 并排训练至多 %2 步并逐位比较。期间训练会等待；结果不保留。</translation>
+        </message>
+        <message>
+            <source>%1 beside %1: not checked</source>
+            <translation>%1 对 %1：未能检查</translation>
+        </message>
+        <message>
+            <source>✓ %1 beside %1: bit-identical, %2 steps</source>
+            <translation>✓ %1 对 %1：逐位一致，%2 步</translation>
+        </message>
+        <message>
+            <source>✗ %1 beside %1: %2 differs in step %3</source>
+            <translation>✗ %1 对 %1：%2在第 %3 步不同</translation>
+        </message>
+        <message>
+            <source>The same settings gave other bits, so what this page shows is partly noise of the computation.</source>
+            <translation>相同的设置得到了不同的位，因此本页所示的差异有一部分是计算本身的噪声。</translation>
+        </message>
+        <message>
+            <source>checking step %1 of %2</source>
+            <translation>正在检查第 %1 步，共 %2 步</translation>
+        </message>
+        <message>
+            <source>A click ends the check.</source>
+            <translation>点击可结束检查。</translation>
+        </message>
+        <message>
+            <source>No check</source>
+            <translation>不能检查</translation>
+        </message>
+        <message>
+            <source>Some settings are refused.</source>
+            <translation>有些设置不被接受。</translation>
+        </message>
+        <message>
+            <source>Check %1 beside %1</source>
+            <translation>检查 %1 对 %1</translation>
+        </message>
+        <message>
+            <source>Trains %1 beside %1 for up to %2 steps and compares all bits: what a twin shows is rounding only if these are the same. Training waits for it; nothing of it is kept.</source>
+            <translation>%1 与 %1 并排训练至多 %2 步并逐位比较：只有两者逐位一致，孪生所示的差异才是舍入误差。期间训练会等待；结果不保留。</translation>
         </message>
     </context>
 </TS>

@@ -225,7 +225,7 @@ void LossGap::makePicture() {
 
 void LossGap::paintEvent(QPaintEvent*) {
     if (raw_.empty()) {
-        paintEmpty(this, *theme_, {});
+        paintEmpty(this, *theme_, model_->lossMissing());
         return;
     }
     if (picture_.isNull()) makePicture();

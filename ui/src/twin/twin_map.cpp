@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int leastRow = 12, mostRow = 40;
+constexpr int leastRow = 12, mostRow = 64;
 constexpr int footHeight = 22;
 
 }  // namespace

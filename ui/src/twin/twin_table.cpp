@@ -63,12 +63,17 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     // Widths of their widest texts: measuring all rows anew takes longer than a frame.
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
     table_->horizontalHeader()->setSectionResizeMode(layerName, QHeaderView::Stretch);
-    const QFontMetrics metrics(table_->font());
+    const QFont caption = Theme::caption();
+    table_->horizontalHeader()->setFont(caption);
+    table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeaderItem(layerName)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    const QFontMetrics metrics(caption);
+    const QString widest[columns] = {{}, u"0.0012 %"_s, u"0.012°"_s, u"0.0012 %"_s, u"88,888"_s};
     for (int i = errorShare; i < columns; ++i) {
         const QString& title = table_->horizontalHeaderItem(i)->text();
-        const int widest = std::max(metrics.horizontalAdvance(title) + sortMark,
-                                    metrics.horizontalAdvance(u"0.00012 %"_s));
-        table_->setColumnWidth(i, widest + size::gap);
+        const int width = std::max(metrics.horizontalAdvance(title) + sortMark,
+                                   metrics.horizontalAdvance(widest[i]));
+        table_->setColumnWidth(i, width + size::gap);
     }
     table_->setSortingEnabled(true);
     table_->sortByColumn(errorShare, Qt::DescendingOrder);
@@ -210,7 +215,9 @@ void SinceResync::paintEvent(QPaintEvent*) {
                          tr("%1: error by steps since the last resync").arg(model_->name(layer)),
                          Qt::ElideRight, width() - 2 * size::inside));
     std::vector<std::int64_t> starts{0};
-    for (const std::int64_t step : model_->resyncs()) starts.push_back(step);
+    for (const std::int64_t step : model_->resyncs()) {
+        if (step < model_->steps()) starts.push_back(step);  // one at the very end begins nothing
+    }
     std::int64_t longest = 1;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
