@@ -61,7 +61,12 @@ int ChainPlot::at(double x) const {
 void ChainPlot::paintEvent(QPaintEvent*) {
     const auto* report = model_->report();
     if (report == nullptr || report->chain.empty()) {
-        paintEmpty(this, *theme_, {});
+        paintEmpty(this, *theme_,
+                   model_->step() == nullptr ? QString()
+                   : report == nullptr
+                       ? tr("The largest value of each layer against the limit of FP16, once the "
+                            "step is examined.")
+                       : tr("The fault lies before the first layer."));
         return;
     }
     const Tokens& t = theme_->tokens();

@@ -2,6 +2,8 @@
 
 #include <QVBoxLayout>
 
+#include "feed/run_track.h"
+#include "skips/skip_delegate.h"
 #include "skips/skip_text.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -11,7 +13,7 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-SkipListView::SkipListView(SkipsModel* model, QWidget* parent)
+SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* parent)
     : QWidget(parent),
       model_(model),
       list_(new QListWidget(this)),
@@ -21,7 +23,8 @@ SkipListView::SkipListView(SkipsModel* model, QWidget* parent)
     column->setSpacing(0);
     list_->setFrameShape(QFrame::NoFrame);
     list_->setAccessibleName(tr("Skipped steps"));
-    list_->setWordWrap(true);
+    list_->setItemDelegate(new SkipDelegate(theme, list_));
+    list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     summary_->setFont(Theme::caption());
     summary_->setWordWrap(true);
     summary_->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
@@ -48,13 +51,38 @@ void SkipListView::fill() {
     list_->clear();
     const auto& skips = model_->skips();
     for (auto step = skips.list.rbegin(); step != skips.list.rend(); ++step) {
-        auto* item = new QListWidgetItem(u"%1  %2\n%3"_s.arg(
-            count(step->step), powerOfTwo(step->loss_scale), causeTitle(*step)));
-        list_->addItem(item);
+        addRow(*step);
     }
     if (selectedRow() >= 0) list_->setCurrentRow(selectedRow());
     filling_ = false;
     summary_->setText(summary());
+}
+
+/// What the step ran at, and what the next one ran at if that is another.
+QString SkipListView::scales(const engine::SkippedStep& step) const {
+    const QString now = powerOfTwo(step.loss_scale);
+    const auto& track = model_->track();
+    if (!track || step.step >= track->rows()) return now;
+    const auto next = static_cast<double>(track->at(step.step + 1).loss_scale);
+    return next == step.loss_scale ? now : now + u" → "_s + powerOfTwo(next);
+}
+
+void SkipListView::addRow(const engine::SkippedStep& step) {
+    const QString cause = causeTitle(step), detail = tensorText(step);
+    auto* item = new QListWidgetItem(
+        u"%1: %2, %3"_s.arg(count(step.step), cause, scales(step)));  // for screen readers
+    const bool examined = step.report.has_value();
+    item->setData(SkipDelegate::StepRole, count(step.step));
+    item->setData(SkipDelegate::CauseRole, examined ? cause : scales(step));
+    item->setData(SkipDelegate::ScalesRole, examined ? scales(step) : QString());
+    item->setData(SkipDelegate::DetailRole, examined ? detail : cause);
+    const bool benign =
+        examined && step.skipped && step.report->cause == engine::SkipCause::scale_too_large;
+    const bool found = examined && step.report->cause != engine::SkipCause::unknown;
+    item->setData(SkipDelegate::ToneRole, benign                   ? SkipDelegate::benign
+                                          : found || !step.skipped ? SkipDelegate::bad
+                                                                   : SkipDelegate::unknown);
+    list_->addItem(item);
 }
 
 void SkipListView::showSelected() {

@@ -8,15 +8,19 @@
 
 namespace ui {
 
+class Theme;
+
 /// The skipped steps of the run with their causes, the newest first, and a sentence on all of them.
 /// Selects a step for all pages. GUI thread.
 class SkipListView final : public QWidget {
     Q_OBJECT
 public:
-    explicit SkipListView(SkipsModel* model, QWidget* parent = nullptr);
+    SkipListView(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
 
 private:
     void fill();
+    void addRow(const engine::SkippedStep& step);
+    QString scales(const engine::SkippedStep& step) const;
     void showSelected();
     QString summary() const;
     int selectedRow() const;

@@ -24,6 +24,15 @@ QString causeTitle(const engine::SkippedStep& step) {
                         : SkipWords::tr("not finite, and nothing skipped it");
 }
 
+QString tensorText(const engine::SkippedStep& step) {
+    if (!step.report || !step.report->first) return {};
+    const engine::BadTensor& bad = *step.report->first;
+    const QString where = QString::fromStdString(bad.module.empty() ? bad.name : bad.module);
+    const QString broken = bad.infinite > 0 ? SkipWords::tr("%1 inf").arg(count(bad.infinite))
+                                            : SkipWords::tr("%1 NaN").arg(count(bad.nan));
+    return where.isEmpty() ? broken : where + u", "_s + broken;
+}
+
 QString trialText(const engine::StepTrial& trial) {
     return trial.passes ? SkipWords::tr("%1: passes, loss %2, gradient norm %3")
                               .arg(powerOfTwo(trial.scale), significant(trial.loss),

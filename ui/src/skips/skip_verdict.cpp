@@ -1,9 +1,7 @@
 #include "skips/skip_verdict.h"
 
-#include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <cmath>
 
@@ -16,6 +14,7 @@
 #include "widgets/card.h"
 #include "widgets/flow_layout.h"
 #include "widgets/panel.h"
+#include "widgets/segments.h"
 
 namespace ui {
 
@@ -31,11 +30,8 @@ SkipVerdict::SkipVerdict(const Theme* theme, SkipsModel* model, QWidget* parent)
     column->setSpacing(size::gap);
     column->addWidget(makeHead());
     column->addWidget(makeChain(), 1);
-    auto* below = new QHBoxLayout;
-    below->setSpacing(size::gap);
-    below->addWidget(makeExponents(), 1);
-    below->addWidget(makeLadder(), 1);
-    column->addLayout(below);
+    makeExponents();
+    makeLadder();
     connect(model_, &SkipsModel::stepChanged, this, &SkipVerdict::refresh);
     connect(model_, &SkipsModel::progressed, this, &SkipVerdict::showProgress);
     connect(theme_, &Theme::changed, this, &SkipVerdict::refresh);
@@ -63,54 +59,48 @@ QWidget* SkipVerdict::makeHead() {
 Card* SkipVerdict::makeChain() {
     chain_ = new Card({}, this);
     auto* plot = new ChainPlot(theme_, model_, chain_);
-    auto* shown = new QButtonGroup(chain_);
-    for (const bool f32 : {false, true}) {
-        auto* button = new QToolButton(chain_);
-        button->setText(f32 ? tr("in FP32") : tr("as computed again"));
-        button->setCheckable(true);
-        button->setChecked(!f32);
-        shown->addButton(button);
-        chain_->addToHead(button);
-        connect(button, &QToolButton::clicked, plot, [plot, f32] { plot->showF32(f32); });
-    }
+    auto* shown =
+        new Segments(tr("Values on show"), {tr("as computed again"), tr("in FP32")}, chain_);
+    chain_->addToHead(shown);
+    connect(shown->buttons(), &QButtonGroup::idClicked, plot,
+            [plot](int id) { plot->showF32(id == 1); });
     chain_->addBody(plot, 1);
     return chain_;
 }
 
-Card* SkipVerdict::makeExponents() {
+void SkipVerdict::makeExponents() {
     exponents_ = new Card({}, this);
     exponents_->addBody(new ExponentBars(theme_, model_, exponents_), 1);
-    return exponents_;
 }
 
-Card* SkipVerdict::makeLadder() {
-    auto* card = new Card(tr("At another scale"), this);
-    ladder_ = makeLabel({}, nullptr, card);
-    ladder_->setTextFormat(Qt::RichText);
-    trial_ = makeLabel({}, nullptr, card);
-    for (QLabel* label : {ladder_, trial_}) {
+void SkipVerdict::makeLadder() {
+    ladder_ = new Card(tr("At another scale"), this);
+    scales_ = makeLabel({}, nullptr, ladder_);
+    scales_->setTextFormat(Qt::RichText);
+    trial_ = makeLabel({}, nullptr, ladder_);
+    for (QLabel* label : {scales_, trial_}) {
         label->setFont(Theme::caption());
         label->setWordWrap(true);
         label->setContentsMargins(size::inside, 2, size::inside, 2);
-        card->addBody(label);
+        ladder_->addBody(label);
     }
-    auto* line = new QWidget(card);
+    auto* line = new QWidget(ladder_);
     auto* outer = new QHBoxLayout(line);
     outer->setContentsMargins(size::inside, 0, size::inside, size::grid);
-    auto* buttons = new QWidget(line);
+    auto* buttons = trials_ = new QWidget(line);
     outer->addWidget(buttons);
     auto* row = new FlowLayout(buttons, size::grid + 2);
     auto* half = new QPushButton(tr("At half the scale"), buttons);
     auto* f32 = new QPushButton(tr("In FP32"), buttons);
     auto* without = new QPushButton(tr("Without this sample"), buttons);
     for (QPushButton* button : {half, f32, without}) row->addWidget(button);
-    card->addBody(line);
+    ladder_->addBody(line);
+    ladder_->addBody(new QWidget(ladder_), 1);  // what is free lies below
     connect(half, &QPushButton::clicked, this, [this] {
         if (model_->step() != nullptr) model_->retry({.scale = model_->step()->loss_scale / 2});
     });
     connect(f32, &QPushButton::clicked, this, [this] { model_->retry({.fp32 = true}); });
     connect(without, &QPushButton::clicked, this, &SkipVerdict::withoutSampleWanted);
-    return card;
 }
 
 void SkipVerdict::refresh() {
@@ -201,8 +191,10 @@ void SkipVerdict::showLadder() {
             parts << tr("by the FP32 gradients any scale up to %1 passes")
                          .arg(scaleLimit(report->scale_bound));
     }
-    ladder_->setText(parts.isEmpty() ? tr("Examine the step to see which scales pass.")
-                                     : parts.join(u" &nbsp; "_s));
+    trials_->setEnabled(model_->step() != nullptr);
+    scales_->setText(model_->step() == nullptr ? QString()
+                     : parts.isEmpty()         ? tr("Examine the step to see which scales pass.")
+                                               : parts.join(u" &nbsp; "_s));
     trial_->setVisible(model_->trial().has_value());
     if (model_->trial()) trial_->setText(trialText(*model_->trial()));
 }

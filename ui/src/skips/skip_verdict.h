@@ -10,12 +10,16 @@ namespace ui {
 class Card;
 class Theme;
 
-/// The verdict on a skipped step with its tests, the chain of its layers, exponents before and
-/// after, and what other scales would have done. GUI thread.
+/// The verdict on a skipped step with its tests and the chain of its layers. Makes two cards
+/// besides, which its owner places: exponents before and after, and what other scales would have
+/// done. GUI thread.
 class SkipVerdict final : public QWidget {
     Q_OBJECT
 public:
     SkipVerdict(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
+
+    Card* exponents() const { return exponents_; }
+    Card* ladder() const { return ladder_; }
 
 signals:
     /// Compute the step again without the selected sample.
@@ -24,8 +28,8 @@ signals:
 private:
     QWidget* makeHead();
     Card* makeChain();
-    Card* makeExponents();
-    Card* makeLadder();
+    void makeExponents();
+    void makeLadder();
     void refresh();
     void showHead();
     void showTests();
@@ -42,8 +46,10 @@ private:
     QLabel* tests_;
     Card* chain_;
     Card* exponents_;
-    QLabel* ladder_;
+    Card* ladder_;
+    QLabel* scales_;
     QLabel* trial_;
+    QWidget* trials_;        ///< the buttons
     bool checking_ = false;  ///< the headline says how far a check is
 };
 

@@ -3,23 +3,32 @@
 #include <QAction>
 #include <QFileDialog>
 #include <QHBoxLayout>
-#include <QSplitter>
 #include <QVBoxLayout>
 
+#include "commands/commands.h"
 #include "feed/run_track.h"
 #include "skips/sample_grid.h"
 #include "skips/skip_list_view.h"
 #include "skips/skip_verdict.h"
+#include "skips/skips_csv.h"
 #include "skips/tensor_facts.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
+#include "widgets/page_export.h"
+#include "widgets/side_columns.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
 using engine::SkipReport;
+
+namespace {
+
+constexpr int listWidth = 230;
+
+}  // namespace
 
 QWidget* makeSkipsPage(const Context& context, QWidget* parent) {
     return new SkipsPage(context, parent);
@@ -31,16 +40,7 @@ SkipsPage::SkipsPage(const Context& context, QWidget* parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
     column->addLayout(makeBar());
-    auto* split = new QSplitter(Qt::Horizontal, this);
-    split->addWidget(makeList());
-    split->addWidget(makeVerdict());
-    split->addWidget(makeDetails());
-    split->setStretchFactor(0, 1);
-    split->setStretchFactor(1, 4);
-    split->setStretchFactor(2, 2);
-    split->setChildrenCollapsible(false);
-    split->setHandleWidth(size::gap);
-    column->addWidget(split, 1);
+    column->addWidget(makeColumns(), 1);
     connect(model_, &SkipsModel::stepChanged, this, &SkipsPage::showStep);
     connect(model_, &SkipsModel::stateChanged, this, &SkipsPage::refreshState);
     showStep();
@@ -69,50 +69,61 @@ QLayout* SkipsPage::makeBar() {
     row->addWidget(examine_);
     row->addWidget(arm_);
     row->addWidget(state_, 1);
+    export_ = new QPushButton(tr("Export…"), this);
+    export_->setToolTip(tr("The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
     row->addWidget(capsule_);
-    const auto key = [this](Qt::Key which, QPushButton* button) {
+    row->addWidget(export_);
+    const auto key = [this](const QKeySequence& which, QPushButton* button) {
         auto* action = new QAction(this);
-        action->setShortcut(QKeySequence(which));
-        action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+        action->setShortcut(which);
+        action->setShortcutContext(Qt::WindowShortcut);
         addAction(action);
         connect(action, &QAction::triggered, button, &QPushButton::click);
     };
     key(Qt::Key_R, examine_);
     key(Qt::Key_K, capsule_);
+    key(Qt::CTRL | Qt::Key_E, export_);
     connect(examine_, &QPushButton::clicked, model_, &SkipsModel::examine);
     connect(capsule_, &QPushButton::clicked, this, &SkipsPage::saveCapsule);
+    connect(export_, &QPushButton::clicked, this, &SkipsPage::exportFigures);
     return row;
 }
 
 Card* SkipsPage::makeList() {
     auto* card = new Card(tr("Skipped steps"), this);
-    card->setMinimumWidth(150);
-    card->addBody(new SkipListView(model_, card), 1);
+    card->setMinimumWidth(listWidth);
+    card->addBody(new SkipListView(context_.theme, model_, card), 1);
     return card;
 }
 
-QWidget* SkipsPage::makeVerdict() {
+SideColumns* SkipsPage::makeColumns() {
     auto* verdict = new SkipVerdict(context_.theme, model_, this);
     connect(verdict, &SkipVerdict::withoutSampleWanted, this, [this] {
         if (const auto sample = samples_->sample()) model_->retry({.without = sample});
     });
-    return verdict;
+    using enum SideColumns::Place;
+    columns_ = new SideColumns(verdict, this);
+    columns_->add(left, tr("Skipped steps"), makeList());
+    columns_->add(right, tr("First non-finite tensor"), makeTensor(), 0);
+    columns_->add(right, tr("Batch"), makeBatch());
+    columns_->add(below, tr("Exponents"), verdict->exponents());
+    columns_->add(below, tr("At another scale"), verdict->ladder());
+    columns_->setShares(1, 4, 2);
+    columns_->setHeights(1, 0);
+    return columns_;
 }
 
-QWidget* SkipsPage::makeDetails() {
-    auto* part = new QWidget(this);
-    part->setMinimumWidth(180);
-    auto* column = new QVBoxLayout(part);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
-    auto* tensor = new Card(tr("First non-finite tensor"), part);
-    tensor->addBody(new TensorFacts(model_, tensor));
-    column->addWidget(tensor);
-    batch_ = new Card(tr("Batch"), part);
+Card* SkipsPage::makeTensor() {
+    auto* card = new Card(tr("First non-finite tensor"), this);
+    card->addBody(new TensorFacts(model_, card), 1);
+    return card;
+}
+
+Card* SkipsPage::makeBatch() {
+    batch_ = new Card(tr("Batch"), this);
     samples_ = new SampleGrid(context_.theme, model_, batch_);
     batch_->addBody(samples_, 1);
-    column->addWidget(batch_, 1);
-    return part;
+    return batch_;
 }
 
 void SkipsPage::showStep() {
@@ -140,6 +151,7 @@ void SkipsPage::refreshState() {
     examine_->setText(model_->report() == nullptr ? tr("Examine this step")
                                                   : tr("Examine it again"));
     capsule_->setEnabled(any && !model_->busy());
+    export_->setEnabled(any);
     const SkipReport* const seen = model_->report();
     capsule_->setText(seen == nullptr || seen->capsule_bytes == 0
                           ? tr("Save as capsule…")
@@ -165,6 +177,18 @@ QString SkipsPage::watchText() const {
                    ? tr("armed: found_inf is read before the update, a synchronisation a step")
                    : tr("not armed: weights have moved; arm to catch the next one");
     return model_->watches() ? tr("watching: a fault is examined before the next step") : QString();
+}
+
+void SkipsPage::exportFigures() {
+    if (model_->step() == nullptr) return;
+    PageExport page;
+    page.name = u"skips-%1"_s.arg(QString::fromStdString(model_->track()->run()));
+    page.csv = [this] { return skipsCsv(model_->skips()); };
+    page.plots = columns_;
+    page.failed = [this](const QString& sentence) {
+        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    };
+    exportPage(this, page);
 }
 
 void SkipsPage::saveCapsule() {

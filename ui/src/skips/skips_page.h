@@ -11,6 +11,7 @@ namespace ui {
 class Card;
 class ElidedLabel;
 class SampleGrid;
+class SideColumns;
 
 /// Why was this step skipped, and where did the number break? The run's skipped steps, the verdict
 /// on one with its tests, the chain of layers, the first non-finite tensor, the scales that would
@@ -27,17 +28,21 @@ protected:
 private:
     QLayout* makeBar();
     Card* makeList();
-    QWidget* makeVerdict();
-    QWidget* makeDetails();
+    SideColumns* makeColumns();
+    Card* makeTensor();
+    Card* makeBatch();
     void showStep();
     void refreshState();
     QString watchText() const;
     void saveCapsule();
+    void exportFigures();
 
     Context context_;
     SkipsModel* model_;
     QPushButton* examine_;
     QPushButton* capsule_;
+    QPushButton* export_;
+    SideColumns* columns_;
     ElidedLabel* state_;
     Card* batch_;
     SampleGrid* samples_;

@@ -11,13 +11,27 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-TensorFacts::TensorFacts(SkipsModel* model, QWidget* parent)
-    : QWidget(parent), model_(model), form_(new QFormLayout(this)) {
+TensorFacts::TensorFacts(SkipsModel* model, QWidget* parent) : QScrollArea(parent), model_(model) {
+    auto* facts = new QWidget(this);
+    facts->setObjectName(u"sections"_s);  // without a background of its own
+    form_ = new QFormLayout(facts);
+    setWidget(facts);
+    setWidgetResizable(true);
+    setFrameShape(QFrame::NoFrame);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     form_->setContentsMargins(size::inside, 2, size::inside, size::grid);
     form_->setVerticalSpacing(2);
     form_->setLabelAlignment(Qt::AlignRight);
     connect(model_, &SkipsModel::stepChanged, this, &TensorFacts::refresh);
     refresh();
+}
+
+/// All of it, so that a column with room shows it without a scroll bar.
+QSize TensorFacts::sizeHint() const {
+    const QSize all = widget()->sizeHint();
+    const int width = viewport()->width();
+    return {all.width(), form_->hasHeightForWidth() ? form_->heightForWidth(width) : all.height()};
 }
 
 void TensorFacts::add(const QString& name, const QString& value) {
@@ -33,16 +47,21 @@ void TensorFacts::add(const QString& name, const QString& value) {
 void TensorFacts::refresh() {
     while (form_->rowCount() > 0) form_->removeRow(0);
     const engine::SkipReport* report = model_->report();
-    if (report == nullptr || !report->first) return add(tr("tensor"), unmeasured());
-    const engine::BadTensor& bad = *report->first;
+    if (report == nullptr || !report->first)
+        add(tr("tensor"), unmeasured());
+    else
+        addTensor(*report->first, report->operations);
+    updateGeometry();
+}
+
+void TensorFacts::addTensor(const engine::BadTensor& bad, std::int64_t operations) {
     const auto plain = [](const std::string& text) { return QString::fromStdString(text); };
     const QString where = bad.module.empty() ? plain(bad.name) : plain(bad.module);
     add(tr("tensor"), where.isEmpty() ? tr("outside modules") : where);
     if (!bad.name.empty() && !bad.module.empty()) add(tr("name"), plain(bad.name));
     if (!bad.op.empty())
-        add(tr("made by"),
-            tr("%1, operation %2 of %3")
-                .arg(plain(bad.op), count(bad.order + 1), count(report->operations)));
+        add(tr("made by"), tr("%1, operation %2 of %3")
+                               .arg(plain(bad.op), count(bad.order + 1), count(operations)));
     add(tr("stage"), plain(engine::name(bad.stage)));
     add(tr("type"), plain(bad.tensor.dtype));
     add(tr("shape"), shapeText(bad.tensor.shape));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <QFormLayout>
-#include <QWidget>
+#include <QScrollArea>
 
 #include "skips/skips_model.h"
 
@@ -9,13 +9,15 @@ namespace ui {
 
 /// The first non-finite tensor of the examined step: what made it, its type and shape, where it
 /// broke, and what it was computed from. GUI thread.
-class TensorFacts final : public QWidget {
+class TensorFacts final : public QScrollArea {
     Q_OBJECT
 public:
     explicit TensorFacts(SkipsModel* model, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
 
 private:
     void refresh();
+    void addTensor(const engine::BadTensor& bad, std::int64_t operations);
     void add(const QString& name, const QString& value);
 
     SkipsModel* model_;
