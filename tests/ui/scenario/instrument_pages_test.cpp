@@ -1,5 +1,8 @@
 // The pages of the instruments on a run that keeps histograms, and on a twin.
+#include <QApplication>
 #include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QToolButton>
@@ -15,6 +18,7 @@
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
+#include "widgets/side_columns.h"
 #include "window_fixture.h"
 #include "xray/xray_page.h"
 
@@ -262,6 +266,66 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     EXPECT_FALSE(std::isnan(part<LossGap>()->gap()));
     link.select(3, model->other());
     EXPECT_EQ(model->current(), 2);
+}
+
+/// The dialog of an export that is asked for, with the name that it proposes; then cancels it.
+TEST_F(InstrumentPages, CtrlEExportsFromEveryInstrument) {
+    engine::RunConfig overflowing = config(5);
+    overflowing.scaler.init_scale = 0x1p30;
+    settings.load(engine::completed(overflowing), {u"fp32"_s, u"amp-fp16"_s});
+    commands.startTwin({});
+    ASSERT_TRUE(ends());
+    link.select(1, feed.tracks()[1]);
+    show(u"skips"_s);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !part<SkipsPage>()->findChild<SkipsModel*>()->skips().list.empty(); },
+        30'000));
+    show(u"xray"_s);
+    auto* xray = part<XrayPage>()->findChild<XrayModel*>();
+    xray->traceStep();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !xray->busy(); }, 60'000));
+    for (const auto& [page, name] : {std::pair{u"microscope"_s, u"microscope-"_s},
+                                     {u"xray"_s, u"xray-"_s},
+                                     {u"skips"_s, u"skips-"_s},
+                                     {u"twin"_s, u"twin-"_s}}) {
+        show(page);
+        window->activateWindow();
+        QTest::qWait(400);
+        QString proposed;
+        QTimer::singleShot(200, window.get(), [&proposed] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (dialog == nullptr) return;
+            proposed = dialog->selectedFiles().value(0);
+            dialog->reject();
+        });
+        QTest::keyClick(window.get(), Qt::Key_E, Qt::ControlModifier);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 2'000));
+        EXPECT_TRUE(QFileInfo(proposed).fileName().startsWith(name)) << proposed.toStdString();
+    }
+}
+
+TEST_F(InstrumentPages, SideColumnsAreTabsInANarrowWindow) {
+    load(5);
+    commands.startTwin({});
+    ASSERT_TRUE(ends());
+    const QMap<QString, QStringList> tabs{{u"microscope"_s, {u"Layers"_s, u"Drift"_s}},
+                                          {u"skips"_s,
+                                           {u"Skipped steps"_s, u"First non-finite tensor"_s,
+                                            u"Batch"_s, u"Exponents"_s, u"At another scale"_s}},
+                                          {u"twin"_s, {u"Layers"_s, u"Since the resync"_s}}};
+    for (auto page = tabs.cbegin(); page != tabs.cend(); ++page) {
+        show(page.key());
+        window->resize(1100, 760);
+        QTest::qWait(100);
+        auto* columns = part<PageStack>()->currentWidget()->findChild<SideColumns*>();
+        ASSERT_TRUE(columns != nullptr && columns->folded()) << page.key().toStdString();
+        QStringList titles;
+        for (int i = 0; i < columns->tabs()->count(); ++i) titles << columns->tabs()->tabText(i);
+        EXPECT_EQ(titles, page.value());
+        EXPECT_EQ(window->size(), QSize(1100, 760)) << page.key().toStdString();
+        EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.key().toStdString();
+        EXPECT_LE(window->minimumSizeHint().height(), 760) << page.key().toStdString();
+    }
 }
 
 TEST_F(InstrumentPages, FitIntoANarrowWindow) {
