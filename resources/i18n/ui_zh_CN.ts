@@ -6586,6 +6586,14 @@ larger than a term</source>
             <source>Values on show</source>
             <translation>显示的数值</translation>
         </message>
+        <message>
+            <source>The loss scale last grew %1 steps ago, to %2.</source>
+            <translation>损失缩放上次增大是在 %1 步之前，增至 %2。</translation>
+        </message>
+        <message>
+            <source>The loss scale has not grown yet.</source>
+            <translation>损失缩放尚未增大过。</translation>
+        </message>
     </context>
     <context>
         <name>ui::SideColumns</name>

@@ -217,6 +217,27 @@ TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
 }
 
+TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
+    engine::RunConfig growing = config(0);
+    growing.scaler.init_scale = 4;
+    growing.scaler.growth_interval = 8;
+    growing.precision.preset = "amp-fp16";
+    settings.load(engine::completed(growing));
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"skips"_s);
+    const auto says = [&](const QString& words) {
+        const auto labels = part<SkipsPage>()->findChildren<QLabel*>();
+        return std::ranges::any_of(labels,
+                                   [&](const QLabel* label) { return label->text() == words; });
+    };
+    // Of 20 steps the eighth and the sixteenth raise the scale.
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return says(u"The loss scale last grew 4 steps ago, to 2⁴."_s); }, 5'000));
+    EXPECT_TRUE(says(u"No skipped step"_s));
+    EXPECT_TRUE(says(u"No skipped steps in 20."_s));
+}
+
 TEST_F(InstrumentPages, AClickOnASkipOpensIt) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p30;

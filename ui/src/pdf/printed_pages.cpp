@@ -50,7 +50,7 @@ int PrintedPages::pageOf(const QTextBlock& block) const {
     const QTextLayout* lines = block.layout();
     double top = text_.documentLayout()->blockBoundingRect(block).top();
     // A line that did not fit stands on the next page, and its block begins on this one.
-    if (lines->lineCount() > 0) top += lines->lineAt(0).rect().top() - lines->boundingRect().top();
+    if (lines->lineCount() > 0) top += lines->lineAt(0).rect().top();
     return static_cast<int>(top / text_.pageSize().height());
 }
 
@@ -81,6 +81,8 @@ bool PrintedPages::moveLonelyHeading() {
         if (!below.isValid() || pageOf(below) == pageOf(block)) continue;
         format.setPageBreakPolicy(format.pageBreakPolicy() | QTextFormat::PageBreak_AlwaysBefore);
         QTextCursor(block).setBlockFormat(format);
+        // The layout would move what follows only in part, and leave pages out.
+        text_.markContentsDirty(0, text_.characterCount());
         return true;
     }
     return false;

@@ -105,7 +105,8 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
         const double value = valueOf(link);
-        const bool over = !std::isfinite(value) || value > limit;
+        // FP32 holds what FP16 does not.
+        const bool over = !std::isfinite(value) || (value > limit && link.dtype != "f32");
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;
         const bool first = !bad.empty() && link.module == bad;

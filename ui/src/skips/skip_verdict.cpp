@@ -4,7 +4,9 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <cmath>
+#include <ranges>
 
+#include "feed/run_track.h"
 #include "skips/chain_plot.h"
 #include "skips/exponent_bars.h"
 #include "skips/skip_text.h"
@@ -135,8 +137,22 @@ void SkipVerdict::showHead() {
         advice_->setText(tr("Examine it to see which tensor broke first, and why."));
     } else {
         headline_->setText(tr("No skipped step"));
-        advice_->setText({});
+        advice_->setText(sinceGrowth());
     }
+}
+
+/// How long the scale has stayed since it last grew; empty where there is none.
+QString SkipVerdict::sinceGrowth() const {
+    const auto& track = model_->track();
+    if (!track || track->rows() == 0) return {};
+    for (const engine::Event& event : track->events() | std::views::reverse) {
+        const auto* change = std::get_if<engine::ScaleChanged>(&event);
+        if (change != nullptr && change->kind == engine::ScaleChanged::Kind::grown)
+            return tr("The loss scale last grew %1 steps ago, to %2.")
+                .arg(count(track->rows() - change->step),
+                     powerOfTwo(static_cast<double>(change->to)));
+    }
+    return track->latest().loss_scale > 1 ? tr("The loss scale has not grown yet.") : QString();
 }
 
 void SkipVerdict::showTests() {

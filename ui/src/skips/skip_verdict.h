@@ -32,6 +32,7 @@ private:
     void makeLadder();
     void refresh();
     void showHead();
+    QString sinceGrowth() const;
     void showTests();
     void showChain();
     void showExponents();

@@ -1,5 +1,6 @@
 #include "skips/tensor_facts.h"
 
+#include <QEvent>
 #include <cmath>
 
 #include "skips/skip_text.h"
@@ -32,6 +33,12 @@ QSize TensorFacts::sizeHint() const {
     const QSize all = widget()->sizeHint();
     const int width = viewport()->width();
     return {all.width(), form_->hasHeightForWidth() ? form_->heightForWidth(width) : all.height()};
+}
+
+/// Rows are shown after they were added, and a scroll area does not tell its column of that.
+bool TensorFacts::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
+    return QScrollArea::eventFilter(watched, event);
 }
 
 void TensorFacts::add(const QString& name, const QString& value) {

@@ -15,6 +15,9 @@ public:
     explicit TensorFacts(SkipsModel* model, QWidget* parent = nullptr);
     QSize sizeHint() const override;
 
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
 private:
     void refresh();
     void addTensor(const engine::BadTensor& bad, std::int64_t operations);

@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int labelColumn = 64;
+constexpr int labelColumn = 76;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls f(first, last) for the rows of each pixel column.

@@ -13,6 +13,7 @@ namespace ui {
 namespace {
 
 constexpr int mainShare = 3, tabsShare = 2;  // of a narrow window's height
+constexpr int shareUnit = 1000;              // pixels, which a splitter scales to what it has
 
 /// Room for parts. Its least height follows its width, as that of a text which wraps does: a
 /// splitter asks for the least height alone.
@@ -64,6 +65,7 @@ SideColumns::SideColumns(QWidget* main, QWidget* parent)
     stack->addWidget(tabbed_, 1);
     narrow_->addWidget(beneath);
     narrow_->hide();
+    shares_[narrow_] = {mainShare, tabsShare};
     tabs_->setExpanding(false);
     tabs_->setAccessibleName(tr("Panels"));
     connect(tabs_, &QTabBar::currentChanged, tabbed_, &QStackedWidget::setCurrentIndex);
@@ -92,13 +94,23 @@ void SideColumns::add(Place place, const QString& title, QWidget* part, int stre
 }
 
 void SideColumns::setShares(int left, int centre, int right) {
+    shares_[wide_] = {left, centre, right};
     int column = 0;
     for (const int share : {left, centre, right}) wide_->setStretchFactor(column++, share);
 }
 
 void SideColumns::setHeights(int main, int below) {
+    if (below > 0) shares_[centre_] = {main, below};
     centre_->setStretchFactor(0, main);
     centre_->setStretchFactor(1, below);
+}
+
+/// A splitter begins with the sizes that its parts ask for, and shares only what is left.
+void SideColumns::applyShares(QSplitter* splitter) {
+    if (sizes_.contains(splitter)) return;
+    QList<int> sizes = shares_[splitter];
+    for (int& size : sizes) size *= shareUnit;
+    if (!sizes.isEmpty()) splitter->setSizes(sizes);
 }
 
 void SideColumns::showEvent(QShowEvent* event) {
@@ -114,6 +126,7 @@ void SideColumns::resizeEvent(QResizeEvent* event) {
 void SideColumns::fit() {
     const bool narrow = window()->width() < size::foldBelow;
     if (narrow == folded_ || parts_.empty()) {
+        if (isVisible() && !settled_ && !folded_) restoreSizes();
         settled_ = isVisible();
         return;
     }
@@ -154,21 +167,22 @@ void SideColumns::unfold() {
     wide_->show();
 }
 
-/// Those that the form had when it was last shown, else the usual shares of a narrow window: sizes
-/// that its parts ask for were made for a wide one.
+/// Those that the form had when it was last shown, else its shares.
 void SideColumns::restoreSizes() {
     for (const auto& [splitter, sizes] : sizes_) {
         if ((splitter == narrow_) == folded_ && splitter->count() == sizes.size())
             splitter->setSizes(sizes);
     }
-    if (folded_ && !sizes_.contains(narrow_))
-        narrow_->setSizes({mainShare * height(), tabsShare * height()});
+    for (QSplitter* splitter : shown()) applyShares(splitter);
 }
 
 /// Those of the form that is shown: a splitter loses them with its widgets.
 void SideColumns::keepSizes() {
-    const auto shown = folded_ ? std::vector{narrow_} : std::vector{wide_, centre_};
-    for (QSplitter* splitter : shown) sizes_[splitter] = splitter->sizes();
+    for (QSplitter* splitter : shown()) sizes_[splitter] = splitter->sizes();
+}
+
+std::vector<QSplitter*> SideColumns::shown() const {
+    return folded_ ? std::vector{narrow_} : std::vector{wide_, centre_};
 }
 
 }  // namespace ui

@@ -47,6 +47,8 @@ private:
     void unfold();
     void keepSizes();
     void restoreSizes();
+    void applyShares(QSplitter* splitter);
+    std::vector<QSplitter*> shown() const;
 
     QWidget* main_;
     QSplitter *wide_, *centre_, *narrow_;
@@ -54,7 +56,7 @@ private:
     QTabBar* tabs_;
     QStackedWidget* tabbed_;
     std::vector<Part> parts_;  ///< in reading order
-    std::map<QSplitter*, QList<int>> sizes_;
+    std::map<QSplitter*, QList<int>> shares_, sizes_;
     bool folded_ = false;
     bool settled_ = false;  ///< the form that is shown has its sizes
 };
