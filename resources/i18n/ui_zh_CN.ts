@@ -2282,6 +2282,46 @@ started %7</source>
             <source>Present: one step at a time; PageDown also starts the run, Esc ends</source>
             <translation>演示：逐步显示；PageDown 也会启动运行，Esc 退出</translation>
         </message>
+        <message>
+            <source>On an instrument&apos;s page: Ctrl+E</source>
+            <translation>在仪器页面：Ctrl+E</translation>
+        </message>
+        <message>
+            <source>Export its figures or a picture</source>
+            <translation>导出其数据或图片</translation>
+        </message>
+        <message>
+            <source>On Microscope: P</source>
+            <translation>在显微镜页：P</translation>
+        </message>
+        <message>
+            <source>Compute the step in FP32, as a shadow pass</source>
+            <translation>以 FP32 计算该步（影子计算）</translation>
+        </message>
+        <message>
+            <source>On X-ray: T, F, /</source>
+            <translation>在 X 光页：T、F、/</translation>
+        </message>
+        <message>
+            <source>Trace a step, force the row to the other precision, go to the filter</source>
+            <translation>追踪一步，将所在行强制为另一种精度，转到筛选框</translation>
+        </message>
+        <message>
+            <source>On Skips: R, K</source>
+            <translation>在跳过页：R、K</translation>
+        </message>
+        <message>
+            <source>Examine the step, save it as a capsule</source>
+            <translation>检查该步，将其保存为胶囊</translation>
+        </message>
+        <message>
+            <source>On Twin: Y</source>
+            <translation>在孪生页：Y</translation>
+        </message>
+        <message>
+            <source>Resync at the end of the step</source>
+            <translation>在该步结束时重新同步</translation>
+        </message>
 </context>
     <context>
         <name>ui::HelpWindow</name>

@@ -285,6 +285,8 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     EXPECT_EQ(model->other()->precision(), "amp-fp16");
     EXPECT_EQ(part<TwinPage>()->findChild<QTableWidget*>()->rowCount(), 5);
     EXPECT_FALSE(std::isnan(part<LossGap>()->gap()));
+    EXPECT_EQ(part<LossGap>()->span(), std::pair(part<TwinMap>()->left(), part<TwinMap>()->right()))
+        << "a step stands at one place in both";
     link.select(3, model->other());
     EXPECT_EQ(model->current(), 2);
 }

@@ -219,7 +219,10 @@ void SkipVerdict::showLadder() {
 void SkipVerdict::showProgress() {
     const engine::ExaminationProgress now = model_->checking();
     const bool checks = now.step > 0;
-    if (!checks && !checking_) return;
+    if (!checks && !checking_) {
+        if (model_->step() == nullptr) advice_->setText(sinceGrowth());
+        return;
+    }
     checking_ = checks;
     if (!checks) return refresh();
     colourHeadline(theme_->tokens().text);

@@ -120,9 +120,18 @@ void LossGap::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
 }
 
+void LossGap::setSpan(double left, double right) {
+    if (left == left_ && right == right_) return;
+    left_ = left;
+    right_ = right;
+    picture_ = {};
+    update();
+}
+
 QRectF LossGap::plot() const {
-    return QRectF(labelColumn, 8, std::max(40, width() - labelColumn - size::inside),
-                  std::max(20, height() - 16));
+    const double left = std::max<double>(labelColumn, left_);
+    const double right = right_ > 0 ? right_ : width() - size::inside;
+    return QRectF(left, 8, std::max(40.0, right - left), std::max(20, height() - 16));
 }
 
 double LossGap::end() const {
@@ -150,7 +159,7 @@ void LossGap::paintAxis(QPainter& painter) const {
         painter.setPen(t.dim);
         const QString text =
             part == 0 ? u"0"_s : (part > 0 ? u"+"_s : u"−"_s) + significant(most_, 2);
-        painter.drawText(QRectF(0, y - line / 2.0, labelColumn - 8, line),
+        painter.drawText(QRectF(0, y - line / 2.0, plot().left() - 8, line),
                          Qt::AlignRight | Qt::AlignVCenter, text);
     }
 }

@@ -24,6 +24,9 @@ public:
     double noise() const;
     /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
     int seeds() const { return seeds_; }
+    /// Where steps begin and end, so that they stand below one another with those of the map.
+    void setSpan(double left, double right);
+    std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -54,8 +57,9 @@ private:
     std::vector<double> mean_;   ///< of up to 20 steps that end there
     std::vector<double> error_;  ///< two standard errors of the mean; NaN: not known
     int seeds_ = 1;
-    double most_ = 1e-9;  ///< largest finite magnitude in raw_
-    QPixmap picture_;     ///< all but the marks that move; null: to be painted anew
+    double left_ = 0, right_ = 0;  ///< of setSpan(); 0: none was set
+    double most_ = 1e-9;           ///< largest finite magnitude in raw_
+    QPixmap picture_;              ///< all but the marks that move; null: to be painted anew
 };
 
 }  // namespace ui

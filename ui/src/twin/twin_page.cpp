@@ -73,9 +73,14 @@ QWidget* TwinPage::makeMain() {
     stack->addWidget(verdict);
     auto* gap = new Card(tr("Loss gap"), main);
     gap->setNote(tr("second run minus the reference · raw behind, mean of 20 steps in front"));
-    gap->addBody(new LossGap(context_.theme, context_.link, model_, gap), 1);
+    auto* curve = new LossGap(context_.theme, context_.link, model_, gap);
+    gap->addBody(curve, 1);
     stack->addWidget(gap, 1);
     map_ = makeMap();
+    const auto* map = map_->findChild<TwinMap*>();
+    const auto align = [curve, map] { curve->setSpan(map->left(), map->right()); };
+    connect(map, &TwinMap::spanChanged, curve, align);
+    align();
     stack->addWidget(map_, 3);
     return main;
 }
