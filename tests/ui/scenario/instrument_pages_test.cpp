@@ -351,6 +351,25 @@ TEST_F(InstrumentPages, SideColumnsAreTabsInANarrowWindow) {
     }
 }
 
+/// The columns of the page before are gone by the time that a page comes.
+TEST_F(InstrumentPages, AChangeOfPageNeverWidensTheWindow) {
+    load(5);
+    commands.compare();
+    ASSERT_TRUE(ends());
+    for (const int width : {size::foldBelow, 1100}) {
+        show(u"training"_s);
+        window->resize(width, 820);
+        QTest::qWait(100);
+        const QStringList others{u"skips"_s, u"microscope"_s, u"lab"_s, u"runs"_s, u"twin"_s};
+        for (const QString& page : others) {
+            for (const QString& next : {page, u"xray"_s, u"training"_s, page, u"training"_s}) {
+                show(next);
+                EXPECT_EQ(window->width(), width) << page.toStdString() << next.toStdString();
+            }
+        }
+    }
+}
+
 TEST_F(InstrumentPages, FitIntoANarrowWindow) {
     load(5);
     commands.compare();

@@ -62,13 +62,10 @@ void PageStack::open(int index) {
         pages_[at] = entries_[at].make(context_, this);
         addWidget(pages_[at]);
     }
-    // A page and the columns beside it never stand side by side if they do not belong together: a
-    // window too narrow for both would grow.
-    const bool whole = entries_[at].takesWholeWidth;
-    if (whole) emit pageChanged(entries_[at]);
+    emit pageChanging(entries_[at]);
     setCurrentWidget(pages_[at]);
     updateGeometry();
-    if (!whole) emit pageChanged(entries_[at]);
+    emit pageChanged(entries_[at]);
 }
 
 const PageEntry& PageStack::shown() const {

@@ -29,7 +29,8 @@ public:
     QSize sizeHint() const override;
 
 signals:
-    /// Another page is shown, or about to be if it takes the whole width.
+    /// Another page is about to be shown; shown() is still the one before.
+    void pageChanging(const ui::PageEntry& page);
     void pageChanged(const ui::PageEntry& page);
 
 private:

@@ -26,7 +26,7 @@ using engine::SkipReport;
 
 namespace {
 
-constexpr int listWidth = 230;
+constexpr int listWidth = 250;
 
 }  // namespace
 

@@ -47,8 +47,8 @@ TwinPage::TwinPage(const Context& context, QWidget* parent)
     column->addLayout(makeBar());
     columns_ = new SideColumns(makeMain(), this);
     table_ = makeTable();
-    columns_->add(SideColumns::Place::right, tr("Layers"), table_, 4);
-    columns_->add(SideColumns::Place::right, tr("Since the resync"), makeSinceResync());
+    columns_->add(SideColumns::Place::right, tr("Layers"), table_);
+    columns_->add(SideColumns::Place::right, tr("Since the resync"), makeSinceResync(), 0);
     columns_->setShares(0, 5, 2);
     column->addWidget(columns_, 1);
     connect(model_, &TwinModel::contentChanged, this, &TwinPage::refresh);

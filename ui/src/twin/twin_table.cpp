@@ -1,11 +1,11 @@
 #include "twin/twin_table.h"
 
 #include <QHeaderView>
-#include <QPainterPath>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "feed/run_track.h"
 #include "text/format.h"
@@ -237,25 +237,23 @@ void SinceResync::paintEvent(QPaintEvent*) {
     }
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
-        QPainterPath path;
-        bool begun = false;
+        // Line by line: the outline of a long path with a wide pen takes several frames.
+        QList<QLineF> lines;
+        std::optional<QPointF> last;
         const std::int64_t stride = std::max<std::int64_t>(1, (stop - starts[i]) / 1000);
         for (std::int64_t k = starts[i]; k < stop; k += stride) {
             const auto error = static_cast<double>(model_->error(layer, k));
             if (std::isnan(error)) continue;
             const double x = plot.left() + plot.width() * static_cast<double>(k - starts[i]) /
                                                static_cast<double>(longest);
-            if (begun)
-                path.lineTo(x, y(error));
-            else
-                path.moveTo(x, y(error));
-            begun = true;
+            const QPointF here(x, y(error));
+            if (last) lines << QLineF(*last, here);
+            last = here;
         }
         QColor shade = color;
         shade.setAlphaF(i + 1 == starts.size() ? 1.0f : 0.35f);
         painter.setPen(QPen(shade, i + 1 == starts.size() ? 1.8 : 1.0));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawPath(path);
+        painter.drawLines(lines);
     }
     painter.setPen(t.dim);
     painter.drawText(QRectF(plot.left() - 20, plot.bottom() + 2, 40, line), Qt::AlignCenter,

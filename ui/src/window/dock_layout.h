@@ -32,10 +32,12 @@ public:
     void expand(Panel* panel);
     /// False if no plot fills the centre.
     bool collapse();
+    /// From the most to the fewest.
     enum class Columns { both, left, none };
     /// Hides columns, or restores them. Only the page with the plots shows the right one, and a
     /// page that takes the whole width none. `railed`: a rail stands for the left one.
     void showColumns(Columns columns, bool railed);
+    Columns columns() const { return columns_; }
     bool railed() const { return railed_; }
     /// Whether a rail stands for panels that would be in the left column.
     bool showsRail() const;

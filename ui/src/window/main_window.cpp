@@ -42,6 +42,11 @@ const QString railGroup = u"window/rail"_s;
 
 QString railKey(const PageEntry& page) { return railGroup + u'/' + page.name; }
 
+DockLayout::Columns columnsOf(const PageEntry& page) {
+    using enum DockLayout::Columns;
+    return page.name == u"training"_s ? both : page.takesWholeWidth ? none : left;
+}
+
 /// Whether the settings are a rail on this page, as the user left it there.
 bool isRailed(const PageEntry& page) {
     return QSettings().value(railKey(page), page.startsRailed).toBool();
@@ -191,6 +196,8 @@ void MainWindow::show(const Problem& problem) {
 /// The settings and their rail follow the page, the rail's click, the tool in the head of the
 /// settings, and their line in the menu.
 void MainWindow::joinColumns() {
+    connect(pages_, &PageStack::pageChanging, docks_.get(),
+            [this](const PageEntry& page) { hidePageColumns(page); });
     connect(pages_, &PageStack::pageChanged, docks_.get(),
             [this](const PageEntry& page) { showPageColumns(page, isRailed(page)); });
     if (panels_.left.empty()) return;
@@ -219,12 +226,18 @@ void MainWindow::joinColumns() {
     }
 }
 
+/// Before another page is shown: a page and columns that do not belong together never stand side by
+/// side, since a window too narrow for both would grow.
+void MainWindow::hidePageColumns(const PageEntry& page) {
+    docks_->showColumns(std::max(docks_->columns(), columnsOf(page)),
+                        docks_->railed() || isRailed(page));
+    if (!docks_->showsRail()) rail_->hide();
+}
+
 void MainWindow::showPageColumns(const PageEntry& page, bool railed) {
-    using enum DockLayout::Columns;
     // A rail beside the settings would widen a window that is as narrow as it can be.
     if (!railed || page.takesWholeWidth) rail_->hide();
-    const bool plots = page.name == u"training"_s;
-    docks_->showColumns(plots ? both : page.takesWholeWidth ? none : left, railed);
+    docks_->showColumns(columnsOf(page), railed);
     rail_->setVisible(docks_->showsRail());
 }
 

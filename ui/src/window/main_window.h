@@ -60,6 +60,7 @@ private:
     void restorePlace();
     bool running() const;
     void joinColumns();
+    void hidePageColumns(const PageEntry& page);
     void showPageColumns(const PageEntry& page, bool railed);
     /// The user opens the settings, or makes them a rail.
     void setRailed(bool railed);
