@@ -61,12 +61,21 @@ double LossGap::noise() const {
     return known == error_.rend() ? 0 : *known;
 }
 
+std::size_t LossGap::rowsOfBoth() const {
+    const auto &a = model_->reference(), &b = model_->other();
+    if (!a || !b || !model_->any()) return 0;
+    return static_cast<std::size_t>(std::min(a->rows(), b->rows()));
+}
+
+void LossGap::readRows() {
+    if (rowsOfBoth() > raw_.size()) refresh();
+}
+
 /// Reads the losses beyond those that are there.
 void LossGap::takeRows() {
     const auto &a = model_->reference(), &b = model_->other();
-    const bool any = a && b && model_->any();
-    const auto rows = static_cast<std::size_t>(any ? std::min(a->rows(), b->rows()) : 0);
-    if (rows < raw_.size() || !any) {
+    const std::size_t rows = rowsOfBoth();
+    if (rows < raw_.size() || rows == 0) {
         raw_.clear();
         mean_.clear();
         error_.clear();
@@ -111,6 +120,7 @@ void LossGap::refresh() {
     setAccessibleDescription(tr("Gap %1, noise ±%2").arg(significant(gap()), significant(noise())));
     picture_ = {};
     update();
+    emit changed();
 }
 
 void LossGap::resizeEvent(QResizeEvent*) { picture_ = {}; }

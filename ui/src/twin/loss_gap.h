@@ -27,8 +27,14 @@ public:
     /// Where steps begin and end, so that they stand below one another with those of the map.
     void setSpan(double left, double right);
     std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
+    /// Reads losses that came after the comparison of their steps.
+    void readRows();
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
+
+signals:
+    /// gap() and noise() are others.
+    void changed();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -39,6 +45,7 @@ protected:
 private:
     void refresh();
     void takeRows();
+    std::size_t rowsOfBoth() const;
     void takeNoise();
     QRectF plot() const;
     double end() const;

@@ -75,6 +75,8 @@ QWidget* TwinPage::makeMain() {
     gap->setNote(tr("second run minus the reference · raw behind, mean of 20 steps in front"));
     auto* curve = new LossGap(context_.theme, context_.link, model_, gap);
     gap->addBody(curve, 1);
+    connect(context_.feed, &EventFeed::figuresDue, curve, &LossGap::readRows);
+    connect(curve, &LossGap::changed, this, &TwinPage::refreshVerdict);
     stack->addWidget(gap, 1);
     map_ = makeMap();
     const auto* map = map_->findChild<TwinMap*>();
