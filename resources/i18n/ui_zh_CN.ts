@@ -1436,6 +1436,10 @@ above</source>
             <source>Resume</source>
             <translation>恢复</translation>
         </message>
+        <message>
+            <source>Make the settings a rail</source>
+            <translation>将设置收成侧栏</translation>
+        </message>
     </context>
     <context>
         <name>ui::MessageBar</name>
@@ -2277,6 +2281,46 @@ started %7</source>
         <message>
             <source>Present: one step at a time; PageDown also starts the run, Esc ends</source>
             <translation>演示：逐步显示；PageDown 也会启动运行，Esc 退出</translation>
+        </message>
+        <message>
+            <source>On an instrument&apos;s page: Ctrl+E</source>
+            <translation>在仪器页面：Ctrl+E</translation>
+        </message>
+        <message>
+            <source>Export its figures or a picture</source>
+            <translation>导出其数据或图片</translation>
+        </message>
+        <message>
+            <source>On Microscope: P</source>
+            <translation>在显微镜页：P</translation>
+        </message>
+        <message>
+            <source>Compute the step in FP32, as a shadow pass</source>
+            <translation>以 FP32 计算该步（影子计算）</translation>
+        </message>
+        <message>
+            <source>On X-ray: T, F, /</source>
+            <translation>在 X 光页：T、F、/</translation>
+        </message>
+        <message>
+            <source>Trace a step, force the row to the other precision, go to the filter</source>
+            <translation>追踪一步，将所在行强制为另一种精度，转到筛选框</translation>
+        </message>
+        <message>
+            <source>On Skips: R, K</source>
+            <translation>在跳过页：R、K</translation>
+        </message>
+        <message>
+            <source>Examine the step, save it as a capsule</source>
+            <translation>检查该步，将其保存为胶囊</translation>
+        </message>
+        <message>
+            <source>On Twin: Y</source>
+            <translation>在孪生页：Y</translation>
+        </message>
+        <message>
+            <source>Resync at the end of the step</source>
+            <translation>在该步结束时重新同步</translation>
         </message>
 </context>
     <context>
@@ -3911,6 +3955,14 @@ started %7</source>
             <source>Computes the step to come on a copy in FP32, with the same weights, batch and masks, to show what FP16 rounds to zero (P). Training waits for it and then goes on as without.</source>
             <translation>在副本上以相同的权重、批次和掩码用 FP32 计算下一步，显示被 FP16 舍入为零的数值（P）。训练会等待其完成，之后与未执行时完全一致。</translation>
         </message>
+        <message>
+            <source>Values</source>
+            <translation>数值</translation>
+        </message>
+        <message>
+            <source>Axis of the shares</source>
+            <translation>占比坐标轴</translation>
+        </message>
 </context>
     <context>
         <name>ui::ExponentPlot</name>
@@ -4130,6 +4182,10 @@ started %7</source>
             <source>(the model)</source>
             <translation>（整个模型）</translation>
         </message>
+        <message>
+            <source>Overlay run %1, the reference, to see how far the losses are apart.</source>
+            <translation>叠加显示参考运行 %1，即可查看两者的损失相差多少。</translation>
+        </message>
     </context>
     <context>
         <name>ui::TwinMap</name>
@@ -4230,10 +4286,6 @@ started %7</source>
             <translation>第二个运行减去参考 · 后为原始值，前为 20 步均值</translation>
         </message>
         <message>
-            <source>The reference skips too</source>
-            <translation>参考也跳过</translation>
-        </message>
-        <message>
             <source>The reference leaves out the steps that the other run skips, so that both have made the same number of updates.</source>
             <translation>参考运行也略过另一个运行所跳过的步，使两者的更新次数相同。</translation>
         </message>
@@ -4244,10 +4296,6 @@ started %7</source>
         <message>
             <source>Copies the state of the reference over every so many steps</source>
             <translation>每隔若干步复制参考运行的状态</translation>
-        </message>
-        <message>
-            <source>no automatic resync</source>
-            <translation>不自动重新同步</translation>
         </message>
         <message>
             <source>resync every %1</source>
@@ -4334,12 +4382,44 @@ started %7</source>
             <translation>两种精度同步训练</translation>
         </message>
         <message>
-            <source>✓ bit-identical, %1 steps</source>
-            <translation>✓ 逐位一致，%1 步</translation>
-        </message>
-        <message>
             <source>Layers at step %1</source>
             <translation>第 %1 步的各层</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)</source>
+            <translation>将这一步各层的数据导出为 CSV，或将图导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Since the resync</source>
+            <translation>重新同步以来</translation>
+        </message>
+        <message>
+            <source>Error since the resync</source>
+            <translation>重新同步以来的误差</translation>
+        </message>
+        <message>
+            <source>Measure on show</source>
+            <translation>显示的度量</translation>
+        </message>
+        <message>
+            <source>Skip together</source>
+            <translation>一同跳过</translation>
+        </message>
+        <message>
+            <source>automatic resync: off</source>
+            <translation>自动重新同步：关</translation>
+        </message>
+        <message>
+            <source>Same gradients but for rounding.</source>
+            <translation>除舍入误差外，梯度相同。</translation>
+        </message>
+        <message>
+            <source>Diverging gradients.</source>
+            <translation>梯度分离。</translation>
         </message>
     </context>
     <context>
@@ -4481,6 +4561,10 @@ started %7</source>
         <message>
             <source>no products</source>
             <translation>无乘积运算</translation>
+        </message>
+        <message>
+            <source>The operations over the time of the step, as high as their share of the peak.</source>
+            <translation>各算子在这一步中的时间分布，高度为其占峰值的比例。</translation>
         </message>
     </context>
     <context>
@@ -4697,6 +4781,14 @@ started %7</source>
             <source>Show %1 in Microscope</source>
             <translation>在“显微镜”中查看 %1</translation>
         </message>
+        <message>
+            <source>Precision on show</source>
+            <translation>显示的精度</translation>
+        </message>
+        <message>
+            <source>Every operation of a step in order, grouped by module: its types, the rule that decided, its casts, time and memory.</source>
+            <translation>一步中的每个算子，按顺序并按模块分组：其类型、起作用的规则、转换、时间和内存。</translation>
+        </message>
 </context>
     <context>
         <name>ui::ChainPlot</name>
@@ -4716,29 +4808,17 @@ started %7</source>
             <source>%1: largest %2, in FP32 %3; of its parameters&apos; gradients %4, in FP32 %5</source>
             <translation>%1：最大 %2，FP32 中为 %3；其参数梯度最大 %4，FP32 中为 %5</translation>
         </message>
+        <message>
+            <source>The largest value of each layer against the limit of FP16, once the step is examined.</source>
+            <translation>检查本步之后，这里显示各层的最大值与 FP16 上限的对比。</translation>
+        </message>
+        <message>
+            <source>The fault lies before the first layer.</source>
+            <translation>问题出在第一层之前。</translation>
+        </message>
     </context>
     <context>
         <name>ui::SkipsPage</name>
-        <message>
-            <source>not examined yet</source>
-            <translation>尚未检查</translation>
-        </message>
-        <message>
-            <source>not finite, and nothing skipped it</source>
-            <translation>非有限值，且未被跳过</translation>
-        </message>
-        <message>
-            <source>%1: passes, loss %2, gradient norm %3</source>
-            <translation>%1：通过，损失 %2，梯度范数 %3</translation>
-        </message>
-        <message>
-            <source>%1: not finite</source>
-            <translation>%1：非有限值</translation>
-        </message>
-        <message>
-            <source>one number</source>
-            <translation>单个数</translation>
-        </message>
         <message>
             <source>Examine this step</source>
             <translation>检查本步</translation>
@@ -4760,30 +4840,6 @@ started %7</source>
             <translation>跳过的步</translation>
         </message>
         <message>
-            <source>in FP32</source>
-            <translation>FP32</translation>
-        </message>
-        <message>
-            <source>as computed again</source>
-            <translation>重新计算</translation>
-        </message>
-        <message>
-            <source>At another scale</source>
-            <translation>换一个缩放</translation>
-        </message>
-        <message>
-            <source>At half the scale</source>
-            <translation>缩放减半</translation>
-        </message>
-        <message>
-            <source>In FP32</source>
-            <translation>以 FP32 计算</translation>
-        </message>
-        <message>
-            <source>Without this sample</source>
-            <translation>去掉所选样本</translation>
-        </message>
-        <message>
             <source>First non-finite tensor</source>
             <translation>第一个非有限张量</translation>
         </message>
@@ -4794,114 +4850,6 @@ started %7</source>
         <message>
             <source>Samples, largest share first</source>
             <translation>样本，按占比从大到小</translation>
-        </message>
-        <message>
-            <source>Start a run, or open one with skipped steps.</source>
-            <translation>开始一次运行，或打开一个有跳过步的运行。</translation>
-        </message>
-        <message>
-            <source>No skipped steps in %1.</source>
-            <translation>%1 步中没有跳过。</translation>
-        </message>
-        <message>
-            <source>%1 of %2 steps, %3; %4 clean steps since the last.</source>
-            <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
-        </message>
-        <message>
-            <source>Sample %1 is among the suspects of %2 of them.</source>
-            <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
-        </message>
-        <message>
-            <source>Step %1 was skipped at %2.</source>
-            <translation>第 %1 步在缩放 %2 下被跳过。</translation>
-        </message>
-        <message>
-            <source>Step %1 was not finite.</source>
-            <translation>第 %1 步为非有限值。</translation>
-        </message>
-        <message>
-            <source>Examine it to see which tensor broke first, and why.</source>
-            <translation>检查它以了解哪个张量最先出错及其原因。</translation>
-        </message>
-        <message>
-            <source>No skipped step</source>
-            <translation>没有跳过的步</translation>
-        </message>
-        <message>
-            <source>Forward pass</source>
-            <translation>前向传播</translation>
-        </message>
-        <message>
-            <source>Backward pass</source>
-            <translation>反向传播</translation>
-        </message>
-        <message>
-            <source>largest output of each layer, in execution order</source>
-            <translation>各层的最大输出，按执行顺序</translation>
-        </message>
-        <message>
-            <source>largest gradient of each layer × %1, in execution order</source>
-            <translation>各层的最大梯度 × %1，按执行顺序</translation>
-        </message>
-        <message>
-            <source>by the FP32 gradients any scale up to %1 passes</source>
-            <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
-        </message>
-        <message>
-            <source>Examine the step to see which scales pass.</source>
-            <translation>检查本步以了解哪些缩放可以通过。</translation>
-        </message>
-        <message>
-            <source>tensor</source>
-            <translation>张量</translation>
-        </message>
-        <message>
-            <source>outside modules</source>
-            <translation>模块之外</translation>
-        </message>
-        <message>
-            <source>name</source>
-            <translation>名称</translation>
-        </message>
-        <message>
-            <source>made by</source>
-            <translation>来自</translation>
-        </message>
-        <message>
-            <source>%1, operation %2 of %3</source>
-            <translation>%1，第 %2 / %3 个算子</translation>
-        </message>
-        <message>
-            <source>stage</source>
-            <translation>阶段</translation>
-        </message>
-        <message>
-            <source>type</source>
-            <translation>类型</translation>
-        </message>
-        <message>
-            <source>shape</source>
-            <translation>形状</translation>
-        </message>
-        <message>
-            <source>bad</source>
-            <translation>异常</translation>
-        </message>
-        <message>
-            <source>%1 inf, %2 NaN of %3</source>
-            <translation>%3 个中 %1 个 inf、%2 个 NaN</translation>
-        </message>
-        <message>
-            <source>first</source>
-            <translation>第一个</translation>
-        </message>
-        <message>
-            <source>input %1</source>
-            <translation>输入 %1</translation>
-        </message>
-        <message>
-            <source>%1, %2, largest %3</source>
-            <translation>%1，%2，最大 %3</translation>
         </message>
         <message>
             <source>sample %1 · %2 bad values · %3</source>
@@ -4940,28 +4888,8 @@ started %7</source>
             <translation>下一次跳过发生时立即检查，使用更新之前的状态。在 GPU 上每步需要一次同步。</translation>
         </message>
         <message>
-            <source>Exponents</source>
-            <translation>指数分布</translation>
-        </message>
-        <message>
-            <source>gradient, before and after</source>
-            <translation>梯度，变更前后</translation>
-        </message>
-        <message>
-            <source>before and after</source>
-            <translation>变更前后</translation>
-        </message>
-        <message>
             <source>%1 samples, largest share first</source>
             <translation>%1 个样本，占比大者在前</translation>
-        </message>
-        <message>
-            <source>Step %1: checking op %2 of %3</source>
-            <translation>第 %1 步：正在检查第 %2 个操作，共 %3 个</translation>
-        </message>
-        <message>
-            <source>Step %1: checking op %2</source>
-            <translation>第 %1 步：正在检查第 %2 个操作</translation>
         </message>
         <message>
             <source>Save as capsule… %1</source>
@@ -4978,6 +4906,22 @@ started %7</source>
         <message>
             <source>watching: a fault is examined before the next step</source>
             <translation>监视中：出错的步在下一步之前检查</translation>
+        </message>
+        <message>
+            <source>Export…</source>
+            <translation>导出…</translation>
+        </message>
+        <message>
+            <source>The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)</source>
+            <translation>将跳过的步导出为 CSV，或将页面导出为 PNG 或 SVG（Ctrl+E）</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>At another scale</source>
+            <translation>换一个缩放</translation>
         </message>
 </context>
     <context>
@@ -5728,6 +5672,10 @@ larger than a term</source>
             <source>Also in the skips at %1. Check its label.</source>
             <translation>也出现在这些跳过步中：%1。请检查其标签。</translation>
         </message>
+    <message>
+        <source>What each sample contributes to that tensor, once the step is examined.</source>
+        <translation>检查本步之后，这里显示各样本对该张量的贡献。</translation>
+    </message>
 </context>
 <context>
     <name>ui::ExponentBars</name>
@@ -5759,6 +5707,10 @@ larger than a term</source>
             <source>%1 inf, %2 NaN</source>
             <translation>%1 个 inf，%2 个 NaN</translation>
         </message>
+    <message>
+        <source>Exponents of the first non-finite tensor, once the step is examined.</source>
+        <translation>检查本步之后，这里显示第一个非有限张量的指数分布。</translation>
+    </message>
 </context>
 <context>
     <name>LessonNotes</name>
@@ -6471,4 +6423,304 @@ larger than a term</source>
             <translation>另有 %1 个</translation>
         </message>
 </context>
+    <context>
+        <name>SkipWords</name>
+        <message>
+            <source>not examined yet</source>
+            <translation>尚未检查</translation>
+        </message>
+        <message>
+            <source>not finite, and nothing skipped it</source>
+            <translation>非有限值，且未被跳过</translation>
+        </message>
+        <message>
+            <source>%1: passes, loss %2, gradient norm %3</source>
+            <translation>%1：通过，损失 %2，梯度范数 %3</translation>
+        </message>
+        <message>
+            <source>%1: not finite</source>
+            <translation>%1：非有限值</translation>
+        </message>
+        <message>
+            <source>one number</source>
+            <translation>单个数</translation>
+        </message>
+        <message>
+            <source>%1 inf</source>
+            <translation>%1 个 inf</translation>
+        </message>
+        <message>
+            <source>%1 NaN</source>
+            <translation>%1 个 NaN</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SkipListView</name>
+        <message>
+            <source>Skipped steps</source>
+            <translation>跳过的步</translation>
+        </message>
+        <message>
+            <source>Start a run, or open one with skipped steps.</source>
+            <translation>开始一次运行，或打开一个有跳过步的运行。</translation>
+        </message>
+        <message>
+            <source>No skipped steps in %1.</source>
+            <translation>%1 步中没有跳过。</translation>
+        </message>
+        <message>
+            <source>%1 of %2 steps, %3; %4 clean steps since the last.</source>
+            <translation>%2 步中的 %1 步，%3；此后已有 %4 个正常步。</translation>
+        </message>
+        <message>
+            <source>Sample %1 is among the suspects of %2 of them.</source>
+            <translation>样本 %1 是其中 %2 次的嫌疑样本。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TensorFacts</name>
+        <message>
+            <source>tensor</source>
+            <translation>张量</translation>
+        </message>
+        <message>
+            <source>outside modules</source>
+            <translation>模块之外</translation>
+        </message>
+        <message>
+            <source>name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>made by</source>
+            <translation>来自</translation>
+        </message>
+        <message>
+            <source>%1, operation %2 of %3</source>
+            <translation>%1，第 %2 / %3 个算子</translation>
+        </message>
+        <message>
+            <source>stage</source>
+            <translation>阶段</translation>
+        </message>
+        <message>
+            <source>type</source>
+            <translation>类型</translation>
+        </message>
+        <message>
+            <source>shape</source>
+            <translation>形状</translation>
+        </message>
+        <message>
+            <source>bad</source>
+            <translation>异常</translation>
+        </message>
+        <message>
+            <source>%1 inf, %2 NaN of %3</source>
+            <translation>%3 个中 %1 个 inf、%2 个 NaN</translation>
+        </message>
+        <message>
+            <source>first</source>
+            <translation>第一个</translation>
+        </message>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>input %1</source>
+            <translation>输入 %1</translation>
+        </message>
+        <message>
+            <source>%1, %2, largest %3</source>
+            <translation>%1，%2，最大 %3</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SkipVerdict</name>
+        <message>
+            <source>in FP32</source>
+            <translation>FP32</translation>
+        </message>
+        <message>
+            <source>as computed again</source>
+            <translation>重新计算</translation>
+        </message>
+        <message>
+            <source>At another scale</source>
+            <translation>换一个缩放</translation>
+        </message>
+        <message>
+            <source>At half the scale</source>
+            <translation>缩放减半</translation>
+        </message>
+        <message>
+            <source>In FP32</source>
+            <translation>以 FP32 计算</translation>
+        </message>
+        <message>
+            <source>Without this sample</source>
+            <translation>去掉所选样本</translation>
+        </message>
+        <message>
+            <source>Step %1 was skipped at %2.</source>
+            <translation>第 %1 步在缩放 %2 下被跳过。</translation>
+        </message>
+        <message>
+            <source>Step %1 was not finite.</source>
+            <translation>第 %1 步为非有限值。</translation>
+        </message>
+        <message>
+            <source>Examine it to see which tensor broke first, and why.</source>
+            <translation>检查它以了解哪个张量最先出错及其原因。</translation>
+        </message>
+        <message>
+            <source>No skipped step</source>
+            <translation>没有跳过的步</translation>
+        </message>
+        <message>
+            <source>Forward pass</source>
+            <translation>前向传播</translation>
+        </message>
+        <message>
+            <source>Backward pass</source>
+            <translation>反向传播</translation>
+        </message>
+        <message>
+            <source>largest output of each layer, in execution order</source>
+            <translation>各层的最大输出，按执行顺序</translation>
+        </message>
+        <message>
+            <source>largest gradient of each layer × %1, in execution order</source>
+            <translation>各层的最大梯度 × %1，按执行顺序</translation>
+        </message>
+        <message>
+            <source>Exponents</source>
+            <translation>指数分布</translation>
+        </message>
+        <message>
+            <source>gradient, before and after</source>
+            <translation>梯度，变更前后</translation>
+        </message>
+        <message>
+            <source>before and after</source>
+            <translation>变更前后</translation>
+        </message>
+        <message>
+            <source>by the FP32 gradients any scale up to %1 passes</source>
+            <translation>依据 FP32 梯度，不超过 %1 的缩放均可通过</translation>
+        </message>
+        <message>
+            <source>Examine the step to see which scales pass.</source>
+            <translation>检查本步以了解哪些缩放可以通过。</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2 of %3</source>
+            <translation>第 %1 步：正在检查第 %2 个操作，共 %3 个</translation>
+        </message>
+        <message>
+            <source>Step %1: checking op %2</source>
+            <translation>第 %1 步：正在检查第 %2 个操作</translation>
+        </message>
+        <message>
+            <source>Values on show</source>
+            <translation>显示的数值</translation>
+        </message>
+        <message>
+            <source>The loss scale last grew %1 steps ago, to %2.</source>
+            <translation>损失缩放上次增大是在 %1 步之前，增至 %2。</translation>
+        </message>
+        <message>
+            <source>The loss scale has not grown yet.</source>
+            <translation>损失缩放尚未增大过。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SideColumns</name>
+        <message>
+            <source>Panels</source>
+            <translation>面板</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::SettingsRail</name>
+        <message>
+            <source>Show the settings</source>
+            <translation>显示设置</translation>
+        </message>
+    </context>
+    <context>
+        <name>BitCheckWords</name>
+        <message>
+            <source>the loss</source>
+            <translation>损失</translation>
+        </message>
+        <message>
+            <source>the gradient of %1</source>
+            <translation>%1 的梯度</translation>
+        </message>
+        <message>
+            <source>the model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>the gradient norm or the loss scale</source>
+            <translation>梯度范数或损失缩放因子</translation>
+        </message>
+        <message>
+            <source>No step was computed.</source>
+            <translation>没有算出任何一步。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::TwinBadge</name>
+        <message>
+            <source>the gradient of %1</source>
+            <translation>%1 的梯度</translation>
+        </message>
+        <message>
+            <source>A click trains %1 beside %1 for up to %2 steps and compares all bits. Training waits for it; nothing of it is kept.</source>
+            <translation>点击后，%1 与 %1 并排训练至多 %2 步并逐位比较。期间训练会等待；结果不保留。</translation>
+        </message>
+        <message>
+            <source>%1 beside %1: not checked</source>
+            <translation>%1 对 %1：未能检查</translation>
+        </message>
+        <message>
+            <source>✓ %1 beside %1: bit-identical, %2 steps</source>
+            <translation>✓ %1 对 %1：逐位一致，%2 步</translation>
+        </message>
+        <message>
+            <source>✗ %1 beside %1: %2 differs in step %3</source>
+            <translation>✗ %1 对 %1：%2在第 %3 步不同</translation>
+        </message>
+        <message>
+            <source>The same settings gave other bits, so what this page shows is partly noise of the computation.</source>
+            <translation>相同的设置得到了不同的位，因此本页所示的差异有一部分是计算本身的噪声。</translation>
+        </message>
+        <message>
+            <source>checking step %1 of %2</source>
+            <translation>正在检查第 %1 步，共 %2 步</translation>
+        </message>
+        <message>
+            <source>A click ends the check.</source>
+            <translation>点击可结束检查。</translation>
+        </message>
+        <message>
+            <source>No check</source>
+            <translation>不能检查</translation>
+        </message>
+        <message>
+            <source>Some settings are refused.</source>
+            <translation>有些设置不被接受。</translation>
+        </message>
+        <message>
+            <source>Check %1 beside %1</source>
+            <translation>检查 %1 对 %1</translation>
+        </message>
+        <message>
+            <source>Trains %1 beside %1 for up to %2 steps and compares all bits: what a twin shows is rounding only if these are the same. Training waits for it; nothing of it is kept.</source>
+            <translation>%1 与 %1 并排训练至多 %2 步并逐位比较：只有两者逐位一致，孪生所示的差异才是舍入误差。期间训练会等待；结果不保留。</translation>
+        </message>
+    </context>
 </TS>

@@ -78,6 +78,11 @@ struct Session::Impl final : Turn {
             events.emplace_back(RunWarning{loop.run(), error.message()});
         }
         const std::lock_guard lock(mutex);
+        // Whoever drains the start of the run asks for its record next.
+        if (std::holds_alternative<RunStarted>(event)) {
+            run = loop.run();
+            reader = loop.record();
+        }
         events.push_back(std::move(event));
     }
 
@@ -151,11 +156,6 @@ struct Session::Impl final : Turn {
             loop.trainer().attach(std::make_shared<WeightObserver>(watch));
         prepared = true;
         if (options.twin) options.twin->coupling().join(options.twin_side, loop);
-        {
-            const std::lock_guard lock(mutex);
-            run = loop.run();
-            reader = loop.record();
-        }
         // A run that goes on may have ended an epoch whose evaluation was not finished.
         evaluation_due = options.evaluate && loop.at_epoch_end();
         enter(RunState::training);

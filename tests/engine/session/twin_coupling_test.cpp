@@ -77,6 +77,30 @@ TEST_F(TwinTest, OfOnePrecisionWithItselfIsBitwiseIdentical) {
     }
 }
 
+/// The window takes the record when it hears of the start, while the halves are still joining.
+TEST_F(TwinTest, TheRecordIsThereWithTheStartOfItsRun) {
+    SessionOptions options;
+    options.twin = std::make_shared<Twin>();
+    Session reference(spirals(30), thread_, store_, options);
+    options.twin_side = Twin::Side::other;
+    Session other(spirals(30), thread_, store_, options);
+    const auto started = [](Session& session) {
+        for (;;) {
+            for (const Event& event : session.drain())
+                if (std::holds_alternative<RunStarted>(event)) return session.record();
+        }
+    };
+    reference.post(Command::start);
+    const StepRecordReader first = started(reference);
+    other.post(Command::start);
+    const StepRecordReader second = started(other);
+    EXPECT_FALSE(reference.run().empty());
+    ASSERT_TRUE(reference.wait(test::resume_patience_s));
+    ASSERT_TRUE(other.wait(test::resume_patience_s));
+    EXPECT_EQ(first.size(), 30);
+    EXPECT_EQ(second.size(), 30);
+}
+
 /// Being watched changes nothing.
 TEST_F(TwinTest, EachHalfIsTheRunThatItWouldBeAlone) {
     const Pair pair = run(spirals(20), "fp32", "amp-bf16");

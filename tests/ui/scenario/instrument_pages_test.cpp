@@ -1,5 +1,8 @@
 // The pages of the instruments on a run that keeps histograms, and on a twin.
+#include <QApplication>
 #include <QComboBox>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QPushButton>
 #include <QTableWidget>
 #include <QToolButton>
@@ -15,6 +18,7 @@
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_page.h"
+#include "widgets/side_columns.h"
 #include "window_fixture.h"
 #include "xray/xray_page.h"
 
@@ -213,6 +217,27 @@ TEST_F(InstrumentPages, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
 }
 
+TEST_F(InstrumentPages, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
+    engine::RunConfig growing = config(0);
+    growing.scaler.init_scale = 4;
+    growing.scaler.growth_interval = 8;
+    growing.precision.preset = "amp-fp16";
+    settings.load(engine::completed(growing));
+    commands.start();
+    ASSERT_TRUE(ends());
+    show(u"skips"_s);
+    const auto says = [&](const QString& words) {
+        const auto labels = part<SkipsPage>()->findChildren<QLabel*>();
+        return std::ranges::any_of(labels,
+                                   [&](const QLabel* label) { return label->text() == words; });
+    };
+    // Of 20 steps the eighth and the sixteenth raise the scale.
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] { return says(u"The loss scale last grew 4 steps ago, to 2⁴."_s); }, 5'000));
+    EXPECT_TRUE(says(u"No skipped step"_s));
+    EXPECT_TRUE(says(u"No skipped steps in 20."_s));
+}
+
 TEST_F(InstrumentPages, AClickOnASkipOpensIt) {
     engine::RunConfig overflowing = config(0);
     overflowing.scaler.init_scale = 0x1p30;
@@ -260,8 +285,89 @@ TEST_F(InstrumentPages, TheTwinPageStartsAndResyncsATwin) {
     EXPECT_EQ(model->other()->precision(), "amp-fp16");
     EXPECT_EQ(part<TwinPage>()->findChild<QTableWidget*>()->rowCount(), 5);
     EXPECT_FALSE(std::isnan(part<LossGap>()->gap()));
+    EXPECT_EQ(part<LossGap>()->span(), std::pair(part<TwinMap>()->left(), part<TwinMap>()->right()))
+        << "a step stands at one place in both";
     link.select(3, model->other());
     EXPECT_EQ(model->current(), 2);
+}
+
+/// The dialog of an export that is asked for, with the name that it proposes; then cancels it.
+TEST_F(InstrumentPages, CtrlEExportsFromEveryInstrument) {
+    engine::RunConfig overflowing = config(5);
+    overflowing.scaler.init_scale = 0x1p30;
+    settings.load(engine::completed(overflowing), {u"fp32"_s, u"amp-fp16"_s});
+    commands.startTwin({});
+    ASSERT_TRUE(ends());
+    link.select(1, feed.tracks()[1]);
+    show(u"skips"_s);
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return !part<SkipsPage>()->findChild<SkipsModel*>()->skips().list.empty(); },
+        30'000));
+    show(u"xray"_s);
+    auto* xray = part<XrayPage>()->findChild<XrayModel*>();
+    xray->traceStep();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !xray->busy(); }, 60'000));
+    for (const auto& [page, name] : {std::pair{u"microscope"_s, u"microscope-"_s},
+                                     {u"xray"_s, u"xray-"_s},
+                                     {u"skips"_s, u"skips-"_s},
+                                     {u"twin"_s, u"twin-"_s}}) {
+        show(page);
+        window->activateWindow();
+        QTest::qWait(400);
+        QString proposed;
+        QTimer::singleShot(200, window.get(), [&proposed] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (dialog == nullptr) return;
+            proposed = dialog->selectedFiles().value(0);
+            dialog->reject();
+        });
+        QTest::keyClick(window.get(), Qt::Key_E, Qt::ControlModifier);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 2'000));
+        EXPECT_TRUE(QFileInfo(proposed).fileName().startsWith(name)) << proposed.toStdString();
+    }
+}
+
+TEST_F(InstrumentPages, SideColumnsAreTabsInANarrowWindow) {
+    load(5);
+    commands.startTwin({});
+    ASSERT_TRUE(ends());
+    const QMap<QString, QStringList> tabs{{u"microscope"_s, {u"Layers"_s, u"Drift"_s}},
+                                          {u"skips"_s,
+                                           {u"Skipped steps"_s, u"First non-finite tensor"_s,
+                                            u"Batch"_s, u"Exponents"_s, u"At another scale"_s}},
+                                          {u"twin"_s, {u"Layers"_s, u"Since the resync"_s}}};
+    for (auto page = tabs.cbegin(); page != tabs.cend(); ++page) {
+        show(page.key());
+        window->resize(1100, 760);
+        QTest::qWait(100);
+        auto* columns = part<PageStack>()->currentWidget()->findChild<SideColumns*>();
+        ASSERT_TRUE(columns != nullptr && columns->folded()) << page.key().toStdString();
+        QStringList titles;
+        for (int i = 0; i < columns->tabs()->count(); ++i) titles << columns->tabs()->tabText(i);
+        EXPECT_EQ(titles, page.value());
+        EXPECT_EQ(window->size(), QSize(1100, 760)) << page.key().toStdString();
+        EXPECT_LE(window->minimumSizeHint().width(), 1024) << page.key().toStdString();
+        EXPECT_LE(window->minimumSizeHint().height(), 760) << page.key().toStdString();
+    }
+}
+
+/// The columns of the page before are gone by the time that a page comes.
+TEST_F(InstrumentPages, AChangeOfPageNeverWidensTheWindow) {
+    load(5);
+    commands.compare();
+    ASSERT_TRUE(ends());
+    for (const int width : {size::foldBelow, 1100}) {
+        show(u"training"_s);
+        window->resize(width, 820);
+        QTest::qWait(100);
+        const QStringList others{u"skips"_s, u"microscope"_s, u"lab"_s, u"runs"_s, u"twin"_s};
+        for (const QString& page : others) {
+            for (const QString& next : {page, u"xray"_s, u"training"_s, page, u"training"_s}) {
+                show(next);
+                EXPECT_EQ(window->width(), width) << page.toStdString() << next.toStdString();
+            }
+        }
+    }
 }
 
 TEST_F(InstrumentPages, FitIntoANarrowWindow) {

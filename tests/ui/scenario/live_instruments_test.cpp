@@ -1,6 +1,6 @@
 // X-ray and shadow pass of a run that trains or is paused, and the precision search.
+#include <QAbstractButton>
 #include <QComboBox>
-#include <QPushButton>
 #include <QTreeWidget>
 
 #include "microscope/microscope_page.h"
@@ -72,8 +72,8 @@ struct LiveInstruments : WindowFixture {
         }
         return nullptr;
     }
-    static QPushButton* button(const QWidget* in, const QString& text) {
-        for (auto* each : in->findChildren<QPushButton*>()) {
+    static QAbstractButton* button(const QWidget* in, const QString& text) {
+        for (auto* each : in->findChildren<QAbstractButton*>()) {
             if (each->text() == text) return each;
         }
         return nullptr;

@@ -277,7 +277,9 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
     // Beside the marks: left of them where the handle is the lowest, else right of all.
     const double right = std::max({from, now, to}) + knob + 6;
     const double left = std::min({from, now, to}) - knob - 6 - room;
-    const bool goesLeft = right + room > width() || (to <= from && left > plot().left());
+    const double ceiling = axis().x(16);
+    const bool crosses = (right < ceiling && right + room > ceiling) || right + room > width();
+    const bool goesLeft = crosses || (to <= from && left > plot().left());
     const double x = goesLeft ? left : right;
     painter.drawText(QRectF(x, middle - 9, room, 18), Qt::AlignLeft | Qt::AlignVCenter, text);
 }

@@ -18,6 +18,8 @@
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
 #include "widgets/panel.h"
+#include "widgets/segments.h"
+#include "widgets/side_columns.h"
 
 namespace ui {
 
@@ -28,7 +30,6 @@ namespace {
 
 constexpr std::array allKinds{HistogramKind::gradients, HistogramKind::activations,
                               HistogramKind::weights, HistogramKind::updates};
-constexpr int sideBySide = 900;  // narrower pages stack their cards
 
 QString formatTitle(engine::ValueType type) {
     switch (type) {
@@ -49,11 +50,7 @@ QWidget* makeMicroscopePage(const Context& context, QWidget* parent) {
 }
 
 MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
-    : QWidget(parent),
-      context_(context),
-      model_(new MicroscopeModel(context, this)),
-      kinds_(new QButtonGroup(this)),
-      split_(new QSplitter(Qt::Horizontal, this)) {
+    : QWidget(parent), context_(context), model_(new MicroscopeModel(context, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
@@ -61,20 +58,12 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     layers_ = makeLayers();
     histogram_ = makeHistogram();
     drift_ = makeDrift();
-    auto* right = new QSplitter(Qt::Vertical, this);
-    right->addWidget(histogram_);
-    right->addWidget(drift_);
-    right->setStretchFactor(0, 5);
-    right->setStretchFactor(1, 3);
-    split_->addWidget(layers_);
-    split_->addWidget(right);
-    split_->setStretchFactor(0, 1);
-    split_->setStretchFactor(1, 2);
-    for (QSplitter* each : {split_, right}) {
-        each->setChildrenCollapsible(false);
-        each->setHandleWidth(size::gap);
-    }
-    column->addWidget(split_, 1);
+    columns_ = new SideColumns(histogram_, this);
+    columns_->add(SideColumns::Place::left, tr("Layers"), layers_);
+    columns_->add(SideColumns::Place::below, tr("Drift"), drift_);
+    columns_->setShares(1, 2, 0);
+    columns_->setHeights(5, 3);
+    column->addWidget(columns_, 1);
     connect(model_, &MicroscopeModel::contentChanged, this, &MicroscopePage::refresh);
     connect(model_, &MicroscopeModel::layerChanged, this, &MicroscopePage::refresh);
     connect(model_, &MicroscopeModel::stateChanged, this, &MicroscopePage::refresh);
@@ -89,18 +78,11 @@ QLayout* MicroscopePage::makeBar() {
                           tr("Outputs of the forward pass"),
                           tr("Before the update; the FP32 masters where there are any"),
                           tr("Weights after the update minus before")};
-    auto* choices = new QHBoxLayout;
-    choices->setSpacing(0);
-    for (std::size_t i = 0; i < allKinds.size(); ++i) {
-        auto* button = new QPushButton(titles[i], this);
-        button->setCheckable(true);
-        button->setChecked(i == 0);
-        button->setToolTip(tips[i]);
-        kinds_->addButton(button, static_cast<int>(i));
-        choices->addWidget(button);
-    }
-    row->addLayout(choices);
-    connect(kinds_, &QButtonGroup::idClicked, this,
+    auto* kinds = new Segments(tr("Values"), {titles.begin(), titles.end()}, this);
+    for (std::size_t i = 0; i < tips.size(); ++i)
+        kinds->buttons()->button(static_cast<int>(i))->setToolTip(tips[i]);
+    row->addWidget(kinds);
+    connect(kinds->buttons(), &QButtonGroup::idClicked, this,
             [this](int id) { model_->setKind(allKinds[static_cast<std::size_t>(id)]); });
     obtained_ = new ElidedLabel(this);
     obtained_->setProperty("role", u"dim"_s);
@@ -134,17 +116,12 @@ Card* MicroscopePage::makeLayers() {
 Card* MicroscopePage::makeHistogram() {
     auto* card = new Card({}, this);
     auto* plot = new ExponentPlot(context_.theme, model_, card);
-    auto* axis = new QButtonGroup(card);
-    for (const bool linear : {false, true}) {
-        auto* button = new QToolButton(card);
-        button->setText(linear ? tr("linear") : tr("log"));
-        button->setCheckable(true);
-        button->setChecked(!linear);
-        button->setToolTip(linear ? tr("Shares on a linear axis") : tr("Shares on a log axis"));
-        axis->addButton(button);
-        card->addToHead(button);
-        connect(button, &QToolButton::clicked, plot, [plot, linear] { plot->setLinear(linear); });
-    }
+    auto* axis = new Segments(tr("Axis of the shares"), {tr("log"), tr("linear")}, card);
+    axis->buttons()->button(0)->setToolTip(tr("Shares on a log axis"));
+    axis->buttons()->button(1)->setToolTip(tr("Shares on a linear axis"));
+    card->addToHead(axis);
+    connect(axis->buttons(), &QButtonGroup::idClicked, plot,
+            [plot](int id) { plot->setLinear(id == 1); });
     card->addBody(plot, 1);
     card->addBody(new ScaleTable(context_.theme, model_, card));
     note_ = makeNote(card);
@@ -232,7 +209,7 @@ void MicroscopePage::exportFigures() {
     page.name = u"microscope-%1-step-%2"_s.arg(QString::fromStdString(model_->track()->run()),
                                                QString::number(model_->sample()->step));
     page.csv = [this] { return microscopeCsv(*model_->sample(), model_->kind()); };
-    page.plots = split_;
+    page.plots = columns_;
     page.failed = [this](const QString& sentence) {
         context_.commands->report({sentence, {}, engine::ErrorCode::io});
     };
@@ -258,11 +235,6 @@ void MicroscopePage::refresh() {
     drift_->setNote(model_->scaled() ? tr("step × exponent before scaling")
                                      : tr("step × exponent"));
     refreshNote();
-}
-
-void MicroscopePage::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    split_->setOrientation(width() < sideBySide ? Qt::Vertical : Qt::Horizontal);
 }
 
 }  // namespace ui

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <QButtonGroup>
 #include <QLabel>
 #include <QPushButton>
-#include <QSplitter>
 #include <QToolButton>
 #include <QWidget>
 
@@ -14,6 +12,7 @@ namespace ui {
 
 class Card;
 class ElidedLabel;
+class SideColumns;
 
 /// Which loss scale fits these gradients? Layers by exponent, one layer's histogram with a handle
 /// on the loss scale, what that does to the step, and the drift over the run.
@@ -21,9 +20,6 @@ class MicroscopePage final : public QWidget {
     Q_OBJECT
 public:
     explicit MicroscopePage(const Context& context, QWidget* parent = nullptr);
-
-protected:
-    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QLayout* makeBar();
@@ -39,7 +35,6 @@ private:
 
     Context context_;
     MicroscopeModel* model_;
-    QButtonGroup* kinds_;
     ElidedLabel* obtained_;
     QPushButton* shadow_;
     QPushButton* export_;
@@ -49,7 +44,7 @@ private:
     QWidget* note_;
     QLabel* noteText_;
     QToolButton* noteLink_;
-    QSplitter* split_;
+    SideColumns* columns_;
 };
 
 }  // namespace ui

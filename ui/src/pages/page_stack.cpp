@@ -62,19 +62,15 @@ void PageStack::open(int index) {
         pages_[at] = entries_[at].make(context_, this);
         addWidget(pages_[at]);
     }
-    // A page and the columns beside it never stand side by side if they do not belong together: a
-    // window too narrow for both would grow.
-    const bool whole = entries_[at].takesWholeWidth;
-    if (whole) emit pageChanged(index == 0, whole);
+    emit pageChanging(entries_[at]);
     setCurrentWidget(pages_[at]);
     updateGeometry();
-    if (!whole) emit pageChanged(index == 0, whole);
+    emit pageChanged(entries_[at]);
 }
 
-bool PageStack::takesWholeWidth() const {
-    const auto shown = std::ranges::find(pages_, currentWidget());
-    return shown != pages_.end() &&
-           entries_[static_cast<std::size_t>(shown - pages_.begin())].takesWholeWidth;
+const PageEntry& PageStack::shown() const {
+    const auto found = std::ranges::find(pages_, currentWidget());
+    return entries_[static_cast<std::size_t>(found - pages_.begin())];
 }
 
 QSize PageStack::minimumSizeHint() const {

@@ -22,16 +22,16 @@ public:
     void restore();
     /// Shows the page of this name if it can be used.
     void showPage(const QString& name);
-    /// Of the page that is shown.
-    bool takesWholeWidth() const;
+    /// The page that is shown.
+    const PageEntry& shown() const;
     /// Those of the shown page alone: a hidden one that is wider must not widen the window.
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
 
 signals:
-    /// Another page is shown, or about to be if it takes the whole width. `first`: that with the
-    /// plots.
-    void pageChanged(bool first, bool wholeWidth);
+    /// Another page is about to be shown; shown() is still the one before.
+    void pageChanging(const ui::PageEntry& page);
+    void pageChanged(const ui::PageEntry& page);
 
 private:
     void makeRow();

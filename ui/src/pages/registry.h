@@ -20,6 +20,7 @@ struct PageEntry {
     PageFactory* make = nullptr;
     bool needsRun = false;         ///< has nothing to show while no run is on screen
     bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
+    bool startsRailed = false;     ///< the settings are a rail until the user opens them there
 };
 /// Those of every window, in the order of their tabs and of Ctrl+1, Ctrl+2 ... The first is
 /// Training, which has the plots and the right column. A new one is one line in registry.cpp.

@@ -11,6 +11,7 @@
 #include <QUrl>
 
 #include "engine/error.h"
+#include "pdf/printed_pages.h"
 #include "text/language.h"
 
 namespace ui {
@@ -75,9 +76,9 @@ void writePdf(const engine::Report& report, const std::filesystem::path& file) {
         QPdfWriter writer(&out);
         writer.setResolution(dotsPerInch);
         writer.setPageSize(QPageSize(QPageSize::A4));
-        writer.setPageMargins(QMarginsF());  // print() leaves 2 cm of its own
+        writer.setPageMargins(QMarginsF());
         writer.setTitle(engineText(report.title));
-        page.print(&writer);
+        PrintedPages(page, writer).print();
     }
     if (!out.commit()) refuse(file);
 }

@@ -43,9 +43,9 @@ QRectF ChainPlot::plot() const {
                   std::max(40, height() - 8 - 5 * fontMetrics().height()));
 }
 
-double ChainPlot::valueOf(const ChainLink& link) const {
-    const double weights = f32_ ? link.weights_in_f32 : link.weights;
-    const double outputs = f32_ ? link.largest_in_f32 : link.largest;
+double ChainPlot::valueOf(const ChainLink& link, bool f32) {
+    const double weights = f32 ? link.weights_in_f32 : link.weights;
+    const double outputs = f32 ? link.largest_in_f32 : link.largest;
     if (std::isnan(weights)) return outputs;
     return std::isnan(outputs) ? weights : std::max(weights, outputs);
 }
@@ -61,7 +61,12 @@ int ChainPlot::at(double x) const {
 void ChainPlot::paintEvent(QPaintEvent*) {
     const auto* report = model_->report();
     if (report == nullptr || report->chain.empty()) {
-        paintEmpty(this, *theme_, {});
+        paintEmpty(this, *theme_,
+                   model_->step() == nullptr ? QString()
+                   : report == nullptr
+                       ? tr("The largest value of each layer against the limit of FP16, once the "
+                            "step is examined.")
+                       : tr("The fault lies before the first layer."));
         return;
     }
     const Tokens& t = theme_->tokens();
@@ -71,7 +76,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
     const int line = fontMetrics().height();
     double lowest = 8;
     for (const ChainLink& link : report->chain) {
-        const double exponent = std::log2(valueOf(link));
+        const double exponent = std::log2(valueOf(link, f32_));
         if (std::isfinite(exponent)) lowest = std::min(lowest, exponent);
     }
     lowest = std::max(-48.0, 4 * std::floor((lowest - 2) / 4));
@@ -99,8 +104,9 @@ void ChainPlot::paintEvent(QPaintEvent*) {
                      Qt::AlignRight, tr("FP16 ends at 65,504"));
     for (std::size_t i = 0; i < report->chain.size(); ++i) {
         const ChainLink& link = report->chain[i];
-        const double value = valueOf(link);
-        const bool over = !std::isfinite(value) || value > limit;
+        const double value = valueOf(link, f32_);
+        // What is finite above the limit is held in FP32.
+        const bool over = !std::isfinite(valueOf(link, false));
         const double top = over && !std::isfinite(value) ? plot().top() : y(std::log2(value));
         const double left = plot().left() + static_cast<double>(i) * step;
         const bool first = !bad.empty() && link.module == bad;

@@ -25,7 +25,7 @@ protected:
 
 private:
     QRectF plot() const;
-    double valueOf(const engine::ChainLink& link) const;
+    static double valueOf(const engine::ChainLink& link, bool f32);
     int at(double x) const;
 
     const Theme* theme_;

@@ -60,7 +60,10 @@ void ExponentBars::paintEvent(QPaintEvent*) {
     const auto* report = model_->report();
     if (report == nullptr || !report->histograms) {
         paintEmpty(this, *theme_,
-                   report == nullptr ? QString() : tr("The fault is no output of an operation."));
+                   report != nullptr           ? tr("The fault is no output of an operation.")
+                   : model_->step() != nullptr ? tr("Exponents of the first non-finite tensor, "
+                                                    "once the step is examined.")
+                                               : QString());
         return;
     }
     QPainter painter(this);

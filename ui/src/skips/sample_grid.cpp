@@ -64,6 +64,7 @@ SampleGrid::SampleGrid(const Theme* theme, SkipsModel* model, QWidget* parent)
     column->addWidget(note_);
     column->addWidget(list_, 1);
     column->addWidget(selected_);
+    column->addStretch();  // while there is no list
     connect(model_, &SkipsModel::stepChanged, this, &SampleGrid::fill);
     connect(theme_, &Theme::changed, this, &SampleGrid::fill);
     connect(list_, &QListWidget::currentRowChanged, this, &SampleGrid::showSelected);
@@ -82,7 +83,11 @@ void SampleGrid::fill() {
     const int kept = step == shown_ ? list_->currentRow() : 0;
     shown_ = step;
     list_->clear();
-    note_->setText(report == nullptr ? QString() : engineText(report->samples_note));
+    note_->setText(report != nullptr           ? engineText(report->samples_note)
+                   : model_->step() != nullptr ? tr("What each sample contributes to that tensor, "
+                                                    "once the step is examined.")
+                                               : QString());
+    list_->setVisible(report != nullptr);
     note_->setVisible(!note_->text().isEmpty());
     if (report != nullptr) {
         if (model_->picture().isNull())

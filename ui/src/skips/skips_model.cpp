@@ -56,7 +56,7 @@ void SkipsModel::refresh() {
         track_ = track;
         folder_ = folder;
         skips_ = {};
-        known_ = -1;
+        known_ = unread;
         trial_.reset();
         problem_.clear();
         picture_ = {};
@@ -65,8 +65,13 @@ void SkipsModel::refresh() {
         emit stepChanged();
     }
     if (folder_.empty() || track_->rows() == 0) return;
-    const auto last = track_->latest();
-    if (last.step - last.updates != known_) readList();
+    if (lastSkip() != known_) readList();
+}
+
+/// A resync of a twin sets the count of updates, so what that leaves of the steps says nothing.
+std::int64_t SkipsModel::lastSkip() const {
+    const auto& found = track_->series(&engine::StepRecord::found_inf);
+    return found.previousAbove0(found.size() - 1);
 }
 
 /// The whole record is read, so it is done in the background and when there are new skips alone.
@@ -74,8 +79,7 @@ void SkipsModel::readList() {
     if (reading_) return;
     reading_ = true;
     stale_ = false;
-    const auto last = track_->latest();
-    const std::int64_t skipped = last.step - last.updates;
+    const std::int64_t skipped = lastSkip();
     const auto folder = folder_;
     inBackground(
         this,

@@ -67,6 +67,8 @@ signals:
 private:
     void refresh();
     void readList();
+    /// Index of the last skipped row; -1: none.
+    std::int64_t lastSkip() const;
     void readPicture();
     void updateWatch();
     bool isLive() const;
@@ -76,7 +78,8 @@ private:
     Context context_;
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;
-    std::int64_t known_ = -1;  ///< skips that the list was read with
+    static constexpr std::int64_t unread = -2;
+    std::int64_t known_ = unread;  ///< lastSkip() that the list was read with
     bool reading_ = false;
     bool stale_ = false;  ///< a step was examined since the list was read
     engine::SkipList skips_;

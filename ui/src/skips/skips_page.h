@@ -1,10 +1,6 @@
 #pragma once
 
-#include <QFormLayout>
-#include <QLabel>
-#include <QListWidget>
 #include <QPushButton>
-#include <QSplitter>
 #include <QWidget>
 
 #include "skips/skips_model.h"
@@ -15,6 +11,7 @@ namespace ui {
 class Card;
 class ElidedLabel;
 class SampleGrid;
+class SideColumns;
 
 /// Why was this step skipped, and where did the number break? The run's skipped steps, the verdict
 /// on one with its tests, the chain of layers, the first non-finite tensor, the scales that would
@@ -31,42 +28,25 @@ protected:
 private:
     QLayout* makeBar();
     Card* makeList();
-    QWidget* makeReport();
-    Card* makeExponents();
-    Card* makeLadder();
-    QWidget* makeDetails();
-    void showList();
+    SideColumns* makeColumns();
+    Card* makeTensor();
+    Card* makeBatch();
     void showStep();
-    void showTests();
-    void showLadder();
-    void showTensor();
-    void showSamples();
     void refreshState();
-    void showProgress();
     QString watchText() const;
     void saveCapsule();
-    void addFact(QFormLayout* form, const QString& name, const QString& value);
+    void exportFigures();
 
     Context context_;
     SkipsModel* model_;
     QPushButton* examine_;
     QPushButton* capsule_;
+    QPushButton* export_;
+    SideColumns* columns_;
     ElidedLabel* state_;
-    QListWidget* list_;
-    QLabel* summary_;
-    QLabel* headline_;
-    QLabel* advice_;
-    QLabel* tests_;
-    Card* chain_;
-    QLabel* ladder_;
-    QLabel* trial_;
-    QFormLayout* tensor_;
-    Card* exponents_;
     Card* batch_;
     SampleGrid* samples_;
     QPushButton* arm_;
-    bool filling_ = false;
-    bool checking_ = false;  ///< the headline says how far a check is
 };
 
 }  // namespace ui

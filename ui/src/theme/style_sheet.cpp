@@ -56,6 +56,9 @@ QToolButton#chip { background: @field; border: 1px solid @line; border-radius: 9
 QToolButton#chip:hover { background: @hover; }
 QToolButton#chip:focus { border: 2px solid @accent; padding: 0 6px; }
 QToolButton#chip[refused="true"] { border-color: @bad; background: @badTint; }
+QToolButton#chip[tone="good"] { border-color: @good; background: @panel; }
+QToolButton#chip[tone="caution"] { border-color: @caution; background: @panel; }
+QToolButton#chip[tone="bad"] { border-color: @bad; color: @bad; background: @badTint; }
 QLabel#chip { background: @field; border: 1px solid @line; border-radius: 10px; padding: 1px 9px; }
 QLabel#chip[alarm="true"] { border-color: @bad; color: @bad; background: @badTint; }
 QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px solid @line;

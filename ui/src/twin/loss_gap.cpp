@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int labelColumn = 64;
+constexpr int labelColumn = 76;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Calls f(first, last) for the rows of each pixel column.
@@ -61,12 +61,21 @@ double LossGap::noise() const {
     return known == error_.rend() ? 0 : *known;
 }
 
+std::size_t LossGap::rowsOfBoth() const {
+    const auto &a = model_->reference(), &b = model_->other();
+    if (!a || !b || !model_->any()) return 0;
+    return static_cast<std::size_t>(std::min(a->rows(), b->rows()));
+}
+
+void LossGap::readRows() {
+    if (rowsOfBoth() > raw_.size()) refresh();
+}
+
 /// Reads the losses beyond those that are there.
 void LossGap::takeRows() {
     const auto &a = model_->reference(), &b = model_->other();
-    const bool any = a && b && model_->any();
-    const auto rows = static_cast<std::size_t>(any ? std::min(a->rows(), b->rows()) : 0);
-    if (rows < raw_.size() || !any) {
+    const std::size_t rows = rowsOfBoth();
+    if (rows < raw_.size() || rows == 0) {
         raw_.clear();
         mean_.clear();
         error_.clear();
@@ -111,6 +120,7 @@ void LossGap::refresh() {
     setAccessibleDescription(tr("Gap %1, noise ±%2").arg(significant(gap()), significant(noise())));
     picture_ = {};
     update();
+    emit changed();
 }
 
 void LossGap::resizeEvent(QResizeEvent*) { picture_ = {}; }
@@ -120,9 +130,18 @@ void LossGap::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
 }
 
+void LossGap::setSpan(double left, double right) {
+    if (left == left_ && right == right_) return;
+    left_ = left;
+    right_ = right;
+    picture_ = {};
+    update();
+}
+
 QRectF LossGap::plot() const {
-    return QRectF(labelColumn, 8, std::max(40, width() - labelColumn - size::inside),
-                  std::max(20, height() - 16));
+    const double left = std::max<double>(labelColumn, left_);
+    const double right = right_ > 0 ? right_ : width() - size::inside;
+    return QRectF(left, 8, std::max(40.0, right - left), std::max(20, height() - 16));
 }
 
 double LossGap::end() const {
@@ -150,7 +169,7 @@ void LossGap::paintAxis(QPainter& painter) const {
         painter.setPen(t.dim);
         const QString text =
             part == 0 ? u"0"_s : (part > 0 ? u"+"_s : u"−"_s) + significant(most_, 2);
-        painter.drawText(QRectF(0, y - line / 2.0, labelColumn - 8, line),
+        painter.drawText(QRectF(0, y - line / 2.0, plot().left() - 8, line),
                          Qt::AlignRight | Qt::AlignVCenter, text);
     }
 }
@@ -225,7 +244,7 @@ void LossGap::makePicture() {
 
 void LossGap::paintEvent(QPaintEvent*) {
     if (raw_.empty()) {
-        paintEmpty(this, *theme_, {});
+        paintEmpty(this, *theme_, model_->lossMissing());
         return;
     }
     if (picture_.isNull()) makePicture();

@@ -24,8 +24,17 @@ public:
     double noise() const;
     /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
     int seeds() const { return seeds_; }
+    /// Where steps begin and end, so that they stand below one another with those of the map.
+    void setSpan(double left, double right);
+    std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
+    /// Reads losses that came after the comparison of their steps.
+    void readRows();
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
+
+signals:
+    /// gap() and noise() are others.
+    void changed();
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -36,6 +45,7 @@ protected:
 private:
     void refresh();
     void takeRows();
+    std::size_t rowsOfBoth() const;
     void takeNoise();
     QRectF plot() const;
     double end() const;
@@ -54,8 +64,9 @@ private:
     std::vector<double> mean_;   ///< of up to 20 steps that end there
     std::vector<double> error_;  ///< two standard errors of the mean; NaN: not known
     int seeds_ = 1;
-    double most_ = 1e-9;  ///< largest finite magnitude in raw_
-    QPixmap picture_;     ///< all but the marks that move; null: to be painted anew
+    double left_ = 0, right_ = 0;  ///< of setSpan(); 0: none was set
+    double most_ = 1e-9;           ///< largest finite magnitude in raw_
+    QPixmap picture_;              ///< all but the marks that move; null: to be painted anew
 };
 
 }  // namespace ui

@@ -19,8 +19,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int leastRow = 12, mostRow = 40;
+constexpr int leastRow = 12, mostRow = 64;
 constexpr int footHeight = 22;
+constexpr int leastNames = 68;  // as wide as the numbers of the loss gap above
 
 }  // namespace
 
@@ -62,12 +63,14 @@ void TwinMap::refresh() {
     QStringList names;
     for (std::size_t i = 0; model_->any() && i < model_->layers(); ++i) names << model_->name(i);
     setRows(names);
+    emit spanChanged();
     viewport()->update();
 }
 
 void TwinMap::resizeEvent(QResizeEvent* event) {
     RowMap::resizeEvent(event);
     stale_ = true;
+    emit spanChanged();
 }
 
 int TwinMap::selectedRow() const {
@@ -77,7 +80,8 @@ int TwinMap::selectedRow() const {
 void TwinMap::selectRow(int row) { model_->select(static_cast<std::size_t>(row)); }
 
 int TwinMap::nameWidth() const {
-    return std::clamp(widestName() + size::inside, 48, std::max(48, viewport()->width() / 4));
+    return std::clamp(widestName() + size::inside, leastNames,
+                      std::max(leastNames, viewport()->width() / 4));
 }
 
 /// Of all rows, scrolled or not.
@@ -89,7 +93,7 @@ QRectF TwinMap::plot() const {
 
 double TwinMap::end() const {
     const auto& track = model_->other();
-    const std::int64_t planned = track ? track->plannedSteps() : 0;
+    const std::int64_t planned = track && !track->done() ? track->plannedSteps() : 0;
     return static_cast<double>(std::max({std::int64_t{1}, planned, model_->steps()}));
 }
 

@@ -19,8 +19,15 @@ public:
 
     /// The angle between the gradients in place of their relative error.
     void showAngle(bool angle);
+    /// Where the steps begin and end, in the map's own pixels.
+    double left() const { return plot().left(); }
+    double right() const { return plot().right(); }
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
+
+signals:
+    /// left() or right() may be others.
+    void spanChanged();
 
 protected:
     bool viewportEvent(QEvent* event) override;

@@ -132,6 +132,12 @@ QString TwinModel::emptiness() const {
         "their gradients in each step.");
 }
 
+QString TwinModel::lossMissing() const {
+    if (!any() || reference_) return {};
+    return tr("Overlay run %1, the reference, to see how far the losses are apart.")
+        .arg(QString::fromStdString(reader_->reference()));
+}
+
 bool TwinModel::live() const {
     return context_.feed->twin() != nullptr && other_ != nullptr &&
            std::ranges::find(context_.feed->liveTracks(), other_) !=

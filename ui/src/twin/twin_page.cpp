@@ -1,9 +1,7 @@
 #include "twin/twin_page.h"
 
 #include <QAction>
-#include <QButtonGroup>
 #include <QHBoxLayout>
-#include <QToolButton>
 #include <QVBoxLayout>
 #include <cmath>
 
@@ -13,13 +11,18 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "twin/loss_gap.h"
+#include "twin/twin_badge.h"
+#include "twin/twin_csv.h"
 #include "twin/twin_map.h"
 #include "twin/twin_table.h"
 #include "widgets/card.h"
 #include "widgets/check_box.h"
 #include "widgets/choice_box.h"
 #include "widgets/elided_label.h"
+#include "widgets/page_export.h"
 #include "widgets/panel.h"
+#include "widgets/segments.h"
+#include "widgets/side_columns.h"
 
 namespace ui {
 
@@ -27,8 +30,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int sideBySide = 800;
-constexpr int tableWidth = 300;
+constexpr int tableWidth = 350;
 constexpr std::array<std::int64_t, 5> resyncChoices{0, 10, 100, 500, 1000};
 
 }  // namespace
@@ -38,14 +40,25 @@ QWidget* makeTwinPage(const Context& context, QWidget* parent) {
 }
 
 TwinPage::TwinPage(const Context& context, QWidget* parent)
-    : QWidget(parent),
-      context_(context),
-      model_(new TwinModel(context, this)),
-      split_(new QSplitter(Qt::Horizontal, this)) {
+    : QWidget(parent), context_(context), model_(new TwinModel(context, this)) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(size::gap);
     column->addLayout(makeBar());
+    columns_ = new SideColumns(makeMain(), this);
+    table_ = makeTable();
+    columns_->add(SideColumns::Place::right, tr("Layers"), table_);
+    columns_->add(SideColumns::Place::right, tr("Since the resync"), makeSinceResync(), 0);
+    columns_->setShares(0, 5, 2);
+    column->addWidget(columns_, 1);
+    connect(model_, &TwinModel::contentChanged, this, &TwinPage::refresh);
+    connect(model_, &TwinModel::grew, this, &TwinPage::refresh);
+    connect(model_, &TwinModel::selectionChanged, this, &TwinPage::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &TwinPage::refresh);
+    refresh();
+}
+
+QWidget* TwinPage::makeMain() {
     auto* verdict = new QFrame(this);
     verdict->setObjectName(u"card"_s);
     auto* row = new QHBoxLayout(verdict);
@@ -53,30 +66,25 @@ TwinPage::TwinPage(const Context& context, QWidget* parent)
     verdict_->setWordWrap(true);
     verdict_->setTextFormat(Qt::RichText);
     row->addWidget(verdict_);
-    auto* left = new QWidget(this);
-    auto* stack = new QVBoxLayout(left);
+    auto* main = new QWidget(this);
+    auto* stack = new QVBoxLayout(main);
     stack->setContentsMargins(0, 0, 0, 0);
     stack->setSpacing(size::gap);
     stack->addWidget(verdict);
-    auto* gap = new Card(tr("Loss gap"), left);
+    auto* gap = new Card(tr("Loss gap"), main);
     gap->setNote(tr("second run minus the reference · raw behind, mean of 20 steps in front"));
-    gap->addBody(new LossGap(context_.theme, context_.link, model_, gap), 1);
+    auto* curve = new LossGap(context_.theme, context_.link, model_, gap);
+    gap->addBody(curve, 1);
+    connect(context_.feed, &EventFeed::figuresDue, curve, &LossGap::readRows);
+    connect(curve, &LossGap::changed, this, &TwinPage::refreshVerdict);
     stack->addWidget(gap, 1);
     map_ = makeMap();
+    const auto* map = map_->findChild<TwinMap*>();
+    const auto align = [curve, map] { curve->setSpan(map->left(), map->right()); };
+    connect(map, &TwinMap::spanChanged, curve, align);
+    align();
     stack->addWidget(map_, 3);
-    table_ = makeTable();
-    split_->addWidget(left);
-    split_->addWidget(table_);
-    split_->setStretchFactor(0, 5);
-    split_->setStretchFactor(1, 2);
-    split_->setChildrenCollapsible(false);
-    split_->setHandleWidth(size::gap);
-    column->addWidget(split_, 1);
-    connect(model_, &TwinModel::contentChanged, this, &TwinPage::refresh);
-    connect(model_, &TwinModel::grew, this, &TwinPage::refresh);
-    connect(model_, &TwinModel::selectionChanged, this, &TwinPage::refresh);
-    connect(context_.feed, &EventFeed::stateChanged, this, &TwinPage::refresh);
-    refresh();
+    return main;
 }
 
 QLayout* TwinPage::makeBar() {
@@ -85,20 +93,19 @@ QLayout* TwinPage::makeBar() {
     pair_ = new ElidedLabel(this);
     pair_->setProperty("role", u"dim"_s);
     row->addWidget(pair_, 1);
-    together_ = new CheckBox(tr("The reference skips too"), this);
+    together_ = new CheckBox(tr("Skip together"), this);
     together_->setToolTip(
         tr("The reference leaves out the steps that the other run skips, so that both have made "
            "the same number of updates."));
     row->addWidget(together_);
-    badge_ = makeLabel({}, "good", this);
-    row->addWidget(badge_);
+    row->addWidget(new TwinBadge(context_, model_, this));
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Resync by itself"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     automatic_->setToolTip(tr("Copies the state of the reference over every so many steps"));
     for (const std::int64_t every : resyncChoices) {
         automatic_->addItem(
-            every == 0 ? tr("no automatic resync") : tr("resync every %1").arg(count(every)),
+            every == 0 ? tr("automatic resync: off") : tr("resync every %1").arg(count(every)),
             QVariant::fromValue(every));
     }
     row->addWidget(automatic_);
@@ -109,11 +116,18 @@ QLayout* TwinPage::makeBar() {
     row->addWidget(resync_);
     start_ = new QPushButton(tr("Start a twin"), this);
     row->addWidget(start_);
-    auto* key = new QAction(this);
-    key->setShortcut(QKeySequence(Qt::Key_Y));
-    key->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(key);
-    connect(key, &QAction::triggered, resync_, &QPushButton::click);
+    export_ = new QPushButton(tr("Export…"), this);
+    export_->setToolTip(tr("The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
+    row->addWidget(export_);
+    for (const auto& [keys, button] : {std::pair{QKeySequence(Qt::Key_Y), resync_},
+                                       std::pair{QKeySequence(Qt::CTRL | Qt::Key_E), export_}}) {
+        auto* key = new QAction(this);
+        key->setShortcut(keys);
+        key->setShortcutContext(Qt::WindowShortcut);
+        addAction(key);
+        connect(key, &QAction::triggered, button, &QPushButton::click);
+    }
+    connect(export_, &QPushButton::clicked, this, &TwinPage::exportFigures);
     connect(resync_, &QPushButton::clicked, this, [this] {
         if (context_.feed->twin()) context_.feed->twin()->resync();
     });
@@ -132,20 +146,14 @@ QLayout* TwinPage::makeBar() {
 Card* TwinPage::makeMap() {
     auto* card = new Card(tr("Gradient error"), this);
     auto* map = new TwinMap(context_.theme, context_.link, model_, card);
-    auto* shown = new QButtonGroup(card);
-    for (const bool angle : {false, true}) {
-        auto* button = new QToolButton(card);
-        button->setText(angle ? tr("angle") : tr("relative error"));
-        button->setCheckable(true);
-        button->setChecked(!angle);
-        shown->addButton(button);
-        card->addToHead(button);
-        connect(button, &QToolButton::clicked, this, [this, map, angle] {
-            map->showAngle(angle);
-            map_->setNote(angle ? tr("angle between both gradients, 0.1° to 90°")
-                                : tr("|g − g(reference)| ÷ |g(reference)|, 0.1 % to 100 %"));
-        });
-    }
+    auto* shown = new Segments(tr("Measure on show"), {tr("relative error"), tr("angle")}, card);
+    card->addToHead(shown);
+    connect(shown->buttons(), &QButtonGroup::idClicked, this, [this, map](int id) {
+        const bool angle = id == 1;
+        map->showAngle(angle);
+        map_->setNote(angle ? tr("angle between both gradients, 0.1° to 90°")
+                            : tr("|g − g(reference)| ÷ |g(reference)|, 0.1 % to 100 %"));
+    });
     card->setNote(tr("|g − g(reference)| ÷ |g(reference)|, 0.1 % to 100 %"));
     card->addBody(map, 1);
     return card;
@@ -155,13 +163,39 @@ Card* TwinPage::makeTable() {
     auto* card = new Card(tr("Layers"), this);
     card->setMinimumWidth(tableWidth);
     card->addBody(new TwinTable(context_.theme, model_, card), 1);
-    card->addBody(new SinceResync(context_.theme, model_, card));
+    return card;
+}
+
+Card* TwinPage::makeSinceResync() {
+    auto* card = new Card(tr("Error since the resync"), this);
+    card->addBody(new SinceResync(context_.theme, model_, card), 1);
     return card;
 }
 
 void TwinPage::start() {
     context_.commands->startTwin({.resync_every = automatic_->currentData().value<std::int64_t>(),
                                   .skip_together = together_->isChecked()});
+}
+
+QString TwinPage::csv() const {
+    const std::int64_t at = model_->current();
+    return twinCsv(model_->digest(), {.step = at + 1,
+                                      .skipped = model_->skipped(at),
+                                      .errors = model_->stepValues(at, false),
+                                      .angles = model_->stepValues(at, true)});
+}
+
+void TwinPage::exportFigures() {
+    if (!model_->any()) return;
+    PageExport page;
+    page.name = u"twin-%1-step-%2"_s.arg(QString::fromStdString(model_->other()->run()),
+                                         QString::number(model_->current() + 1));
+    page.csv = [this] { return csv(); };
+    page.plots = columns_;
+    page.failed = [this](const QString& sentence) {
+        context_.commands->report({sentence, {}, engine::ErrorCode::io});
+    };
+    exportPage(this, page);
 }
 
 void TwinPage::refreshVerdict() {
@@ -176,18 +210,25 @@ void TwinPage::refreshVerdict() {
         return;
     }
     const auto* gap = findChild<LossGap*>();
+    const bool known = std::isfinite(gap->gap());
+    const bool same = known && std::abs(gap->gap()) <= gap->noise();
     const QString loss =
-        tr("Loss gap %1, noise ±%2.").arg(significant(gap->gap()), significant(gap->noise()));
-    const bool same = std::abs(gap->gap()) <= gap->noise();
+        known
+            ? tr("Loss gap %1, noise ±%2.").arg(significant(gap->gap()), significant(gap->noise()))
+            : QString();
     const auto first = digest.first_to_diverge();
     if (!first) {
-        verdict_->setText(bold(same ? tr("Same loss, same gradients but for rounding.")
-                                    : tr("The losses part, the gradients do not yet.")) +
-                          u" "_s + loss.toHtmlEscaped());
+        const QString headline = !known ? tr("Same gradients but for rounding.")
+                                 : same ? tr("Same loss, same gradients but for rounding.")
+                                        : tr("The losses part, the gradients do not yet.");
+        verdict_->setText(bold(headline) + u" "_s + loss.toHtmlEscaped());
         return;
     }
+    const QString headline = !known ? tr("Diverging gradients.")
+                             : same ? tr("Same loss, diverging gradients.")
+                                    : tr("The losses part.");
     verdict_->setText(
-        bold(same ? tr("Same loss, diverging gradients.") : tr("The losses part.")) + u" "_s +
+        bold(headline) + u" "_s +
         tr("%1 diverged from the reference first, at step %2 (error above 10 % for five steps).")
             .arg(model_->name(*first), count(digest.layers()[*first].diverged))
             .toHtmlEscaped() +
@@ -211,18 +252,10 @@ void TwinPage::refresh() {
     } else {
         pair_->setText(tr("Two precisions in lockstep"));
     }
-    const bool identical = model_->any() && model_->digest().identical();
-    badge_->setVisible(identical);
-    badge_->setText(identical ? tr("✓ bit-identical, %1 steps").arg(count(model_->steps()))
-                              : QString());
+    export_->setEnabled(model_->any());
     table_->setTitle(model_->any() ? tr("Layers at step %1").arg(count(model_->current() + 1))
                                    : tr("Layers"));
     refreshVerdict();
-}
-
-void TwinPage::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    split_->setOrientation(width() < sideBySide ? Qt::Vertical : Qt::Horizontal);
 }
 
 }  // namespace ui

@@ -2,7 +2,6 @@
 
 #include <QLabel>
 #include <QPushButton>
-#include <QSplitter>
 #include <QWidget>
 
 #include "twin/twin_model.h"
@@ -15,6 +14,7 @@ class CheckBox;
 class ChoiceBox;
 class ElidedLabel;
 class LossGap;
+class SideColumns;
 class TwinMap;
 class TwinTable;
 
@@ -25,29 +25,30 @@ class TwinPage final : public QWidget {
 public:
     explicit TwinPage(const Context& context, QWidget* parent = nullptr);
 
-protected:
-    void resizeEvent(QResizeEvent* event) override;
-
 private:
     QLayout* makeBar();
     Card* makeMap();
     Card* makeTable();
+    Card* makeSinceResync();
+    QWidget* makeMain();
     void refresh();
     void refreshVerdict();
     void start();
+    void exportFigures();
+    QString csv() const;
 
     Context context_;
     TwinModel* model_;
     ElidedLabel* pair_;
-    QLabel* badge_;
     CheckBox* together_;
     ChoiceBox* automatic_;
     QPushButton* resync_;
     QPushButton* start_;
+    QPushButton* export_;
     QLabel* verdict_;
     Card* map_;
     Card* table_;
-    QSplitter* split_;
+    SideColumns* columns_;
 };
 
 }  // namespace ui

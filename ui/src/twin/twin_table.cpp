@@ -1,11 +1,11 @@
 #include "twin/twin_table.h"
 
 #include <QHeaderView>
-#include <QPainterPath>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "feed/run_track.h"
 #include "text/format.h"
@@ -63,12 +63,17 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     // Widths of their widest texts: measuring all rows anew takes longer than a frame.
     table_->horizontalHeader()->setSectionResizeMode(QHeaderView::Interactive);
     table_->horizontalHeader()->setSectionResizeMode(layerName, QHeaderView::Stretch);
-    const QFontMetrics metrics(table_->font());
+    const QFont caption = Theme::caption();
+    table_->horizontalHeader()->setFont(caption);
+    table_->horizontalHeader()->setHighlightSections(false);
+    table_->horizontalHeaderItem(layerName)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    const QFontMetrics metrics(caption);
+    const QString widest[columns] = {{}, u"0.0012 %"_s, u"0.012°"_s, u"0.0012 %"_s, u"88,888"_s};
     for (int i = errorShare; i < columns; ++i) {
         const QString& title = table_->horizontalHeaderItem(i)->text();
-        const int widest = std::max(metrics.horizontalAdvance(title) + sortMark,
-                                    metrics.horizontalAdvance(u"0.00012 %"_s));
-        table_->setColumnWidth(i, widest + size::gap);
+        const int width = std::max(metrics.horizontalAdvance(title) + sortMark,
+                                   metrics.horizontalAdvance(widest[i]));
+        table_->setColumnWidth(i, width + size::gap);
     }
     table_->setSortingEnabled(true);
     table_->sortByColumn(errorShare, Qt::DescendingOrder);
@@ -210,7 +215,9 @@ void SinceResync::paintEvent(QPaintEvent*) {
                          tr("%1: error by steps since the last resync").arg(model_->name(layer)),
                          Qt::ElideRight, width() - 2 * size::inside));
     std::vector<std::int64_t> starts{0};
-    for (const std::int64_t step : model_->resyncs()) starts.push_back(step);
+    for (const std::int64_t step : model_->resyncs()) {
+        if (step < model_->steps()) starts.push_back(step);  // one at the very end begins nothing
+    }
     std::int64_t longest = 1;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
@@ -230,25 +237,23 @@ void SinceResync::paintEvent(QPaintEvent*) {
     }
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t stop = i + 1 < starts.size() ? starts[i + 1] : model_->steps();
-        QPainterPath path;
-        bool begun = false;
+        // Line by line: the outline of a long path with a wide pen takes several frames.
+        QList<QLineF> lines;
+        std::optional<QPointF> last;
         const std::int64_t stride = std::max<std::int64_t>(1, (stop - starts[i]) / 1000);
         for (std::int64_t k = starts[i]; k < stop; k += stride) {
             const auto error = static_cast<double>(model_->error(layer, k));
             if (std::isnan(error)) continue;
             const double x = plot.left() + plot.width() * static_cast<double>(k - starts[i]) /
                                                static_cast<double>(longest);
-            if (begun)
-                path.lineTo(x, y(error));
-            else
-                path.moveTo(x, y(error));
-            begun = true;
+            const QPointF here(x, y(error));
+            if (last) lines << QLineF(*last, here);
+            last = here;
         }
         QColor shade = color;
         shade.setAlphaF(i + 1 == starts.size() ? 1.0f : 0.35f);
         painter.setPen(QPen(shade, i + 1 == starts.size() ? 1.8 : 1.0));
-        painter.setBrush(Qt::NoBrush);
-        painter.drawPath(path);
+        painter.drawLines(lines);
     }
     painter.setPen(t.dim);
     painter.drawText(QRectF(plot.left() - 20, plot.bottom() + 2, 40, line), Qt::AlignCenter,

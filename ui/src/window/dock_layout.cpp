@@ -4,6 +4,7 @@
 #include <QEvent>
 #include <QScopedValueRollback>
 #include <QSettings>
+#include <algorithm>
 #include <utility>
 
 #include "theme/tokens.h"
@@ -113,7 +114,8 @@ void DockLayout::addPlotColumn(const std::vector<Panel*>& panels, std::size_t fi
 
 void DockLayout::reset() {
     const Columns columns = columns_;
-    showColumns(Columns::both);
+    const bool railed = std::exchange(railed_, false);
+    showColumns(Columns::both, false);
     collapse();
     folded_ = false;
     narrow_.clear();
@@ -129,7 +131,7 @@ void DockLayout::reset() {
     }
     fold(window_->width() < size::foldBelow);
     remember();
-    showColumns(columns);
+    showColumns(columns, railed);
 }
 
 void DockLayout::save() const {
@@ -182,6 +184,7 @@ void DockLayout::unfold() {
     const QScopedValueRollback placing(placing_, true);
     folded_ = false;
     window_->restoreState(wide_, layoutVersion);
+    placeLeft();
     restorePlots(widePlots_);
 }
 
@@ -210,6 +213,7 @@ void DockLayout::fold(bool folded) {
     folded_ = true;
     if (!narrow_.isEmpty()) {
         window_->restoreState(narrow_, layoutVersion);
+        placeLeft();
         if (!narrowPlots_.isEmpty()) restorePlots(narrowPlots_);
         return;
     }
@@ -230,25 +234,54 @@ void DockLayout::fold(bool folded) {
     QMetaObject::invokeMethod(this, &DockLayout::remember, Qt::QueuedConnection);
 }
 
-void DockLayout::showColumns(Columns columns) {
-    if (columns == columns_) return;
+void DockLayout::showColumns(Columns columns, bool railed) {
     const QScopedValueRollback placing(placing_, true);
-    if (std::exchange(columns_, columns) == Columns::both)
-        away_ = window_->saveState(layoutVersion);
-    else
-        window_->restoreState(away_, layoutVersion);
-    const auto hide = [](const std::vector<Panel*>& panels) {
-        for (auto* panel : panels) {
-            if (!panel->isFloating()) panel->hide();
-        }
-    };
-    if (columns == Columns::both) {
-        away_.clear();
-        fold(window_->width() < size::foldBelow);
-        return;
+    keepLeftWidth();
+    railed_ = railed;
+    const bool others = columns != columns_;
+    if (others) {
+        if (std::exchange(columns_, columns) == Columns::both)
+            away_ = window_->saveState(layoutVersion);
+        else
+            window_->restoreState(away_, layoutVersion);
+        if (columns != Columns::both) hideRight();
     }
-    hide(panels_.right);
-    if (columns == Columns::none) hide(panels_.left);
+    placeLeft();
+    if (!others || columns != Columns::both) return;
+    away_.clear();
+    fold(window_->width() < size::foldBelow);
+}
+
+bool DockLayout::showsRail() const {
+    return railed_ && columns_ != Columns::none &&
+           std::ranges::any_of(panels_.left,
+                               [](const Panel* panel) { return !panel->isFloating(); });
+}
+
+void DockLayout::keepLeftWidth() {
+    if (panels_.left.empty()) return;
+    const Panel* first = panels_.left.front();
+    if (first->isVisible() && !first->isFloating()) leftWidth_ = first->width();
+}
+
+/// Shows or hides the left column; to be called whenever a layout was restored, which may have been
+/// stored with a rail or without.
+void DockLayout::placeLeft() {
+    const bool hidden = railed_ || columns_ == Columns::none;
+    bool shown = false;
+    for (auto* panel : panels_.left) {
+        if (panel->isFloating() || panel->isHidden() == hidden) continue;
+        panel->setVisible(!hidden);
+        shown = shown || !hidden;
+    }
+    if (shown && leftWidth_ > 0)
+        window_->resizeDocks({panels_.left.front()}, {leftWidth_}, Qt::Horizontal);
+}
+
+void DockLayout::hideRight() {
+    for (auto* panel : panels_.right) {
+        if (!panel->isFloating()) panel->hide();
+    }
 }
 
 void DockLayout::expand(Panel* panel) {

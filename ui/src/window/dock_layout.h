@@ -32,10 +32,15 @@ public:
     void expand(Panel* panel);
     /// False if no plot fills the centre.
     bool collapse();
+    /// From the most to the fewest.
     enum class Columns { both, left, none };
     /// Hides columns, or restores them. Only the page with the plots shows the right one, and a
-    /// page that takes the whole width none.
-    void showColumns(Columns columns);
+    /// page that takes the whole width none. `railed`: a rail stands for the left one.
+    void showColumns(Columns columns, bool railed);
+    Columns columns() const { return columns_; }
+    bool railed() const { return railed_; }
+    /// Whether a rail stands for panels that would be in the left column.
+    bool showsRail() const;
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -48,6 +53,9 @@ private:
     void placePlotsAnew();
     void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);
     void restoreSides(const QByteArray& state);
+    void keepLeftWidth();
+    void placeLeft();
+    void hideRight();
     void unfold();
     /// An empty state places them as at the start.
     void restorePlots(const QByteArray& state);
@@ -62,6 +70,8 @@ private:
     QByteArray narrowPlots_;  ///< plots' layout in the narrow window
     QByteArray away_;         ///< docks' layout before another page hid columns
     Columns columns_ = Columns::both;
+    bool railed_ = false;
+    int leftWidth_ = 0;     ///< of the left column when it was last seen
     bool placing_ = false;  ///< this class moves docks, not the user
     bool expanded_ = false;
     bool folded_ = false;

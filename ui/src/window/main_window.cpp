@@ -3,11 +3,13 @@
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
+#include <QHBoxLayout>
 #include <QMimeData>
 #include <QScreen>
 #include <QSettings>
 #include <QStatusBar>
 #include <QToolBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -20,6 +22,7 @@
 #include "panels/step_chooser.h"
 #include "panels/verdict_bar.h"
 #include "text/format.h"
+#include "theme/icons.h"
 #include "theme/theme.h"
 #include "window/dock_layout.h"
 #include "window/focus_order.h"
@@ -27,10 +30,29 @@
 #include "window/main_menu.h"
 #include "window/message_bar.h"
 #include "window/quit_dialog.h"
+#include "window/settings_rail.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+const QString railGroup = u"window/rail"_s;
+
+QString railKey(const PageEntry& page) { return railGroup + u'/' + page.name; }
+
+DockLayout::Columns columnsOf(const PageEntry& page) {
+    using enum DockLayout::Columns;
+    return page.name == u"training"_s ? both : page.takesWholeWidth ? none : left;
+}
+
+/// Whether the settings are a rail on this page, as the user left it there.
+bool isRailed(const PageEntry& page) {
+    return QSettings().value(railKey(page), page.startsRailed).toBool();
+}
+
+}  // namespace
 
 MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     : context_(context), panels_(makePanels(parts.panels, context, this)) {
@@ -42,10 +64,11 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     buildCentre(parts.pages);
     buildBars();
     docks_ = std::make_unique<DockLayout>(this, training_->plots(), panels_);
-    connect(menu, &MainMenu::resetLayout, docks_.get(), &DockLayout::reset);
-    connect(pages_, &PageStack::pageChanged, docks_.get(), [this](bool first, bool wholeWidth) {
-        using enum DockLayout::Columns;
-        docks_->showColumns(first ? both : wholeWidth ? none : left);
+    joinColumns();
+    connect(menu, &MainMenu::resetLayout, docks_.get(), [this] {
+        docks_->reset();
+        QSettings().remove(railGroup);
+        showPageColumns(pages_->shown(), pages_->shown().startsRailed);
     });
     connect(context_.commands, &Commands::failed, this, &MainWindow::show);
     connect(context_.commands, &Commands::started, message_, &QWidget::hide);
@@ -57,6 +80,7 @@ MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
     restorePlace();
     docks_->restore();
+    showPageColumns(pages_->shown(), isRailed(pages_->shown()));
     pages_->restore();
     new FocusRing(this);
     bar_->focusPrimary();
@@ -66,11 +90,15 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::buildCentre(const std::vector<PageEntry>& pages) {
     auto* centre = new QWidget(this);
-    auto* column = new QVBoxLayout(centre);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* row = new QHBoxLayout(centre);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    rail_ = new SettingsRail(context_.theme, centre);
+    rail_->hide();
     pages_ = new PageStack(context_, pages, centre);
     training_ = pages_->findChild<TrainingPage*>();
-    column->addWidget(pages_);
+    row->addWidget(rail_);
+    row->addWidget(pages_, 1);
     setCentralWidget(centre);
     message_ = new MessageBar(context_.theme, pages_->findChild<VerdictBar*>(), centre);
 }
@@ -165,8 +193,62 @@ void MainWindow::show(const Problem& problem) {
     }
 }
 
+/// The settings and their rail follow the page, the rail's click, the tool in the head of the
+/// settings, and their line in the menu.
+void MainWindow::joinColumns() {
+    connect(pages_, &PageStack::pageChanging, docks_.get(),
+            [this](const PageEntry& page) { hidePageColumns(page); });
+    connect(pages_, &PageStack::pageChanged, docks_.get(),
+            [this](const PageEntry& page) { showPageColumns(page, isRailed(page)); });
+    if (panels_.left.empty()) return;
+    auto* close = new QToolButton(this);
+    close->setObjectName(u"railClose"_s);
+    close->setToolTip(tr("Make the settings a rail"));
+    close->setAccessibleName(close->toolTip());
+    close->setIconSize({13, 13});
+    const auto dress = [this, close] {
+        close->setIcon(themedIcon(*context_.theme, u"rail-close"_s));
+    };
+    connect(context_.theme, &Theme::changed, close, dress);
+    dress();
+    panels_.left.front()->addToHead(close);
+    connect(rail_, &SettingsRail::clicked, this, [this, close] {
+        setRailed(false);
+        close->setFocus();
+    });
+    connect(close, &QToolButton::clicked, this, [this] {
+        setRailed(true);
+        rail_->setFocus();
+    });
+    for (const auto* panel : panels_.left) {
+        connect(panel->toggleViewAction(), &QAction::triggered, this,
+                [this](bool shown) { setRailed(!shown); });
+    }
+}
+
+/// Before another page is shown: a page and columns that do not belong together never stand side by
+/// side, since a window too narrow for both would grow.
+void MainWindow::hidePageColumns(const PageEntry& page) {
+    docks_->showColumns(std::max(docks_->columns(), columnsOf(page)),
+                        docks_->railed() || isRailed(page));
+    if (!docks_->showsRail()) rail_->hide();
+}
+
+void MainWindow::showPageColumns(const PageEntry& page, bool railed) {
+    // A rail beside the settings would widen a window that is as narrow as it can be.
+    if (!railed || page.takesWholeWidth) rail_->hide();
+    docks_->showColumns(columnsOf(page), railed);
+    rail_->setVisible(docks_->showsRail());
+}
+
+void MainWindow::setRailed(bool railed) {
+    QSettings().setValue(railKey(pages_->shown()), railed);
+    showPageColumns(pages_->shown(), railed);
+}
+
 void MainWindow::focusSettings() {
-    if (pages_->takesWholeWidth()) pages_->showPage(u"training"_s);
+    if (pages_->shown().takesWholeWidth) pages_->showPage(u"training"_s);
+    showPageColumns(pages_->shown(), false);
     for (auto* panel : panels_.left) {
         if (panel->findChild<SettingsPanel*>() == nullptr) continue;
         panel->show();
@@ -203,6 +285,7 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 bool MainWindow::focusNextPrevChild(bool next) {
     QList<QWidget*> groups{bar_};
     if (pages_->row() != nullptr) groups << pages_->row() << chooser_;
+    groups << rail_;
     for (auto* panel : panels_.left) groups << panel;
     groups << message_;
     if (pages_->currentWidget() != training_) groups << pages_->currentWidget();

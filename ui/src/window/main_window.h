@@ -16,6 +16,7 @@ class DockLayout;
 class MessageBar;
 class PageStack;
 class QuitDialog;
+class SettingsRail;
 class StepChooser;
 class TrainingPage;
 
@@ -58,6 +59,11 @@ private:
     QWidget* withPageRow(QWidget* bar);
     void restorePlace();
     bool running() const;
+    void joinColumns();
+    void hidePageColumns(const PageEntry& page);
+    void showPageColumns(const PageEntry& page, bool railed);
+    /// The user opens the settings, or makes them a rail.
+    void setRailed(bool railed);
     void focusSettings();
     void offerToResume(const engine::RunSummary& run);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
@@ -69,6 +75,7 @@ private:
     StepChooser* chooser_ = nullptr;  ///< null with one page, which has no row
     MessageBar* message_;
     PageStack* pages_;
+    SettingsRail* rail_;
     TrainingPage* training_;
     std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;

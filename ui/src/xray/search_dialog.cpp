@@ -10,6 +10,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/choice_box.h"
 #include "widgets/panel.h"
 #include "xray/xray_model.h"
 
@@ -68,11 +69,11 @@ QWidget* SearchDialog::makeQuestion() {
     auto* row = new QHBoxLayout(part);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
-    tolerance_ = new QComboBox(part);
+    tolerance_ = new ChoiceBox(part);
     for (const double each : tolerances) tolerance_->addItem(percent(each), each);
     tolerance_->setCurrentIndex(usual);
     tolerance_->setAccessibleName(tr("Largest gradient error"));
-    confirm_ = new QComboBox(part);
+    confirm_ = new ChoiceBox(part);
     for (const int each : confirmations)
         confirm_->addItem(each == 0 ? tr("no") : tr("%1 steps").arg(count(each)), each);
     confirm_->setCurrentIndex(usualSteps);
@@ -89,7 +90,12 @@ QWidget* SearchDialog::makeQuestion() {
 }
 
 QWidget* SearchDialog::makeTrials() {
-    trials_ = new QTreeWidget(this);
+    auto* card = new QFrame(this);
+    card->setObjectName(u"card"_s);
+    auto* inside = new QVBoxLayout(card);
+    inside->setContentsMargins(1, 1, 1, size::grid);
+    trials_ = new QTreeWidget(card);
+    trials_->setFrameShape(QFrame::NoFrame);
     trials_->setRootIsDecorated(false);
     trials_->setUniformRowHeights(true);
     trials_->setFont(Theme::caption());
@@ -98,7 +104,8 @@ QWidget* SearchDialog::makeTrials() {
         {tr("trial"), tr("in FP32"), tr("gradient error"), tr("outcome"), tr("which")});
     trials_->header()->setFont(Theme::caption());
     trials_->header()->setStretchLastSection(true);
-    return trials_;
+    inside->addWidget(trials_);
+    return card;
 }
 
 QWidget* SearchDialog::makeFoot() {

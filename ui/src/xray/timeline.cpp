@@ -7,6 +7,7 @@
 
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/panel.h"
 #include "xray/op_delegate.h"
 
 namespace ui {
@@ -52,7 +53,12 @@ const XrayOp* Timeline::opAt(double x) const {
 }
 
 void Timeline::paintEvent(QPaintEvent*) {
-    if (!model_->trace()) return;
+    if (!model_->trace()) {
+        paintEmpty(this, *theme_,
+                   tr("The operations over the time of the step, as high as their share of the "
+                      "peak."));
+        return;
+    }
     const Tokens& t = theme_->tokens();
     QPainter painter(this);
     const int line = fontMetrics().height();

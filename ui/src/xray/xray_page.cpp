@@ -17,6 +17,7 @@
 #include "widgets/elided_label.h"
 #include "widgets/flow_layout.h"
 #include "widgets/panel.h"
+#include "widgets/segments.h"
 #include "xray/experiment_strip.h"
 #include "xray/op_delegate.h"
 #include "xray/timeline.h"
@@ -76,7 +77,7 @@ void XrayPage::addKey(const QList<QKeySequence>& keys, const std::function<void(
 QLayout* XrayPage::makeBar() {
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
-    row->addLayout(makeViews());
+    row->addWidget(makeViews());
     trace_ = new QPushButton(this);
     trace_->setObjectName(u"primary"_s);
     state_ = new ElidedLabel(this);
@@ -97,26 +98,20 @@ QLayout* XrayPage::makeBar() {
     return row;
 }
 
-QLayout* XrayPage::makeViews() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(0);
-    views_ = new QButtonGroup(this);
+QWidget* XrayPage::makeViews() {
+    auto* views = new Segments(tr("Precision on show"), {{}, {}, tr("Difference")}, this);
+    views_ = views->buttons();
     const std::array tips{tr("The step as the run computes it"),
                           tr("The same step in the other precision: weights, batch and masks are "
                              "those of the run"),
                           tr("Both, operation by operation")};
-    for (const XrayView view : {XrayView::own, XrayView::other, XrayView::difference}) {
-        auto* button = new QPushButton(this);
-        button->setCheckable(true);
-        button->setToolTip(tips[static_cast<std::size_t>(view)]);
-        views_->addButton(button, static_cast<int>(view));
-        row->addWidget(button);
-    }
+    for (std::size_t i = 0; i < tips.size(); ++i)
+        views_->button(static_cast<int>(i))->setToolTip(tips[i]);
     connect(views_, &QButtonGroup::idClicked, this, [this](int id) {
         model_->setView(static_cast<XrayView>(id));
         refreshState();
     });
-    return row;
+    return views;
 }
 
 QWidget* XrayPage::makeTimeline() {
@@ -150,6 +145,7 @@ QLayout* XrayPage::makeFilter() {
         chip->setText(title);
         chip->setCheckable(true);
         chip->setProperty("rule", rule);
+        chip->setProperty("title", title);
         rules_->addButton(chip);
         row->addWidget(chip);
     }
@@ -164,6 +160,20 @@ QLayout* XrayPage::makeFilter() {
         applyFilter();
     });
     return outer;
+}
+
+/// A chip says how many operations it leaves.
+void XrayPage::countRules() {
+    for (QAbstractButton* chip : rules_->buttons()) {
+        QString text = chip->property("title").toString();
+        if (model_->trace()) {
+            const OpFilter filter{{}, chip->property("rule").toString()};
+            const auto passing = std::ranges::count_if(
+                model_->trace()->ops, [&](const engine::XrayOp& op) { return filter.passes(op); });
+            text += u' ' + count(passing);
+        }
+        chip->setText(text);
+    }
 }
 
 void XrayPage::applyFilter() {
@@ -229,6 +239,13 @@ QWidget* XrayPage::makeTable() {
     tables_ = new QStackedWidget(card);
     tables_->addWidget(view_);
     tables_->addWidget(differenceView_);
+    empty_ = makeLabel(tr("Every operation of a step in order, grouped by module: its types, the "
+                          "rule that decided, its casts, time and memory."),
+                       "dim", card);
+    empty_->setWordWrap(true);
+    empty_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+    empty_->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    tables_->addWidget(empty_);
     column->addWidget(tables_, 1);
     return card;
 }
@@ -237,8 +254,11 @@ void XrayPage::showTrace() {
     const auto pointer = [](const auto& trace) { return trace ? &*trace : nullptr; };
     tree_->show(pointer(model_->trace()));
     differences_->show(pointer(model_->ownTrace()), pointer(model_->otherTrace()));
-    tables_->setCurrentWidget(model_->view() == XrayView::difference ? differenceView_ : view_);
+    tables_->setCurrentWidget(!model_->ownTrace() ? static_cast<QWidget*>(empty_)
+                              : model_->view() == XrayView::difference ? differenceView_
+                                                                       : view_);
     view_->expandToDepth(0);
+    countRules();
     refreshState();
 }
 
@@ -277,7 +297,6 @@ void XrayPage::refreshState() {
         ->setText(precisionTitle(model_->ownPrecision()));
     views_->button(static_cast<int>(XrayView::other))
         ->setText(precisionTitle(model_->otherPrecision()));
-    views_->button(static_cast<int>(XrayView::difference))->setText(tr("Difference"));
     for (QAbstractButton* button : views_->buttons()) {
         button->setEnabled(!busy && model_->ownTrace());
         button->setChecked(views_->id(button) == static_cast<int>(model_->view()));

@@ -38,13 +38,14 @@ protected:
 
 private:
     QLayout* makeBar();
-    QLayout* makeViews();
+    QWidget* makeViews();
     QWidget* makeTimeline();
     QWidget* makeTable();
     QLayout* makeFilter();
     QTreeView* makeTree(QAbstractItemModel* model, const QString& name);
     void addKey(const QList<QKeySequence>& keys, const std::function<void()>& act);
     void applyFilter();
+    void countRules();
     void showTrace();
     void refreshState();
     QString stateText() const;
@@ -70,6 +71,7 @@ private:
     QLineEdit* filter_ = nullptr;
     QButtonGroup* rules_ = nullptr;
     QStackedWidget* tables_ = nullptr;
+    QLabel* empty_ = nullptr;  ///< of tables_, before a step was traced
     QTreeView* view_ = nullptr;
     QTreeView* differenceView_ = nullptr;
     QPointer<SearchDialog> dialog_;

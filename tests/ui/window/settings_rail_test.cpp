@@ -1,0 +1,181 @@
+// The settings as a rail: remembered for each page, and never in the way of the layout.
+#include "window/settings_rail.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QSettings>
+#include <QToolButton>
+
+#include "pages/page_stack.h"
+#include "window/main_menu.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct SettingsRailTest : WindowFixture {
+    SettingsRailTest() {
+        QSettings().clear();
+        open();
+    }
+    ~SettingsRailTest() override { QSettings().clear(); }
+    void open(int width = 1440) {
+        if (window) window->close();
+        window.reset();
+        window = std::make_unique<MainWindow>(context);
+        window->resize(width, 900);
+        window->QWidget::show();
+        QTest::qWait(50);
+    }
+    void resizeTo(int width) {
+        window->resize(width, 900);
+        QTest::qWait(150);
+    }
+    void page(const QString& name) {
+        window->findChild<PageStack*>()->showPage(name);
+        QTest::qWait(50);
+    }
+    SettingsRail* rail() const { return window->findChild<SettingsRail*>(); }
+    QDockWidget* settingsDock() const { return window->findChild<QDockWidget*>(u"settings"_s); }
+    void close() {
+        window->findChild<QToolButton*>(u"railClose"_s)->click();
+        QTest::qWait(50);
+    }
+    /// Exactly one of both stands there.
+    void expectRailed(bool railed, const char* where) {
+        EXPECT_EQ(rail()->isVisible(), railed) << where;
+        EXPECT_EQ(settingsDock()->isVisible(), !railed) << where;
+    }
+};
+
+TEST_F(SettingsRailTest, InstrumentsStartWithARailAndOtherPagesWithTheSettings) {
+    expectRailed(false, "training");
+    for (const QString& name : {u"xray"_s, u"twin"_s}) {
+        page(name);
+        expectRailed(true, qPrintable(name));
+    }
+    for (const QString& name : {u"queue"_s, u"runs"_s, u"training"_s}) {
+        page(name);
+        expectRailed(false, qPrintable(name));
+    }
+    page(u"lab"_s);
+    EXPECT_FALSE(rail()->isVisible()) << "the Lab has the whole width";
+    EXPECT_FALSE(settingsDock()->isVisible());
+}
+
+TEST_F(SettingsRailTest, AClickOpensTheSettingsAndTheirToolClosesThem) {
+    page(u"xray"_s);
+    QTest::mouseClick(rail(), Qt::LeftButton);
+    QTest::qWait(50);
+    expectRailed(false, "opened");
+    close();
+    expectRailed(true, "closed");
+    EXPECT_EQ(window->focusWidget(), rail());
+    QTest::keyClick(rail(), Qt::Key_Space);
+    QTest::qWait(50);
+    expectRailed(false, "opened by the keyboard");
+}
+
+TEST_F(SettingsRailTest, IsRememberedForEachPage) {
+    close();
+    page(u"xray"_s);
+    rail()->click();
+    page(u"twin"_s);
+    for (int i = 0; i < 2; ++i) {
+        page(u"training"_s);
+        expectRailed(true, "training");
+        page(u"xray"_s);
+        expectRailed(false, "xray");
+        page(u"twin"_s);
+        expectRailed(true, "twin");
+        open();
+    }
+}
+
+TEST_F(SettingsRailTest, TheWidthOfTheSettingsComesBack) {
+    window->resizeDocks({settingsDock()}, {340}, Qt::Horizontal);
+    QTest::qWait(50);
+    QTest::mouseRelease(window.get(), Qt::LeftButton);
+    const int width = settingsDock()->width();
+    ASSERT_GT(width, 320);
+    page(u"xray"_s);
+    page(u"training"_s);
+    EXPECT_EQ(settingsDock()->width(), width);
+    close();
+    rail()->click();
+    QTest::qWait(50);
+    EXPECT_EQ(settingsDock()->width(), width);
+    page(u"xray"_s);
+    open();
+    page(u"training"_s);
+    EXPECT_EQ(settingsDock()->width(), width) << "after a start with a rail";
+}
+
+TEST_F(SettingsRailTest, StaysWhenTheRightColumnFoldsMeanwhile) {
+    close();
+    auto* step = window->findChild<QDockWidget*>(u"step"_s);
+    resizeTo(1200);
+    expectRailed(true, "narrow");
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::BottomDockWidgetArea);
+    rail()->click();
+    QTest::qWait(50);
+    resizeTo(1440);
+    expectRailed(false, "wide");
+    EXPECT_EQ(window->dockWidgetArea(step), Qt::RightDockWidgetArea);
+    close();
+    resizeTo(1200);
+    expectRailed(true, "narrow again");
+}
+
+TEST_F(SettingsRailTest, TheMenuHidesTheSettingsByTheirRail) {
+    settingsDock()->toggleViewAction()->trigger();
+    QTest::qWait(50);
+    expectRailed(true, "hidden");
+    open();
+    expectRailed(true, "after a start");
+    settingsDock()->toggleViewAction()->trigger();
+    QTest::qWait(50);
+    expectRailed(false, "shown");
+}
+
+TEST_F(SettingsRailTest, ResetBringsTheStartBack) {
+    close();
+    page(u"xray"_s);
+    rail()->click();
+    QTest::qWait(50);
+    emit window->findChild<MainMenu*>()->resetLayout();
+    QTest::qWait(100);
+    expectRailed(true, "xray");
+    page(u"training"_s);
+    expectRailed(false, "training");
+}
+
+TEST_F(SettingsRailTest, ASettingThatIsAskedForIsShown) {
+    close();
+    emit commands.settingsWanted();
+    QTest::qWait(50);
+    expectRailed(false, "training");
+}
+
+TEST_F(SettingsRailTest, DrawsItsWordInEitherLanguage) {
+    for (const QString& name : {u"en"_s, u"zh_CN"_s}) {
+        language.setChoice(name);
+        open();
+        close();
+        EXPECT_FALSE(rail()->accessibleName().isEmpty());
+        const QImage image = rail()->grab().toImage();
+        const QColor panel = theme.tokens().panel;
+        // Below the icon something is written.
+        bool written = false;
+        for (int y = 34; y < 90; ++y)
+            for (int x = 6; x < rail()->width() - 6; ++x)
+                written = written || image.pixelColor(x, y) != panel;
+        EXPECT_TRUE(written) << name.toStdString();
+    }
+    language.setChoice(u"en"_s);
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "engine/event.h"
+
+namespace ui {
+
+/// Nothing more comes from a run in this state.
+inline bool ended(engine::RunState state) {
+    return state == engine::RunState::done || state == engine::RunState::failed;
+}
+
+}  // namespace ui

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <QTextDocument>
+
+class QPagedPaintDevice;
+
+namespace ui {
+
+/// A text on the pages of a device, with margins of 2 cm and page numbers. A heading that would
+/// stand alone at the foot of a page, without a line of what it heads, begins the next one: with a
+/// table its first two rows count, with a picture the whole of it. The text and the device, which
+/// must have no margins of its own, outlive the pages. GUI thread.
+class PrintedPages {
+public:
+    PrintedPages(QTextDocument& text, QPagedPaintDevice& device);
+
+    int count() const { return text_.pageCount(); }
+    /// The page, from 0, that the first line of a block is on.
+    int pageOf(const QTextBlock& block) const;
+    /// A heading, or the line above lines that are not wrapped (of code).
+    static bool isHeading(const QTextBlock& block);
+    /// What has to stand on the page of a heading; invalid: nothing follows.
+    static QTextBlock firstBelow(const QTextBlock& heading);
+    void print();
+
+private:
+    void layOut();
+    bool moveLonelyHeading();
+    void printNumber(QPainter& painter, int page) const;
+
+    QTextDocument& text_;
+    QPagedPaintDevice& device_;
+};
+
+}  // namespace ui

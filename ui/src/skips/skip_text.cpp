@@ -1,0 +1,55 @@
+#include "skips/skip_text.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include "text/format.h"
+#include "text/language.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct SkipWords {
+    Q_DECLARE_TR_FUNCTIONS(SkipWords)
+};
+
+}  // namespace
+
+QString causeTitle(const engine::SkippedStep& step) {
+    if (step.report) return engineText(engine::title(step.report->cause));
+    return step.skipped ? SkipWords::tr("not examined yet")
+                        : SkipWords::tr("not finite, and nothing skipped it");
+}
+
+QString tensorText(const engine::SkippedStep& step) {
+    if (!step.report || !step.report->first) return {};
+    const engine::BadTensor& bad = *step.report->first;
+    const QString where = QString::fromStdString(bad.module.empty() ? bad.name : bad.module);
+    const QString broken = bad.infinite > 0 ? SkipWords::tr("%1 inf").arg(count(bad.infinite))
+                                            : SkipWords::tr("%1 NaN").arg(count(bad.nan));
+    return where.isEmpty() ? broken : where + u", "_s + broken;
+}
+
+QString trialText(const engine::StepTrial& trial) {
+    return trial.passes ? SkipWords::tr("%1: passes, loss %2, gradient norm %3")
+                              .arg(powerOfTwo(trial.scale), significant(trial.loss),
+                                   significant(trial.grad_norm))
+                        : SkipWords::tr("%1: not finite").arg(powerOfTwo(trial.scale));
+}
+
+QString indexText(const std::vector<std::int64_t>& index) {
+    QStringList out;
+    for (const std::int64_t at : index) out << QString::number(at);
+    return u"["_s + out.join(u", "_s) + u"]"_s;
+}
+
+QString shapeText(const std::vector<std::int64_t>& shape) {
+    QStringList out;
+    for (const std::int64_t size : shape) out << QString::number(size);
+    return out.isEmpty() ? SkipWords::tr("one number") : out.join(u" × "_s);
+}
+
+}  // namespace ui

@@ -1,0 +1,140 @@
+#include "twin/twin_badge.h"
+
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "models/settings_model.h"
+#include "text/format.h"
+#include "text/precision_title.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int progressEvery = 150;  // ms
+constexpr int mostWidth = 320;      // of the text
+
+}  // namespace
+
+TwinBadge::TwinBadge(const Context& context, TwinModel* model, QWidget* parent, Checker checker)
+    : QToolButton(parent), context_(context), model_(model), checker_(std::move(checker)) {
+    setObjectName(u"chip"_s);
+    timer_.setInterval(progressEvery);
+    connect(&timer_, &QTimer::timeout, this, &TwinBadge::refresh);
+    connect(this, &QToolButton::clicked, this, &TwinBadge::toggle);
+    connect(model_, &TwinModel::contentChanged, this, &TwinBadge::refresh);
+    connect(model_, &TwinModel::grew, this, &TwinBadge::refresh);
+    connect(context_.settings, &SettingsModel::changed, this, &TwinBadge::refresh);
+    refresh();
+}
+
+TwinBadge::~TwinBadge() {
+    if (progress_) progress_->stop = true;
+}
+
+std::optional<engine::RunConfig> TwinBadge::config() const {
+    if (model_->reference()) return model_->reference()->config();
+    const auto compared = context_.settings->comparisonConfigs();
+    if (compared.empty() || !context_.settings->errors().empty()) return std::nullopt;
+    return compared.front();
+}
+
+std::optional<BitCheck> TwinBadge::shown() const {
+    if (!model_->any() || !model_->reference() || !model_->other()) return std::nullopt;
+    if (!(model_->reference()->config() == model_->other()->config())) return std::nullopt;
+    const engine::TwinDigest& digest = model_->digest();
+    BitCheck out;
+    out.steps = model_->steps();
+    if (digest.identical()) return out;
+    // Gradients that are not finite cannot be compared.
+    if (digest.first_difference().skipped) return std::nullopt;
+    out.step = digest.first_difference().step;
+    out.tensor = tr("the gradient of %1")
+                     .arg(model_->name(static_cast<std::size_t>(digest.first_difference().layer)));
+    return out;
+}
+
+void TwinBadge::toggle() {
+    if (progress_)
+        progress_->stop = true;
+    else
+        start();
+}
+
+void TwinBadge::start() {
+    const auto own = config();
+    if (!own) return;
+    progress_ = std::make_shared<BitCheckProgress>();
+    checked_ = own;
+    auto found = std::make_shared<BitCheck>();
+    context_.feed->compute(
+        this,
+        [check = checker_, config = *own, limits = limits_, progress = progress_, found] {
+            *found = check(config, config, limits, *progress);
+        },
+        [this, found] { take(*found); });
+    timer_.start();
+    refresh();
+}
+
+void TwinBadge::take(const BitCheck& found) {
+    timer_.stop();
+    // What was compared until the user stopped it counts, too.
+    found_ = found;
+    if (progress_->stop && found.steps == 0) checked_.reset();
+    progress_.reset();
+    refresh();
+}
+
+void TwinBadge::tell(const QString& tone, const QString& text, const QString& tip) {
+    // A bar that is full leaves it no more room.
+    setText(fontMetrics().elidedText(text, Qt::ElideRight, mostWidth));
+    setToolTip(QStringList{text, tip}.join(u'\n'));
+    setAccessibleName(text);
+    setAccessibleDescription(tip);
+    restyle(this, "tone", tone);
+}
+
+void TwinBadge::tellFound(const BitCheck& found) {
+    const QString title = precisionTitle(config()->precision);
+    const QString again =
+        tr("A click trains %1 beside %1 for up to %2 steps and compares all bits. Training waits "
+           "for it; nothing of it is kept.")
+            .arg(title, count(limits_.steps));
+    if (!found.problem.isEmpty()) {
+        tell(u"caution"_s, tr("%1 beside %1: not checked").arg(title),
+             found.problem + u'\n' + again);
+    } else if (found.identical()) {
+        tell(u"good"_s,
+             tr("✓ %1 beside %1: bit-identical, %2 steps").arg(title, count(found.steps)), again);
+    } else {
+        tell(
+            u"bad"_s,
+            tr("✗ %1 beside %1: %2 differs in step %3").arg(title, found.tensor, count(found.step)),
+            tr("The same settings gave other bits, so what this page shows is partly noise of the "
+               "computation.") +
+                u'\n' + again);
+    }
+}
+
+void TwinBadge::refresh() {
+    const auto own = config();
+    setEnabled(own.has_value() || checking());
+    if (checking()) {
+        return tell({},
+                    tr("checking step %1 of %2").arg(count(progress_->step), count(limits_.steps)),
+                    tr("A click ends the check."));
+    }
+    if (!own) return tell({}, tr("No check"), tr("Some settings are refused."));
+    if (const auto seen = shown()) return tellFound(*seen);
+    if (checked_ == own) return tellFound(found_);
+    const QString title = precisionTitle(own->precision);
+    tell({}, tr("Check %1 beside %1").arg(title),
+         tr("Trains %1 beside %1 for up to %2 steps and compares all bits: what a twin shows is "
+            "rounding only if these are the same. Training waits for it; nothing of it is kept.")
+             .arg(title, count(limits_.steps)));
+}
+
+}  // namespace ui

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <QAbstractButton>
+
+namespace ui {
+
+class Theme;
+
+/// A narrow column that stands where the settings are while those are hidden; a click anywhere on
+/// it brings them back.
+class SettingsRail final : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit SettingsRail(const Theme* theme, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+private:
+    const Theme* theme_;
+};
+
+}  // namespace ui
