@@ -1182,6 +1182,10 @@ above</source>
     <context>
         <name>ui::MainMenu</name>
         <message>
+            <source>Write a lesson</source>
+            <translation>编写课程</translation>
+        </message>
+        <message>
             <source>Import run…</source>
             <translation>导入运行…</translation>
         </message>
@@ -5763,6 +5767,22 @@ larger than a term</source>
 <context>
     <name>LessonNotes</name>
         <message>
+            <source>bad input</source>
+            <translation>输入有误</translation>
+        </message>
+        <message>
+            <source>damaged state</source>
+            <translation>状态已损坏</translation>
+        </message>
+        <message>
+            <source>scale too large</source>
+            <translation>系数过大</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
             <source>a curve</source>
             <translation>一条曲线</translation>
         </message>
@@ -5851,8 +5871,8 @@ larger than a term</source>
             <translation>步</translation>
         </message>
         <message>
-            <source>Draw the curve with the mouse.</source>
-            <translation>用鼠标画出曲线。</translation>
+            <source>Draw the curve with the mouse or the arrow keys.</source>
+            <translation>用鼠标或方向键画出曲线。</translation>
         </message>
 </context>
 <context>
@@ -6469,6 +6489,27 @@ larger than a term</source>
         <message>
             <source>and %1 more</source>
             <translation>另有 %1 个</translation>
+        </message>
+</context>
+<context>
+    <name>ui::InstrumentPanel</name>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::KnobBar</name>
+        <message>
+            <source>as in the lesson</source>
+            <translation>与课程相同</translation>
+        </message>
+</context>
+<context>
+    <name>Handbook</name>
+        <message>
+            <source>Handbook</source>
+            <translation>手册</translation>
         </message>
 </context>
 </TS>

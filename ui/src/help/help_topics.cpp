@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "engine/catalog.h"
+#include "help/handbook.h"
 #include "help/help_page.h"
 #include "models/settings_model.h"
 #include "text/language.h"
@@ -110,13 +111,14 @@ QString shortcutsId() { return u"#shortcuts"_s; }
 
 QString shortcutsTopic() { return shortcutsId(); }
 
-std::vector<HelpTopic> helpTopics(const SettingsModel& settings) {
+std::vector<HelpTopic> helpTopics(const SettingsModel& settings, const QString& language) {
     std::vector<HelpTopic> topics;
     int number = 0;
     for (const auto& [title, text] : HelpTopics::ideas()) {
         topics.push_back({u"#idea%1"_s.arg(number++), HelpTopics::tr("Ideas"), title,
                           page(title, paragraph(text))});
     }
+    for (auto& topic : handbookTopics(language)) topics.push_back(std::move(topic));
     const QString basics = HelpTopics::tr("Reference");
     const QString keys = HelpTopics::tr("Keyboard shortcuts");
     const QString words = HelpTopics::tr("Words");
