@@ -3,53 +3,29 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
-#include "lab/lab_page.h"
+#include "lab/check_table.h"
+#include "lab/instrument.h"
 #include "lab/lesson_column.h"
 #include "lab/lesson_list.h"
 #include "lab/lesson_plots.h"
 #include "lab/lesson_step.h"
 #include "lab/present_window.h"
 #include "lab/question_form.h"
-#include "lesson_texts.h"
+#include "lesson_view_fixture.h"
 #include "panels/command_bar.h"
 #include "panels/step_chooser.h"
 #include "plots/line_plot.h"
-#include "window_fixture.h"
+#include "widgets/card.h"
+#include "window/message_bar.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
-
-constexpr int patience = 60'000;  // ms
-
-/// The window with a lesson opened as from the command line.
-struct LessonViewTest : WindowFixture {
-    LessonViewTest() {
-        qputenv("XDG_DATA_HOME", data.path().toUtf8());
-        commands.openPath(writeLesson(data, u"small"_s, smallLesson()));
-        view = window->findChild<LessonView*>();
-    }
-    bool run() {
-        view->column()->questions()[0]->choose(2);
-        Guess stop;
-        stop.number = 7;
-        view->model()->setGuess(view->model()->questions()[1], stop);
-        commands.compare();
-        return QTest::qWaitFor([&] { return view->model()->ended(); }, patience);
-    }
-    std::vector<LessonStep*> steps() const {
-        const auto found = view->column()->findChildren<LessonStep*>();
-        return {found.begin(), found.end()};
-    }
-    QPushButton* primary() const {
-        return window->findChild<CommandBar*>()->findChild<QPushButton*>(u"primary"_s);
-    }
-
-    QTemporaryDir data;
-    LessonView* view = nullptr;
-};
+using test_support::small_lesson;
+using test_support::with;
 
 TEST_F(LessonViewTest, OpensFromAPathOnTheLabPage) {
     ASSERT_NE(view, nullptr);
@@ -81,6 +57,11 @@ TEST_F(LessonViewTest, WhyOpensWithTheEndOfTheRun) {
     QTest::qWait(50);
     EXPECT_TRUE(steps()[4]->isOpen());
     EXPECT_TRUE(view->column()->questions()[0]->isLocked());
+    view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
+    EXPECT_FALSE(view->model()->ended());
+    EXPECT_TRUE(steps()[5]->isOpen()) << "the knob stays where it was turned";
+    view->model()->reset();
+    EXPECT_FALSE(steps()[4]->isOpen());
 }
 
 TEST_F(LessonViewTest, ThePredictionIsADashedLineBesideTheMeasuredOne) {
@@ -138,6 +119,89 @@ TEST_F(LessonViewTest, PresentShowsOneStepAndPageDownStartsTheRun) {
     EXPECT_EQ(present.column()->shownStep(), 3);
     EXPECT_EQ(plots->plots().front()->content().marks.size(), 2u);
     EXPECT_EQ(shown(), 1);
+    present.column()->showStep(5);
+    view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
+    EXPECT_EQ(present.column()->shownStep(), 2) << "a knob shows its curves";
+}
+
+/// A lesson of two steps, without questions, runs and instruments.
+std::string short_lesson() {
+    return "---\ntitle: Short\nchapter: Tests\n---\n## Read\nText.\n## Why\nBecause.\n";
+}
+
+TEST_F(LessonViewTest, AShorterLessonTakesThePlaceOfOneThatRan) {
+    ASSERT_NE(view, nullptr);
+    ASSERT_TRUE(run());
+    const auto* instruments = view->findChild<InstrumentPanel*>();
+    EXPECT_TRUE(instruments->any());
+    commands.openPath(writeLesson(data, u"short"_s, short_lesson()));
+    QTest::qWait(50);
+    EXPECT_EQ(view->model()->name(), u"short"_s);
+    EXPECT_EQ(view->column()->steps(), 2);
+    EXPECT_FALSE(instruments->any());
+    view->model()->openLesson(u"small"_s);
+    QTest::qWait(50);
+    EXPECT_EQ(view->column()->steps(), 6);
+    EXPECT_EQ(view->model()->runs()->phase(), LessonRuns::Phase::notRun);
+}
+
+TEST_F(LessonViewTest, NumbersAreCoveredUntilTheRunStarts) {
+    ASSERT_NE(view, nullptr);
+    const auto* panel = view->findChild<InstrumentPanel*>();
+    const auto shown = [&] {
+        const auto all = panel->findChildren<Instrument*>();
+        return std::ranges::count_if(all, [](const Instrument* i) { return !i->isHidden(); });
+    };
+    EXPECT_EQ(panel->findChildren<Card*>().size(), 3);
+    EXPECT_EQ(shown(), 1) << "the weight, which tells nothing yet";
+    ASSERT_TRUE(run());
+    EXPECT_EQ(shown(), 3);
+}
+
+TEST_F(LessonViewTest, RunsOfOnePrecisionAreToldApart) {
+    commands.openPath(writeLesson(
+        data, u"three"_s,
+        with(small_lesson(), "pace: 400",
+             "again \"Again\": scaler.init_scale=1024\nmore \"More\": scaler.init_scale=64\n"
+             "pace: 4000")));
+    ASSERT_EQ(view->model()->name(), u"three"_s);
+    ASSERT_TRUE(run());
+    const auto& curves =
+        view->column()->findChild<LessonPlots*>()->plots().front()->content().curves;
+    ASSERT_EQ(curves.size(), 4u);
+    std::set<std::pair<QRgb, bool>> looks;
+    for (const auto& curve : curves) looks.emplace(curve.color.rgb(), curve.dashed);
+    EXPECT_EQ(looks.size(), 4u);
+    EXPECT_EQ(curves[0].color, curves[2].color) << "one hue";
+    EXPECT_FALSE(curves[0].dashed);
+    EXPECT_TRUE(curves[2].dashed);
+}
+
+TEST_F(LessonViewTest, ARunThatFailsIsToldBesideItsName) {
+    commands.openPath(writeLesson(
+        data, u"fails"_s,
+        with(with(small_lesson(), "plain \"FP32\": precision.preset=fp32",
+                  "plain \"BCE\": precision.preset=amp-fp16 teach.loss=bce-probabilities"),
+             "weight fc1.weight[1,0]: high beside plain\n", "")));
+    ASSERT_EQ(view->model()->name(), u"fails"_s);
+    ASSERT_TRUE(run());
+    EXPECT_FALSE(window->findChild<MessageBar*>()->isVisible()) << "it is part of the lesson";
+    const auto labels = view->column()->findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+        return label->text().contains(u"binary_cross_entropy"_s);
+    }));
+}
+
+TEST_F(LessonViewTest, ACheckThatNothingPredictsHasItsLabel) {
+    commands.openPath(writeLesson(
+        data, u"label"_s,
+        with(small_lesson(), "lost = tenth.error", "lost \"error of 0.1\" = tenth.error")));
+    ASSERT_TRUE(run());
+    const auto rows = view->model()->checkRows();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[2].question, u"error of 0.1"_s);
+    EXPECT_EQ(rows[2].step, 0) << "no plot shows it";
+    EXPECT_EQ(rows[1].verdict, QString());
 }
 
 }  // namespace

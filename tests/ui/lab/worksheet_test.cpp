@@ -3,18 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <QFileInfo>
+#include <QTemporaryDir>
 #include <QTextDocument>
 
-#include "lesson_texts.h"
+#include "support/lesson_texts.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
+using test_support::small_lesson;
 
 TEST(Worksheet, AsksAndLeavesTheAnswersBlank) {
     QTextDocument document;
-    fillWorksheet(document, engine::parse_lesson(smallLesson(), "small"));
+    fillWorksheet(document, engine::parse_lesson(small_lesson(), "small"));
     const QString text = document.toPlainText();
     EXPECT_TRUE(text.contains(u"☐  worse"_s)) << text.toStdString();
     EXPECT_TRUE(text.contains(u"0 to 40"_s));
@@ -24,7 +26,7 @@ TEST(Worksheet, AsksAndLeavesTheAnswersBlank) {
 
 TEST(Worksheet, IsWrittenAsAPdf) {
     const QTemporaryDir folder;
-    const auto lesson = engine::parse_lesson(smallLesson(), "small");
+    const auto lesson = engine::parse_lesson(small_lesson(), "small");
     const QString file = folder.filePath(u"small.pdf"_s);
     ASSERT_TRUE(writeWorksheet(lesson, file));
     QFile pdf(file);

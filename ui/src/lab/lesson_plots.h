@@ -26,6 +26,7 @@ public:
     struct Size {
         double scale = 1;
         double curveWidth = 0;
+        bool fits = false;  ///< as low as it must be for all to be seen at once
     };
     LessonPlots(const Context& context, const LessonRuns* runs, engine::Lesson lesson, Size size,
                 QWidget* parent = nullptr);
@@ -37,6 +38,7 @@ public:
     const std::vector<LinePlot*>& plots() const { return plots_; }
 
 private:
+    int height(const engine::LessonPlot& plot) const;
     PlotLook look(const engine::LessonPlot& plot) const;
     void rebuild();
     PlotContent content(const engine::LessonPlot& plot) const;

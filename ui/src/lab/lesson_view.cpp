@@ -40,7 +40,7 @@ LessonView::LessonView(const Context& context, QWidget* parent,
       model_(new LessonModel(context, this, answers)),
       list_(new LessonList(context.theme, this)),
       column_(new LessonColumn(context, model_, {})),
-      instruments_(new InstrumentPanel(context, model_, 1)),
+      instruments_(new InstrumentPanel(context, model_, 1, Qt::Vertical)),
       splitter_(new QSplitter(Qt::Horizontal, this)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
