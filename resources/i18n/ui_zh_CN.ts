@@ -2243,6 +2243,14 @@ started %7</source>
             <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
         </message>
             <message>
+            <source>In the list of lessons: Enter</source>
+            <translation>课程列表中：Enter</translation>
+        </message>
+        <message>
+            <source>Go to the first question</source>
+            <translation>转到第一个问题</translation>
+        </message>
+        <message>
             <source>In a lesson: 1 to 9</source>
             <translation>课程中：1 到 9</translation>
         </message>
@@ -5810,16 +5818,16 @@ larger than a term</source>
             <translation>实测</translation>
         </message>
         <message>
-            <source>%1 over the steps %2 to %3</source>
-            <translation>第 %2 到 %3 步的 %1</translation>
+            <source>%1 over the steps %2 to %3, from %4 to %5</source>
+            <translation>第 %2 到 %3 步的%1，从 %4 到 %5</translation>
         </message>
         <message>
             <source>Name: ____________________     Date: ______________</source>
             <translation>姓名：____________________     日期：______________</translation>
         </message>
         <message>
-            <source>Why? ______________________________________________________________</source>
-            <translation>为什么？______________________________________________________________</translation>
+            <source>Why?</source>
+            <translation>为什么？</translation>
         </message>
 </context>
 <context>
@@ -5968,7 +5976,7 @@ larger than a term</source>
             <translation>打开课程…</translation>
         </message>
         <message>
-            <source>or drop a file here</source>
+            <source>or drop a file</source>
             <translation>或把文件拖到这里</translation>
         </message>
         <message>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lab/check_table.h"
+#include "lab/histogram_instrument.h"
 #include "lab/instrument.h"
 #include "lab/lesson_column.h"
 #include "lab/lesson_list.h"
@@ -18,6 +18,7 @@
 #include "panels/step_chooser.h"
 #include "plots/line_plot.h"
 #include "widgets/card.h"
+#include "widgets/elided_label.h"
 #include "window/message_bar.h"
 
 namespace ui {
@@ -145,6 +146,29 @@ TEST_F(LessonViewTest, AShorterLessonTakesThePlaceOfOneThatRan) {
     EXPECT_EQ(view->model()->runs()->phase(), LessonRuns::Phase::notRun);
 }
 
+TEST_F(LessonViewTest, TheTabKeyGoesFromTheListThroughTheQuestions) {
+    ASSERT_NE(view, nullptr);
+    window->activateWindow();
+    auto* list = view->findChild<LessonList*>();
+    list->findChild<QListWidget*>()->setFocus();
+    QTest::keyClick(list->findChild<QListWidget*>(), Qt::Key_Return);
+    const auto& questions = view->column()->questions();
+    const auto focused = [](const QuestionForm* form) {
+        const QWidget* focus = QApplication::focusWidget();
+        return focus != nullptr && form->isAncestorOf(focus);
+    };
+    EXPECT_TRUE(focused(questions[0]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    EXPECT_TRUE(focused(questions[1]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    EXPECT_NE(qobject_cast<LinePlot*>(QApplication::focusWidget()), nullptr);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    EXPECT_TRUE(focused(questions[0]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    EXPECT_TRUE(list->isAncestorOf(QApplication::focusWidget())) << "list and column are apart";
+}
+
 TEST_F(LessonViewTest, NumbersAreCoveredUntilTheRunStarts) {
     ASSERT_NE(view, nullptr);
     const auto* panel = view->findChild<InstrumentPanel*>();
@@ -156,6 +180,22 @@ TEST_F(LessonViewTest, NumbersAreCoveredUntilTheRunStarts) {
     EXPECT_EQ(shown(), 1) << "the weight, which tells nothing yet";
     ASSERT_TRUE(run());
     EXPECT_EQ(shown(), 3);
+}
+
+TEST_F(LessonViewTest, AHistogramIsThatOfTheStep) {
+    commands.openPath(
+        writeLesson(data, u"histogram"_s,
+                    with(small_lesson(), "bits tenth", "histogram gradients: plain\nbits tenth")));
+    ASSERT_TRUE(run());
+    const auto* histogram = view->findChild<HistogramInstrument*>();
+    ASSERT_NE(histogram, nullptr);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return histogram->note() == u"step 40"_s; }, patience))
+        << histogram->note().toStdString();
+    const auto labels = view->findChild<InstrumentPanel*>()->findChildren<ElidedLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(
+        labels, [](const ElidedLabel* label) { return label->text() == u"step 40"_s; }));
+    view->model()->runs()->link()->select(11);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return histogram->note() == u"step 10"_s; }, patience));
 }
 
 TEST_F(LessonViewTest, RunsOfOnePrecisionAreToldApart) {

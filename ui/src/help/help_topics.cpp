@@ -96,6 +96,7 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("Under Runs: / or Ctrl+F"), tr("Go to the filter; ↓ goes on to the table")},
             {tr("Under Runs: Enter, S, F2, Delete"), tr("Open, star, rename or delete the runs")},
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
+            {tr("In the list of lessons: Enter"), tr("Go to the first question")},
             {tr("In a lesson: 1 to 9"), tr("Choose an answer")},
             {tr("In a lesson: ← →"), tr("Move the slider; ten times as far with Shift")},
             {tr("In a lesson: Ctrl+PageDown, Ctrl+PageUp"), tr("Next or previous step")},

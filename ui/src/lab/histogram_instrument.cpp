@@ -93,6 +93,7 @@ void HistogramInstrument::read(const std::string& run, const std::filesystem::pa
             if (asked_[run] != asked) return;
             if (shown) shown_[run] = *shown;
             update();
+            emit noteChanged();
         });
 }
 

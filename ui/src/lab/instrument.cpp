@@ -17,6 +17,7 @@
 #include "theme/theme.h"
 #include "widgets/card.h"
 #include "widgets/panel.h"
+#include "widgets/reading_group.h"
 
 namespace ui {
 
@@ -25,6 +26,7 @@ using namespace Qt::StringLiterals;
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
                                  Qt::Orientation direction, QWidget* parent)
     : QWidget(parent), context_(context), model_(model), scale_(scale), direction_(direction) {
+    setProperty(readingGroup, true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
@@ -59,6 +61,7 @@ QWidget* InstrumentPanel::addCard(const engine::LessonInstrument& instrument, QW
     auto* cover = makeLabel(tr("Predict, then run."), "dim", card);
     cover->setContentsMargins(size::inside, size::grid, size::inside, size::inside);
     card->setTitle(made->title());
+    connect(made, &Instrument::noteChanged, card, [card, made] { card->setNote(made->note()); });
     card->addBody(cover);
     card->addBody(made, 1);
     instruments_.push_back({instrument.kind, made, cover, card});

@@ -22,6 +22,10 @@ public:
     virtual QString note() const { return {}; }
     /// The runs have gone on, or another step is looked at; 0: there is none yet.
     virtual void showStep(std::int64_t step) = 0;
+
+signals:
+    /// What was read or computed in the background is here: note() is another.
+    void noteChanged();
 };
 
 /// The instruments of a lesson, each in a card, one below the other or side by side. They follow

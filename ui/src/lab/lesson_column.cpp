@@ -15,6 +15,7 @@
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
+#include "widgets/reading_group.h"
 
 namespace ui {
 
@@ -40,6 +41,7 @@ LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
+    setProperty(readingGroup, true);
     viewport()->setAutoFillBackground(false);
     connect(model_, &LessonModel::lessonChanged, this, &LessonColumn::build);
     connect(model_, &LessonModel::answersChanged, this, &LessonColumn::refresh);
@@ -204,6 +206,16 @@ void LessonColumn::showStep(int step) {
         }
     }
     emit stepShown(shown_);
+}
+
+void LessonColumn::focusFirst() {
+    for (auto* form : questions_) {
+        for (auto* widget : form->findChildren<QWidget*>()) {
+            if ((widget->focusPolicy() & Qt::TabFocus) == 0 || !widget->isEnabled()) continue;
+            widget->setFocus(Qt::TabFocusReason);
+            return ensureWidgetVisible(form);
+        }
+    }
 }
 
 bool LessonColumn::choose(int number) {

@@ -38,6 +38,8 @@ public:
     /// Chooses an answer of the question that has the focus, else of the first that is open.
     bool choose(int number);
     const std::vector<QuestionForm*>& questions() const { return questions_; }
+    /// Gives the first question the focus.
+    void focusFirst();
     /// Of the answers: a presentation hides them until Check is shown.
     void setAnswersShown(bool shown);
 

@@ -71,6 +71,7 @@ LessonView::LessonView(const Context& context, QWidget* parent,
         if (reload_ != nullptr) reload_->hide();
         refreshTools();
     });
+    connect(list_, &LessonList::entered, column_, &LessonColumn::focusFirst);
     connect(model_, &LessonModel::fileChanged, this, [this] {
         if (changed_ != nullptr) changed_->show();
         if (reload_ != nullptr) reload_->show();

@@ -141,7 +141,7 @@ void QuestionForm::show() {
 }
 
 void QuestionForm::setLocked(bool locked) {
-    locked_ = locked;
+    const bool changes = locked != std::exchange(locked_, locked);
     if (choices_ != nullptr) {
         for (auto* button : choices_->buttons()) {
             QFont font = button->font();
@@ -150,7 +150,7 @@ void QuestionForm::setLocked(bool locked) {
             // The chosen one stays as clear as it was, but takes neither clicks nor keys.
             button->setEnabled(!locked || button->isChecked());
             button->setAttribute(Qt::WA_TransparentForMouseEvents, locked);
-            button->setFocusPolicy(locked ? Qt::NoFocus : Qt::StrongFocus);
+            if (changes) button->setFocusPolicy(locked ? Qt::NoFocus : Qt::StrongFocus);
         }
     }
     for (auto* hands : hands_) hands->setEnabled(!locked);

@@ -78,6 +78,7 @@ void XrayInstrument::trace(const std::string& run, const engine::RunConfig& conf
             if (!asked_[run]) return;
             traced_[run] = traced;
             show();
+            emit noteChanged();
         });
 }
 
