@@ -56,6 +56,7 @@ TEST_F(LessonViewTest, WhyOpensWithTheEndOfTheRun) {
     EXPECT_FALSE(steps()[4]->isOpen());
     ASSERT_TRUE(run());
     QTest::qWait(50);
+    EXPECT_EQ(view->column()->shownStep(), 2) << "the plots are in view";
     EXPECT_TRUE(steps()[4]->isOpen());
     EXPECT_TRUE(view->column()->questions()[0]->isLocked());
     view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
@@ -120,6 +121,15 @@ TEST_F(LessonViewTest, PresentShowsOneStepAndPageDownStartsTheRun) {
     EXPECT_EQ(present.column()->shownStep(), 3);
     EXPECT_EQ(plots->plots().front()->content().marks.size(), 2u);
     EXPECT_EQ(shown(), 1);
+    const auto all = present.column()->findChildren<LessonStep*>();
+    for (const auto* step : all) {
+        const auto* title = step->findChild<QLabel*>();
+        EXPECT_EQ(title->font().pointSizeF(), all[0]->findChild<QLabel*>()->font().pointSizeF())
+            << step->title().toStdString();
+    }
+    emit present.column()->whereWanted(4);
+    EXPECT_EQ(present.column()->shownStep(), 2);
+    EXPECT_EQ(view->model()->runs()->link()->selected(), 4);
     present.column()->showStep(5);
     view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
     EXPECT_EQ(present.column()->shownStep(), 2) << "a knob shows its curves";

@@ -46,7 +46,11 @@ LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look
     connect(model_, &LessonModel::lessonChanged, this, &LessonColumn::build);
     connect(model_, &LessonModel::answersChanged, this, &LessonColumn::refresh);
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &LessonColumn::refresh);
-    connect(model_->runs(), &LessonRuns::began, this, [this] { offerPause(false); });
+    connect(model_->runs(), &LessonRuns::began, this, [this] {
+        offerPause(false);
+        // The first run brings its plots into view; a knob stays where it was turned.
+        if (!look_.oneStep && model_->runs()->former().empty()) showStep(model_->runStep());
+    });
     connect(model_->runs(), &LessonRuns::measured, this, [this] {
         for (auto* table : checks_) table->setRows(model_->checkRows());
         refreshFailures();
@@ -69,26 +73,27 @@ void LessonColumn::build() {
     page_->setObjectName(u"sections"_s);
     auto* outer = new QHBoxLayout(page_);
     outer->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    auto* column = new QWidget(page_);
+    column_ = new QWidget(page_);
     // The disc of a step stands to the left of the 75 characters.
     QFont words = font();
     words.setPointSizeF(words.pointSizeF() * look_.scale);
-    column->setMaximumWidth(lessonColumnWidth(words) + 3 * QFontMetrics(words).height());
+    lineWidth_ = lessonColumnWidth(words) + 3 * QFontMetrics(words).height();
+    column_->setMaximumWidth(lineWidth_);
     outer->addStretch(1);
-    outer->addWidget(column, 1000);
+    outer->addWidget(column_, 1000);
     outer->addStretch(1);
-    auto* rows = new QVBoxLayout(column);
+    auto* rows = new QVBoxLayout(column_);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     if (const auto lesson = model_->lesson()) {
         rows->addWidget(makeHead(*lesson));
         // What concerns no block of a step stands at the top.
         for (const auto& problem : lesson->problems) {
-            if (!standsInStep(*lesson, problem)) rows->addWidget(makeProblem(problem, column));
+            if (!standsInStep(*lesson, problem)) rows->addWidget(makeProblem(problem, column_));
         }
         for (std::size_t i = 0; i < lesson->steps.size(); ++i) addStep(rows, *lesson, i);
     } else {
-        rows->addWidget(makeLabel(tr("No lesson is open."), "dim", column));
+        rows->addWidget(makeLabel(tr("No lesson is open."), "dim", column_));
     }
     rows->addStretch(1);
     setWidget(page_);  // the former page goes with it
@@ -195,6 +200,9 @@ void LessonColumn::showStep(int step) {
     shown_ = std::clamp(step, 0, steps() - 1);
     auto* target = steps_[static_cast<std::size_t>(shown_)];
     if (look_.oneStep) {
+        // Plots stand side by side, text has lines that can be read.
+        const bool wide = shown_ == model_->runStep() && !plots_.empty();
+        column_->setMaximumWidth(wide ? QWIDGETSIZE_MAX : lineWidth_);
         refreshSteps();
         verticalScrollBar()->setValue(0);
     } else {

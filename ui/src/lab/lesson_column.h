@@ -77,6 +77,8 @@ private:
     std::vector<KnobBar*> knobs_;
     std::vector<QLabel*> failures_;  ///< beside the name of each run: why it ended early
     int shown_ = 0;
+    QWidget* column_ = nullptr;
+    int lineWidth_ = 0;  ///< of the 75 characters, pixels
     bool answersShown_ = true;
     QWidget* pauseOffer_ = nullptr;  ///< null: the lesson has no runs
 };

@@ -168,11 +168,15 @@ void LessonModel::updateLock() {
 
 int LessonModel::currentStep() const {
     if (lesson_ == nullptr || lesson_->steps.empty()) return 0;
-    const int run = std::max(0, stepWith<engine::LessonRuns>(*lesson_));
+    const int run = runStep();
     if (ended()) return std::min(firstClosedStep(), static_cast<int>(lesson_->steps.size()) - 1);
     if (locked() || predicted())
         return run > 0 ? run : std::max(0, stepWith<std::vector<engine::LessonCheck>>(*lesson_));
     return std::max(0, stepWith<engine::Prediction>(*lesson_));
+}
+
+int LessonModel::runStep() const {
+    return lesson_ == nullptr ? 0 : std::max(0, stepWith<engine::LessonRuns>(*lesson_));
 }
 
 int LessonModel::firstClosedStep() const {

@@ -50,6 +50,8 @@ public:
     bool opened() const { return ended() || !runs_.former().empty(); }
     /// Of the lesson's steps, that at which the learner is.
     int currentStep() const;
+    /// The step with the runs; 0 if there are none.
+    int runStep() const;
     /// First step that opens when the run ends; the number of steps if none does.
     int firstClosedStep() const;
     std::vector<CheckRow> checkRows() const;

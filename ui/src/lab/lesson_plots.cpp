@@ -94,10 +94,14 @@ std::optional<Figure> figureNamed(const RunTrack& track, const std::string& colu
 LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine::Lesson lesson,
                          Size size, QWidget* parent)
     : QWidget(parent), context_(context), runs_(runs), lesson_(std::move(lesson)), size_(size) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* all =
+        new QBoxLayout(size_.fits ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom, this);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->setSpacing(2);
     for (const auto& plot : lesson_.plots) {
+        auto* column = new QVBoxLayout;
+        column->setSpacing(2);
+        all->addLayout(column, !size_.fits && plot.column == "found_inf" ? 0 : 1);
         auto* title = makeLabel(
             columnTitle(plot.column) + (plot.logarithmic ? tr(", logarithmic") : QString()), "dim",
             this);
@@ -105,7 +109,7 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
         auto* made = new LinePlot(context_.theme, runs_->link(), context_.scheduler, this);
         made->setMinimumHeight(height(plot));
         made->setLook(look(plot));
-        column->addWidget(made, plot.column == "found_inf" ? 0 : 1);
+        column->addWidget(made, 1);
         plots_.push_back(made);
     }
     connect(runs_, &LessonRuns::tracksChanged, this, &LessonPlots::rebuild);

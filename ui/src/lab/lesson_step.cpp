@@ -69,7 +69,10 @@ void LessonStep::setOpen(bool open) {
 
 void LessonStep::showTitle() {
     const bool dim = state_ == State::later && !open_;
+    const QFont font =
+        title_->font();  // larger on a projector; a style sheet applied anew resets it
     restyle(title_, "role", dim ? QVariant(u"dim"_s) : QVariant());
+    title_->setFont(font);
 }
 
 void LessonStep::add(QWidget* part, int stretch) { column_->addWidget(part, stretch); }

@@ -60,9 +60,11 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
     connect(model_->runs(), &LessonRuns::buttonsChanged, this, &PresentWindow::refresh);
     connect(model_, &LessonModel::lessonChanged, this, &PresentWindow::refresh);
     // A knob of Try runs the lesson again: the curves are what there is to see.
-    connect(model_->runs(), &LessonRuns::began, this, [this] {
-        for (int i = 0; i < column_->steps(); ++i)
-            if (isStep(i, true)) return column_->showStep(i);
+    connect(model_->runs(), &LessonRuns::began, this,
+            [this] { column_->showStep(model_->runStep()); });
+    connect(column_, &LessonColumn::whereWanted, this, [this](std::int64_t wanted) {
+        model_->runs()->link()->select(wanted);
+        column_->showStep(model_->runStep());
     });
     setFocusPolicy(Qt::StrongFocus);
     column_->showStep(step);

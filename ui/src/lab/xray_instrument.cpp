@@ -8,6 +8,7 @@
 #include "feed/background.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -140,10 +141,14 @@ void XrayInstrument::addOp(const engine::XrayOp& op) {
     const auto type = [](const std::vector<engine::XrayTensor>& tensors) {
         return tensors.empty() ? u"–"_s : typeTitle(tensors.front().dtype);
     };
+    // The operation first: where a name does not fit, its end is missing.
     const QString name =
-        QString::fromStdString(op.module.empty() ? op.op : op.module + ' ' + op.op);
-    auto* label = makeLabel(name, nullptr, table_);
-    label->setToolTip(engineText(op.why));
+        QString::fromStdString(op.op) +
+        (op.module.empty() ? QString() : u" · "_s + QString::fromStdString(op.module));
+    auto* label = new ElidedLabel(table_);
+    label->setText(name);
+    label->setToolTip(
+        u"<p>%1</p><p>%2</p>"_s.arg(name.toHtmlEscaped(), engineText(op.why).toHtmlEscaped()));
     grid_->addWidget(label, row, 0);
     grid_->addWidget(makeLabel(type(op.inputs), nullptr, table_), row, 1);
     grid_->addWidget(makeLabel(typeTitle(op.compute_dtype), nullptr, table_), row, 2);
