@@ -27,6 +27,11 @@ TEST_F(HelpWindowTest, ShowsAPageOfTheHandbook) {
     help.open(lessonWritingTopic());
     EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
     EXPECT_FALSE(shown().contains(u"](../"_s)) << "Markdown is rendered";
+    QTest::qWait(50);
+    const auto* page = help.findChild<QTextBrowser*>();
+    EXPECT_GT(page->verticalScrollBar()->maximum(), 0);
+    EXPECT_EQ(page->verticalScrollBar()->value(), 0) << "at its beginning";
+    EXPECT_EQ(page->horizontalScrollBar()->maximum(), 0) << "the lesson in it is wrapped";
 }
 
 TEST_F(HelpWindowTest, ALinkTurnsToItsPageAndHeading) {

@@ -44,6 +44,10 @@ QString titleOf(const QString& markdown) {
     return first.startsWith(u"# "_s) ? first.mid(2).trimmed() : first.trimmed();
 }
 
+bool isCode(const QTextBlock& block) {
+    return block.isValid() && block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
+}
+
 QString anchorOf(const QString& heading) {
     static const QRegularExpression punctuation(u"[^\\w\\- ]"_s,
                                                 QRegularExpression::UseUnicodePropertiesOption);
@@ -73,7 +77,10 @@ void showMarkdown(QTextDocument& document, const QString& markdown) {
         cursor.setPosition(block.position());
         QTextBlockFormat format;
         format.setTopMargin(heading ? margin : 0);
-        if (!block.textList() && cursor.currentTable() == nullptr) format.setBottomMargin(margin);
+        format.setNonBreakableLines(false);  // code too is wrapped
+        const bool inside = block.textList() || cursor.currentTable() != nullptr ||
+                            (isCode(block) && isCode(block.next()));
+        format.setBottomMargin(inside ? 0 : margin);
         cursor.mergeBlockFormat(format);
         if (!heading) continue;
         cursor.setPosition(block.position() + block.length() - 1, QTextCursor::KeepAnchor);

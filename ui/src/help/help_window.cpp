@@ -111,6 +111,7 @@ void HelpWindow::turnTo(const QListWidgetItem* item) {
         page_->setHtml(topic.html);
     else
         showMarkdown(*page_->document(), topic.markdown);
+    page_->moveCursor(QTextCursor::Start);  // which is kept in view when the window is shown
     page_->verticalScrollBar()->setValue(0);
 }
 
