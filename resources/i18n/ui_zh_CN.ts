@@ -6207,6 +6207,14 @@ larger than a term</source>
 <context>
     <name>ui::LessonView</name>
         <message>
+            <source>No program is set up to open %1.</source>
+            <translation>没有可以打开 %1 的程序。</translation>
+        </message>
+        <message>
+            <source>Open it in any text editor: the Lab notices when it is saved.</source>
+            <translation>请用任意文本编辑器打开：保存后，实验室会发现更改。</translation>
+        </message>
+        <message>
             <source>Edit</source>
             <translation>编辑</translation>
         </message>

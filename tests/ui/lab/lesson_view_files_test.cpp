@@ -4,6 +4,7 @@
 #include <QMimeData>
 
 #include "lesson_view_fixture.h"
+#include "window/message_bar.h"
 
 namespace ui {
 namespace {
@@ -88,6 +89,16 @@ TEST_F(LessonViewFilesTest, EditOpensTheFileInTheSystemsEditor) {
     for (auto* each : window->findChildren<QToolButton*>())
         if (each->text() == u"Edit"_s) each->click();
     EXPECT_EQ(editor.opened, QUrl::fromLocalFile(data.filePath(u"small.lesson.md"_s)));
+}
+
+TEST_F(LessonViewFilesTest, EditSaysWhereTheFileIsIfNothingOpensIt) {
+    for (auto* each : window->findChildren<QToolButton*>())
+        if (each->text() == u"Edit"_s) each->click();
+    const auto* bar = window->findChild<MessageBar*>();
+    ASSERT_TRUE(bar->isVisible()) << "this platform has no editor";
+    const auto labels = bar->findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(
+        labels, [](const QLabel* label) { return label->text().contains(u"small.lesson.md"_s); }));
 }
 
 TEST_F(LessonViewFilesTest, AChangedFileIsReloadedAndTheAnswersStay) {

@@ -78,7 +78,8 @@ void showMarkdown(QTextDocument& document, const QString& markdown) {
         QTextBlockFormat format;
         format.setTopMargin(heading ? margin : 0);
         format.setNonBreakableLines(false);  // code too is wrapped
-        const bool inside = block.textList() || cursor.currentTable() != nullptr ||
+        const bool inside = (block.textList() && block.next().textList()) ||
+                            cursor.currentTable() != nullptr ||
                             (isCode(block) && isCode(block.next()));
         format.setBottomMargin(inside ? 0 : margin);
         cursor.mergeBlockFormat(format);

@@ -240,7 +240,10 @@ void LessonView::edit() {
         }
         model_->openPath(file);
     }
-    QDesktopServices::openUrl(QUrl::fromLocalFile(file));
+    if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
+    context_.commands->report({tr("No program is set up to open %1.").arg(file),
+                               tr("Open it in any text editor: the Lab notices when it is saved."),
+                               engine::ErrorCode::state, true});
 }
 
 void LessonView::keepRuns() {
