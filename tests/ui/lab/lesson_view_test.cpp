@@ -208,6 +208,31 @@ TEST_F(LessonViewTest, AHistogramIsThatOfTheStep) {
     EXPECT_TRUE(QTest::qWaitFor([&] { return histogram->note() == u"step 10"_s; }, patience));
 }
 
+TEST_F(LessonViewTest, InstrumentsTellOfTypesSkipsSumsAndWeights) {
+    commands.openPath(writeLesson(data, u"all"_s,
+                                  with(small_lesson(), "bits tenth",
+                                       "xray linear: high beside plain\nskip: high\nbits tenth")));
+    ASSERT_TRUE(view->model()->lesson()->problems.empty());
+    ASSERT_TRUE(run());
+    const auto* panel = view->findChild<InstrumentPanel*>();
+    const auto says = [&](const QString& text) {
+        return QTest::qWaitFor(
+            [&] {
+                const auto labels = panel->findChildren<QLabel*>();
+                return std::ranges::any_of(labels, [&](const QLabel* label) {
+                    return !label->isHidden() && label->text().contains(text);
+                });
+            },
+            patience);
+    };
+    EXPECT_TRUE(says(u"linear · fc1"_s)) << "the X-ray's operations";
+    EXPECT_TRUE(says(u"FP16"_s));
+    EXPECT_TRUE(says(u"Benign"_s)) << "the verdict on the skip";
+    EXPECT_TRUE(says(u"the sum no longer changes"_s));
+    EXPECT_TRUE(says(u"fc1.weight[1, 0] · step 40"_s));
+    EXPECT_TRUE(says(u"Scale 2^24 · step "_s)) << "whose skip it is";
+}
+
 TEST_F(LessonViewTest, RunsOfOnePrecisionAreToldApart) {
     commands.openPath(writeLesson(
         data, u"three"_s,
