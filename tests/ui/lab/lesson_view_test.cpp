@@ -209,9 +209,10 @@ TEST_F(LessonViewTest, AHistogramIsThatOfTheStep) {
 }
 
 TEST_F(LessonViewTest, InstrumentsTellOfTypesSkipsSumsAndWeights) {
-    commands.openPath(writeLesson(data, u"all"_s,
-                                  with(small_lesson(), "bits tenth",
-                                       "xray linear: high beside plain\nskip: high\nbits tenth")));
+    commands.openPath(writeLesson(
+        data, u"all"_s,
+        with(small_lesson(), "bits tenth",
+             "xray linear: high beside plain\nskip: high\nbits small: 1e-8 in fp16\nbits tenth")));
     ASSERT_TRUE(view->model()->lesson()->problems.empty());
     ASSERT_TRUE(run());
     const auto* panel = view->findChild<InstrumentPanel*>();
@@ -226,7 +227,7 @@ TEST_F(LessonViewTest, InstrumentsTellOfTypesSkipsSumsAndWeights) {
             patience);
     };
     EXPECT_TRUE(says(u"linear · fc1"_s)) << "the X-ray's operations";
-    EXPECT_TRUE(says(u"FP16"_s));
+    EXPECT_TRUE(says(u"10⁻⁸ in FP16"_s));
     EXPECT_TRUE(says(u"Benign"_s)) << "the verdict on the skip";
     EXPECT_TRUE(says(u"the sum no longer changes"_s));
     EXPECT_TRUE(says(u"fc1.weight[1, 0] · step 40"_s));

@@ -38,7 +38,7 @@ QString BitsInstrument::title() const {
     const QString name =
         format != nullptr ? QString::fromUtf8(format->title.data(), qsizetype(format->title.size()))
                           : QString::fromStdString(number_.format);
-    return tr("%1 in %2").arg(nearText(number_.number, 16), name);
+    return tr("%1 in %2").arg(nearText(number_.number, 9), name);
 }
 
 void BitsInstrument::paintEvent(QPaintEvent*) {

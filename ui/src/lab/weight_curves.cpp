@@ -63,7 +63,7 @@ void WeightCurves::paintEvent(QPaintEvent*) {
                      QStringLiteral("0"));
     painter.drawText(QRectF(area.left(), area.bottom() + 3, area.width(), h), Qt::AlignRight,
                      count(std::llround(end_)));
-    double taken = -1e9;
+    std::vector<std::pair<QPointF, const Curve*>> ends;
     for (const auto& curve : curves_) {
         QPainterPath path;
         bool open = false;
@@ -78,11 +78,17 @@ void WeightCurves::paintEvent(QPaintEvent*) {
         painter.setPen(QPen(curve.color, 1.8));
         painter.setBrush(Qt::NoBrush);
         painter.drawPath(path);
-        double y = std::max(0.0, last.y() - h / 2);
-        if (std::abs(y - taken) < h) y = y >= taken || taken < h ? taken + h : taken - h;
-        taken = y;
-        painter.drawText(QRectF(last.x() + 6, y, names + 8, h), Qt::AlignLeft | Qt::AlignVCenter,
-                         curve.name);
+        ends.emplace_back(last, &curve);
+    }
+    // From the top: a name that would lie on the one before it goes below that one.
+    std::ranges::sort(ends, {}, [](const auto& end) { return end.first.y(); });
+    double free = 0;
+    for (const auto& [end, curve] : ends) {
+        const double y = std::max(free, end.y() - h / 2);
+        free = y + h;
+        painter.setPen(curve->color);
+        painter.drawText(QRectF(end.x() + 6, y, names + 8, h), Qt::AlignLeft | Qt::AlignVCenter,
+                         curve->name);
     }
     if (step_ > 0) {
         const double x = area.left() + static_cast<double>(step_) / end_ * area.width();
