@@ -1182,6 +1182,10 @@ above</source>
     <context>
         <name>ui::MainMenu</name>
         <message>
+            <source>Write a lesson</source>
+            <translation>编写课程</translation>
+        </message>
+        <message>
             <source>Import run…</source>
             <translation>导入运行…</translation>
         </message>
@@ -2243,6 +2247,14 @@ started %7</source>
             <translation>演示：全屏、放大；PageDown 和 PageUp 翻页，Esc 结束</translation>
         </message>
             <message>
+            <source>In the list of lessons: Enter</source>
+            <translation>课程列表中：Enter</translation>
+        </message>
+        <message>
+            <source>Go to the first question</source>
+            <translation>转到第一个问题</translation>
+        </message>
+        <message>
             <source>In a lesson: 1 to 9</source>
             <translation>课程中：1 到 9</translation>
         </message>
@@ -5715,6 +5727,22 @@ larger than a term</source>
 <context>
     <name>LessonNotes</name>
         <message>
+            <source>bad input</source>
+            <translation>输入有误</translation>
+        </message>
+        <message>
+            <source>damaged state</source>
+            <translation>状态已损坏</translation>
+        </message>
+        <message>
+            <source>scale too large</source>
+            <translation>系数过大</translation>
+        </message>
+        <message>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
             <source>a curve</source>
             <translation>一条曲线</translation>
         </message>
@@ -5742,16 +5770,16 @@ larger than a term</source>
             <translation>实测</translation>
         </message>
         <message>
-            <source>%1 over the steps %2 to %3</source>
-            <translation>第 %2 到 %3 步的 %1</translation>
+            <source>%1 over the steps %2 to %3, from %4 to %5</source>
+            <translation>第 %2 到 %3 步的%1，从 %4 到 %5</translation>
         </message>
         <message>
             <source>Name: ____________________     Date: ______________</source>
             <translation>姓名：____________________     日期：______________</translation>
         </message>
         <message>
-            <source>Why? ______________________________________________________________</source>
-            <translation>为什么？______________________________________________________________</translation>
+            <source>Why?</source>
+            <translation>为什么？</translation>
         </message>
 </context>
 <context>
@@ -5803,8 +5831,8 @@ larger than a term</source>
             <translation>步</translation>
         </message>
         <message>
-            <source>Draw the curve with the mouse.</source>
-            <translation>用鼠标画出曲线。</translation>
+            <source>Draw the curve with the mouse or the arrow keys.</source>
+            <translation>用鼠标或方向键画出曲线。</translation>
         </message>
 </context>
 <context>
@@ -5900,7 +5928,7 @@ larger than a term</source>
             <translation>打开课程…</translation>
         </message>
         <message>
-            <source>or drop a file here</source>
+            <source>or drop a file</source>
             <translation>或把文件拖到这里</translation>
         </message>
         <message>
@@ -6130,6 +6158,14 @@ larger than a term</source>
 </context>
 <context>
     <name>ui::LessonView</name>
+        <message>
+            <source>No program is set up to open %1.</source>
+            <translation>没有可以打开 %1 的程序。</translation>
+        </message>
+        <message>
+            <source>Open it in any text editor: the Lab notices when it is saved.</source>
+            <translation>请用任意文本编辑器打开：保存后，实验室会发现更改。</translation>
+        </message>
         <message>
             <source>Edit</source>
             <translation>编辑</translation>
@@ -6723,4 +6759,25 @@ larger than a term</source>
             <translation>%1 与 %1 并排训练至多 %2 步并逐位比较：只有两者逐位一致，孪生所示的差异才是舍入误差。期间训练会等待；结果不保留。</translation>
         </message>
     </context>
+<context>
+    <name>ui::InstrumentPanel</name>
+        <message>
+            <source>Predict, then run.</source>
+            <translation>先预测，再运行。</translation>
+        </message>
+</context>
+<context>
+    <name>ui::KnobBar</name>
+        <message>
+            <source>as in the lesson</source>
+            <translation>与课程相同</translation>
+        </message>
+</context>
+<context>
+    <name>Handbook</name>
+        <message>
+            <source>Handbook</source>
+            <translation>手册</translation>
+        </message>
+</context>
 </TS>

@@ -49,6 +49,7 @@ struct Prediction {
     std::string unit{};
     std::string column{};
     double low = 0, high = 0;
+    double bottom = 0, top = 0;  ///< heights to draw a curve between; both 0: not given
     /// A number or range within this distance of the measured value is right, a curve whose mean
     /// distance is. Given by `within:`; else a tenth of the measured value (number) or of the range
     /// (range), and of the measured curve's height.
@@ -102,7 +103,8 @@ struct LessonCheck {
         LessonExpression condition;
     };
     std::string id{};
-    std::optional<LessonExpression> value{};  ///< `ID = expression`
+    std::string label{};  ///< what it is, where no prediction asks it; may be empty
+    std::optional<LessonExpression> value{};  ///< `ID "label" = expression`
     std::vector<Case> cases{};
     int line = 0;
 };
@@ -175,6 +177,10 @@ inline constexpr std::int64_t largest_lesson = 1 << 20;
 /// Lesson::name, `folder` Lesson::folder.
 Lesson parse_lesson(std::string_view text, const std::string& name = {},
                     const std::filesystem::path& folder = {});
+
+/// A knob changes the runs that set its path, and all of them where none does: the intact run stays
+/// intact when the fault of the others is changed.
+bool knob_applies(const Lesson& lesson, const LessonRun& run, const std::string& path);
 
 /// Settings of a run of the lesson with a seed and with the values of knobs ("path=value") on top.
 /// `config` is that of ParsedConfig; its `errors` name what is refused.

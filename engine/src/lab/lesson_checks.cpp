@@ -63,12 +63,25 @@ private:
             any_expectation_ = true;
             return;
         }
-        const std::size_t equals = text.find('=');
-        const std::string id(stripped(text.substr(0, equals)));
-        if (equals == std::string_view::npos || !is_lesson_name(id))
+        const auto [label, rest] = label_in(line);
+        const std::size_t equals = rest.find('=');
+        const std::string id(stripped(rest.substr(0, equals)));
+        if (equals == std::string::npos || !is_lesson_name(id))
             refuse(line.number,
                    msg("A check is written “ID = expression” or “expect: condition”."));
-        read_check(line, id, stripped(text.substr(equals + 1)));
+        read_check(line, id, stripped(std::string_view(rest).substr(equals + 1)));
+        if (!label.empty()) std::ranges::find(out_, id, &LessonCheck::id)->label = label;
+    }
+    /// The quoted label before the equals sign, and the line without it.
+    std::pair<std::string, std::string> label_in(const LessonLine& line) const {
+        const std::string text(stripped(line.text));
+        const std::size_t open = text.find('"');
+        if (open == std::string::npos || open > text.find('=')) return {"", text};
+        const std::size_t close = text.find('"', open + 1);
+        if (close == std::string::npos)
+            refuse(line.number, msg("The label has no closing quotation mark."));
+        return {text.substr(open + 1, close - open - 1),
+                text.substr(0, open) + text.substr(close + 1)};
     }
     void read_check(const LessonLine& line, const std::string& id, std::string_view text) {
         if (find_run(lesson_, id)) refuse(line.number, msg("{} is the name of a run.", id));

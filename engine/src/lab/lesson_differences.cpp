@@ -25,6 +25,7 @@ std::string text_of(const LessonKnob& knob) {
 std::string text_of(const Prediction& each) {
     std::string out =
         each.id + each.column + detail::written(each.low) + ' ' + detail::written(each.high);
+    out += ' ' + detail::written(each.bottom) + ' ' + detail::written(each.top);
     out += std::to_string(static_cast<int>(each.kind));
     for (const auto& choice : each.choices) out += ' ' + choice.key;
     return out;

@@ -92,7 +92,11 @@ private:
             refuse(line, msg("A curve is written “curve: COLUMN over 0 .. 100”."));
         out_.column = stripped(std::string_view(value).substr(0, over));
         require_column(lesson_, out_.column, line);
-        std::tie(out_.low, out_.high) = range_in(std::string_view(value).substr(over + 6), line);
+        const std::string_view rest = std::string_view(value).substr(over + 6);
+        const std::size_t between = rest.find(" between ");
+        std::tie(out_.low, out_.high) = range_in(rest.substr(0, between), line);
+        if (between == std::string_view::npos) return;
+        std::tie(out_.bottom, out_.top) = range_in(rest.substr(between + 9), line);
     }
 
     const RawBlock& block_;

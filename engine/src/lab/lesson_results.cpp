@@ -200,6 +200,11 @@ std::vector<ExpectationResult> expectation_results(const Lesson& lesson,
 
 namespace {
 
+/// A loss scale moves by factors: its curves are compared by their powers of two.
+double compared(const Prediction& prediction, double value) {
+    return prediction.column == "loss_scale" ? std::log2(value) : value;
+}
+
 /// Mean distance of a drawn curve from the measured column, over the steps that were measured.
 double distance(const Prediction& prediction, const std::vector<double>& drawn,
                 const std::vector<double>& measured) {
@@ -211,17 +216,19 @@ double distance(const Prediction& prediction, const std::vector<double>& drawn,
         const double step = prediction.low + share * (prediction.high - prediction.low);
         const auto row = static_cast<std::int64_t>(std::llround(step)) - 1;
         if (row < 0 || row >= static_cast<std::int64_t>(measured.size())) continue;
-        const double value = measured[static_cast<std::size_t>(row)];
-        if (!std::isfinite(value)) continue;
-        sum += std::abs(drawn[i] - value);
+        const double value = compared(prediction, measured[static_cast<std::size_t>(row)]);
+        const double guess = compared(prediction, drawn[i]);
+        if (!std::isfinite(value) || std::isnan(guess)) continue;
+        sum += std::abs(guess - value);
         ++count;
     }
     return count > 0 ? sum / static_cast<double>(count) : unknown;
 }
 
-double height(const std::vector<double>& values) {
+double height(const Prediction& prediction, const std::vector<double>& values) {
     double low = unknown, high = unknown;
-    for (const double x : values) {
+    for (const double value : values) {
+        const double x = compared(prediction, value);
         if (!std::isfinite(x)) continue;
         low = std::isnan(low) ? x : std::min(low, x);
         high = std::isnan(high) ? x : std::max(high, x);
@@ -250,7 +257,7 @@ std::optional<bool> is_right(const Prediction& prediction, const LessonAnswer& a
     const auto* values = std::get_if<std::vector<double>>(&*measured);
     if (!values || values->empty()) return std::nullopt;
     return distance(prediction, std::get<std::vector<double>>(answer), *values) <=
-           prediction.within.value_or(tolerance * height(*values));
+           prediction.within.value_or(tolerance * height(prediction, *values));
 }
 
 std::string to_string(const std::optional<LessonValue>& value) {

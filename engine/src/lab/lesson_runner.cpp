@@ -24,6 +24,13 @@ void keep_for_resumes(const Lesson& lesson, const LessonRun& run, CheckpointConf
     checkpoint.keep = 1000;
 }
 
+constexpr std::int64_t histogram_every = 5;  // steps: often enough to follow, and cheap
+
+/// A lesson that shows histograms has its runs keep them, unless its settings say how often.
+void keep_histograms(std::int64_t& every) {
+    if (every == 0) every = histogram_every;
+}
+
 /// Test figures cost an evaluation an epoch, so only lessons that read them have them.
 bool reads_test_figures(const Lesson& lesson) {
     const auto reads = [](const LessonExpression& each) {
@@ -81,8 +88,10 @@ struct LessonRunner::Impl {
         view.config = parsed.config;
         keep_for_resumes(lesson, run, view.config.checkpoint);
         for (const LessonInstrument& each : lesson.instruments) {
-            if (each.kind != LessonInstrument::Kind::weight) continue;
             if (std::ranges::find(each.runs, run.name) == each.runs.end()) continue;
+            if (each.kind == LessonInstrument::Kind::histogram)
+                keep_histograms(view.config.instruments.histograms_every);
+            if (each.kind != LessonInstrument::Kind::weight) continue;
             view.weights.push_back(std::make_shared<WeightWatch>(each.parameter, each.index));
         }
         return view;

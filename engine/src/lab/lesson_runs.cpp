@@ -116,13 +116,23 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
     return out;
 }
 
+bool knob_applies(const Lesson& lesson, const LessonRun& run, const std::string& path) {
+    const auto names = [&](const LessonRun& each) {
+        return std::ranges::any_of(each.settings, [&](const std::string& setting) {
+            return setting.starts_with(path + "=");
+        });
+    };
+    return names(run) || std::ranges::none_of(lesson.runs, names);
+}
+
 ParsedConfig settings_of(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
                          const std::vector<std::string>& knobs) {
     // A lesson's runs are thrown away: what they would save is asked for where it is needed.
     std::vector<std::string> overrides = {"checkpoint.every_minutes=0", "checkpoint.best=false",
                                           "checkpoint.at_end=false"};
     overrides.insert(overrides.end(), run.settings.begin(), run.settings.end());
-    overrides.insert(overrides.end(), knobs.begin(), knobs.end());
+    for (const std::string& knob : knobs)
+        if (knob_applies(lesson, run, knob.substr(0, knob.find('=')))) overrides.push_back(knob);
     overrides.push_back("seed=" + std::to_string(seed));
     ParsedConfig parsed = parse_run_config("{}", overrides);
     const auto place = [&](const char* field, std::string& path) {

@@ -8,13 +8,15 @@
 
 #include "engine/error.h"
 #include "engine/lesson_draft.h"
-#include "lab/lesson_fixture.h"
+#include "support/lesson_texts.h"
 #include "temp_folder.h"
 #include "zip/zip_writer.h"
 
 namespace engine {
 namespace {
 namespace fs = std::filesystem;
+using test_support::small_lesson;
+using test_support::with;
 
 void write(const fs::path& file, const std::string& text) { std::ofstream(file) << text; }
 

@@ -5,15 +5,20 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <thread>
 
 #include "engine/error.h"
+#include "engine/histogram_record.h"
 #include "engine/lesson_results.h"
-#include "lab/lesson_fixture.h"
+#include "support/lesson_texts.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
+
+using test_support::small_lesson;
+using test_support::with;
 
 constexpr double patience_s = 300;
 
@@ -73,6 +78,21 @@ TEST(LessonRunner, FollowsAWeight) {
             EXPECT_EQ(change->before, change->after) << step;
         }
     }
+}
+
+TEST(LessonRunner, KeepsTheHistogramsThatTheLessonShows) {
+    const Lesson lesson = parse_lesson(
+        with(small_lesson(), "bits tenth", "histogram gradients: high\nbits tenth"), "small");
+    ASSERT_TRUE(lesson.problems.empty()) << lesson.problems[0].str();
+    LessonRunner runner(lesson, quick());
+    runner.run();
+    ASSERT_TRUE(runner.wait(patience_s));
+    EXPECT_FALSE(HistogramRecordReader::exists(runner.find("plain")->folder)) << "not shown";
+    auto reader = HistogramRecordReader::open(runner.find("high")->folder);
+    reader.refresh();
+    ASSERT_TRUE(reader.nearest(40));
+    const auto gradients = reader.read(*reader.nearest(40)).total(HistogramKind::gradients);
+    EXPECT_GT(std::accumulate(gradients.bins.begin(), gradients.bins.end(), std::int64_t{0}), 0);
 }
 
 TEST(LessonRunner, SaysThatAWeightIsMissing) {
@@ -194,6 +214,16 @@ TEST(LessonResults, AreThoseOfTheRecord) {
     EXPECT_EQ(is_right(lesson.predictions[1], LessonAnswer(4.9), results[0].value), true)
         << "a tenth of the range";
     EXPECT_EQ(is_right(lesson.predictions[1], LessonAnswer(5.1), results[0].value), false);
+}
+
+TEST(LessonResults, ADrawnLossScaleIsComparedByPowersOfTwo) {
+    Prediction scale{.kind = Prediction::Kind::curve, .column = "loss_scale", .low = 1, .high = 8};
+    const LessonValue measured =
+        std::vector<double>{65536, 32768, 16384, 8192, 4096, 2048, 1024, 512};
+    const LessonAnswer good = std::vector<double>{65536, 32768, 16384, 8192, 4096, 2048, 1024, 512};
+    const LessonAnswer early = std::vector<double>{65536, 512, 512, 512, 512, 512, 512, 512};
+    EXPECT_EQ(is_right(scale, good, measured), true);
+    EXPECT_EQ(is_right(scale, early, measured), false) << "right at its height alone";
 }
 
 TEST(LessonResults, TypesOfOperationsAndTheCauseOfASkip) {

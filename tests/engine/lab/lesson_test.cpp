@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lab/lesson_fixture.h"
+#include "support/lesson_texts.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
+using test_support::small_lesson;
+using test_support::with;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -33,7 +35,7 @@ TEST(Lesson, IsReadWhole) {
     EXPECT_EQ(lesson.predictions[0].question, "How will it end?");
     ASSERT_EQ(lesson.predictions[0].choices.size(), 2u);
     EXPECT_EQ(lesson.predictions[0].choices[1].text, "worse");
-    EXPECT_EQ(lesson.predictions[0].hint, "Look.");
+    EXPECT_EQ(lesson.predictions[0].hint, "Look at the scale.");
     EXPECT_EQ(lesson.predictions[1].kind, Prediction::Kind::range);
     EXPECT_EQ(lesson.predictions[1].high, 40);
     EXPECT_EQ(lesson.predictions[1].note, "a note");
@@ -76,6 +78,20 @@ TEST(Lesson, SettingsHaveSeedAndKnobsOnTop) {
     EXPECT_FALSE(parsed.config.checkpoint.at_end);
 }
 
+TEST(Lesson, AKnobChangesTheRunsThatSetIt) {
+    const Lesson lesson = parse_lesson(small_lesson(), "small");
+    EXPECT_TRUE(knob_applies(lesson, lesson.runs[0], "scaler.init_scale"));
+    EXPECT_FALSE(knob_applies(lesson, lesson.runs[1], "scaler.init_scale"));
+    EXPECT_TRUE(knob_applies(lesson, lesson.runs[1], "batch_size")) << "set for all";
+    EXPECT_TRUE(knob_applies(lesson, lesson.runs[1], "optimizer.lr")) << "set by none";
+    const auto scale = [&](std::size_t run) {
+        return settings_of(lesson, lesson.runs[run], 1, {"scaler.init_scale=8"})
+            .config.scaler.init_scale;
+    };
+    EXPECT_EQ(scale(0), 8);
+    EXPECT_NE(scale(1), 8);
+}
+
 TEST(Lesson, OtherPredictions) {
     const std::string text =
         with(with(small_lesson(), "range: 0 .. 40", "number: steps\nwithin: 3"),
@@ -91,6 +107,35 @@ TEST(Lesson, OtherPredictions) {
     EXPECT_EQ(lesson.predictions[0].column, "loss");
     EXPECT_EQ(lesson.predictions[1].unit, "steps");
     EXPECT_EQ(lesson.predictions[1].within, 3);
+}
+
+TEST(Lesson, ACurveMayNameItsHeights) {
+    const auto drawn = [](const std::string& curve) {
+        const Lesson lesson =
+            parse_lesson(with(with(small_lesson(), "range: 0 .. 40", curve),
+                              "stop = first(high.found_inf)", "stop = high.loss_scale"),
+                         "small");
+        return problems_of(lesson).empty()
+                   ? std::pair(lesson.predictions[1].bottom, lesson.predictions[1].top)
+                   : std::pair(-1.0, -1.0);
+    };
+    EXPECT_EQ(drawn("curve: loss_scale over 1 .. 40 between 16 .. 65536"),
+              std::pair(16.0, 65536.0));
+    EXPECT_EQ(drawn("curve: loss_scale over 1 .. 40"), std::pair(0.0, 0.0));
+    EXPECT_EQ(drawn("curve: loss_scale over 1 .. 40 between 16"), std::pair(-1.0, -1.0));
+}
+
+TEST(Lesson, ACheckMayHaveALabel) {
+    const Lesson lesson = parse_lesson(
+        with(small_lesson(), "lost = tenth.error", "lost \"error of 0.1 = ε\" = tenth.error"),
+        "small");
+    ASSERT_EQ(problems_of(lesson), "");
+    EXPECT_EQ(lesson.checks[2].id, "lost");
+    EXPECT_EQ(lesson.checks[2].label, "error of 0.1 = ε");
+    EXPECT_EQ(lesson.checks[0].label, "");
+    const Lesson open = parse_lesson(
+        with(small_lesson(), "lost = tenth.error", "lost \"error = tenth.error"), "small");
+    EXPECT_THAT(problems_of(open), HasSubstr("no closing quotation mark"));
 }
 
 TEST(Lesson, RunsGoOnFromOthers) {
@@ -135,6 +180,7 @@ TEST(Lesson, ATranslationHasTheSameRunsChecksAndKnobs) {
     EXPECT_TRUE(differ("- same: the same", "- same: 一样").empty());
     EXPECT_TRUE(differ("\"FP32\"", "\"单精度\"").empty());
     EXPECT_EQ(differ("init_scale=16777216\n", "init_scale=65536\n").size(), 1u);
+    EXPECT_TRUE(differ("lost = tenth.error", "lost \"误差\" = tenth.error").empty());
     EXPECT_EQ(differ("stop = first(high.found_inf)", "stop = first(high.loss > 1)").size(), 1u);
     EXPECT_EQ(differ("0.01 .. 0.1", "0.01 .. 0.2").size(), 1u);
     EXPECT_EQ(differ("pace: 400 steps/s", "pace: 40 steps/s").size(), 1u);

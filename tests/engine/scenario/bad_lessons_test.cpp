@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/lesson.h"
-#include "lab/lesson_fixture.h"
+#include "support/lesson_texts.h"
 
 namespace engine {
 namespace {
+
+using test_support::small_lesson;
+using test_support::with;
 
 /// One mistake: what is replaced in a good lesson, the line that must be named, and a part of the
 /// sentence.

@@ -8,20 +8,23 @@
 
 #include "commands/commands.h"
 #include "feed/event_feed.h"
-#include "lesson_texts.h"
+#include "lesson_folder.h"
 #include "models/settings_model.h"
+#include "support/lesson_texts.h"
 #include "text/language.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
+using test_support::number_lesson;
+using test_support::small_lesson;
 using Phase = LessonRuns::Phase;
 
 constexpr int patience = 60'000;  // ms
 
 struct LessonModelTest : testing::Test {
-    void openSmall() { model.openPath(writeLesson(folder, u"small"_s, smallLesson())); }
+    void openSmall() { model.openPath(writeLesson(folder, u"small"_s, small_lesson())); }
     void predict(const QString& end, double stop) {
         for (const auto& question : model.questions()) {
             Guess guess;
@@ -125,7 +128,7 @@ TEST_F(LessonModelTest, PauseAndStepActOnTheRuns) {
 TEST_F(LessonModelTest, ReloadKeepsTheAnswersAndResetForgetsThem) {
     openSmall();
     predict(u"worse"_s, 5);
-    writeLesson(folder, u"small"_s, smallLesson("Small: new"));
+    writeLesson(folder, u"small"_s, small_lesson("Small: new"));
     model.reload();
     EXPECT_EQ(model.lesson()->title, "Small: new");
     EXPECT_EQ(model.guess(u"stop"_s).number, 5);
@@ -135,7 +138,7 @@ TEST_F(LessonModelTest, ReloadKeepsTheAnswersAndResetForgetsThem) {
 }
 
 TEST_F(LessonModelTest, ALessonWithoutRunsIsCheckedAtOnce) {
-    model.openPath(writeLesson(folder, u"numbers"_s, numberLesson()));
+    model.openPath(writeLesson(folder, u"numbers"_s, number_lesson()));
     Guess guess;
     guess.number = 0.001;
     model.setGuess(model.questions().front(), guess);
@@ -146,7 +149,7 @@ TEST_F(LessonModelTest, ALessonWithoutRunsIsCheckedAtOnce) {
 }
 
 TEST_F(LessonModelTest, ALessonWithErrorsDoesNotRun) {
-    model.openPath(writeLesson(folder, u"bad"_s, smallLesson() + "\n```nonsense\nx\n```\n"));
+    model.openPath(writeLesson(folder, u"bad"_s, small_lesson() + "\n```nonsense\nx\n```\n"));
     predict(u"worse"_s, 1);
     EXPECT_FALSE(model.runs()->buttons().compare.enabled);
 }

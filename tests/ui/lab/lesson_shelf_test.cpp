@@ -7,27 +7,30 @@
 #include <algorithm>
 
 #include "engine/error.h"
-#include "lesson_texts.h"
+#include "lesson_folder.h"
+#include "support/lesson_texts.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
+using test_support::number_lesson;
+using test_support::small_lesson;
 
 TEST(LessonShelf, ALessonOpenedLaterTakesThePlaceOfOneWithItsName) {
     const QTemporaryDir one, two;
     LessonShelf shelf(u"en"_s);
     const auto before = shelf.entries().size();
-    ASSERT_EQ(shelf.open(writeLesson(one, u"mine"_s, smallLesson("First"))), u"mine"_s);
-    ASSERT_EQ(shelf.open(writeLesson(two, u"mine"_s, smallLesson("Second"))), u"mine"_s);
+    ASSERT_EQ(shelf.open(writeLesson(one, u"mine"_s, small_lesson("First"))), u"mine"_s);
+    ASSERT_EQ(shelf.open(writeLesson(two, u"mine"_s, small_lesson("Second"))), u"mine"_s);
     EXPECT_EQ(shelf.find(u"mine"_s)->title, "Second");
     EXPECT_EQ(shelf.entries().size(), before + 1);
 }
 
 TEST(LessonShelf, OpensAFolderOfLessons) {
     const QTemporaryDir folder;
-    writeLesson(folder, u"a"_s, smallLesson("A"));
-    writeLesson(folder, u"b"_s, numberLesson());
+    writeLesson(folder, u"a"_s, small_lesson("A"));
+    writeLesson(folder, u"b"_s, number_lesson());
     LessonShelf shelf(u"en"_s);
     shelf.open(folder.path());
     EXPECT_NE(shelf.find(u"a"_s), nullptr);
@@ -38,7 +41,7 @@ TEST(LessonShelf, OpensAFolderOfLessons) {
 TEST(LessonShelf, ABrokenLessonIsInTheListWithItsProblems) {
     const QTemporaryDir folder;
     LessonShelf shelf(u"en"_s);
-    shelf.open(writeLesson(folder, u"bad"_s, smallLesson() + "\n## More\n```nonsense\nx\n```\n"));
+    shelf.open(writeLesson(folder, u"bad"_s, small_lesson() + "\n## More\n```nonsense\nx\n```\n"));
     const auto entries = shelf.entries();
     const auto at = std::ranges::find(entries, u"bad"_s, &LessonEntry::name);
     ASSERT_NE(at, entries.end());
@@ -48,10 +51,10 @@ TEST(LessonShelf, ABrokenLessonIsInTheListWithItsProblems) {
 TEST(LessonShelf, NoticesThatTheFileWasChangedAndReadsItAgain) {
     const QTemporaryDir folder;
     LessonShelf shelf(u"en"_s);
-    shelf.open(writeLesson(folder, u"mine"_s, smallLesson("Before")));
+    shelf.open(writeLesson(folder, u"mine"_s, small_lesson("Before")));
     shelf.watch(u"mine"_s);
     QSignalSpy changed(&shelf, &LessonShelf::fileChanged);
-    writeLesson(folder, u"mine"_s, smallLesson("After the change"));
+    writeLesson(folder, u"mine"_s, small_lesson("After the change"));
     ASSERT_TRUE(QTest::qWaitFor([&] { return !changed.isEmpty(); }, 20'000));
     EXPECT_EQ(shelf.find(u"mine"_s)->title, "Before");
     shelf.reload(u"mine"_s);

@@ -3,53 +3,30 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
-#include "lab/lab_page.h"
+#include "lab/histogram_instrument.h"
+#include "lab/instrument.h"
 #include "lab/lesson_column.h"
 #include "lab/lesson_list.h"
 #include "lab/lesson_plots.h"
 #include "lab/lesson_step.h"
 #include "lab/present_window.h"
 #include "lab/question_form.h"
-#include "lesson_texts.h"
+#include "lesson_view_fixture.h"
 #include "panels/command_bar.h"
 #include "panels/step_chooser.h"
 #include "plots/line_plot.h"
-#include "window_fixture.h"
+#include "widgets/card.h"
+#include "widgets/elided_label.h"
+#include "window/message_bar.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
-
-constexpr int patience = 60'000;  // ms
-
-/// The window with a lesson opened as from the command line.
-struct LessonViewTest : WindowFixture {
-    LessonViewTest() {
-        qputenv("XDG_DATA_HOME", data.path().toUtf8());
-        commands.openPath(writeLesson(data, u"small"_s, smallLesson()));
-        view = window->findChild<LessonView*>();
-    }
-    bool run() {
-        view->column()->questions()[0]->choose(2);
-        Guess stop;
-        stop.number = 7;
-        view->model()->setGuess(view->model()->questions()[1], stop);
-        commands.compare();
-        return QTest::qWaitFor([&] { return view->model()->ended(); }, patience);
-    }
-    std::vector<LessonStep*> steps() const {
-        const auto found = view->column()->findChildren<LessonStep*>();
-        return {found.begin(), found.end()};
-    }
-    QPushButton* primary() const {
-        return window->findChild<CommandBar*>()->findChild<QPushButton*>(u"primary"_s);
-    }
-
-    QTemporaryDir data;
-    LessonView* view = nullptr;
-};
+using test_support::small_lesson;
+using test_support::with;
 
 TEST_F(LessonViewTest, OpensFromAPathOnTheLabPage) {
     ASSERT_NE(view, nullptr);
@@ -79,8 +56,14 @@ TEST_F(LessonViewTest, WhyOpensWithTheEndOfTheRun) {
     EXPECT_FALSE(steps()[4]->isOpen());
     ASSERT_TRUE(run());
     QTest::qWait(50);
+    EXPECT_EQ(view->column()->shownStep(), 2) << "the plots are in view";
     EXPECT_TRUE(steps()[4]->isOpen());
     EXPECT_TRUE(view->column()->questions()[0]->isLocked());
+    view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
+    EXPECT_FALSE(view->model()->ended());
+    EXPECT_TRUE(steps()[5]->isOpen()) << "the knob stays where it was turned";
+    view->model()->reset();
+    EXPECT_FALSE(steps()[4]->isOpen());
 }
 
 TEST_F(LessonViewTest, ThePredictionIsADashedLineBesideTheMeasuredOne) {
@@ -138,6 +121,163 @@ TEST_F(LessonViewTest, PresentShowsOneStepAndPageDownStartsTheRun) {
     EXPECT_EQ(present.column()->shownStep(), 3);
     EXPECT_EQ(plots->plots().front()->content().marks.size(), 2u);
     EXPECT_EQ(shown(), 1);
+    const auto all = present.column()->findChildren<LessonStep*>();
+    for (const auto* step : all) {
+        const auto* title = step->findChild<QLabel*>();
+        EXPECT_EQ(title->font().pointSizeF(), all[0]->findChild<QLabel*>()->font().pointSizeF())
+            << step->title().toStdString();
+    }
+    emit present.column()->whereWanted(4);
+    EXPECT_EQ(present.column()->shownStep(), 2);
+    EXPECT_EQ(view->model()->runs()->link()->selected(), 4);
+    present.column()->showStep(5);
+    view->model()->runs()->setKnob(u"optimizer.lr"_s, u"0.02"_s);
+    EXPECT_EQ(present.column()->shownStep(), 2) << "a knob shows its curves";
+}
+
+/// A lesson of two steps, without questions, runs and instruments.
+std::string short_lesson() {
+    return "---\ntitle: Short\nchapter: Tests\n---\n## Read\nText.\n## Why\nBecause.\n";
+}
+
+TEST_F(LessonViewTest, AShorterLessonTakesThePlaceOfOneThatRan) {
+    ASSERT_NE(view, nullptr);
+    ASSERT_TRUE(run());
+    const auto* instruments = view->findChild<InstrumentPanel*>();
+    EXPECT_TRUE(instruments->any());
+    commands.openPath(writeLesson(data, u"short"_s, short_lesson()));
+    QTest::qWait(50);
+    EXPECT_EQ(view->model()->name(), u"short"_s);
+    EXPECT_EQ(view->column()->steps(), 2);
+    EXPECT_FALSE(instruments->any());
+    view->model()->openLesson(u"small"_s);
+    QTest::qWait(50);
+    EXPECT_EQ(view->column()->steps(), 6);
+    EXPECT_EQ(view->model()->runs()->phase(), LessonRuns::Phase::notRun);
+}
+
+TEST_F(LessonViewTest, TheTabKeyGoesFromTheListThroughTheQuestions) {
+    ASSERT_NE(view, nullptr);
+    window->activateWindow();
+    auto* list = view->findChild<LessonList*>();
+    list->findChild<QListWidget*>()->setFocus();
+    QTest::keyClick(list->findChild<QListWidget*>(), Qt::Key_Return);
+    const auto& questions = view->column()->questions();
+    const auto focused = [](const QuestionForm* form) {
+        const QWidget* focus = QApplication::focusWidget();
+        return focus != nullptr && form->isAncestorOf(focus);
+    };
+    EXPECT_TRUE(focused(questions[0]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    EXPECT_TRUE(focused(questions[1]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+    EXPECT_NE(qobject_cast<LinePlot*>(QApplication::focusWidget()), nullptr);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    EXPECT_TRUE(focused(questions[0]));
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Backtab, Qt::ShiftModifier);
+    EXPECT_TRUE(list->isAncestorOf(QApplication::focusWidget())) << "list and column are apart";
+}
+
+TEST_F(LessonViewTest, NumbersAreCoveredUntilTheRunStarts) {
+    ASSERT_NE(view, nullptr);
+    const auto* panel = view->findChild<InstrumentPanel*>();
+    const auto shown = [&] {
+        const auto all = panel->findChildren<Instrument*>();
+        return std::ranges::count_if(all, [](const Instrument* i) { return !i->isHidden(); });
+    };
+    EXPECT_EQ(panel->findChildren<Card*>().size(), 3);
+    EXPECT_EQ(shown(), 1) << "the weight, which tells nothing yet";
+    ASSERT_TRUE(run());
+    EXPECT_EQ(shown(), 3);
+}
+
+TEST_F(LessonViewTest, AHistogramIsThatOfTheStep) {
+    commands.openPath(
+        writeLesson(data, u"histogram"_s,
+                    with(small_lesson(), "bits tenth", "histogram gradients: plain\nbits tenth")));
+    ASSERT_TRUE(run());
+    const auto* histogram = view->findChild<HistogramInstrument*>();
+    ASSERT_NE(histogram, nullptr);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return histogram->note() == u"step 40"_s; }, patience))
+        << histogram->note().toStdString();
+    const auto labels = view->findChild<InstrumentPanel*>()->findChildren<ElidedLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(
+        labels, [](const ElidedLabel* label) { return label->text() == u"step 40"_s; }));
+    view->model()->runs()->link()->select(11);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return histogram->note() == u"step 10"_s; }, patience));
+}
+
+TEST_F(LessonViewTest, InstrumentsTellOfTypesSkipsSumsAndWeights) {
+    commands.openPath(writeLesson(
+        data, u"all"_s,
+        with(small_lesson(), "bits tenth",
+             "xray linear: high beside plain\nskip: high\nbits small: 1e-8 in fp16\nbits tenth")));
+    ASSERT_TRUE(view->model()->lesson()->problems.empty());
+    ASSERT_TRUE(run());
+    const auto* panel = view->findChild<InstrumentPanel*>();
+    const auto says = [&](const QString& text) {
+        return QTest::qWaitFor(
+            [&] {
+                const auto labels = panel->findChildren<QLabel*>();
+                return std::ranges::any_of(labels, [&](const QLabel* label) {
+                    return !label->isHidden() && label->text().contains(text);
+                });
+            },
+            patience);
+    };
+    EXPECT_TRUE(says(u"linear · fc1"_s)) << "the X-ray's operations";
+    EXPECT_TRUE(says(u"10⁻⁸ in FP16"_s));
+    EXPECT_TRUE(says(u"Benign"_s)) << "the verdict on the skip";
+    EXPECT_TRUE(says(u"the sum no longer changes"_s));
+    EXPECT_TRUE(says(u"fc1.weight[1, 0] · step 40"_s));
+    EXPECT_TRUE(says(u"Scale 2^24 · step "_s)) << "whose skip it is";
+}
+
+TEST_F(LessonViewTest, RunsOfOnePrecisionAreToldApart) {
+    commands.openPath(writeLesson(
+        data, u"three"_s,
+        with(small_lesson(), "pace: 400",
+             "again \"Again\": scaler.init_scale=1024\nmore \"More\": scaler.init_scale=64\n"
+             "pace: 4000")));
+    ASSERT_EQ(view->model()->name(), u"three"_s);
+    ASSERT_TRUE(run());
+    const auto& curves =
+        view->column()->findChild<LessonPlots*>()->plots().front()->content().curves;
+    ASSERT_EQ(curves.size(), 4u);
+    std::set<std::pair<QRgb, bool>> looks;
+    for (const auto& curve : curves) looks.emplace(curve.color.rgb(), curve.dashed);
+    EXPECT_EQ(looks.size(), 4u);
+    EXPECT_EQ(curves[0].color, curves[2].color) << "one hue";
+    EXPECT_FALSE(curves[0].dashed);
+    EXPECT_TRUE(curves[2].dashed);
+}
+
+TEST_F(LessonViewTest, ARunThatFailsIsToldBesideItsName) {
+    commands.openPath(writeLesson(
+        data, u"fails"_s,
+        with(with(small_lesson(), "plain \"FP32\": precision.preset=fp32",
+                  "plain \"BCE\": precision.preset=amp-fp16 teach.loss=bce-probabilities"),
+             "weight fc1.weight[1,0]: high beside plain\n", "")));
+    ASSERT_EQ(view->model()->name(), u"fails"_s);
+    ASSERT_TRUE(run());
+    EXPECT_FALSE(window->findChild<MessageBar*>()->isVisible()) << "it is part of the lesson";
+    const auto labels = view->column()->findChildren<QLabel*>();
+    EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+        return label->text().contains(u"binary_cross_entropy"_s);
+    }));
+}
+
+TEST_F(LessonViewTest, ACheckThatNothingPredictsHasItsLabel) {
+    commands.openPath(writeLesson(
+        data, u"label"_s,
+        with(small_lesson(), "lost = tenth.error", "lost \"error of 0.1\" = tenth.error")));
+    ASSERT_TRUE(run());
+    const auto rows = view->model()->checkRows();
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[2].question, u"error of 0.1"_s);
+    EXPECT_EQ(rows[2].step, 0) << "no plot shows it";
+    EXPECT_EQ(rows[1].verdict, QString());
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ TEST(NumberWords, WriteNearValuesInSoManyDigits) {
     EXPECT_EQ(nearText(0.09991455078125, 7), u"0.09991455"_s);
     EXPECT_EQ(nearText(0.09375, 7), u"0.09375"_s);
     EXPECT_EQ(nearText(0x1.fffffep127, 3), u"3.4·10³⁸"_s);
+    EXPECT_EQ(nearText(-1e9, 3), u"−10⁹"_s);
     EXPECT_EQ(nearText(3 * 0x1p-24, 3), u"1.79·10⁻⁷"_s);
     EXPECT_EQ(nearText(-0x1p-16, 7), u"−2⁻¹⁶"_s);
     // FP32's neighbours of a small number differ in the last of nine digits.
@@ -54,6 +55,18 @@ TEST(NumberWords, WriteErrors) {
     EXPECT_EQ(error("2^-26", engine::fp16_format), u"−100 %"_s);
     EXPECT_EQ(factoredText(0.0999755859375), u"2⁻⁴ × 1.599609375"_s);
     EXPECT_EQ(factoredText(0), QString());
+}
+
+TEST(NumberWords, AFigureInASentenceHasNoTrailingZeros) {
+    EXPECT_EQ(plainText(65520), u"65,520"_s);
+    EXPECT_EQ(plainText(-15), u"−15"_s);
+    EXPECT_EQ(plainText(1.0), u"1"_s);
+    EXPECT_EQ(plainText(0.3125), u"0.313"_s);
+    EXPECT_EQ(plainText(1234.5), u"1,230"_s);
+    EXPECT_EQ(plainText(-0x1p-25), u"−2⁻²⁵"_s);
+    EXPECT_EQ(plainText(-1e-8), u"−10⁻⁸"_s);
+    EXPECT_EQ(plainText(NAN), u"NaN"_s);
+    EXPECT_EQ(plainText(INFINITY), u"∞"_s);
 }
 
 }  // namespace

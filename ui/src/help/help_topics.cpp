@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 
 #include "engine/catalog.h"
+#include "help/handbook.h"
 #include "help/help_page.h"
 #include "models/settings_model.h"
 #include "text/language.h"
@@ -101,6 +102,7 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {tr("Under Runs: / or Ctrl+F"), tr("Go to the filter; ↓ goes on to the table")},
             {tr("Under Runs: Enter, S, F2, Delete"), tr("Open, star, rename or delete the runs")},
             {tr("On the canvas: ← ↑ → ↓"), tr("Move the pen; with Shift it draws, Delete clears")},
+            {tr("In the list of lessons: Enter"), tr("Go to the first question")},
             {tr("In a lesson: 1 to 9"), tr("Choose an answer")},
             {tr("In a lesson: ← →"), tr("Move the slider; ten times as far with Shift")},
             {tr("In a lesson: Ctrl+PageDown, Ctrl+PageUp"), tr("Next or previous step")},
@@ -116,13 +118,14 @@ QString shortcutsId() { return u"#shortcuts"_s; }
 
 QString shortcutsTopic() { return shortcutsId(); }
 
-std::vector<HelpTopic> helpTopics(const SettingsModel& settings) {
+std::vector<HelpTopic> helpTopics(const SettingsModel& settings, const QString& language) {
     std::vector<HelpTopic> topics;
     int number = 0;
     for (const auto& [title, text] : HelpTopics::ideas()) {
         topics.push_back({u"#idea%1"_s.arg(number++), HelpTopics::tr("Ideas"), title,
                           page(title, paragraph(text))});
     }
+    for (auto& topic : handbookTopics(language)) topics.push_back(std::move(topic));
     const QString basics = HelpTopics::tr("Reference");
     const QString keys = HelpTopics::tr("Keyboard shortcuts");
     const QString words = HelpTopics::tr("Words");

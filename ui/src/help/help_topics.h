@@ -13,10 +13,11 @@ struct HelpTopic {
     QString group;  ///< "Ideas", "Settings", ...
     QString title;
     QString html;
+    QString markdown = {};  ///< in place of html
 };
 
-/// All pages, in the order of the help window.
-std::vector<HelpTopic> helpTopics(const SettingsModel& settings);
+/// All pages, in the order of the help window. `language`: of the handbook, "en" or "zh".
+std::vector<HelpTopic> helpTopics(const SettingsModel& settings, const QString& language);
 
 /// Id of the page with the keyboard shortcuts.
 QString shortcutsTopic();

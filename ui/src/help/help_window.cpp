@@ -1,11 +1,15 @@
 #include "help/help_window.h"
 
+#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QTextDocumentFragment>
+#include <QUrl>
 #include <QVBoxLayout>
 
+#include "help/handbook.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"
 
@@ -20,8 +24,8 @@ constexpr int wordsRole = Qt::UserRole + 1;  // what the search looks through
 
 }  // namespace
 
-HelpWindow::HelpWindow(const SettingsModel& settings, QWidget* parent)
-    : QWidget(parent, Qt::Window), topics_(helpTopics(settings)) {
+HelpWindow::HelpWindow(const SettingsModel& settings, const QString& language, QWidget* parent)
+    : QWidget(parent, Qt::Window), topics_(helpTopics(settings, language)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setAttribute(Qt::WA_StyledBackground);
     setObjectName(u"helpWindow"_s);
@@ -35,7 +39,8 @@ HelpWindow::HelpWindow(const SettingsModel& settings, QWidget* parent)
     list_->setAccessibleName(tr("Pages"));
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     page_ = new QTextBrowser(this);
-    page_->setOpenExternalLinks(true);
+    page_->setOpenLinks(false);
+    connect(page_, &QTextBrowser::anchorClicked, this, &HelpWindow::follow);
     page_->setFrameShape(QFrame::NoFrame);
     page_->setAccessibleName(tr("Page"));
     auto* left = new QVBoxLayout;
@@ -67,7 +72,7 @@ void HelpWindow::fill() {
         auto* item = new QListWidgetItem(topic.title, list_);
         item->setData(topicRole, static_cast<int>(i));
         item->setData(wordsRole,
-                      QString(topic.title + u' ' + topic.id + u' ' +
+                      QString(topic.title + u' ' + topic.id + u' ' + topic.markdown +
                               QTextDocumentFragment::fromHtml(topic.html).toPlainText()));
     }
 }
@@ -100,18 +105,44 @@ void HelpWindow::narrow(const QString& words) {
 
 void HelpWindow::turnTo(const QListWidgetItem* item) {
     const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
-    if (index >= 0) page_->setHtml(topics_[static_cast<std::size_t>(index)].html);
+    if (index < 0) return;
+    const HelpTopic& topic = topics_[static_cast<std::size_t>(index)];
+    if (topic.markdown.isEmpty())
+        page_->setHtml(topic.html);
+    else
+        showMarkdown(*page_->document(), topic.markdown);
+    page_->moveCursor(QTextCursor::Start);  // which is kept in view when the window is shown
+    page_->verticalScrollBar()->setValue(0);
 }
 
-void HelpWindow::open(const QString& id) {
-    search_->clear();
+void HelpWindow::follow(const QUrl& link) {
+    const auto* item = list_->currentItem();
+    const int index = item == nullptr ? -1 : item->data(topicRole).toInt();
+    const QString here = index >= 0 ? topics_[static_cast<std::size_t>(index)].id : QString();
+    const QString page = handbookTarget(here, link);
+    if (page.isEmpty()) {
+        if (!link.isRelative()) QDesktopServices::openUrl(link);
+        return;
+    }
+    if (page != here) select(page);
+    if (link.hasFragment()) page_->scrollToAnchor(link.fragment(QUrl::FullyDecoded));
+}
+
+void HelpWindow::select(const QString& id) {
     int wanted = 0;
     for (std::size_t i = 0; i < topics_.size(); ++i) {
         if (topics_[i].id == id) wanted = static_cast<int>(i);
     }
     for (int row = 0; row < list_->count(); ++row) {
-        if (list_->item(row)->data(topicRole).toInt() == wanted) list_->setCurrentRow(row);
+        if (list_->item(row)->data(topicRole).toInt() != wanted) continue;
+        if (list_->item(row)->isHidden()) search_->clear();
+        list_->setCurrentRow(row);
     }
+}
+
+void HelpWindow::open(const QString& id) {
+    search_->clear();
+    select(id);
     show();
     list_->doItemsLayout();  // with the heights that the style gives, known from now on
     list_->scrollToItem(list_->currentItem(), QAbstractItemView::PositionAtCenter);

@@ -15,7 +15,8 @@ namespace ui {
 class HelpWindow final : public QWidget {
     Q_OBJECT
 public:
-    HelpWindow(const SettingsModel& settings, QWidget* parent);
+    /// `language`: of the handbook, "en" or "zh".
+    HelpWindow(const SettingsModel& settings, const QString& language, QWidget* parent);
 
     /// Shows the page with this id, or the first one if there is none.
     void open(const QString& id);
@@ -28,6 +29,8 @@ private:
     void fill();
     void narrow(const QString& words);
     void turnTo(const QListWidgetItem* item);
+    void follow(const QUrl& link);
+    void select(const QString& id);
 
     std::vector<HelpTopic> topics_;
     QLineEdit* search_;

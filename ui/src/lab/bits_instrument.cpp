@@ -1,9 +1,10 @@
 #include "lab/bits_instrument.h"
 
 #include <QPainter>
+#include <cmath>
 
 #include "engine/number_format.h"
-#include "engine/number_text.h"
+#include "lab/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/bit_strip.h"
@@ -11,6 +12,17 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// Of what is stored: all digits of a whole number.
+QString figure(double value) {
+    constexpr int digits = 16;
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e12;
+    return whole ? plainText(value) : nearText(value, digits);
+}
+
+}  // namespace
 
 BitsInstrument::BitsInstrument(const Context& context, const engine::LessonInstrument& instrument,
                                QWidget* parent)
@@ -26,7 +38,7 @@ QString BitsInstrument::title() const {
     const QString name =
         format != nullptr ? QString::fromUtf8(format->title.data(), qsizetype(format->title.size()))
                           : QString::fromStdString(number_.format);
-    return tr("%1 in %2").arg(QString::fromStdString(number_.text), name);
+    return tr("%1 in %2").arg(nearText(number_.number, 9), name);
 }
 
 void BitsInstrument::paintEvent(QPaintEvent*) {
@@ -57,12 +69,11 @@ void BitsInstrument::paintEvent(QPaintEvent*) {
         if (sign || bit == format->fraction_bits) x += size::grid;
     }
     const auto neighbour = [&](const std::optional<std::uint32_t>& at) {
-        return at ? QString::fromStdString(engine::exact_decimal(engine::from_bits(*format, *at)))
-                  : unmeasured();
+        return at ? figure(engine::from_bits(*format, *at)) : unmeasured();
     };
     const std::pair<QString, QString> rows[] = {
-        {tr("stored as"), QString::fromStdString(engine::exact_decimal(value))},
-        {tr("error"), significant(value - number_.number)},
+        {tr("stored as"), figure(value)},
+        {tr("error"), plainText(value - number_.number)},
         {tr("next above"), neighbour(engine::next_above(*format, bits))},
         {tr("next below"), neighbour(engine::next_below(*format, bits))}};
     double y = 2 + 1.3 * h + size::gap;

@@ -22,10 +22,10 @@ CheckTable::CheckTable(QWidget* parent) : QWidget(parent), grid_(new QGridLayout
     grid_->setContentsMargins(0, 0, 0, 0);
     grid_->setHorizontalSpacing(size::inside);
     grid_->setVerticalSpacing(size::grid);
-    grid_->setColumnStretch(0, 4);
-    grid_->setColumnStretch(1, 3);
-    grid_->setColumnStretch(2, 3);
-    grid_->setColumnStretch(3, 3);
+    grid_->setColumnStretch(0, 7);
+    grid_->setColumnStretch(1, 4);
+    grid_->setColumnStretch(2, 4);
+    grid_->setColumnStretch(3, 4);
 }
 
 void CheckTable::setRows(std::vector<CheckRow> rows) {
@@ -63,7 +63,7 @@ void CheckTable::addRow(const CheckRow& row) {
     const QString verdict =
         row.final_ && row.right && row.verdict.isEmpty() ? tr("as you said") : row.verdict;
     grid_->addWidget(cell(verdict, role, this), line, 3, Qt::AlignTop);
-    if (!row.final_ || row.right) return;
+    if (!row.final_ || row.right || (row.hint.isEmpty() && row.step == 0)) return;
     auto* below = new QWidget(this);
     auto* words = new QHBoxLayout(below);
     words->setContentsMargins(0, 0, 0, size::grid);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -39,6 +40,10 @@ QRectF CurveSketch::plot() const {
 double CurveSketch::share(double y) const {
     if (axes_.log) return std::log(y / axes_.yLow) / std::log(axes_.yHigh / axes_.yLow);
     return (y - axes_.yLow) / (axes_.yHigh - axes_.yLow);
+}
+
+QString CurveSketch::heightText(double value) const {
+    return axes_.log ? powerOfTwo(value) : plainText(value);
 }
 
 double CurveSketch::value(double share) const {
@@ -151,12 +156,12 @@ void CurveSketch::paintEvent(QPaintEvent*) {
     painter.drawRoundedRect(area, size::fieldRadius, size::fieldRadius);
     painter.setPen(t.dim);
     const QRectF names(0, area.top(), area.left() - 6, area.height());
-    painter.drawText(names, Qt::AlignRight | Qt::AlignTop, significant(axes_.yHigh));
-    painter.drawText(names, Qt::AlignRight | Qt::AlignBottom, significant(axes_.yLow));
-    painter.drawText(names, Qt::AlignRight | Qt::AlignVCenter, axes_.column);
+    painter.drawText(names, Qt::AlignRight | Qt::AlignTop, heightText(axes_.yHigh));
+    painter.drawText(names, Qt::AlignRight | Qt::AlignVCenter, heightText(value(0.5)));
+    painter.drawText(names, Qt::AlignRight | Qt::AlignBottom, heightText(axes_.yLow));
     const QRectF under(area.left(), area.bottom() + 3, area.width(), height() - area.bottom() - 3);
-    painter.drawText(under, Qt::AlignLeft | Qt::AlignTop, significant(axes_.xLow));
-    painter.drawText(under, Qt::AlignRight | Qt::AlignTop, significant(axes_.xHigh));
+    painter.drawText(under, Qt::AlignLeft | Qt::AlignTop, plainText(axes_.xLow));
+    painter.drawText(under, Qt::AlignRight | Qt::AlignTop, plainText(axes_.xHigh));
     painter.drawText(under, Qt::AlignHCenter | Qt::AlignTop, tr("step"));
     QPainterPath path;
     bool open = false;
@@ -168,10 +173,11 @@ void CurveSketch::paintEvent(QPaintEvent*) {
         open = true;
     }
     if (!open) {
-        painter.drawText(area, Qt::AlignCenter, tr("Draw the curve with the mouse."));
+        painter.drawText(area, Qt::AlignCenter,
+                         tr("Draw the curve with the mouse or the arrow keys."));
     }
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(isEnabled() ? t.accent : t.dim, 2, Qt::DashLine));
+    painter.setPen(QPen(t.accent, 2, Qt::DashLine));
     painter.drawPath(path);
     if (hasFocus()) {
         const double x = area.left() + area.width() * cursor_ / (columns - 1);

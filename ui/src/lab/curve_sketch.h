@@ -44,6 +44,8 @@ private:
     QRectF plot() const;
     double share(double y) const;
     double value(double share) const;
+    /// As the axis writes it.
+    QString heightText(double value) const;
     int columnAt(double x) const;
     void drawTo(const QPointF& at);
     void nudge(double by);

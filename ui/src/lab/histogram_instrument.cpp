@@ -5,6 +5,7 @@
 
 #include "engine/error.h"
 #include "feed/background.h"
+#include "lab/run_style.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -57,17 +58,19 @@ void HistogramInstrument::showStep(std::int64_t step) {
     }
     for (const auto& run : model_->runs()->snapshot().runs) {
         const bool wanted = std::ranges::find(runs_, run.name) != runs_.end();
-        if (wanted && !run.folder.empty() && asked_[run.name] != step)
-            read(run.name, run.folder, step);
+        // Once more when the run has ended: only then is all that it kept in the file.
+        const Asked asked{step, run.done.has_value()};
+        if (wanted && !run.folder.empty() && asked_[run.name] != asked)
+            read(run.name, run.folder, asked);
     }
 }
 
 void HistogramInstrument::read(const std::string& run, const std::filesystem::path& folder,
-                               std::int64_t step) {
-    asked_[run] = step;
+                               const Asked& asked) {
+    asked_[run] = asked;
     inBackground(
         this,
-        [folder, step, layer = instrument_.layer, quantity = instrument_.quantity] {
+        [folder, step = asked.first, layer = instrument_.layer, quantity = instrument_.quantity] {
             std::optional<Shown> out;
             try {
                 const auto kind = engine::find_histogram_kind(quantity).value_or(
@@ -86,10 +89,11 @@ void HistogramInstrument::read(const std::string& run, const std::filesystem::pa
             }
             return out;
         },
-        [this, run, step](const std::optional<Shown>& shown) {
-            if (asked_[run] != step) return;
+        [this, run, asked](const std::optional<Shown>& shown) {
+            if (asked_[run] != asked) return;
             if (shown) shown_[run] = *shown;
             update();
+            emit noteChanged();
         });
 }
 
@@ -118,7 +122,7 @@ void HistogramInstrument::paintRun(QPainter& painter, const QRectF& area,
     const auto found = shown_.find(run);
     if (index < 0 || index >= static_cast<int>(tracks.size()) || found == shown_.end()) return;
     const auto& track = *tracks[static_cast<std::size_t>(index)];
-    const QColor color = context_.theme->precision(track.precision());
+    const QColor color = runStyle(*context_.theme, tracks, static_cast<std::size_t>(index)).color;
     const double h = fontMetrics().height();
     painter.setPen(color);
     painter.drawText(QRectF(area.left(), area.top(), area.width(), h), Qt::AlignLeft, track.tag);

@@ -25,19 +25,21 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    /// A step, and whether the run has ended.
+    using Asked = std::pair<std::int64_t, bool>;
     struct Shown {
         std::int64_t step = 0;
         engine::ExponentHistogram values;
     };
     void paintRun(QPainter& painter, const QRectF& area, const std::string& run) const;
-    void read(const std::string& run, const std::filesystem::path& folder, std::int64_t step);
+    void read(const std::string& run, const std::filesystem::path& folder, const Asked& asked);
 
     Context context_;
     LessonModel* model_;
     engine::LessonInstrument instrument_;
     std::vector<std::string> runs_;
     std::map<std::string, Shown> shown_;
-    std::map<std::string, std::int64_t> asked_;  ///< step that is being read
+    std::map<std::string, Asked> asked_;  ///< what is being read, or was
 };
 
 }  // namespace ui

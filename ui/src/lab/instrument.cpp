@@ -1,5 +1,6 @@
 #include "lab/instrument.h"
 
+#include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,14 +16,17 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/card.h"
+#include "widgets/panel.h"
+#include "widgets/reading_group.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
 
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
-                                 QWidget* parent)
-    : QWidget(parent), context_(context), model_(model), scale_(scale) {
+                                 Qt::Orientation direction, QWidget* parent)
+    : QWidget(parent), context_(context), model_(model), scale_(scale), direction_(direction) {
+    setProperty(readingGroup, true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
@@ -51,9 +55,22 @@ Instrument* InstrumentPanel::make(const engine::LessonInstrument& instrument, QW
     return nullptr;
 }
 
+QWidget* InstrumentPanel::addCard(const engine::LessonInstrument& instrument, QWidget* parent) {
+    auto* card = new Card({}, parent);
+    auto* made = make(instrument, card);
+    auto* cover = makeLabel(tr("Predict, then run."), "dim", card);
+    cover->setContentsMargins(size::inside, size::grid, size::inside, size::inside);
+    card->setTitle(made->title());
+    connect(made, &Instrument::noteChanged, card, [card, made] { card->setNote(made->note()); });
+    card->addBody(cover);
+    card->addBody(made, 1);
+    instruments_.push_back({instrument.kind, made, cover, card});
+    return card;
+}
+
 void InstrumentPanel::build() {
+    using Kind = engine::LessonInstrument::Kind;
     instruments_.clear();
-    cards_.clear();
     delete page_;
     page_ = new QWidget(this);
     auto* outer = new QVBoxLayout(page_);
@@ -66,33 +83,31 @@ void InstrumentPanel::build() {
     outer->addWidget(scroll);
     auto* inside = new QWidget;
     inside->setObjectName(u"sections"_s);
-    auto* column = new QVBoxLayout(inside);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    const bool below = direction_ == Qt::Vertical;
+    auto* cards = new QBoxLayout(below ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight, inside);
+    cards->setContentsMargins(0, 0, 0, 0);
+    cards->setSpacing(size::gap);
+    bool fills = false;  // one of them takes what height there is
     if (const auto lesson = model_->lesson()) {
         for (const auto& each : lesson->instruments) {
-            auto* card = new Card({}, inside);
-            Instrument* made = make(each, card);
-            card->setTitle(made->title());
-            card->addBody(made, 1);
-            column->addWidget(card, each.kind == engine::LessonInstrument::Kind::weight ? 1 : 0);
-            instruments_.push_back(made);
-            cards_.push_back(card);
+            const bool tall = each.kind == Kind::weight;
+            fills = fills || tall;
+            cards->addWidget(addCard(each, inside), tall || !below ? 1 : 0,
+                             tall || below ? Qt::Alignment() : Qt::AlignTop);
         }
     }
-    column->addStretch();
+    if (below && !fills) cards->addStretch(1);
     scroll->setWidget(inside);
     layout()->addWidget(page_);
     refresh();
     emit rebuilt();
 }
 
-bool InstrumentPanel::tellsAnswer(std::size_t index) const {
+bool InstrumentPanel::tellsAnswer(const Shown& shown) const {
+    using Kind = engine::LessonInstrument::Kind;
     const auto lesson = model_->lesson();
     if (!lesson || lesson->predictions.empty() || model_->locked()) return false;
-    const auto kind = lesson->instruments[index].kind;
-    return kind == engine::LessonInstrument::Kind::bits ||
-           kind == engine::LessonInstrument::Kind::sum;
+    return shown.kind == Kind::bits || shown.kind == Kind::sum;
 }
 
 std::int64_t InstrumentPanel::shownStep() const {
@@ -104,11 +119,12 @@ std::int64_t InstrumentPanel::shownStep() const {
 
 void InstrumentPanel::refresh() {
     const std::int64_t step = shownStep();
-    for (std::size_t i = 0; i < instruments_.size(); ++i) {
-        instruments_[i]->showStep(step);
-        const QString note = instruments_[i]->note();
-        cards_[i]->setNote(note);
-        cards_[i]->setVisible(!tellsAnswer(i));
+    for (const Shown& shown : instruments_) {
+        shown.instrument->showStep(step);
+        shown.card->setNote(shown.instrument->note());
+        const bool covered = tellsAnswer(shown);
+        shown.instrument->setVisible(!covered);
+        shown.cover->setVisible(covered);
     }
     scaleTexts(page_, scale_);
 }

@@ -6,7 +6,11 @@
 #include "lab/lesson_model.h"
 #include "view/context.h"
 
+class QLabel;
+
 namespace ui {
+
+class Card;
 
 /// What a lesson shows beside its plots, at their step. GUI thread.
 class Instrument : public QWidget {
@@ -18,16 +22,20 @@ public:
     virtual QString note() const { return {}; }
     /// The runs have gone on, or another step is looked at; 0: there is none yet.
     virtual void showStep(std::int64_t step) = 0;
+
+signals:
+    /// What was read or computed in the background is here: note() is another.
+    void noteChanged();
 };
 
-/// The instruments of a lesson, one below the other, each in a card. They follow the crosshair of
-/// the plots, else the selected step, else the newest one. GUI thread.
+/// The instruments of a lesson, each in a card, one below the other or side by side. They follow
+/// the crosshair of the plots, else the selected step, else the newest one. GUI thread.
 class InstrumentPanel final : public QWidget {
     Q_OBJECT
 public:
     /// `scale` of words: larger on a projector.
     InstrumentPanel(const Context& context, LessonModel* model, double scale,
-                    QWidget* parent = nullptr);
+                    Qt::Orientation direction, QWidget* parent = nullptr);
 
     /// Whether the lesson has any.
     bool any() const { return !instruments_.empty(); }
@@ -39,16 +47,23 @@ private:
     void build();
     void refresh();
     std::int64_t shownStep() const;
+    struct Shown {
+        engine::LessonInstrument::Kind kind;
+        Instrument* instrument;
+        QLabel* cover;  ///< stands in its place while it would tell the answer
+        Card* card;
+    };
     /// Of a number or sum, which would tell what is still to be predicted.
-    bool tellsAnswer(std::size_t index) const;
+    bool tellsAnswer(const Shown& shown) const;
     Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
+    QWidget* addCard(const engine::LessonInstrument& instrument, QWidget* parent);
 
     Context context_;
     LessonModel* model_;
     double scale_;
+    Qt::Orientation direction_;
     QWidget* page_ = nullptr;
-    std::vector<Instrument*> instruments_;
-    std::vector<class Card*> cards_;
+    std::vector<Shown> instruments_;
 };
 
 }  // namespace ui

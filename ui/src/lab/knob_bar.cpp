@@ -20,7 +20,7 @@ constexpr int settles = 600;  // ms: a slider that still moves does not run anyt
 }  // namespace
 
 KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* parent)
-    : QWidget(parent) {
+    : QWidget(parent), knobs_(knobs) {
     auto* form = new QFormLayout(this);
     form->setContentsMargins(0, 0, 0, 0);
     form->setLabelAlignment(Qt::AlignLeft);
@@ -33,9 +33,6 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
         if (knob.range) {
             auto* slider = new RangeSlider(theme, knob.low, knob.high, row);
             slider->setAccessibleName(knob.title);
-            bool known = false;
-            const double now = knob.current.toDouble(&known);
-            if (known) slider->setValue(now);
             auto* settle = new QTimer(slider);
             settle->setSingleShot(true);
             settle->setInterval(settles);
@@ -43,17 +40,20 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
             connect(settle, &QTimer::timeout, this, [this, slider, path = knob.path] {
                 emit turned(path, QString::number(*slider->value(), 'g', 12));
             });
+            fields_[knob.path] = {nullptr, slider, settle};
             line->addWidget(slider, 1);
         } else {
             auto* list = new QComboBox(row);
             list->setAccessibleName(knob.title);
-            for (const QString& value : knob.values) list->addItem(value);
-            if (list->findText(knob.current) < 0 && !knob.current.isEmpty())
-                list->insertItem(0, knob.current);
-            list->setCurrentText(knob.current);
-            connect(list, &QComboBox::textActivated, this,
-                    [this, path = knob.path](const QString& v) { emit turned(path, v); });
+            for (const QString& value : knob.values) list->addItem(value, value);
+            if (list->findData(knob.current) < 0)
+                list->insertItem(0, knob.current.isEmpty() ? tr("as in the lesson") : knob.current,
+                                 knob.current);
+            connect(list, &QComboBox::activated, this, [this, list, path = knob.path] {
+                emit turned(path, list->currentData().toString());
+            });
             line->addWidget(list);
+            fields_[knob.path] = {list, nullptr, nullptr};
         }
         auto* note = makeLabel(knob.note, "dim", row);
         note->setWordWrap(true);
@@ -62,6 +62,23 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
         name->setToolTip(knob.path);
         form->addRow(name, row);
     }
+    setTurned({});
+}
+
+void KnobBar::setTurned(const std::map<QString, QString>& turned) {
+    for (const Knob& knob : knobs_) {
+        const auto at = turned.find(knob.path);
+        showValue(knob, at != turned.end() ? at->second : knob.current);
+    }
+}
+
+void KnobBar::showValue(const Knob& knob, const QString& value) {
+    const Field& field = fields_[knob.path];
+    if (field.list != nullptr) return field.list->setCurrentIndex(field.list->findData(value));
+    if (field.settle->isActive()) return;
+    bool known = false;
+    const double number = value.toDouble(&known);
+    if (known) field.slider->setValue(number);
 }
 
 }  // namespace ui

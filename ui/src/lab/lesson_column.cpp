@@ -1,7 +1,6 @@
 #include "lab/lesson_column.h"
 
 #include <QApplication>
-#include <QPushButton>
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -12,11 +11,11 @@
 #include "lab/lesson_text.h"
 #include "lab/question_form.h"
 #include "lab/text_scale.h"
-#include "models/settings_model.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
+#include "widgets/reading_group.h"
 
 namespace ui {
 
@@ -34,21 +33,6 @@ bool standsInStep(const engine::Lesson& lesson, const engine::LessonProblem& pro
         lesson.steps, [&](const auto& step) { return std::ranges::any_of(step.parts, is); });
 }
 
-/// The value that a run has now: of the first run with one of the knob's values, else of the first
-/// run. Empty: it has none.
-QString currentValue(const engine::Lesson& lesson, const engine::LessonKnob& knob,
-                     std::int64_t seed) {
-    QString first;
-    for (const auto& run : lesson.runs) {
-        const auto parsed = engine::settings_of(lesson, run, seed);
-        QString text = QString::fromStdString(engine::setting_text(parsed.config, knob.path));
-        text.remove(u'"');  // words stand in quotes
-        if (std::ranges::find(knob.values, text.toStdString()) != knob.values.end()) return text;
-        if (first.isEmpty()) first = text;
-    }
-    return first;
-}
-
 }  // namespace
 
 LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look, QWidget* parent)
@@ -57,13 +41,19 @@ LessonColumn::LessonColumn(const Context& context, LessonModel* model, Look look
     setWidgetResizable(true);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
+    setProperty(readingGroup, true);
     viewport()->setAutoFillBackground(false);
     connect(model_, &LessonModel::lessonChanged, this, &LessonColumn::build);
     connect(model_, &LessonModel::answersChanged, this, &LessonColumn::refresh);
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &LessonColumn::refresh);
-    connect(model_->runs(), &LessonRuns::began, this, [this] { offerPause(false); });
+    connect(model_->runs(), &LessonRuns::began, this, [this] {
+        offerPause(false);
+        // The first run brings its plots into view; a knob stays where it was turned.
+        if (!look_.oneStep && model_->runs()->former().empty()) showStep(model_->runStep());
+    });
     connect(model_->runs(), &LessonRuns::measured, this, [this] {
         for (auto* table : checks_) table->setRows(model_->checkRows());
+        refreshFailures();
         refreshSteps();
         scaleTexts(page_, look_.scale);
     });
@@ -76,31 +66,34 @@ void LessonColumn::build() {
     questions_.clear();
     plots_.clear();
     checks_.clear();
+    knobs_.clear();
+    failures_.clear();
     pauseOffer_ = nullptr;
     page_ = new QWidget;
     page_->setObjectName(u"sections"_s);
     auto* outer = new QHBoxLayout(page_);
     outer->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    auto* column = new QWidget(page_);
+    column_ = new QWidget(page_);
     // The disc of a step stands to the left of the 75 characters.
     QFont words = font();
     words.setPointSizeF(words.pointSizeF() * look_.scale);
-    column->setMaximumWidth(lessonColumnWidth(words) + 3 * QFontMetrics(words).height());
+    lineWidth_ = lessonColumnWidth(words) + 3 * QFontMetrics(words).height();
+    column_->setMaximumWidth(lineWidth_);
     outer->addStretch(1);
-    outer->addWidget(column, 1000);
+    outer->addWidget(column_, 1000);
     outer->addStretch(1);
-    auto* rows = new QVBoxLayout(column);
+    auto* rows = new QVBoxLayout(column_);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     if (const auto lesson = model_->lesson()) {
         rows->addWidget(makeHead(*lesson));
         // What concerns no block of a step stands at the top.
         for (const auto& problem : lesson->problems) {
-            if (!standsInStep(*lesson, problem)) rows->addWidget(makeProblem(problem, column));
+            if (!standsInStep(*lesson, problem)) rows->addWidget(makeProblem(problem, column_));
         }
         for (std::size_t i = 0; i < lesson->steps.size(); ++i) addStep(rows, *lesson, i);
     } else {
-        rows->addWidget(makeLabel(tr("No lesson is open."), "dim", column));
+        rows->addWidget(makeLabel(tr("No lesson is open."), "dim", column_));
     }
     rows->addStretch(1);
     setWidget(page_);  // the former page goes with it
@@ -108,151 +101,26 @@ void LessonColumn::build() {
     showStep(look_.oneStep ? model_->currentStep() : 0);
 }
 
-QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
-    auto* head = new QWidget(page_);
-    auto* row = new QHBoxLayout(head);
-    row->setContentsMargins(0, 0, 0, size::inside);
-    row->setSpacing(size::gap);
-    const auto [name, about] = titleParts(lesson);
-    auto* title = makeLabel(name, nullptr, head);
-    QFont large = font();
-    large.setPointSizeF(large.pointSizeF() * 1.5);
-    large.setWeight(QFont::DemiBold);
-    title->setFont(large);
-    row->addWidget(title);
-    auto* rest = makeLabel(about, "dim", head);
-    rest->setWordWrap(true);
-    row->addWidget(rest, 1);
-    if (lesson.minutes > 0)
-        row->addWidget(makeLabel(tr("about %1 min").arg(lesson.minutes), "dim", head));
-    return head;
-}
-
 void LessonColumn::addStep(QVBoxLayout* column, const engine::Lesson& lesson, std::size_t index) {
     const auto& step = lesson.steps[index];
     const bool last = index + 1 == lesson.steps.size() || look_.oneStep;
     auto* made = new LessonStep(context_.theme, static_cast<int>(index) + 1, last,
                                 QString::fromStdString(step.title), page_);
+    int fills = 0;  // on a projector the plots take the height that is left
     for (const auto& part : step.parts) {
-        if (QWidget* body = makePart(lesson, part, made)) made->add(body);
+        const bool plots = std::holds_alternative<std::vector<engine::LessonPlot>>(part);
+        const int stretch = look_.oneStep && plots ? 1 : 0;
+        if (QWidget* body = makePart(lesson, part, made)) made->add(body, stretch);
+        fills = std::max(fills, stretch);
     }
-    column->addWidget(made);
+    column->addWidget(made, 1000 * fills);
     steps_.push_back(made);
-}
-
-QWidget* LessonColumn::makePart(const engine::Lesson& lesson, const engine::LessonPart& part,
-                                QWidget* at) {
-    if (const auto* text = std::get_if<engine::LessonMarkdown>(&part)) {
-        return new LessonText(context_.theme, QString::fromStdString(text->text),
-                              QString::fromStdString(lesson.folder.string()), at);
-    }
-    if (const auto* prediction = std::get_if<engine::Prediction>(&part)) {
-        auto* form = new QuestionForm(context_.theme, questionOf(*prediction), at);
-        if (look_.oneStep) form->showHands();
-        connect(form, &QuestionForm::answered, this,
-                [this, form] { model_->setGuess(form->question(), form->guess()); });
-        questions_.push_back(form);
-        return form;
-    }
-    if (std::holds_alternative<engine::LessonRuns>(part)) return makeRuns(lesson, at);
-    if (const auto* plots = std::get_if<std::vector<engine::LessonPlot>>(&part))
-        return makePlots(lesson, *plots, at);
-    if (std::holds_alternative<std::vector<engine::LessonCheck>>(part)) {
-        auto* table = new CheckTable(at);
-        connect(table, &CheckTable::showWanted, this, &LessonColumn::whereWanted);
-        checks_.push_back(table);
-        return table;
-    }
-    if (const auto* knobs = std::get_if<std::vector<engine::LessonKnob>>(&part))
-        return makeKnobs(lesson, *knobs, at);
-    if (const auto* problem = std::get_if<engine::LessonProblem>(&part))
-        return makeProblem(*problem, at);
-    return nullptr;  // instruments stand beside the column
-}
-
-QWidget* LessonColumn::makeRuns(const engine::Lesson& lesson, QWidget* parent) {
-    auto* box = new QWidget(parent);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
-    for (const auto& run : lesson.runs) {
-        const auto parsed = engine::settings_of(lesson, run, model_->runs()->seed());
-        const QColor color = context_.theme->precision(parsed.config.precision.preset);
-        auto* label =
-            makeLabel(u"<span style='color:%1'>●</span> %2"_s.arg(
-                          color.name(), QString::fromStdString(run.label).toHtmlEscaped()),
-                      nullptr, box);
-        QStringList settings;
-        for (const auto& setting : run.settings) settings << QString::fromStdString(setting);
-        label->setToolTip(settings.join(u'\n'));
-        column->addWidget(label);
-    }
-    pauseOffer_ = new QFrame(box);
-    pauseOffer_->setObjectName(u"guide"_s);
-    auto* offer = new QHBoxLayout(pauseOffer_);
-    auto* words = makeLabel(tr("An experiment is training. It would share the processor with the "
-                               "lesson."),
-                            nullptr, pauseOffer_);
-    words->setWordWrap(true);
-    auto* pause = new QPushButton(tr("Pause it and run"), pauseOffer_);
-    offer->addWidget(words, 1);
-    offer->addWidget(pause);
-    column->addWidget(pauseOffer_);
-    pauseOffer_->hide();
-    connect(pause, &QPushButton::clicked, this, [this] {
-        model_->runs()->pauseOthers();
-        offerPause(false);
-    });
-    return box;
 }
 
 void LessonColumn::offerPause(bool offered) {
     if (pauseOffer_ == nullptr) return;
     pauseOffer_->setVisible(offered);
     if (offered) ensureWidgetVisible(pauseOffer_);
-}
-
-QWidget* LessonColumn::makePlots(const engine::Lesson& lesson,
-                                 const std::vector<engine::LessonPlot>& plots, QWidget* parent) {
-    engine::Lesson shown = lesson;
-    shown.plots = plots;
-    auto* made = new LessonPlots(context_, model_->runs(), std::move(shown),
-                                 {look_.scale, look_.curveWidth}, parent);
-    plots_.push_back(made);
-    return made;
-}
-
-QWidget* LessonColumn::makeKnobs(const engine::Lesson& lesson,
-                                 const std::vector<engine::LessonKnob>& knobs, QWidget* parent) {
-    std::vector<Knob> out;
-    for (const auto& each : knobs) {
-        Knob knob;
-        knob.path = QString::fromStdString(each.path);
-        knob.title = context_.settings->label(knob.path);
-        for (const auto& value : each.values) knob.values.push_back(QString::fromStdString(value));
-        knob.range = each.values.empty();
-        knob.low = each.low;
-        knob.high = each.high;
-        knob.note = QString::fromStdString(each.note);
-        knob.current = currentValue(lesson, each, model_->runs()->seed());
-        out.push_back(std::move(knob));
-    }
-    auto* bar = new KnobBar(context_.theme, out, parent);
-    connect(bar, &KnobBar::turned, model_->runs(), &LessonRuns::setKnob);
-    return bar;
-}
-
-QWidget* LessonColumn::makeProblem(const engine::LessonProblem& problem, QWidget* parent) {
-    auto* box = new QFrame(parent);
-    box->setObjectName(u"message"_s);
-    auto* row = new QHBoxLayout(box);
-    auto* words =
-        makeLabel(tr("Line %1: %2").arg(problem.line).arg(engineText(problem.text)), nullptr, box);
-    words->setTextFormat(Qt::PlainText);
-    words->setWordWrap(true);
-    words->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    row->addWidget(words);
-    return box;
 }
 
 void LessonColumn::setAnswersShown(bool shown) {
@@ -275,8 +143,17 @@ void LessonColumn::refresh() {
         plots->setMeasuredShown(answersShown_);
     }
     for (auto* table : checks_) table->setRows(model_->checkRows());
+    for (auto* bar : knobs_) bar->setTurned(model_->runs()->knobs());
     refreshSteps();
     scaleTexts(page_, look_.scale);
+}
+
+void LessonColumn::refreshFailures() {
+    const auto& runs = model_->runs()->snapshot().runs;
+    for (std::size_t i = 0; i < failures_.size(); ++i) {
+        const bool failed = i < runs.size() && runs[i].failed;
+        failures_[i]->setText(failed ? engineText(runs[i].failed->message) : QString());
+    }
 }
 
 QString LessonColumn::noteOf(int step) const {
@@ -287,7 +164,7 @@ QString LessonColumn::noteOf(int step) const {
         return std::ranges::any_of(
             parts, [](const auto& part) { return std::holds_alternative<Part>(part); });
     };
-    if (step >= model_->firstClosedStep() && !model_->ended()) {
+    if (step >= model_->firstClosedStep() && !model_->opened()) {
         const std::int64_t end = model_->runs()->plannedSteps();
         return lesson->runs.empty() ? tr("opens with the answers")
                : end > 0            ? tr("opens when the run ends, at step %1").arg(count(end))
@@ -308,13 +185,12 @@ void LessonColumn::refreshSteps() {
     const int current = model_->currentStep();
     for (int i = 0; i < steps(); ++i) {
         auto* step = steps_[static_cast<std::size_t>(i)];
-        const bool open = model_->ended() || i < model_->firstClosedStep();
+        const bool open = model_->opened() || i < model_->firstClosedStep();
         step->setOpen(open);
         step->setNote(noteOf(i));
-        step->setState(i < current       ? LessonStep::State::done
-                       : i == current    ? LessonStep::State::current
-                       : model_->ended() ? LessonStep::State::done
-                                         : LessonStep::State::later);
+        step->setState(i < current    ? LessonStep::State::done
+                       : i == current ? LessonStep::State::current
+                                      : LessonStep::State::later);
         if (look_.oneStep) step->setVisible(i == shown_);
     }
 }
@@ -324,6 +200,9 @@ void LessonColumn::showStep(int step) {
     shown_ = std::clamp(step, 0, steps() - 1);
     auto* target = steps_[static_cast<std::size_t>(shown_)];
     if (look_.oneStep) {
+        // Plots stand side by side, text has lines that can be read.
+        const bool wide = shown_ == model_->runStep() && !plots_.empty();
+        column_->setMaximumWidth(wide ? QWIDGETSIZE_MAX : lineWidth_);
         refreshSteps();
         verticalScrollBar()->setValue(0);
     } else {
@@ -335,6 +214,16 @@ void LessonColumn::showStep(int step) {
         }
     }
     emit stepShown(shown_);
+}
+
+void LessonColumn::focusFirst() {
+    for (auto* form : questions_) {
+        for (auto* widget : form->findChildren<QWidget*>()) {
+            if ((widget->focusPolicy() & Qt::TabFocus) == 0 || !widget->isEnabled()) continue;
+            widget->setFocus(Qt::TabFocusReason);
+            return ensureWidgetVisible(form);
+        }
+    }
 }
 
 bool LessonColumn::choose(int number) {

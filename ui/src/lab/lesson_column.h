@@ -7,11 +7,13 @@
 #include "lab/lesson_model.h"
 #include "view/context.h"
 
+class QLabel;
 class QVBoxLayout;
 
 namespace ui {
 
 class CheckTable;
+class KnobBar;
 class LessonPlots;
 class LessonStep;
 class QuestionForm;
@@ -36,6 +38,8 @@ public:
     /// Chooses an answer of the question that has the focus, else of the first that is open.
     bool choose(int number);
     const std::vector<QuestionForm*>& questions() const { return questions_; }
+    /// Gives the first question the focus.
+    void focusFirst();
     /// Of the answers: a presentation hides them until Check is shown.
     void setAnswersShown(bool shown);
 
@@ -50,6 +54,7 @@ private:
     QWidget* makeHead(const engine::Lesson& lesson);
     void addStep(QVBoxLayout* column, const engine::Lesson& lesson, std::size_t index);
     QWidget* makePart(const engine::Lesson& lesson, const engine::LessonPart& part, QWidget* at);
+    QWidget* makeRunName(const engine::Lesson& lesson, std::size_t run, QWidget* parent);
     QWidget* makeRuns(const engine::Lesson& lesson, QWidget* parent);
     QWidget* makePlots(const engine::Lesson& lesson, const std::vector<engine::LessonPlot>& plots,
                        QWidget* parent);
@@ -58,6 +63,7 @@ private:
     QWidget* makeProblem(const engine::LessonProblem& problem, QWidget* parent);
     void refresh();
     void refreshSteps();
+    void refreshFailures();
     QString noteOf(int step) const;
 
     Context context_;
@@ -68,7 +74,11 @@ private:
     std::vector<QuestionForm*> questions_;
     std::vector<LessonPlots*> plots_;
     std::vector<CheckTable*> checks_;
+    std::vector<KnobBar*> knobs_;
+    std::vector<QLabel*> failures_;  ///< beside the name of each run: why it ended early
     int shown_ = 0;
+    QWidget* column_ = nullptr;
+    int lineWidth_ = 0;  ///< of the 75 characters, pixels
     bool answersShown_ = true;
     QWidget* pauseOffer_ = nullptr;  ///< null: the lesson has no runs
 };

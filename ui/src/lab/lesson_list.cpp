@@ -10,6 +10,7 @@
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
+#include "widgets/reading_group.h"
 
 namespace ui {
 
@@ -105,6 +106,7 @@ LessonList::LessonList(const Theme* theme, QWidget* parent)
       count_(makeLabel({}, "dim", this)),
       list_(new QListWidget(this)) {
     setObjectName(u"card"_s);
+    setProperty(readingGroup, true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(1, 1, 1, 1);
     column->setSpacing(0);
@@ -128,10 +130,11 @@ LessonList::LessonList(const Theme* theme, QWidget* parent)
     foot->addWidget(open);
     auto* drop = new ElidedLabel(this);
     drop->setProperty("role", u"dim"_s);
-    drop->setText(tr("or drop a file here"));
+    drop->setText(tr("or drop a file"));
     foot->addWidget(drop, 1);
     column->addLayout(foot);
     connect(open, &QToolButton::clicked, this, &LessonList::openWanted);
+    connect(list_, &QListWidget::itemActivated, this, &LessonList::entered);
     connect(list_, &QListWidget::currentItemChanged, this, [this](const QListWidgetItem* item) {
         if (!filling_ && item != nullptr) emit chosen(item->data(nameRole).toString());
     });

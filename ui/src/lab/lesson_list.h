@@ -33,6 +33,8 @@ public:
 signals:
     void chosen(const QString& name);
     void openWanted();
+    /// Enter, or a double click, on a lesson.
+    void entered();
 
 private:
     const Theme* theme_;

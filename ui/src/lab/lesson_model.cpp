@@ -5,20 +5,15 @@
 #include <cmath>
 
 #include "commands/commands.h"
+#include "lab/number_words.h"
+#include "text/content_language.h"
 #include "text/format.h"
-#include "text/language.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
 
 namespace {
-
-QString lessonLanguage(const Language& language) {
-    const QString chosen =
-        language.choice().isEmpty() ? QLocale::system().name() : language.choice();
-    return chosen.startsWith(u"zh"_s) ? u"zh"_s : u"en"_s;
-}
 
 template <typename Part>
 int stepWith(const engine::Lesson& lesson) {
@@ -31,13 +26,27 @@ int stepWith(const engine::Lesson& lesson) {
     return -1;
 }
 
+bool isNan(const std::optional<engine::LessonValue>& value) {
+    const auto* number = value ? std::get_if<double>(&*value) : nullptr;
+    return number != nullptr && std::isnan(*number);
+}
+
+/// What was measured can be seen in a plot: it follows from a column of a run.
+bool readsColumn(const engine::Lesson& lesson, const engine::LessonCheck& check) {
+    std::string text = check.value ? check.value->text() : std::string();
+    for (const auto& each : check.cases) text += ' ' + each.condition.text();
+    return std::ranges::any_of(lesson.plots, [&](const engine::LessonPlot& plot) {
+        return text.find('.' + plot.column) != std::string::npos;
+    });
+}
+
 /// "659 steps too early", "0.012 too high".
 QString difference(double said, double measured, bool step, const QString& unit) {
     const double off = std::abs(said - measured);
     if (step)
         return said < measured ? LessonModel::tr("%1 steps too early").arg(count(std::llround(off)))
                                : LessonModel::tr("%1 steps too late").arg(count(std::llround(off)));
-    const QString figure = unit.isEmpty() ? significant(off) : significant(off) + u' ' + unit;
+    const QString figure = unit.isEmpty() ? plainText(off) : plainText(off) + u' ' + unit;
     return said < measured ? LessonModel::tr("%1 too low").arg(figure)
                            : LessonModel::tr("%1 too high").arg(figure);
 }
@@ -48,7 +57,7 @@ LessonModel::LessonModel(const Context& context, QObject* parent,
                          const std::filesystem::path& answers)
     : QObject(parent),
       context_(context),
-      shelf_(lessonLanguage(*context.language)),
+      shelf_(contentLanguage(*context.language)),
       notes_(answers),
       runs_(context.commands) {
     connect(&shelf_, &LessonShelf::fileChanged, this, &LessonModel::fileChanged);
@@ -88,6 +97,7 @@ void LessonModel::show(const QString& name) {
     shelf_.watch(name);
     updateLock();
     emit lessonChanged();
+    runs_.announce();
     emit listChanged();
 }
 
@@ -158,11 +168,15 @@ void LessonModel::updateLock() {
 
 int LessonModel::currentStep() const {
     if (lesson_ == nullptr || lesson_->steps.empty()) return 0;
-    const int run = std::max(0, stepWith<engine::LessonRuns>(*lesson_));
+    const int run = runStep();
     if (ended()) return std::min(firstClosedStep(), static_cast<int>(lesson_->steps.size()) - 1);
     if (locked() || predicted())
         return run > 0 ? run : std::max(0, stepWith<std::vector<engine::LessonCheck>>(*lesson_));
     return std::max(0, stepWith<engine::Prediction>(*lesson_));
+}
+
+int LessonModel::runStep() const {
+    return lesson_ == nullptr ? 0 : std::max(0, stepWith<engine::LessonRuns>(*lesson_));
 }
 
 int LessonModel::firstClosedStep() const {
@@ -197,14 +211,17 @@ CheckRow LessonModel::rowOf(const engine::LessonCheck& check) const {
     const auto* prediction = engine::find_prediction(*lesson_, check.id);
     Question question;
     if (prediction != nullptr) question = questionOf(*prediction);
-    row.question = prediction != nullptr ? question.text : QString(row.id).replace(u'_', u' ');
+    row.question = prediction != nullptr  ? question.text
+                   : !check.label.empty() ? QString::fromStdString(check.label)
+                                          : QString(row.id).replace(u'_', u' ');
     const Guess said = prediction != nullptr ? notes_.guess(name_, question) : Guess{};
     row.said = prediction != nullptr ? written(question, said) : QString();
     const auto& results = runs_.snapshot().checks;
     const auto at = std::ranges::find(results, check.id, &engine::CheckResult::id);
     const bool some = locked() && at != results.end();
     row.final_ = some && (at->final || ended());
-    if (some) row.measured = written(question, at->value);
+    // A mean over steps of which there are too few so far is no "never".
+    if (some && (row.final_ || !isNan(at->value))) row.measured = written(question, at->value);
     if (!row.final_) {
         if (locked() && runs_.plannedSteps() > 0 && !check.cases.empty())
             row.verdict = tr("decided at step %1").arg(count(runs_.plannedSteps()));
@@ -228,9 +245,11 @@ CheckRow LessonModel::rowOf(const engine::LessonCheck& check) const {
     else if (!row.right)
         row.verdict = tr("not as you said");
     row.hint = question.hint;
-    std::int64_t last = 0;
-    for (const auto& track : runs_.tracks()) last = std::max(last, track->rows());
-    row.step = step && number != nullptr && std::isfinite(*number) ? std::llround(*number) : last;
+    if (step && number != nullptr && std::isfinite(*number)) {
+        row.step = std::llround(*number);
+    } else if (readsColumn(*lesson_, check)) {
+        for (const auto& track : runs_.tracks()) row.step = std::max(row.step, track->rows());
+    }
     return row;
 }
 

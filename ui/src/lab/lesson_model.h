@@ -45,10 +45,13 @@ public:
     bool predicted() const;
     /// The run has started: answers cannot be changed.
     bool locked() const { return runs_.phase() != LessonRuns::Phase::notRun; }
-    /// The run has ended: Why and Try are open.
     bool ended() const { return runs_.phase() == LessonRuns::Phase::ended; }
+    /// The run has ended, or has once: Why and Try are open, also while a knob runs it again.
+    bool opened() const { return ended() || !runs_.former().empty(); }
     /// Of the lesson's steps, that at which the learner is.
     int currentStep() const;
+    /// The step with the runs; 0 if there are none.
+    int runStep() const;
     /// First step that opens when the run ends; the number of steps if none does.
     int firstClosedStep() const;
     std::vector<CheckRow> checkRows() const;

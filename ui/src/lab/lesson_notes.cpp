@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/error.h"
+#include "lab/number_words.h"
 #include "text/format.h"
 
 namespace ui {
@@ -140,10 +141,17 @@ Question questionOf(const engine::Prediction& prediction) {
     out.column = QString::fromStdString(prediction.column);
     out.note = QString::fromStdString(prediction.note);
     out.hint = QString::fromStdString(prediction.hint);
-    // The file says which steps, not which heights: those follow from the column.
-    const bool share = out.column.endsWith(u"share"_s) || out.column == u"accuracy"_s;
-    if (!share && out.column == u"loss"_s) out.yHigh = 2;
-    if (out.column == u"loss_scale"_s) out.yHigh = 65536;
+    out.yLog = out.column == u"loss_scale"_s;
+    if (prediction.top > prediction.bottom) {
+        out.yLow = prediction.bottom;
+        out.yHigh = prediction.top;
+    } else if (out.yLog) {
+        out.yLow = 1;
+        out.yHigh = 0x1p24;
+    } else if (out.column == u"loss"_s) {
+        out.yHigh = 2;
+    }
+    out.yLog = out.yLog && out.yLow > 0;
     return out;
 }
 
@@ -164,14 +172,25 @@ std::optional<engine::LessonAnswer> answerOf(const Question& question, const Gue
 namespace {
 
 QString withUnit(double value, const QString& unit) {
-    const bool whole = value == std::floor(value) && std::abs(value) < 1e9;
-    const QString text = whole ? count(std::llround(value)) : significant(value);
-    return unit.isEmpty() ? text : text + u' ' + unit;
+    return unit.isEmpty() ? plainText(value) : plainText(value) + u' ' + unit;
 }
 
 QString choiceText(const Question& question, const QString& key) {
     const auto at = std::ranges::find(question.choices, key, &Question::Choice::key);
     return at == question.choices.end() ? key : at->text;
+}
+
+/// A word that an instrument measured: a type, or the cause of a skip.
+QString measuredWord(const QString& word) {
+    const std::map<QString, QString> causes{
+        {u"bad_input"_s, QCoreApplication::translate("LessonNotes", "bad input")},
+        {u"damaged_state"_s, QCoreApplication::translate("LessonNotes", "damaged state")},
+        {u"scale_too_large"_s, QCoreApplication::translate("LessonNotes", "scale too large")},
+        {u"none"_s, QCoreApplication::translate("LessonNotes", "none")}};
+    const auto cause = causes.find(word);
+    if (cause != causes.end()) return cause->second;
+    const bool type = word.startsWith(u"fp"_s) || word.startsWith(u"bf"_s);
+    return type ? word.toUpper() : QString(word).replace(u'_', u' ');
 }
 
 }  // namespace
@@ -192,8 +211,10 @@ QString written(const Question& question, const Guess& guess) {
 
 QString written(const Question& question, const std::optional<engine::LessonValue>& value) {
     if (!value) return {};
-    if (const auto* word = std::get_if<std::string>(&*value))
-        return choiceText(question, QString::fromStdString(*word));
+    if (const auto* word = std::get_if<std::string>(&*value)) {
+        const QString text = QString::fromStdString(*word);
+        return question.choices.empty() ? measuredWord(text) : choiceText(question, text);
+    }
     if (const auto* number = std::get_if<double>(&*value))
         return std::isnan(*number) ? QCoreApplication::translate("LessonNotes", "never")
                                    : withUnit(*number, question.unit);

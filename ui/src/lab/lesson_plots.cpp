@@ -8,6 +8,7 @@
 #include "feed/run_track.h"
 #include "lab/lesson_notes.h"
 #include "lab/lesson_runs.h"
+#include "lab/run_style.h"
 #include "plots/line_plot.h"
 #include "plots/plot_link.h"
 #include "plots/plot_options.h"
@@ -24,6 +25,7 @@ namespace {
 constexpr double formerOpacity = 0.3;
 constexpr int plotHeight = 168;  // pixels, of one of several
 constexpr int soleHeight = 240;
+constexpr int lowHeight = 100;
 
 bool isShare(const std::string& column) {
     return column.ends_with("_share") || column == "accuracy";
@@ -92,17 +94,20 @@ std::optional<Figure> figureNamed(const RunTrack& track, const std::string& colu
 LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine::Lesson lesson,
                          Size size, QWidget* parent)
     : QWidget(parent), context_(context), runs_(runs), lesson_(std::move(lesson)), size_(size) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* all =
+        new QBoxLayout(size_.fits ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom, this);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->setSpacing(2);
     for (const auto& plot : lesson_.plots) {
+        auto* column = new QVBoxLayout;
+        column->setSpacing(2);
+        all->addLayout(column, !size_.fits && plot.column == "found_inf" ? 0 : 1);
         auto* title = makeLabel(
             columnTitle(plot.column) + (plot.logarithmic ? tr(", logarithmic") : QString()), "dim",
             this);
         column->addWidget(title);
         auto* made = new LinePlot(context_.theme, runs_->link(), context_.scheduler, this);
-        const int height = lesson_.plots.size() > 1 ? plotHeight : soleHeight;
-        made->setMinimumHeight(static_cast<int>(height * std::sqrt(size_.scale)));
+        made->setMinimumHeight(height(plot));
         made->setLook(look(plot));
         column->addWidget(made, 1);
         plots_.push_back(made);
@@ -113,15 +118,22 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
     rebuild();
 }
 
+int LessonPlots::height(const engine::LessonPlot& plot) const {
+    if (plot.column == "found_inf" || size_.fits)
+        return static_cast<int>(lowHeight * std::sqrt(size_.scale));
+    return lesson_.plots.size() > 1 ? plotHeight : soleHeight;
+}
+
 PlotLook LessonPlots::look(const engine::LessonPlot& plot) const {
     PlotLook look;
     const bool scale = plot.column == "loss_scale";
+    look.stairs = scale || plot.column == "growth_tracker" || plot.column == "found_inf";
     look.axis = scale                             ? AxisKind::log2
                 : plot.logarithmic                ? AxisKind::log
                 : isShare(plot.column)            ? AxisKind::share
                 : plot.column.ends_with("_bytes") ? AxisKind::bytes
+                : look.stairs                     ? AxisKind::whole
                                                   : AxisKind::linear;
-    look.stairs = scale || plot.column == "growth_tracker" || plot.column == "found_inf";
     look.smooth = isNoisy(plot.column);
     look.curveWidth = size_.curveWidth;
     look.textScale = size_.scale;
@@ -172,9 +184,9 @@ void LessonPlots::addRuns(PlotContent& content, const engine::LessonPlot& plot) 
         if (!wanted || track->rows() == 0) return;
         const auto figure = figureNamed(*track, plot.column);
         if (!figure) return;
-        QColor color = context_.theme->precision(track->precision());
-        if (former) color = blend(t.panel, color, formerOpacity);
-        content.curves.push_back({former ? QString() : track->tag, color, track->dashed,
+        RunStyle style = runStyle(*context_.theme, tracks, run);
+        if (former) style.color = blend(t.panel, style.color, formerOpacity);
+        content.curves.push_back({former ? QString() : track->tag, style.color, style.dashed,
                                   &track->series(*figure), &track->axis(), track});
     };
     for (const auto& tracks : runs_->former()) {

@@ -17,7 +17,7 @@ class LessonRuns;
 class LinePlot;
 class RunTrack;
 
-/// The plots of a lesson, one above the other on one x axis: its runs, faintly those before a knob
+/// The plots of a lesson on one x axis, one above the other or side by side: its runs, faintly those before a knob
 /// was turned, and the predictions as dashed lines beside what was measured. GUI thread.
 class LessonPlots final : public QWidget {
     Q_OBJECT
@@ -26,6 +26,7 @@ public:
     struct Size {
         double scale = 1;
         double curveWidth = 0;
+        bool fits = false;  ///< side by side and low, so that all are seen at once
     };
     LessonPlots(const Context& context, const LessonRuns* runs, engine::Lesson lesson, Size size,
                 QWidget* parent = nullptr);
@@ -37,6 +38,7 @@ public:
     const std::vector<LinePlot*>& plots() const { return plots_; }
 
 private:
+    int height(const engine::LessonPlot& plot) const;
     PlotLook look(const engine::LessonPlot& plot) const;
     void rebuild();
     PlotContent content(const engine::LessonPlot& plot) const;

@@ -8,7 +8,6 @@
 #include "feed/background.h"
 #include "feed/row_source.h"
 #include "plots/plot_options.h"
-#include "text/format.h"
 
 namespace ui {
 
@@ -48,8 +47,16 @@ LessonRuns::~LessonRuns() = default;
 
 void LessonRuns::setLesson(std::shared_ptr<const engine::Lesson> lesson) {
     lesson_ = std::move(lesson);
-    knobs_.clear();
+    const QSignalBlocker quiet(this);
     reset();
+}
+
+void LessonRuns::announce() {
+    emit phaseChanged();
+    emit tracksChanged();
+    emit measured();
+    emit figuresDue();
+    emit buttonsChanged();
 }
 
 void LessonRuns::setLock(const QString& why) {
@@ -62,11 +69,8 @@ void LessonRuns::reset() {
     discard();
     knobs_.clear();
     former_.clear();
-    setPhase(Phase::notRun);
-    emit tracksChanged();
-    emit measured();
-    emit figuresDue();
-    emit buttonsChanged();
+    phase_ = Phase::notRun;
+    announce();
 }
 
 void LessonRuns::discard() {
@@ -86,7 +90,10 @@ void LessonRuns::discard() {
 }
 
 void LessonRuns::setKnob(const QString& path, const QString& value) {
-    knobs_[path] = value;
+    if (value.isEmpty())
+        knobs_.erase(path);
+    else
+        knobs_[path] = value;
     if (phase_ != Phase::notRun) begin(LessonWorker::Command::run);
 }
 
@@ -139,10 +146,6 @@ void LessonRuns::makeTracks(const LessonSnapshot& now) {
     for (std::size_t i = tracks_.size(); i < now.runs.size(); ++i) {
         const auto& run = now.runs[i];
         auto track = std::make_shared<RunTrack>(run.name, run.config);
-        const auto same = [&](const auto& other) {
-            return other->precision() == track->precision();
-        };
-        track->dashed = std::ranges::any_of(tracks_, same);
         track->tag = QString::fromStdString(run.label);
         tracks_.push_back(track);
     }
@@ -178,10 +181,6 @@ void LessonRuns::take(const LessonSnapshot& now) {
     if (phase_ != Phase::running) askedPause_ = false;
     if (!now.problem.empty() && !std::exchange(toldProblem_, true))
         emit failed(now.problem, now.hint);
-    for (const auto& run : now.runs) {
-        if (run.failed && !std::exchange(toldProblem_, true))
-            emit failed(run.failed->message, run.failed->hint);
-    }
     emit measured();
     emit figuresDue();
     emit buttonsChanged();
@@ -203,39 +202,6 @@ void LessonRuns::setPhase(Phase phase) {
     if (phase == phase_) return;
     phase_ = phase;
     emit phaseChanged();
-}
-
-ButtonStates LessonRuns::buttons() const {
-    const bool some = lesson_ && !lesson_->runs.empty();
-    const bool checks = lesson_ && !lesson_->checks.empty();
-    const bool under = phase_ == Phase::running || phase_ == Phase::paused;
-    const QString none = tr("This lesson trains nothing.");
-    const auto state = [](bool enabled, const QString& why) {
-        return ButtonState{enabled, enabled ? QString() : why};
-    };
-    ButtonStates out;
-    const QString why = !some && !checks                  ? none
-                        : !some && phase_ == Phase::ended ? tr("The answers are below.")
-                        : under                           ? tr("The lesson's runs are in progress.")
-                                                          : lock_;
-    out.compare = state(why.isEmpty(), why);
-    out.start = state(false, tr("The lesson's runs start together."));
-    const QString idle = some ? tr("Nothing is running.") : none;
-    out.pauseResumes = phase_ == Phase::paused || askedPause_;
-    out.pause = state(under, idle);
-    const bool first = some && phase_ == Phase::notRun && why.isEmpty();
-    out.step = state(phase_ == Phase::paused || askedPause_ || first,
-                     phase_ == Phase::running ? tr("Pause first, then go step by step.")
-                     : lock_.isEmpty()        ? idle
-                                              : lock_);
-    out.stop = state(under, idle);
-    out.demonstrate = state(false, tr("Leave the Lab first."));
-    return out;
-}
-
-QString LessonRuns::startText() const {
-    if (lesson_ && lesson_->runs.empty()) return tr("Check answers");
-    return phase_ == Phase::ended ? tr("Run again") : tr("Run lesson");
 }
 
 void LessonRuns::start() {
@@ -272,35 +238,6 @@ void LessonRuns::stop() {
     if (!worker_ || !buttons().stop.enabled) return;
     stopped_ = true;
     worker_->post(LessonWorker::Command::stop);
-}
-
-QString LessonRuns::title(const RunTrack& track) const { return track.tag; }
-
-QString LessonRuns::status() const {
-    if (!lesson_) return {};
-    const QString name =
-        tr("<b>Lesson</b> %1").arg(QString::fromStdString(lesson_->title).toHtmlEscaped());
-    std::int64_t rows = 0;
-    for (const auto& track : tracks_) rows = std::max(rows, track->rows());
-    switch (phase_) {
-        case Phase::notRun:
-            return name;
-        case Phase::running:
-        case Phase::paused: {
-            const QString word = phase_ == Phase::paused
-                                     ? tr("paused at step %1").arg(count(rows))
-                                     : tr("step %1 of %2").arg(count(rows), count(plannedSteps()));
-            const QString pace =
-                lesson_->pace > 0
-                    ? u" · "_s + tr("paced at %1 steps/s").arg(significant(lesson_->pace))
-                    : QString();
-            return name + u" · "_s + word + pace;
-        }
-        case Phase::ended:
-            break;
-    }
-    return name + u" · "_s +
-           tr("ended at step %1; the runs are discarded unless kept").arg(count(rows));
 }
 
 }  // namespace ui

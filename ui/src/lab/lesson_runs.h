@@ -22,11 +22,14 @@ public:
     explicit LessonRuns(Commands* commands, QObject* parent = nullptr);
     ~LessonRuns() override;
 
-    /// Discards the runs of the lesson before. Null: no lesson is open.
+    /// Discards the runs of the lesson before. Null: no lesson is open. Emits nothing, as views
+    /// still show that lesson: announce() follows once they show this one.
     void setLesson(std::shared_ptr<const engine::Lesson> lesson);
+    void announce();
     /// Why Run is locked ("Predict first"); empty: it is not.
     void setLock(const QString& why);
-    /// A setting of Try; runs again at once if the runs have ended. "path=value".
+    /// A setting of Try; runs again at once if the runs have started. Empty value: as the lesson
+    /// has it.
     void setKnob(const QString& path, const QString& value);
     const std::map<QString, QString>& knobs() const { return knobs_; }
     /// Discards the runs, their former ones and the knobs.
@@ -68,6 +71,7 @@ signals:
     void measured();
     /// Another experiment trains: Run waits for the user's word.
     void pauseOffered();
+    /// The lesson cannot be run. Of a single run that fails, snapshot() tells.
     void failed(const engine::Message& problem, const engine::Message& hint);
 
 private:

@@ -33,7 +33,7 @@ LessonStep::LessonStep(const Theme* theme, int number, bool last, const QString&
     head->addWidget(title_);
     head->addWidget(note_, 1);
     outer->addLayout(head);
-    outer->addWidget(body_);
+    outer->addWidget(body_, 1);
     column_ = new QVBoxLayout(body_);
     column_->setContentsMargins(0, 0, 0, 0);
     column_->setSpacing(size::gap);
@@ -56,17 +56,26 @@ void LessonStep::setNote(const QString& note) {
 void LessonStep::setState(State state) {
     if (state == state_) return;
     state_ = state;
-    restyle(title_, "role", state == State::later ? QVariant(u"dim"_s) : QVariant());
+    showTitle();
     update();
 }
 
 void LessonStep::setOpen(bool open) {
     open_ = open;
     body_->setVisible(open);
+    showTitle();
     updateGeometry();
 }
 
-void LessonStep::add(QWidget* part) { column_->addWidget(part); }
+void LessonStep::showTitle() {
+    const bool dim = state_ == State::later && !open_;
+    const QFont font =
+        title_->font();  // larger on a projector; a style sheet applied anew resets it
+    restyle(title_, "role", dim ? QVariant(u"dim"_s) : QVariant());
+    title_->setFont(font);
+}
+
+void LessonStep::add(QWidget* part, int stretch) { column_->addWidget(part, stretch); }
 
 void LessonStep::paintEvent(QPaintEvent*) {
     const Tokens& t = theme_->tokens();

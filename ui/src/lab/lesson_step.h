@@ -29,8 +29,8 @@ public:
     void setOpen(bool open);
     bool isOpen() const { return open_; }
     QString title() const { return title_->text(); }
-    /// Below what is there.
-    void add(QWidget* part);
+    /// Below what is there. With a stretch it takes what height there is.
+    void add(QWidget* part, int stretch = 0);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -38,6 +38,7 @@ protected:
 
 private:
     int disc() const;
+    void showTitle();
 
     const Theme* theme_;
     int number_;

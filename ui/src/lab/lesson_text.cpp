@@ -7,6 +7,8 @@
 #include <QImage>
 #include <QTextBlock>
 #include <QTextCursor>
+#include <QTextFrame>
+#include <QTextTable>
 #include <QWheelEvent>
 #include <cmath>
 #include <memory>
@@ -21,6 +23,32 @@ namespace {
 
 constexpr int mostCharacters = 75;
 constexpr double lineHeight = 130;  // percent
+
+/// Thin lines between the cells, in the theme's colours.
+void dressTables(QTextDocument& document, const Tokens& tokens) {
+    for (QTextFrame* frame : document.rootFrame()->childFrames()) {
+        auto* table = qobject_cast<QTextTable*>(frame);
+        if (table == nullptr) continue;
+        QTextTableFormat format = table->format();
+        format.setBorderCollapse(true);
+        format.setBorder(1);
+        format.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+        format.setBorderBrush(tokens.line);
+        format.setCellPadding(size::grid);
+        format.setCellSpacing(0);
+        format.setTopMargin(0);
+        format.setBottomMargin(size::gap);
+        table->setFormat(format);
+        for (int row = 0; row < table->rows(); ++row) {
+            for (int column = 0; column < table->columns(); ++column) {
+                QTextCursor cursor = table->cellAt(row, column).firstCursorPosition();
+                QTextBlockFormat block = cursor.blockFormat();
+                block.setBottomMargin(0);
+                cursor.setBlockFormat(block);
+            }
+        }
+    }
+}
 
 }  // namespace
 
@@ -54,6 +82,7 @@ LessonText::LessonText(const Theme* theme, const QString& markdown, const QStrin
 void LessonText::dress() {
     if (std::exchange(dressing_, true)) return;
     document()->setDefaultFont(font());
+    document()->setIndentWidth(1.5 * fontMetrics().height());
     document()->setMarkdown(markdown_,
                             QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) |
                                 QTextDocument::MarkdownNoHTML);
@@ -66,6 +95,7 @@ void LessonText::dress() {
         format.setBottomMargin(block.next().isValid() ? size::gap : 0);
         cursor.setBlockFormat(format);
     }
+    dressTables(*document(), theme_->tokens());
     dressing_ = false;
     updateGeometry();
 }

@@ -40,7 +40,7 @@ LessonView::LessonView(const Context& context, QWidget* parent,
       model_(new LessonModel(context, this, answers)),
       list_(new LessonList(context.theme, this)),
       column_(new LessonColumn(context, model_, {})),
-      instruments_(new InstrumentPanel(context, model_, 1)),
+      instruments_(new InstrumentPanel(context, model_, 1, Qt::Vertical)),
       splitter_(new QSplitter(Qt::Horizontal, this)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -71,6 +71,7 @@ LessonView::LessonView(const Context& context, QWidget* parent,
         if (reload_ != nullptr) reload_->hide();
         refreshTools();
     });
+    connect(list_, &LessonList::entered, column_, &LessonColumn::focusFirst);
     connect(model_, &LessonModel::fileChanged, this, [this] {
         if (changed_ != nullptr) changed_->show();
         if (reload_ != nullptr) reload_->show();
@@ -239,7 +240,10 @@ void LessonView::edit() {
         }
         model_->openPath(file);
     }
-    QDesktopServices::openUrl(QUrl::fromLocalFile(file));
+    if (QDesktopServices::openUrl(QUrl::fromLocalFile(file))) return;
+    context_.commands->report({tr("No program is set up to open %1.").arg(file),
+                               tr("Open it in any text editor: the Lab notices when it is saved."),
+                               engine::ErrorCode::state, true});
 }
 
 void LessonView::keepRuns() {

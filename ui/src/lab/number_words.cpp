@@ -65,7 +65,18 @@ QString nearText(double value, int digits) {
     if (power) return (value < 0 ? u"−"_s : QString()) + powerOfTwo(size);
     const QString text = QString::number(value, 'e', digits - 1);
     const auto e = text.indexOf(u'e');
-    return withMinus(trimmed(text.left(e))) + u"·10"_s + superscript(text.mid(e + 1).toInt());
+    const QString tens = u"10"_s + superscript(text.mid(e + 1).toInt());
+    const QString mantissa = withMinus(trimmed(text.left(e)));
+    if (mantissa == u"1"_s) return tens;
+    return mantissa == u"−1"_s ? u"−"_s + tens : mantissa + u"·"_s + tens;
+}
+
+QString plainText(double value) {
+    constexpr double most = 1e12;
+    if (std::fabs(value) < most && value == std::floor(value))
+        return withMinus(count(std::llround(value)));
+    return std::fabs(value) >= 1000 && std::fabs(value) < most ? withMinus(significant(value))
+                                                               : nearText(value, 3);
 }
 
 QString storedText(double value) {

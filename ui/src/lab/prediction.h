@@ -22,6 +22,7 @@ struct Question {
     std::vector<Choice> choices;  ///< of a choice
     double low = 0, high = 1;     ///< of a range; of a curve its x axis, in steps
     double yLow = 0, yHigh = 1;   ///< of a curve
+    bool yLog = false;            ///< its heights are powers of two
     QString unit;                 ///< of a number; may be empty
     QString column;               ///< of a curve: what is drawn
     QString note;                 ///< beside the answer; may be empty

@@ -5,7 +5,9 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScreen>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "lab/instrument.h"
 #include "lab/lesson_column.h"
@@ -16,12 +18,24 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+/// A screen with more pixels than a projector, and no scaling of its own, is not smaller to read.
+double screenScale(const QWidget* widget) {
+    constexpr double usual = 1080;  // pixels
+    const QScreen* screen = widget != nullptr ? widget->screen() : nullptr;
+    return screen == nullptr ? 1 : std::max(1.0, screen->geometry().height() / usual);
+}
+
+}  // namespace
+
 PresentWindow::PresentWindow(const Context& context, LessonModel* model, int step, QWidget* parent)
     : QWidget(parent, Qt::Window), context_(context), model_(model) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(QString::fromStdString(model_->lesson()->title));
-    column_ = new LessonColumn(context_, model_, {textScale, curveWidth, true}, this);
-    instruments_ = new InstrumentPanel(context_, model_, textScale * 0.8, this);
+    const double scale = textScale * screenScale(parent);
+    column_ = new LessonColumn(context_, model_, {scale, curveWidth, true}, this);
+    instruments_ = new InstrumentPanel(context_, model_, scale * 0.75, Qt::Horizontal, this);
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
     rows->addWidget(column_, 3);
@@ -45,6 +59,13 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &PresentWindow::refresh);
     connect(model_->runs(), &LessonRuns::buttonsChanged, this, &PresentWindow::refresh);
     connect(model_, &LessonModel::lessonChanged, this, &PresentWindow::refresh);
+    // A knob of Try runs the lesson again: the curves are what there is to see.
+    connect(model_->runs(), &LessonRuns::began, this,
+            [this] { column_->showStep(model_->runStep()); });
+    connect(column_, &LessonColumn::whereWanted, this, [this](std::int64_t wanted) {
+        model_->runs()->link()->select(wanted);
+        column_->showStep(model_->runStep());
+    });
     setFocusPolicy(Qt::StrongFocus);
     column_->showStep(step);
     refresh();
@@ -69,7 +90,7 @@ void PresentWindow::goOn() {
                             isStep(step + 1, false) && runs->phase() == LessonRuns::Phase::notRun;
     if (runsHere && runs->buttons().compare.enabled) return runs->start();
     if (checksNext && runs->buttons().compare.enabled) runs->start();
-    const bool closed = step + 1 >= model_->firstClosedStep() && !model_->ended();
+    const bool closed = step + 1 >= model_->firstClosedStep() && !model_->opened();
     if (step + 1 < column_->steps() && !closed) column_->showStep(step + 1);
 }
 

@@ -19,7 +19,7 @@ using namespace Qt::StringLiterals;
 QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* parent)
     : QWidget(parent), theme_(theme), question_(std::move(question)) {
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    column->setContentsMargins(0, 0, 0, size::gap);
     column->setSpacing(2);
     auto* text = makeLabel(question_.text, nullptr, this);
     text->setTextFormat(Qt::PlainText);
@@ -41,7 +41,9 @@ QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* paren
             addSketch(column);
             break;
     }
-    const bool ownNote = question_.kind == range;
+    constexpr int shortNote = 55;  // characters that fit between the ends of a slider
+    const bool ownNote = question_.kind == range && question_.note.size() <= shortNote;
+    if (ownNote) slider_->setNote(question_.note);
     if (!question_.note.isEmpty() && !ownNote) {
         auto* note = makeLabel(question_.note, "dim", this);
         note->setWordWrap(true);
@@ -91,7 +93,6 @@ void QuestionForm::addNumber(QLayout* column) {
 
 void QuestionForm::addSlider(QLayout* column) {
     slider_ = new RangeSlider(theme_, question_.low, question_.high, this);
-    slider_->setNote(question_.note);
     slider_->setAccessibleName(question_.text);
     column->addWidget(slider_);
     connect(slider_, &RangeSlider::moved, this, [this](double value) {
@@ -102,7 +103,7 @@ void QuestionForm::addSlider(QLayout* column) {
 
 void QuestionForm::addSketch(QLayout* column) {
     const CurveSketch::Axes axes{question_.low,   question_.high, question_.yLow,
-                                 question_.yHigh, false,          question_.column};
+                                 question_.yHigh, question_.yLog, question_.column};
     sketch_ = new CurveSketch(theme_, axes, this);
     sketch_->setAccessibleName(question_.text);
     column->addWidget(sketch_);
@@ -140,13 +141,16 @@ void QuestionForm::show() {
 }
 
 void QuestionForm::setLocked(bool locked) {
-    locked_ = locked;
+    const bool changes = locked != std::exchange(locked_, locked);
     if (choices_ != nullptr) {
         for (auto* button : choices_->buttons()) {
             QFont font = button->font();
             font.setWeight(locked && button->isChecked() ? QFont::DemiBold : QFont::Normal);
             button->setFont(font);
-            button->setEnabled(!locked);
+            // The chosen one stays as clear as it was, but takes neither clicks nor keys.
+            button->setEnabled(!locked || button->isChecked());
+            button->setAttribute(Qt::WA_TransparentForMouseEvents, locked);
+            if (changes) button->setFocusPolicy(locked ? Qt::NoFocus : Qt::StrongFocus);
         }
     }
     for (auto* hands : hands_) hands->setEnabled(!locked);
@@ -161,6 +165,8 @@ void QuestionForm::showHands() {
     for (auto* button : choices_->buttons()) {
         auto* hands = new QSpinBox(button->parentWidget());
         hands->setRange(0, 999);
+        hands->setButtonSymbols(QAbstractSpinBox::NoButtons);  // typed, or by the arrow keys
+        hands->setAlignment(Qt::AlignRight);
         hands->setAccessibleName(tr("Hands for: %1").arg(button->text()));
         hands->setToolTip(tr("How many hands were shown for this answer"));
         button->parentWidget()->layout()->addWidget(hands);

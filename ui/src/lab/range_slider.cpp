@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -72,7 +73,7 @@ void RangeSlider::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const double y = lineY();
-    const QColor ink = isEnabled() ? t.accent : t.dim;
+    const QColor ink = t.accent;  // a locked answer is as clear as an open one
     painter.setPen(QPen(t.line, 4, Qt::SolidLine, Qt::RoundCap));
     painter.drawLine(QPointF(left(), y), QPointF(right(), y));
     const double at = place(value_.value_or((low_ + high_) / 2));
@@ -94,9 +95,9 @@ void RangeSlider::paintEvent(QPaintEvent*) {
     const QRectF under(0, y + radius + 3, width(), height() - y - radius - 3);
     painter.setFont(captionOf(font()));
     painter.setPen(t.dim);
-    painter.drawText(under, Qt::AlignLeft | Qt::AlignTop, written(low_));
-    painter.drawText(under, Qt::AlignRight | Qt::AlignTop, written(high_));
-    const double ends = 1.2 * QFontMetricsF(painter.font()).horizontalAdvance(written(high_)) + 8;
+    painter.drawText(under, Qt::AlignLeft | Qt::AlignTop, plainText(low_));
+    painter.drawText(under, Qt::AlignRight | Qt::AlignTop, plainText(high_));
+    const double ends = 1.2 * QFontMetricsF(painter.font()).horizontalAdvance(plainText(high_)) + 8;
     const QFontMetrics metrics(painter.font());
     painter.drawText(under, Qt::AlignHCenter | Qt::AlignTop,
                      metrics.elidedText(note_, Qt::ElideRight,

@@ -34,7 +34,13 @@ SkipInstrument::SkipInstrument(const Context& context, LessonModel* model,
 
 QString SkipInstrument::title() const { return tr("Why was this step skipped?"); }
 
-QString SkipInstrument::note() const { return at_ > 0 ? tr("step %1").arg(count(at_)) : QString(); }
+QString SkipInstrument::note() const {
+    const auto& runs = model_->lesson()->runs;
+    const QString run = run_ >= 0 && run_ < static_cast<int>(runs.size())
+                            ? QString::fromStdString(runs[static_cast<std::size_t>(run_)].label)
+                            : QString();
+    return at_ > 0 ? run + u" · "_s + tr("step %1").arg(count(at_)) : run;
+}
 
 std::int64_t SkipInstrument::skipBefore(std::int64_t step) const {
     const auto tracks = model_->runs()->tracks();

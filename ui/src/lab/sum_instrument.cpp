@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #include "feed/background.h"
+#include "lab/number_words.h"
 #include "lab/weight_curves.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -85,10 +86,10 @@ void SumInstrument::compute() {
 void SumInstrument::show(const engine::SumResult& result) {
     const Tokens& t = context_.theme->tokens();
     const double exact = number_.number * static_cast<double>(number_.count);
-    WeightCurves::Curve sum{tr("sum %1").arg(significant(result.sum)), t.pureFp16, {}};
+    WeightCurves::Curve sum{tr("sum %1").arg(nearText(result.sum, 6)), t.pureFp16, {}};
     for (const auto& point : result.curve)
         sum.points.emplace_back(static_cast<double>(point.terms), point.sum);
-    const WeightCurves::Curve right{tr("exact %1").arg(significant(exact)),
+    const WeightCurves::Curve right{tr("exact %1").arg(nearText(exact, 6)),
                                     t.fp32,
                                     {{0, 0}, {static_cast<double>(number_.count), exact}}};
     curves_->setCurves({right, std::move(sum)}, static_cast<double>(number_.count), 0);

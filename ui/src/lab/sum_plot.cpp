@@ -88,14 +88,17 @@ void SumPlot::paintAxes(QPainter& painter) const {
                          share == 0 ? u"0"_s : minus + nearText(share * top(), 3));
     }
     const double below = at.bottom() + 3;
-    painter.drawText(QRectF(at.left() - 40, below, 80, high), Qt::AlignCenter, u"0"_s);
+    // Chinese characters are higher than the font's own: they would clip the figures beside them.
+    constexpr int whole = Qt::AlignVCenter | Qt::TextDontClip;
+    painter.drawText(QRectF(at.left() - 40, below, 80, high), Qt::AlignHCenter | whole, u"0"_s);
     const QString last = tr("%1 terms").arg(count(model_->terms()));
-    painter.drawText(QRectF(at.right() - 160, below, 160, high), Qt::AlignRight, last);
+    painter.drawText(QRectF(at.right() - 160, below, 160, high), Qt::AlignRight | whole, last);
     const QString middle = count(model_->terms() / 2);
     const QFontMetrics metrics = painter.fontMetrics();
     if (metrics.horizontalAdvance(middle) / 2 + metrics.horizontalAdvance(last) + 8 <
         at.width() / 2)
-        painter.drawText(QRectF(at.center().x() - 60, below, 120, high), Qt::AlignCenter, middle);
+        painter.drawText(QRectF(at.center().x() - 60, below, 120, high), Qt::AlignHCenter | whole,
+                         middle);
 }
 
 void SumPlot::paintCurve(QPainter& painter, const Row& row) const {

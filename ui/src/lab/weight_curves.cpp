@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
 
@@ -42,8 +43,8 @@ void WeightCurves::paintEvent(QPaintEvent*) {
     }
     if (!(high >= low)) return;
     if (high - low < 1e-12) high = low + std::max(1e-6, std::abs(low) * 1e-3);
-    const int left = std::max(metrics.horizontalAdvance(significant(high)),
-                              metrics.horizontalAdvance(significant(low))) +
+    const int left = std::max(metrics.horizontalAdvance(plainText(high)),
+                              metrics.horizontalAdvance(plainText(low))) +
                      6;
     const QRectF area(left, metrics.height() / 2.0, width() - left - names - 12,
                       height() - 2.0 * metrics.height());
@@ -56,14 +57,13 @@ void WeightCurves::paintEvent(QPaintEvent*) {
     painter.drawLine(area.bottomLeft(), area.bottomRight());
     painter.setPen(t.dim);
     const double h = metrics.height();
-    painter.drawText(QRectF(0, area.top() - h / 2, left - 6, h), Qt::AlignRight, significant(high));
-    painter.drawText(QRectF(0, area.bottom() - h / 2, left - 6, h), Qt::AlignRight,
-                     significant(low));
+    painter.drawText(QRectF(0, area.top() - h / 2, left - 6, h), Qt::AlignRight, plainText(high));
+    painter.drawText(QRectF(0, area.bottom() - h / 2, left - 6, h), Qt::AlignRight, plainText(low));
     painter.drawText(QRectF(area.left(), area.bottom() + 3, area.width(), h), Qt::AlignLeft,
                      QStringLiteral("0"));
     painter.drawText(QRectF(area.left(), area.bottom() + 3, area.width(), h), Qt::AlignRight,
                      count(std::llround(end_)));
-    double taken = -1e9;
+    std::vector<std::pair<QPointF, const Curve*>> ends;
     for (const auto& curve : curves_) {
         QPainterPath path;
         bool open = false;
@@ -78,12 +78,17 @@ void WeightCurves::paintEvent(QPaintEvent*) {
         painter.setPen(QPen(curve.color, 1.8));
         painter.setBrush(Qt::NoBrush);
         painter.drawPath(path);
-        double y = last.y() - h / 2;
-        if (std::abs(y - taken) < h) y = taken + (y >= taken ? h : -h);
-        y = std::max(0.0, y);
-        taken = y;
-        painter.drawText(QRectF(last.x() + 6, y, names + 8, h), Qt::AlignLeft | Qt::AlignVCenter,
-                         curve.name);
+        ends.emplace_back(last, &curve);
+    }
+    // From the top: a name that would lie on the one before it goes below that one.
+    std::ranges::sort(ends, {}, [](const auto& end) { return end.first.y(); });
+    double free = 0;
+    for (const auto& [end, curve] : ends) {
+        const double y = std::max(free, end.y() - h / 2);
+        free = y + h;
+        painter.setPen(curve->color);
+        painter.drawText(QRectF(end.x() + 6, y, names + 8, h), Qt::AlignLeft | Qt::AlignVCenter,
+                         curve->name);
     }
     if (step_ > 0) {
         const double x = area.left() + static_cast<double>(step_) / end_ * area.width();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/number_words.h"
+#include "lab/run_style.h"
 #include "lab/weight_curves.h"
 #include "lab/weight_lens.h"
 #include "text/format.h"
@@ -88,12 +90,13 @@ void WeightInstrument::showStep(std::int64_t step) {
             continue;
         }
         const auto& track = *tracks[static_cast<std::size_t>(run)];
-        WeightLens::Shown shown{track.tag,
-                                context_.theme->precision(track.precision()),
-                                watch->dtype(),
-                                *change,
-                                track.at(step).found_inf != 0,
-                                {}};
+        WeightLens::Shown shown{
+            track.tag,
+            runStyle(*context_.theme, tracks, static_cast<std::size_t>(run)).color,
+            watch->dtype(),
+            *change,
+            track.at(step).found_inf != 0,
+            {}};
         for (std::int64_t s = std::max<std::int64_t>(1, step - trail); s < step; ++s) {
             if (const auto before = watch->at(s)) shown.trail.push_back(placeOf(*before));
         }
@@ -126,7 +129,7 @@ QString WeightInstrument::lostInARow(const engine::WeightWatch& watch, std::int6
     }
     if (lost < 2) return {};
     return tr("<b>%1 updates in a row lost.</b> Added up they would have moved the weight by %2.")
-        .arg(count(lost), significant(sum));
+        .arg(count(lost), nearText(sum, 3));
 }
 
 }  // namespace ui

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/number_format.h"
-#include "text/format.h"
+#include "lab/number_words.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -20,10 +20,10 @@ const engine::NumberFormat& formatOf(const std::string& dtype) {
     return engine::fp32_format;
 }
 
-QString figure(double value) { return QString::number(value, 'g', 6); }
+QString figure(double value) { return nearText(value, 6); }
 
 QString signedFigure(double value) {
-    return (value < 0 ? u"−"_s : u"+"_s) + QString::number(std::abs(value), 'g', 3);
+    return (value < 0 ? u"−"_s : u"+"_s) + nearText(std::abs(value), 3);
 }
 
 void arrow(QPainter& painter, QPointF from, QPointF to) {
@@ -187,7 +187,7 @@ void WeightLens::paintUpdate(QPainter& painter, const Line& line) const {
     painter.setPen(t.dim);
     painter.drawText(QRectF(0, line.y + 8 + 1.3 * h, width(), 2 * h), Qt::AlignHCenter,
                      tr("the change is %1 of a gap · gap %2")
-                         .arg(significant(std::abs(by) / gap, 2), significant(gap)));
+                         .arg(nearText(std::abs(by) / gap, 2), nearText(gap, 3)));
     if (master) {
         painter.drawText(
             QRectF(0, line.y + 8 + 2.4 * h, width(), h), Qt::AlignHCenter,

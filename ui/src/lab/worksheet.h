@@ -1,6 +1,8 @@
 #pragma once
 
 #include <QString>
+#include <utility>
+#include <vector>
 
 #include "engine/lesson.h"
 
@@ -8,9 +10,14 @@ class QTextDocument;
 
 namespace ui {
 
+/// First and last block of each part that should stay on one page.
+using KeptTogether = std::vector<std::pair<int, int>>;
+
 /// The lesson on paper: its text, its questions with boxes and blanks, and a table to fill in what
 /// was predicted and measured. What follows the checks (the explanation) is left out.
-void fillWorksheet(QTextDocument& document, const engine::Lesson& lesson);
+KeptTogether fillWorksheet(QTextDocument& document, const engine::Lesson& lesson);
+/// Begins a new page before each part that would otherwise be divided.
+void breakPages(QTextDocument& document, const KeptTogether& parts);
 /// The same as a PDF (A4). False if the file cannot be written.
 bool writeWorksheet(const engine::Lesson& lesson, const QString& file);
 

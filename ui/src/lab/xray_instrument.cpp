@@ -8,6 +8,7 @@
 #include "feed/background.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -17,6 +18,13 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int mostRows = 24;
+
+/// "FP16" for f16, as lessons write it.
+QString typeTitle(const std::string& dtype) {
+    if (dtype.empty()) return u"–"_s;
+    const QString text = QString::fromStdString(dtype).toUpper();
+    return text.startsWith(u'F') ? u"FP"_s + text.mid(1) : text;
+}
 
 }  // namespace
 
@@ -71,6 +79,7 @@ void XrayInstrument::trace(const std::string& run, const engine::RunConfig& conf
             if (!asked_[run]) return;
             traced_[run] = traced;
             show();
+            emit noteChanged();
         });
 }
 
@@ -130,16 +139,19 @@ void XrayInstrument::addRun(const std::string& run, const Traced& traced) {
 void XrayInstrument::addOp(const engine::XrayOp& op) {
     const int row = grid_->rowCount();
     const auto type = [](const std::vector<engine::XrayTensor>& tensors) {
-        return tensors.empty() ? u"–"_s : QString::fromStdString(tensors.front().dtype).toUpper();
+        return tensors.empty() ? u"–"_s : typeTitle(tensors.front().dtype);
     };
+    // The operation first: where a name does not fit, its end is missing.
     const QString name =
-        QString::fromStdString(op.module.empty() ? op.op : op.module + ' ' + op.op);
-    auto* label = makeLabel(name, nullptr, table_);
-    label->setToolTip(engineText(op.why));
+        QString::fromStdString(op.op) +
+        (op.module.empty() ? QString() : u" · "_s + QString::fromStdString(op.module));
+    auto* label = new ElidedLabel(table_);
+    label->setText(name);
+    label->setToolTip(
+        u"<p>%1</p><p>%2</p>"_s.arg(name.toHtmlEscaped(), engineText(op.why).toHtmlEscaped()));
     grid_->addWidget(label, row, 0);
-    const QString inside = QString::fromStdString(op.compute_dtype).toUpper();
     grid_->addWidget(makeLabel(type(op.inputs), nullptr, table_), row, 1);
-    grid_->addWidget(makeLabel(inside.isEmpty() ? u"–"_s : inside, nullptr, table_), row, 2);
+    grid_->addWidget(makeLabel(typeTitle(op.compute_dtype), nullptr, table_), row, 2);
     grid_->addWidget(makeLabel(type(op.outputs), nullptr, table_), row, 3);
 }
 

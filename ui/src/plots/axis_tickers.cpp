@@ -88,6 +88,7 @@ public:
 protected:
     double getTickStep(const QCPRange& range) override {
         step_ = QCPAxisTicker::getTickStep(range);
+        if (kind_ == AxisKind::whole) step_ = std::max(1.0, step_);
         return step_;
     }
     QString getTickLabel(double tick, const QLocale&, QChar, int) override {
@@ -203,6 +204,7 @@ QCPRange roundRange(double low, double high, AxisKind kind) {
             low = low > 0 ? std::max(low, high * 1e-12) : high * 1e-6;
             return {roundTo125(low * 0.999, false), roundTo125(high * 1.001, true)};
         case AxisKind::linear:
+        case AxisKind::whole:
         case AxisKind::bytes:
             break;
     }

@@ -19,6 +19,7 @@ enum class AxisKind {
     log,    ///< 0.2, 0.5, 1, 2, 5; 10⁻⁸ where it spans more than four decades
     log2,   ///< powers of two: 2¹⁶
     share,  ///< 0 to 1 as percent
+    whole,  ///< whole numbers alone
     bytes,
 };
 

@@ -174,6 +174,8 @@ void SceneFront::drawLaneNames(QCPPainter* painter, const QRect& area) const {
 void SceneFront::drawMarks(QCPPainter* painter, const QRect& area) const {
     const QFontMetrics metrics(painter->font());
     QList<QRectF> taken;
+    // Below the crosses of NaN, which stand at the top.
+    const double top = area.top() + (scene_->flaws.empty() ? 1 : 12);
     for (const auto& mark : scene_->marks) {
         painter->setPen(QPen(mark.color, 1.5, mark.dashed ? Qt::DashLine : Qt::SolidLine));
         const int wide = metrics.horizontalAdvance(mark.text);
@@ -189,7 +191,7 @@ void SceneFront::drawMarks(QCPPainter* painter, const QRect& area) const {
         const double x = std::floor(px(mParentPlot, mark.at));
         if (x < area.left() || x > area.right() + 1) continue;
         painter->drawLine(QLineF(x, area.top(), x, area.bottom()));
-        QRectF box(x + 4, area.top() + 1, wide, metrics.height());
+        QRectF box(x + 4, top, wide, metrics.height());
         if (box.right() > area.right()) box.moveRight(x - 4);
         for (const QRectF& other : taken) {
             if (box.intersects(other)) box.moveTop(other.bottom() + 1);

@@ -5,6 +5,8 @@
 #include <QWidget>
 #include <algorithm>
 
+#include "widgets/reading_group.h"
+
 namespace ui {
 
 namespace {
@@ -46,14 +48,29 @@ QList<QWidget*> readingOrder(const QList<QWidget*>& groups) {
     QList<QWidget*> order;
     for (QWidget* group : groups) {
         std::vector<Stop> stops;
+        QList<QWidget*> columns;
+        const auto inColumn = [&](const QWidget* widget) {
+            return std::any_of(columns.begin(), columns.end(), [widget](const QWidget* column) {
+                return column->isAncestorOf(widget);
+            });
+        };
         const auto add = [&](QWidget* widget) {
             if (isStop(widget, group))
                 stops.push_back({widget, widget->mapTo(group->window(), widget->rect().center())});
         };
         add(group);
-        for (auto* widget : group->findChildren<QWidget*>()) add(widget);
+        for (auto* widget : group->findChildren<QWidget*>()) {
+            if (inColumn(widget)) continue;
+            add(widget);
+            if (widget->property(readingGroup).toBool()) columns << widget;
+        }
         sortByReading(stops);
         for (const Stop& stop : stops) order << stop.widget;
+        std::stable_sort(columns.begin(), columns.end(), [group](QWidget* a, QWidget* b) {
+            return a->mapTo(group->window(), QPoint()).x() <
+                   b->mapTo(group->window(), QPoint()).x();
+        });
+        order << readingOrder(columns);
     }
     return order;
 }

@@ -20,6 +20,7 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "help/about_dialog.h"
+#include "help/handbook.h"
 #include "help/help_window.h"
 #include "help/op_window.h"
 #include "models/settings_model.h"
@@ -31,6 +32,7 @@
 #include "panels/run_export.h"
 #include "panels/settings_panel.h"
 #include "plots/plot_link.h"
+#include "text/content_language.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "view/selection.h"
@@ -185,6 +187,8 @@ void MainMenu::addHelp() {
     connect(help, &QAction::triggered, this, [this] { showHelpWindow(focusedSetting()); });
     connect(menu->addAction(tr("Keyboard shortcuts")), &QAction::triggered, this,
             [this] { showHelpWindow(shortcutsTopic()); });
+    connect(menu->addAction(tr("Write a lesson")), &QAction::triggered, this,
+            [this] { showHelpWindow(lessonWritingTopic()); });
     connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
             [this] { showOperations(window_); });
     connect(menu->addAction(tr("About Halftone")), &QAction::triggered, window_,
@@ -319,7 +323,8 @@ QString MainMenu::focusedSetting() const {
 }
 
 void MainMenu::showHelpWindow(const QString& topic) {
-    if (!help_) help_ = new HelpWindow(*context_.settings, window_);
+    if (!help_)
+        help_ = new HelpWindow(*context_.settings, contentLanguage(*context_.language), window_);
     help_->open(topic);
 }
 

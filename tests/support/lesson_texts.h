@@ -2,14 +2,11 @@
 
 #include <string>
 
-#include "engine/lesson.h"
+namespace test_support {
 
-namespace engine {
-
-/// A small lesson of two runs of 40 steps, one of which skips.
-inline std::string small_lesson() {
-    return R"(---
-title: Small
+/// A small lesson of two runs of 40 steps. The first step of the first run overflows.
+inline std::string small_lesson(const std::string& title = "Small") {
+    return "---\ntitle: " + title + R"(
 chapter: Tests
 minutes: 5
 ---
@@ -21,7 +18,7 @@ What is *seen*.
 How will it end?
 - same: the same
 - worse: worse
-hint: Look.
+hint: Look at the scale.
 ```
 ```predict stop
 After how many steps?
@@ -57,13 +54,36 @@ expect: end == worse and many.value < many.exact
 ```
 
 ## Why
-Because.
+Because it overflowed.
 
 ## Try
 ```try
 scaler.init_scale: 65536, 16777216 "lower"
 optimizer.lr: 0.01 .. 0.1
 ```
+)";
+}
+
+/// A lesson that trains nothing: its answer follows from a number.
+inline std::string number_lesson() {
+    return R"(---
+title: Numbers alone
+chapter: Tests
+---
+## Predict
+```predict gap
+What is the gap above 1 in FP16?
+number: units
+```
+```instrument
+bits one: 1 in fp16
+```
+## Check
+```check
+gap = one.gap
+```
+## Why
+Ten bits of fraction.
 )";
 }
 
@@ -74,4 +94,4 @@ inline std::string with(std::string text, const std::string& from, const std::st
     return text.replace(at, from.size(), to);
 }
 
-}  // namespace engine
+}  // namespace test_support

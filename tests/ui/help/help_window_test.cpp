@@ -1,0 +1,56 @@
+#include "help/help_window.h"
+
+#include <gtest/gtest.h>
+
+#include <QScrollBar>
+#include <QTest>
+#include <QTextBrowser>
+
+#include "help/handbook.h"
+#include "models/settings_model.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+struct HelpWindowTest : testing::Test {
+    QString shown() const { return help.findChild<QTextBrowser*>()->toPlainText(); }
+    void follow(const QString& link) {
+        emit help.findChild<QTextBrowser*>()->anchorClicked(QUrl(link));
+    }
+    SettingsModel settings;
+    HelpWindow help{settings, u"en"_s, nullptr};
+};
+
+TEST_F(HelpWindowTest, ShowsAPageOfTheHandbook) {
+    help.open(lessonWritingTopic());
+    EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
+    EXPECT_FALSE(shown().contains(u"](../"_s)) << "Markdown is rendered";
+    QTest::qWait(50);
+    const auto* page = help.findChild<QTextBrowser*>();
+    EXPECT_GT(page->verticalScrollBar()->maximum(), 0);
+    EXPECT_EQ(page->verticalScrollBar()->value(), 0) << "at its beginning";
+    EXPECT_EQ(page->horizontalScrollBar()->maximum(), 0) << "the lesson in it is wrapped";
+}
+
+TEST_F(HelpWindowTest, ALinkTurnsToItsPageAndHeading) {
+    help.open(lessonWritingTopic());
+    follow(u"../lessons/README.md#expressions"_s);
+    EXPECT_TRUE(shown().startsWith(u"The lesson format"_s));
+    auto* page = help.findChild<QTextBrowser*>();
+    EXPECT_GT(page->verticalScrollBar()->value(), 0);
+    follow(u"../handbook/write-a-lesson.md"_s);
+    EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
+    EXPECT_EQ(page->verticalScrollBar()->value(), 0);
+    follow(u"absent.md"_s);
+    EXPECT_TRUE(shown().startsWith(u"Write a lesson"_s));
+}
+
+TEST_F(HelpWindowTest, SettingsHaveTheirPages) {
+    help.open(u"scaler.growth_interval"_s);
+    EXPECT_TRUE(shown().contains(u"--set scaler.growth_interval"_s));
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "lab/lab_page.h"
+#include "lab/lesson_column.h"
+#include "lab/lesson_step.h"
+#include "lab/lesson_view.h"
+#include "lab/question_form.h"
+#include "lesson_folder.h"
+#include "panels/command_bar.h"
+#include "support/lesson_texts.h"
+#include "window_fixture.h"
+
+namespace ui {
+
+inline constexpr int patience = 60'000;  // ms
+
+/// The window with a lesson opened as from the command line.
+struct LessonViewTest : WindowFixture {
+    LessonViewTest() {
+        qputenv("XDG_DATA_HOME", data.path().toUtf8());
+        commands.openPath(writeLesson(data, QStringLiteral("small"), test_support::small_lesson()));
+        view = window->findChild<LessonView*>();
+    }
+    bool run() {
+        view->column()->questions()[0]->choose(2);
+        Guess stop;
+        stop.number = 7;
+        view->model()->setGuess(view->model()->questions()[1], stop);
+        commands.compare();
+        return QTest::qWaitFor([&] { return view->model()->ended(); }, patience);
+    }
+    std::vector<LessonStep*> steps() const {
+        const auto found = view->column()->findChildren<LessonStep*>();
+        return {found.begin(), found.end()};
+    }
+    QPushButton* primary() const {
+        return window->findChild<CommandBar*>()->findChild<QPushButton*>(QStringLiteral("primary"));
+    }
+
+    QTemporaryDir data;
+    LessonView* view = nullptr;
+};
+
+}  // namespace ui

@@ -1,0 +1,104 @@
+#include "help/handbook.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QRegularExpression>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <algorithm>
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Handbook {
+    Q_DECLARE_TR_FUNCTIONS(Handbook)
+};
+
+constexpr double margin = 8;  // pixels, around headings and paragraphs
+
+/// Paths below resources/, where the pages refer to each other by them.
+const QStringList& pages() {
+    static const QStringList all{u"handbook/write-a-lesson.md"_s, u"lessons/README.md"_s,
+                                 u"handbook/hazards.md"_s};
+    return all;
+}
+
+QString inLanguage(const QString& page, const QString& language) {
+    QString translated = page;
+    translated.insert(page.size() - 2, language + u'.');  // NAME.zh.md
+    return QFile::exists(u":/"_s + translated) ? translated : page;
+}
+
+QString textOf(const QString& page) {
+    QFile file(u":/"_s + page);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+QString titleOf(const QString& markdown) {
+    const QString first = markdown.left(markdown.indexOf(u'\n'));
+    return first.startsWith(u"# "_s) ? first.mid(2).trimmed() : first.trimmed();
+}
+
+bool isCode(const QTextBlock& block) {
+    return block.isValid() && block.blockFormat().hasProperty(QTextFormat::BlockCodeFence);
+}
+
+QString anchorOf(const QString& heading) {
+    static const QRegularExpression punctuation(u"[^\\w\\- ]"_s,
+                                                QRegularExpression::UseUnicodePropertiesOption);
+    return heading.toLower().remove(punctuation).replace(u' ', u'-');
+}
+
+}  // namespace
+
+std::vector<HelpTopic> handbookTopics(const QString& language) {
+    std::vector<HelpTopic> topics;
+    for (const QString& page : pages()) {
+        const QString text = textOf(inLanguage(page, language));
+        topics.push_back({page, Handbook::tr("Handbook"), titleOf(text), {}, text});
+    }
+    return topics;
+}
+
+QString lessonWritingTopic() { return pages().front(); }
+
+void showMarkdown(QTextDocument& document, const QString& markdown) {
+    document.setMarkdown(markdown,
+                         QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) |
+                             QTextDocument::MarkdownNoHTML);
+    QTextCursor cursor(&document);
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        const bool heading = block.blockFormat().headingLevel() > 0;
+        cursor.setPosition(block.position());
+        QTextBlockFormat format;
+        format.setTopMargin(heading ? margin : 0);
+        format.setNonBreakableLines(false);  // code too is wrapped
+        const bool inside = (block.textList() && block.next().textList()) ||
+                            cursor.currentTable() != nullptr ||
+                            (isCode(block) && isCode(block.next()));
+        format.setBottomMargin(inside ? 0 : margin);
+        cursor.mergeBlockFormat(format);
+        if (!heading) continue;
+        cursor.setPosition(block.position() + block.length() - 1, QTextCursor::KeepAnchor);
+        QTextCharFormat anchor;
+        anchor.setAnchor(true);
+        anchor.setAnchorNames({anchorOf(block.text())});
+        cursor.mergeCharFormat(anchor);
+    }
+}
+
+QString handbookTarget(const QString& from, const QUrl& link) {
+    if (!link.isRelative()) return {};
+    if (link.path().isEmpty()) return from;
+    const QString folder = from.left(from.lastIndexOf(u'/') + 1);
+    QString page = QDir::cleanPath(folder + link.path());
+    page.replace(u".zh.md"_s, u".md"_s);
+    return pages().contains(page) ? page : QString();
+}
+
+}  // namespace ui
