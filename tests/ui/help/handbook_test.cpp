@@ -60,7 +60,9 @@ TEST(Handbook, EveryLinkLeadsToAPageAndAHeadingThatExist) {
         for (const auto& topic : topics) {
             for (auto it = link.globalMatch(topic.markdown); it.hasNext();) {
                 const QUrl url(it.next().captured(1));
-                if (!url.isRelative() || url.path().endsWith(u".png"_s)) continue;
+                // Sources are no pages; tests/handbook/check_links.sh looks whether they exist.
+                if (!url.isRelative() || url.path().startsWith(u"../.."_s)) continue;
+                if (url.path().endsWith(u".png"_s)) continue;
                 ++found;
                 const auto* target = find(topics, handbookTarget(topic.id, url));
                 ASSERT_NE(target, nullptr) << url.toString().toStdString();
@@ -75,7 +77,7 @@ TEST(Handbook, EveryLinkLeadsToAPageAndAHeadingThatExist) {
 }
 
 TEST(Handbook, AnotherLinkLeadsToNoPage) {
-    EXPECT_EQ(handbookTarget(u"handbook/hazards.md"_s, QUrl(u"https://example.org/a.md"_s)),
+    EXPECT_EQ(handbookTarget(u"handbook/hazards.md"_s, QUrl(u"https://example.org/page"_s)),
               QString());
     EXPECT_EQ(handbookTarget(u"handbook/hazards.md"_s, QUrl(u"absent.md"_s)), QString());
     EXPECT_EQ(handbookTarget(u"handbook/hazards.md"_s, QUrl(u"#one-scale"_s)),
