@@ -44,7 +44,8 @@ def search(options, fields, home):
                                     env={"XDG_DATA_HOME": str(home)}))
     print(f"    {len(found['fp32'])} of {found['operations']} operations stay in FP32, {found['trial_steps']} trials; error of "
           f"the gradients {found['error']:.3g}, allowed {found['tolerance']:.3g}, amp-fp16 {found['amp_error']:.3g}; after "
-          f"{found['confirmed_steps']} steps loss {found['loss']:.4f}, in fp32 {found['fp32_loss']:.4f}\n"
+          f"{found['confirmed_steps']} steps, {found['skipped']} skipped, loss {found['loss']:.4f}, in fp32 "
+          f"{found['fp32_loss']:.4f}\n"
           f"    precision.force: {json.dumps(found['force'])}", flush=True)
     return found["force"]
 
@@ -66,12 +67,16 @@ def main():
     parser.add_argument("--steps", type=int, default=400, help="of the transformer")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--scale", type=float, help="the first loss scale (default: the program's, at which the first step or two "
+                        "may be skipped, which moves a run more than its types do)")
     parser.add_argument("--tolerance", help="largest error of the gradients (default: the program's)")
     options = parser.parse_args()
     known, failed = models(options), 0
     for name in options.model or known:
         fields, metrics = known[name]
         fields = {**COMMON, **fields, "threads": options.threads}
+        if options.scale:
+            fields["scaler.init_scale"] = options.scale
         with tempfile.TemporaryDirectory() as folder:
             home = pathlib.Path(folder)
             force = search(options, fields, home)
