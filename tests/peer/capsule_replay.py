@@ -4,7 +4,7 @@ non-finite tensor, or none, and comes to the same loss and norms of gradients.
 A norm, and the loss, may differ by the bounds of the capsule: four times what they became when each weight was changed by one
 rounding. Perturbed steps may agree by chance, so one rounding of the step's precision is always allowed. Where such a change makes
 other gradients overflow (`overflow_varies`), so may another order of sums: norms that are finite on one side alone then settle
-nothing, and a first tensor that PyTorch names must be one that we name for some change of the weights by one rounding. Small
+nothing, and the first tensor that we name must be one that PyTorch names for some change of the weights by one rounding. Small
 batches through batch norm are badly conditioned: of ResNet-18 in fp32 with 8 pictures PyTorch's own
 norms are up to 1.2e-3 off its f64 ones, ours 4.1e-7."""
 
@@ -115,14 +115,22 @@ def perturbed(capsule, out, seed, rounding):
     out.write_bytes(raw)
 
 
-def is_named_for_a_rounding(binary, capsule, theirs, rounding, env):
-    """Whether some change of the weights by one rounding makes this tensor the first here."""
-    other = capsule.with_suffix(".perturbed")
+def run_script(binary, capsule, env):
+    """What PyTorch comes to with the script of a capsule."""
+    script = capsule.with_suffix(".py")
+    program(binary, "replay", capsule, "--to", "pytorch", "-o", script, env=env)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{capsule.stem}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def is_named_for_a_rounding(binary, capsule, ours, rounding, env):
+    """Whether some change of the weights by one rounding makes this tensor PyTorch's first."""
+    other = capsule.with_name("perturbed.capsule")
     for seed in range(1, PERTURBATIONS + 1):
         perturbed(capsule, other, seed, rounding)
-        # Its bits are not those of the capsule, so the exit code is that of a failure.
-        done = subprocess.run([binary, "replay", str(other), "--json"], env=env, capture_output=True, text=True)
-        if same_tensor(json.loads(done.stdout)["report"]["first"], theirs):
+        if same_tensor(ours, run_script(binary, other, env)["first"]):
             return True
     return False
 
@@ -151,20 +159,16 @@ def check(binary, name, folder, env):
     run = folder / name.replace(" ", "-").replace(",", "")
     overrides = [part for key, value in {**SMALL, **settings}.items() for part in ("--set", f"{key}={value}")]
     program(binary, "train", *overrides, "--out", run, env=env)
-    capsule, script = run.with_suffix(".capsule"), run.with_suffix(".py")
+    capsule = run.with_suffix(".capsule")
     program(binary, "skips", run, step, "--capsule", capsule, env=env)
     replay = json.loads(program(binary, "replay", capsule, "--json", env=env))
-    program(binary, "replay", capsule, "--to", "pytorch", "-o", script, env=env)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{name}: {done.stderr}")
-    theirs, ours, recorded = json.loads(done.stdout), replay["report"]["first"], description_of(capsule)
+    theirs, ours, recorded = run_script(binary, capsule, env), replay["report"]["first"], description_of(capsule)
     rounding = ROUNDING.get(recorded["config"]["precision"]["preset"], 2.0 ** -11)
     varies = recorded["overflow_varies"]
     same, first = same_tensor(ours, theirs["first"]), "same first tensor"
     if not same:
-        same = varies and is_named_for_a_rounding(os.path.abspath(binary), capsule, theirs["first"], rounding / 2, env)
-        first = "another first tensor, which a rounding makes ours" if same else "ANOTHER FIRST TENSOR"
+        same = varies and is_named_for_a_rounding(binary, capsule, ours, rounding / 2, env)
+        first = "another first tensor, which a rounding makes the same" if same else "ANOTHER FIRST TENSOR"
     worst, where = worst_norm(recorded["gradients"]["norms"], theirs["norms"], recorded["bound"], rounding, varies)
     losses = float(recorded["loss"]), float(theirs["loss"])
     allowed = max(rounding, recorded["loss_bound"]) * abs(losses[0])
