@@ -25,6 +25,7 @@ struct MicroscopeArguments {
     std::int64_t step = 0;
     std::string kind = "gradients";
     std::optional<std::string> scale;
+    std::optional<std::string> dump;
     bool shadow = false;
     bool json = false;
 };
@@ -54,6 +55,8 @@ double scale_of(const std::string& text) {
 }
 
 HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {
+    if (args.dump)
+        return engine::dump_histogram_tensors(folder, args.step, args.shadow, *args.dump);
     if (args.shadow) return engine::shadow_histograms(folder, args.step);
     const auto none = [&] {
         refuse(engine::msg("the run kept no histograms"),
@@ -239,6 +242,11 @@ void describe_microscope(Command command) {
     command
         .text("--scale", args->scale,
               "Show gradients at this loss scale in place of the step's own")
+        .not_empty();
+    command
+        .text("--dump", args->dump,
+              "Compute this step again and write the counted tensors of all four kinds to this "
+              "folder, as safetensors")
         .not_empty();
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return look(*args); });

@@ -1,23 +1,18 @@
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
 #include "engine/precision_search.h"
-#include "engine/session.h"
-#include "find_run.h"
-#include "settings.h"
+#include "step_arguments.h"
 
 namespace app {
 namespace {
 
 struct SearchArguments {
-    std::string what;
-    std::int64_t step = 0;
-    std::vector<std::string> overrides;
-    std::string tolerance = "0.05";
+    StepArguments step;
+    std::optional<std::string> tolerance;
     std::int64_t confirm = 20;
     bool json = false;
 };
@@ -30,33 +25,24 @@ std::optional<double> number_above_zero(const std::string& text) {
     return valid ? std::optional(value) : std::nullopt;
 }
 
-std::optional<engine::FoundPrecision> found_in_run(const SearchArguments& args,
-                                                   const engine::PrecisionSearchOptions& options) {
-    const auto run = find_run(args.what);
-    if (!run) return std::nullopt;
-    const std::int64_t last = std::max<std::int64_t>(run->summary.steps, 1);
-    return engine::search_precision(run->summary.folder, args.step > 0 ? args.step : last, options);
-}
-
 std::optional<engine::FoundPrecision> found_with(const SearchArguments& args,
                                                  const engine::PrecisionSearchOptions& options) {
-    std::error_code error;
-    if (!args.what.empty() && !std::filesystem::is_regular_file(args.what, error))
-        return found_in_run(args, options);
-    const auto config = read_settings(args.what, args.overrides);
-    if (!config) return std::nullopt;
-    engine::check_device(*config);
-    return engine::search_precision(*config, options);
+    const auto step = find_step(args.step);
+    if (!step) return std::nullopt;
+    if (const auto* config = std::get_if<engine::RunConfig>(&*step))
+        return engine::search_precision(*config, options);
+    const auto& at = std::get<RunStep>(*step);
+    return engine::search_precision(at.folder, at.step, options);
 }
 
 int search(const SearchArguments& args) {
-    const auto tolerance = number_above_zero(args.tolerance);
-    if (!tolerance) {
-        std::cerr << "halftone: --tolerance: " << args.tolerance << ": use a number above 0\n";
+    const auto tolerance = args.tolerance ? number_above_zero(*args.tolerance) : std::nullopt;
+    if (args.tolerance && !tolerance) {
+        std::cerr << "halftone: --tolerance: " << *args.tolerance << ": use a number above 0\n";
         return engine::exit_code(engine::ErrorCode::settings);
     }
     engine::PrecisionSearchOptions options;
-    options.tolerance = *tolerance;
+    options.tolerance = tolerance;
     options.confirm_steps = args.confirm;
     options.on_trial = [trials = 0](const engine::PrecisionTrial& trial) mutable {
         std::fprintf(stderr, "trial %d: %zu operations in FP32, error %.3g%s\n", ++trials,
@@ -73,15 +59,10 @@ int search(const SearchArguments& args) {
 
 void describe_search_precision(Command command) {
     auto args = std::make_shared<SearchArguments>();
-    command
-        .text("CONFIG|RUN", args->what,
-              "Settings, a JSON file: their first step; or a run, its number, title or folder")
-        .not_empty();
-    command.number("STEP", args->step, "Step of the run; without one, its last")
-        .within(0, INT64_MAX);
-    command.repeated_text("--set", args->overrides, "path=value");
+    args->step.describe(command);
     command.text("--tolerance", args->tolerance,
-                 "Largest relative error of the step's gradients (0.05)");
+                 "Largest relative error of the step's gradients (0.05, or a quarter more than "
+                 "amp-fp16 has by itself)");
     command
         .number("--confirm", args->confirm, "Steps of training that confirm the result (0: none)")
         .within(0, 100'000);

@@ -1,44 +1,19 @@
-#include <filesystem>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/error.h"
-#include "engine/session.h"
 #include "engine/xray.h"
-#include "find_run.h"
 #include "settings.h"
+#include "step_arguments.h"
 
 namespace app {
 namespace {
 
 struct XrayArguments {
-    std::string what;
-    std::int64_t step = 0;
-    std::vector<std::string> overrides;
+    StepArguments step;
     std::vector<std::string> forced;
     bool json = false;
 };
-
-/// A run's folder and one of its steps.
-struct RunStep {
-    std::filesystem::path folder;
-    std::int64_t step;
-};
-
-/// A file, or nothing, names settings; everything else a run.
-bool names_settings(const std::string& what) {
-    std::error_code error;
-    return what.empty() || std::filesystem::is_regular_file(what, error);
-}
-
-/// Without a step, the last of the run's record.
-std::optional<RunStep> find_step(const XrayArguments& args) {
-    const auto run = find_run(args.what);
-    if (!run) return std::nullopt;
-    const auto& summary = run->summary;
-    return RunStep{summary.folder,
-                   args.step > 0 ? args.step : std::max<std::int64_t>(summary.steps, 1)};
-}
 
 /// The keys of --force, checked as settings are.
 std::optional<engine::ForcedTypes> read_forced(const std::vector<std::string>& forced) {
@@ -56,51 +31,39 @@ void print(const engine::XrayExperiment& experiment, bool json) {
     std::cout << (json ? to_json(experiment) + "\n" : text_of(experiment));
 }
 
-int xray_settings(const XrayArguments& args, const engine::ForcedTypes& forced) {
-    const auto config = read_settings(args.what, args.overrides);
-    if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    engine::check_device(*config);
+void xray_settings(const engine::RunConfig& config, const engine::ForcedTypes& forced, bool json) {
     if (forced.empty())
-        print(engine::xray_first_step(*config), args.json);
+        print(engine::xray_first_step(config), json);
     else
-        print(engine::try_forced(*config, forced), args.json);
-    return 0;
+        print(engine::try_forced(config, forced), json);
 }
 
-int xray_run(const XrayArguments& args, const engine::ForcedTypes& forced) {
-    if (!args.overrides.empty()) {
-        std::cerr << "halftone: --set: a step of a run has the run's settings; use --force\n";
-        return engine::exit_code(engine::ErrorCode::settings);
-    }
-    const auto at = find_step(args);
-    if (!at) return engine::exit_code(engine::ErrorCode::settings);
+void xray_run(const RunStep& at, const engine::ForcedTypes& forced, bool json) {
     if (!forced.empty()) {
-        print(engine::try_forced(at->folder, at->step, forced), args.json);
-        return 0;
+        print(engine::try_forced(at.folder, at.step, forced), json);
+        return;
     }
-    const engine::Xray xray = engine::xray_step(at->folder, at->step);
-    engine::save_xray(at->folder, xray);
-    print(xray, args.json);
-    return 0;
+    const engine::Xray xray = engine::xray_step(at.folder, at.step);
+    engine::save_xray(at.folder, xray);
+    print(xray, json);
 }
 
 int xray(const XrayArguments& args) {
     const auto forced = read_forced(args.forced);
-    if (!forced) return engine::exit_code(engine::ErrorCode::settings);
-    return names_settings(args.what) ? xray_settings(args, *forced) : xray_run(args, *forced);
+    const auto step = forced ? find_step(args.step) : std::nullopt;
+    if (!step) return engine::exit_code(engine::ErrorCode::settings);
+    if (const auto* config = std::get_if<engine::RunConfig>(&*step))
+        xray_settings(*config, *forced, args.json);
+    else
+        xray_run(std::get<RunStep>(*step), *forced, args.json);
+    return 0;
 }
 
 }  // namespace
 
 void describe_xray(Command command) {
     auto args = std::make_shared<XrayArguments>();
-    command
-        .text("CONFIG|RUN", args->what,
-              "Settings, a JSON file: their first step; or a run, its number, title or folder")
-        .not_empty();
-    command.number("STEP", args->step, "Step of the run; without one, its last")
-        .within(0, INT64_MAX);
-    command.repeated_text("--set", args->overrides, "path=value");
+    args->step.describe(command);
     command.repeated_text("--force", args->forced,
                           "KEY=fp32|fp16|bf16: the same step with a type forced, before and after");
     command.flag("--json", args->json, "One JSON object on standard output");

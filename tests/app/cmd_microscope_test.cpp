@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "spirals.h"
 
@@ -48,6 +52,80 @@ std::vector<std::string> layers_of(const json& found) {
     std::vector<std::string> out;
     for (const auto& each : found["layers"]) out.push_back(each["layer"]);
     return out;
+}
+
+/// By layer: how many values a file of tensors has, and how many of F32 are in each bin.
+struct Dumped {
+    std::map<std::string, std::int64_t> values;
+    std::map<std::string, std::vector<std::int64_t>> bins;
+};
+
+Dumped read_dump(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    const std::string all = text.str();
+    std::uint64_t header = 0;
+    std::memcpy(&header, all.data(), sizeof header);
+    const json tensors = json::parse(all.substr(sizeof header, header));
+    Dumped out;
+    for (const auto& [name, tensor] : tensors.items()) {
+        if (name == "__metadata__") continue;
+        const std::string layer = name.substr(0, name.rfind('.'));
+        std::int64_t count = 1;
+        for (const auto& size : tensor["shape"]) count *= size.get<std::int64_t>();
+        out.values[layer] += count;
+        if (tensor["dtype"] != "F32") continue;
+        auto& bins = out.bins.try_emplace(layer, 66).first->second;
+        const char* from =
+            all.data() + sizeof header + header + tensor["data_offsets"][0].get<std::uint64_t>();
+        for (std::int64_t i = 0; i < count; ++i, from += sizeof(float)) {
+            float value = 0;
+            std::memcpy(&value, from, sizeof value);
+            const int exponent = value == 0 ? -100 : std::ilogb(value);
+            if (exponent >= -48) ++bins[static_cast<std::size_t>(std::min(exponent, 17) + 48)];
+        }
+    }
+    return out;
+}
+
+constexpr const char* kinds[] = {"gradients", "activations", "weights", "updates"};
+
+TEST_F(Microscope, DumpsTheTensorsThatItsHistogramsAreOf) {
+    train({"--set", "precision.preset=fp32"});
+    const std::string folder = (home_ / "dump").string();
+    for (const char* kind : kinds) {
+        SCOPED_TRACE(kind);
+        const json kept = json_of({"1", "10", "--kind", kind});
+        // The step is computed again and comes to the same values.
+        EXPECT_EQ(json_of({"1", "10", "--kind", kind, "--dump", folder}), kept);
+        const Dumped dumped = read_dump(home_ / "dump" / (std::string(kind) + ".safetensors"));
+        EXPECT_EQ(dumped.values.size(), kept["layers"].size());
+        for (const auto& layer : kept["layers"]) {
+            const std::string name = layer["layer"];
+            ASSERT_TRUE(dumped.bins.contains(name)) << name;
+            EXPECT_EQ(dumped.values.at(name), layer["values"]) << name;
+            EXPECT_EQ(json(dumped.bins.at(name)), layer["bins"]) << name;
+        }
+    }
+}
+
+TEST_F(Microscope, DumpsAStepOfARunThatKeptNoHistograms) {
+    train({"--set", "instruments.histograms_every=0", "--set", "precision.preset=amp-fp16"});
+    const json own = json_of({"1", "7", "--dump", (home_ / "own").string()});
+    EXPECT_EQ(own["step"], 7);
+    EXPECT_EQ(own["shadow"], false);
+    EXPECT_EQ(own["loss_scale"], steps_[6]["loss_scale"]);
+    const json shadow = json_of({"1", "7", "--shadow", "--dump", (home_ / "shadow").string()});
+    EXPECT_EQ(shadow["shadow"], true);
+    EXPECT_EQ(shadow["loss_scale"], 1);
+    for (const char* kind : kinds) {
+        const std::string file = std::string(kind) + ".safetensors";
+        EXPECT_EQ(read_dump(home_ / "own" / file).values, read_dump(home_ / "shadow" / file).values)
+            << kind;
+    }
+    run({"1", "40", "--dump", (home_ / "late").string()}, 5);
+    EXPECT_FALSE(std::filesystem::exists(home_ / "late"));
 }
 
 TEST_F(Microscope, ShowsAKeptStepLayerByLayer) {

@@ -43,9 +43,19 @@ TEST(XrayCommand, RefusesUnknownKeysRunsAndTypes) {
     type.finish();
     EXPECT_EQ(type.exit_code(), 2);
     EXPECT_THAT(type.errors(), HasSubstr("precision.force.linear: fp64: use fp32, fp16 or bf16"));
-    Program run({"xray", "no-such-run"});
-    run.finish();
-    EXPECT_EQ(run.exit_code(), 2);
+}
+
+TEST(StepArguments, NameNoRunThatIsNotThereAndNoRunWithOtherSettings) {
+    for (const char* command : {"xray", "search-precision"}) {
+        Program absent({command, "no-such-run"});
+        absent.finish();
+        EXPECT_EQ(absent.exit_code(), 2) << command;
+        EXPECT_THAT(absent.errors(), HasSubstr("no-such-run: neither a run of the history"));
+        Program changed({command, "1", "--set", "batch_size=8"});
+        changed.finish();
+        EXPECT_EQ(changed.exit_code(), 2) << command;
+        EXPECT_THAT(changed.errors(), HasSubstr("--set: a step of a run has the run's settings"));
+    }
 }
 
 TEST(SearchPrecisionCommand, PrintsAForceObjectWithItsEvidence) {

@@ -4,6 +4,9 @@ same steps without, in turns (plain, sampled, plain). Prints each round's ratio 
 
     python3 tests/bench/histogram_bench.py --model resnet18 --data ../shared/data/cifar100-15k --rounds 15
     python3 tests/bench/histogram_bench.py --model mlp --rounds 15
+
+With --before PROGRAM, a build of the commit before the instruments, what they cost while their pages are closed: the same
+plain steps by that program, this one, and that one again.
 """
 import argparse
 import json
@@ -25,10 +28,10 @@ def settings(args):
     return COMMON + own, 20
 
 
-def step_time(args, extra, home):
+def step_time(args, extra, home, program=None):
     """Sum of step_ms over the timed steps."""
     own, steps = settings(args)
-    command = [args.halftone, "train", "--json"]
+    command = [program or args.halftone, "train", "--json"]
     for change in own + extra:
         command += ["--set", change]
     out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, XDG_DATA_HOME=home))
@@ -44,20 +47,23 @@ def summary(values):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halftone", default="build/release/halftone")
+    parser.add_argument("--before", help="a program without the instruments")
     parser.add_argument("--model", default="resnet18")
     parser.add_argument("--data", default="../shared/data/cifar100-15k")
     parser.add_argument("--rounds", type=int, default=15)
     args = parser.parse_args()
-    sampled, plain = [], []
+    sampling = [] if args.before else ["instruments.histograms_every=10"]
+    what = "closed pages" if args.before else "sampled"
+    compared, plain = [], []
     with tempfile.TemporaryDirectory() as home:
         for number in range(args.rounds):
-            before = step_time(args, [], home)
-            kept = step_time(args, ["instruments.histograms_every=10"], home)
-            after = step_time(args, [], home)
-            sampled.append(2 * kept / (before + after))
+            before = step_time(args, [], home, args.before)
+            between = step_time(args, sampling, home)
+            after = step_time(args, [], home, args.before)
+            compared.append(2 * between / (before + after))
             plain.append(after / before)
-            print(f"round {number + 1}: {sampled[-1]:.4f}, plain again {plain[-1]:.4f}", flush=True)
-    print(f"{args.model}: sampled to plain {summary(sampled)}, plain to plain {summary(plain)}")
+            print(f"round {number + 1}: {compared[-1]:.4f}, plain again {plain[-1]:.4f}", flush=True)
+    print(f"{args.model}: {what} to plain {summary(compared)}, plain to plain {summary(plain)}")
 
 
 if __name__ == "__main__":

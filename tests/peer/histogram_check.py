@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """The exponent histograms of a run against NumPy's of the same tensors, bin by bin.
 
-Trains a few steps with a sample in each. Step 1's gradients come from --dump-gradients, weights and updates of the later
-steps from the checkpoints around them; `halftone microscope --json` gives the histograms. Exits with 1 on any difference.
+Trains a few steps with a sample in each; `halftone microscope --json` gives the run's histograms. They are compared twice:
+
+- with the tensors of `microscope --dump`, of all four kinds, and in FP32 with `--shadow`;
+- with tensors that reach a file by another way: step 1's gradients by --dump-gradients, weights and updates of the later
+  steps by the checkpoints around them. The dumped tensors of these must equal them too.
+
+Exits with 1 on any difference.
 """
 
 import argparse
@@ -12,6 +17,7 @@ import pathlib
 import sys
 import tempfile
 
+import ml_dtypes  # NumPy's type for BF16, which safetensors.numpy needs  # noqa: F401
 import numpy as np
 import safetensors.numpy
 
@@ -25,6 +31,7 @@ RUNS = {
     "rnn-lm": {"dataset.kind": "text-generated", "model.kind": "rnn-lm"},
     "transformer-lm": {"dataset.kind": "text-generated", "model.kind": "transformer-lm"},
 }
+KINDS = ("gradients", "activations", "weights", "updates")
 PRECISIONS = ("fp32", "amp-fp16", "amp-bf16", "o2-fp16", "pure-fp16")
 
 
@@ -48,8 +55,8 @@ def by_layer(tensors):
     return layers
 
 
-def microscope(binary, run, step, kind):
-    found = json.loads(halftone.run(binary, "microscope", str(run), str(step), "--kind", kind, "--json"))
+def microscope(binary, run, step, kind, *more):
+    found = json.loads(halftone.run(binary, "microscope", str(run), str(step), "--kind", kind, "--json", *more))
     assert found["step"] == step, found["step"]
     return found
 
@@ -80,19 +87,54 @@ def weights_of(run, step):
     return {name: masters.get(f"{name}.master", value) for name, value in weights.items()}
 
 
+def dumped(folder, kind):
+    return safetensors.numpy.load_file(folder / f"{kind}.safetensors")
+
+
+def compare_dump(binary, run, step, folder):
+    """The run's own histograms with the tensors of the step computed again, and those of the shadow pass."""
+    layers = wrong = 0
+    shadow = folder / "shadow"
+    for kind in KINDS:
+        more = ("--shadow", "--dump", str(shadow)) if kind == KINDS[0] else ("--shadow",)
+        computed = microscope(binary, run, step, kind, *more)
+        if kind == KINDS[0]:
+            microscope(binary, run, step, kind, "--dump", str(folder))
+        for what, found, place in (("", microscope(binary, run, step, kind), folder), (", shadow", computed, shadow)):
+            more, different = compare(f"{kind} of step {step}{what}", found, dumped(place, kind))
+            layers, wrong = layers + more, wrong + different
+    return layers, wrong
+
+
+def compare_values(what, tensors, others):
+    """Of tensors by name, how many have other values than those of the same name."""
+    wrong = [name for name, values in tensors.items() if name not in others or not np.array_equal(
+        values.astype(np.float32), others[name].astype(np.float32), equal_nan=True)]
+    for name in wrong:
+        print(f"  {what}: the dumped {name} has other values")
+    return len(wrong)
+
+
 def check(binary, name, precision, folder):
     settings = {**RUNS[name], "precision.preset": precision, "batch_size": 8, "max_steps": 3,
                 "instruments.histograms_every": 1, "checkpoint.every_steps": 1, "checkpoint.keep": 10,
                 "dataset.test_limit": 64, "optimizer.kind": "adam", "optimizer.lr": 0.001}
     options = [part for path, value in settings.items() for part in ("--set", f"{path}={value}")]
-    run, dump = folder / "run", folder / "gradients.safetensors"
-    halftone.run(binary, "train", *options, "--dump-gradients", str(dump), "--out", str(run), "--json")
+    run, gradient_file, dump = folder / "run", folder / "gradients.safetensors", folder / "dump"
+    halftone.run(binary, "train", *options, "--dump-gradients", str(gradient_file), "--out", str(run), "--json")
 
-    gradients = safetensors.numpy.load_file(dump)
+    gradients = safetensors.numpy.load_file(gradient_file)
     gradients = {key.removeprefix("grad."): value for key, value in gradients.items() if key != "loss"}
     found = microscope(binary, run, 1, "gradients")
     layers, wrong = compare("gradients", found, gradients, found["loss_scale"])
-    for step in (2, 3):
+    for step in (1, 2, 3):
+        more, different = compare_dump(binary, run, step, dump)
+        layers, wrong = layers + more, wrong + different
+        if step == 1:
+            unscaled = {key: value.astype(np.float32) / np.float32(found["loss_scale"])
+                        for key, value in dumped(dump, "gradients").items()}
+            wrong += compare_values("gradients", unscaled, gradients)
+            continue
         before, after = weights_of(run, step - 1), weights_of(run, step)
         trained = {key: value for key, value in before.items() if key in gradients}
         for kind, tensors in (("weights", trained),
@@ -100,6 +142,7 @@ def check(binary, name, precision, folder):
                                            for key, value in trained.items()})):
             more, different = compare(f"{kind} of step {step}", microscope(binary, run, step, kind), tensors)
             layers, wrong = layers + more, wrong + different
+            wrong += compare_values(f"{kind} of step {step}", dumped(dump, kind), tensors)
     return layers, wrong
 
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct FoundPrecision {
     std::vector<std::string> fp32;  ///< the keys of the latter; without any one of them it fails
     std::int64_t operations = 0;    ///< places, a module and an operation each, that were searched
     double tolerance = 0;
+    /// The error of the same step in amp-fp16, with no type forced. inf: it overflowed under every
+    /// loss scale that was tried.
+    double amp_error = 0;
     double error = 0;  ///< with `fp32` as found
     std::vector<PrecisionTrial> trials;
 
@@ -38,7 +42,13 @@ struct FoundPrecision {
 };
 
 struct PrecisionSearchOptions {
-    double tolerance = 0.05;          ///< of the error of gradients
+    /// The least that is allowed where no tolerance is given.
+    static constexpr double usual_tolerance = 0.05;
+
+    /// Of the error of gradients. None: usual_tolerance, or a quarter more than amp-fp16 has by
+    /// itself if that is larger. Gradients through batch norms of a small batch are moved by a few
+    /// per cent by any rounding, so a fixed tolerance could ask for most of such a network in FP32.
+    std::optional<double> tolerance = {};
     std::int64_t confirm_steps = 20;  ///< 0: no training
     /// Called after each trial; false ends the search with Error(state).
     std::function<bool(const PrecisionTrial&)> on_trial = {};

@@ -76,6 +76,8 @@ ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) 
     out["loss"] = json_number(facts.loss);
     out["loss_scale"] = json_number(facts.loss_scale);
     out["bound"] = json_number(facts.bound);
+    out["loss_bound"] = json_number(facts.loss_bound);
+    out["overflow_varies"] = facts.overflow_varies;
     out["gradients"] = {{"sha256", facts.gradients.sha256},
                         {"norms", to_object(facts.gradients.norms)}};
     out["report"] = to_json(facts.report);
@@ -186,6 +188,10 @@ CapsuleFacts facts_of(const json& object) {
     out.loss = number_of(object.at("loss"));
     out.loss_scale = number_of(object.at("loss_scale"));
     out.bound = number_of(object.at("bound"));
+    // Earlier capsules have neither.
+    out.loss_bound = object.contains("loss_bound") ? number_of(object.at("loss_bound"))
+                                                   : std::numeric_limits<double>::infinity();
+    out.overflow_varies = object.value("overflow_varies", false);
     out.gradients.sha256 = object.at("gradients").at("sha256").get<std::string>();
     const json& norms = object.at("gradients").at("norms");
     for (const auto& [name, value] : norms.get_ref<const json::object_t&>())

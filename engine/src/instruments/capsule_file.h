@@ -15,7 +15,9 @@ struct CapsuleFacts {
     CapsuleMachine machine;
     double loss = 0;
     double loss_scale = 1;
-    double bound = 0;  ///< CapsuleReplay::bound
+    double bound = 0;              ///< CapsuleReplay::bound
+    double loss_bound = 0;         ///< CapsuleReplay::loss_bound
+    bool overflow_varies = false;  ///< CapsuleReplay::overflow_varies
     GradientFigures gradients;
     SkipReport report;
 };

@@ -43,6 +43,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
                         {"same_gradients", replay.same_gradients},
                         {"difference", json_number(replay.difference)},
                         {"bound", json_number(replay.bound)},
+                        {"loss_bound", json_number(replay.loss_bound)},
+                        {"overflow_varies", replay.overflow_varies},
                         {"recorded_cause", name(replay.recorded_cause)},
                         {"report", to_json(replay.report)}};
     return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -49,16 +49,31 @@ Computed computed(const StepCapsule& capsule) {
     return {row, record->figures()};
 }
 
-/// Over the parameters whose norm is finite in both; infinite where it is in one alone.
-double difference(const GradientFigures& a, const GradientFigures& b) {
-    double out = a.norms.size() == b.norms.size() ? 0 : std::numeric_limits<double>::infinity();
-    for (const auto& [name, norm] : a.norms) {
-        const auto other = b.norms.find(name);
-        if (other == b.norms.end() || std::isfinite(norm) != std::isfinite(other->second))
-            return std::numeric_limits<double>::infinity();
-        if (!std::isfinite(norm) || norm == other->second) continue;
-        out = std::max(out, std::abs(norm - other->second) / std::max(norm, other->second));
-    }
+/// How far the figures of a step are from those of another computation of it.
+struct Gap {
+    double norms = 0;       ///< largest relative difference, of norms that are finite in both
+    double loss = 0;        ///< relative difference
+    bool overflow = false;  ///< a norm, or the loss, is finite in one alone
+};
+
+double relative_gap(double a, double b) {
+    return a == b ? 0 : std::abs(a - b) / std::max(std::abs(a), std::abs(b));
+}
+
+Gap gap(double loss, const GradientFigures& gradients, const Computed& other) {
+    Gap out;
+    const auto add = [&out](double& largest, double a, double b) {
+        if (std::isfinite(a) != std::isfinite(b)) out.overflow = true;
+        if (std::isfinite(a) && std::isfinite(b)) largest = std::max(largest, relative_gap(a, b));
+    };
+    add(out.loss, loss, static_cast<double>(other.row.loss));
+    const auto& norms = other.gradients.norms;
+    const auto name_of = [](const auto& entry) { return entry.first; };
+    const bool same_names = std::ranges::equal(gradients.norms, norms, {}, name_of, name_of);
+    if (!same_names) out.norms = std::numeric_limits<double>::infinity();
+    for (const auto& [name, norm] : gradients.norms)
+        if (const auto found = norms.find(name); found != norms.end())
+            add(out.norms, norm, found->second);
     return out;
 }
 
@@ -92,15 +107,21 @@ StepCapsule perturbed(const StepCapsule& capsule, double rounding, std::uint32_t
     return out;
 }
 
-/// What the gradients' norms may differ by elsewhere, where sums run in another order.
-double bound_of(const StepCapsule& capsule, const GradientFigures& own) {
-    double largest = 0;
+/// What the step may differ by elsewhere, where sums run in another order. A single number, the
+/// loss, may hardly move by chance, so one rounding of it is always allowed.
+void find_bounds(const StepCapsule& capsule, const Computed& own, CapsuleFacts& facts) {
+    const double rounding = rounding_of(capsule.config);
+    Gap largest{0, rounding / slack, false};
     for (std::uint32_t pattern = 1; pattern <= perturbations; ++pattern) {
-        const StepCapsule other = perturbed(capsule, rounding_of(capsule.config), pattern);
-        const double apart = difference(own, computed(other).gradients);
-        if (std::isfinite(apart)) largest = std::max(largest, apart);
+        const StepCapsule other = perturbed(capsule, rounding, pattern);
+        const Gap apart = gap(static_cast<double>(own.row.loss), own.gradients, computed(other));
+        largest.norms = std::max(largest.norms, apart.norms);
+        largest.loss = std::max(largest.loss, apart.loss);
+        largest.overflow |= apart.overflow;
     }
-    return slack * largest;
+    facts.bound = slack * largest.norms;
+    facts.loss_bound = slack * largest.loss;
+    facts.overflow_varies = largest.overflow;
 }
 
 }  // namespace
@@ -110,7 +131,12 @@ bool CapsuleReplay::identical() const {
     return same_loss && scale == recorded_scale && same_gradients;
 }
 
-bool CapsuleReplay::within_bound() const { return identical() || difference <= bound; }
+bool CapsuleReplay::within_bound() const {
+    if (identical()) return true;
+    const bool finite = std::isfinite(loss) && std::isfinite(recorded_loss);
+    const bool near_loss = !finite || relative_gap(loss, recorded_loss) <= loss_bound;
+    return near_loss && difference <= bound;
+}
 
 std::int64_t write_capsule(const fs::path& run_folder, std::int64_t step, const fs::path& file,
                            const SkipOptions& options) {
@@ -126,7 +152,7 @@ std::int64_t write_capsule(const fs::path& run_folder, std::int64_t step, const 
     facts.loss_scale = static_cast<double>(own.row.loss_scale);
     facts.gradients = own.gradients;
     options.progress(msg("Computing how far rounding moves the gradients"));
-    facts.bound = bound_of(capsule, own.gradients);
+    find_bounds(capsule, own, facts);
     ExaminationOptions how;
     how.progress = options.progress;
     facts.report = examine_step(capsule, how);
@@ -154,8 +180,12 @@ CapsuleReplay replay_capsule(const fs::path& file, const SkipOptions& options) {
     out.recorded_scale = facts.loss_scale;
     out.scale = static_cast<double>(own.row.loss_scale);
     out.same_gradients = own.gradients.sha256 == facts.gradients.sha256;
-    out.difference = out.same_gradients ? 0 : difference(own.gradients, facts.gradients);
+    const Gap apart = gap(facts.loss, facts.gradients, own);
+    const bool other_overflow = apart.overflow && !facts.overflow_varies;
+    out.difference = other_overflow ? std::numeric_limits<double>::infinity() : apart.norms;
     out.bound = facts.bound;
+    out.loss_bound = facts.loss_bound;
+    out.overflow_varies = facts.overflow_varies;
     out.recorded_cause = facts.report.cause;
     ExaminationOptions how;
     how.progress = options.progress;

@@ -7,9 +7,9 @@
 #include "core/cast.h"
 #include "core/tape.h"
 #include "index/sparse.h"
+#include "instruments/phase_gradients.h"
 #include "linalg/norm.h"
 #include "pointwise/binary.h"
-#include "train/step_observer.h"
 
 namespace engine {
 namespace {
@@ -68,18 +68,12 @@ std::vector<ParameterLayer> parameter_layers(const Model& model) {
 
 GradientMap unscaled_gradients(const StepView& step) {
     const GradMode off(false);
-    const Tensor scale = step.precision.loss_scale();
-    const double factor = scale.defined() ? 1 / scale.item() : 1;
+    const double factor = 1 / loss_scale_of(step);
     GradientMap out;
-    const std::vector<Phase> phases = step.task.phases();
-    for (const std::size_t index : phases[step.phase].optimizers) {
-        for (const Parameter& parameter : step.optimizers[index]->parameters()) {
-            const Tensor grad = parameter.tensor.grad();
-            if (!grad.defined()) continue;
-            const Tensor wide = to(to_dense(grad), DType::f32);
-            out[parameter.name] = factor == 1 ? wide : mul(wide, factor);
-        }
-    }
+    for_each_gradient(step, [&](const PhaseGradient& gradient) {
+        const Tensor wide = to(to_dense(gradient.values), DType::f32);
+        out[gradient.name] = factor == 1 ? wide : mul(wide, factor);
+    });
     return out;
 }
 

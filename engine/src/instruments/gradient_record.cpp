@@ -4,23 +4,20 @@
 
 #include "core/layout.h"
 #include "file/sha256.h"
+#include "instruments/phase_gradients.h"
 #include "instruments/tensor_scan.h"
 
 namespace engine {
 
 void GradientRecord::before_update(const StepView& step) {
-    for (Optimizer* const optimizer : step.optimizers) {
-        for (const Parameter& parameter : optimizer->parameters()) {
-            const Tensor gradient = parameter.tensor.grad();
-            if (!gradient.defined()) continue;
-            const Tensor host =
-                in_layout(stored_values(gradient).detach(), Layout::contiguous).copy_to(Device{});
-            digests_[parameter.name] = sha256_of({host.data_as<std::byte>(), host.bytes()});
-            double squares = 0;
-            for (const double value : host.values()) squares += value * value;
-            norms_[parameter.name] = std::sqrt(squares);
-        }
-    }
+    for_each_gradient(step, [&](const PhaseGradient& gradient) {
+        const Tensor host = in_layout(stored_values(gradient.values).detach(), Layout::contiguous)
+                                .copy_to(Device{});
+        digests_[gradient.name] = sha256_of({host.data_as<std::byte>(), host.bytes()});
+        double squares = 0;
+        for (const double value : host.values()) squares += value * value;
+        norms_[gradient.name] = std::sqrt(squares);
+    });
 }
 
 GradientFigures GradientRecord::figures() const {

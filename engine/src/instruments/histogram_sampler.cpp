@@ -7,6 +7,7 @@
 #include "core/layout.h"
 #include "core/tape.h"
 #include "instruments/layer_slots.h"
+#include "instruments/phase_gradients.h"
 #include "kernels/multi_tensor.h"
 
 namespace engine {
@@ -17,10 +18,15 @@ ValueType value_type(DType dtype) {
     return dtype == DType::bf16 ? ValueType::bf16 : ValueType::f32;
 }
 
-/// "layer1.0.conv1" of "layer1.0.conv1.weight".
-ModuleName module_of(const std::string& parameter) {
+/// "layer1.0.conv1" and "weight" of "layer1.0.conv1.weight".
+struct CountedName {
+    ModuleName module;
+    std::string word;
+};
+CountedName split_name(const std::string& parameter) {
     const std::size_t dot = parameter.rfind('.');
-    return ModuleName(dot == std::string::npos ? std::string() : parameter.substr(0, dot));
+    if (dot == std::string::npos) return {ModuleName(), parameter};
+    return {ModuleName(parameter.substr(0, dot)), parameter.substr(dot + 1)};
 }
 
 /// What an optimizer updates: the parameter, or the master behind it.
@@ -42,7 +48,8 @@ Tensor copied(const Tensor& x) {
 /// What is counted of one step.
 class HistogramSampler::Pass final : public OpObserver {
 public:
-    explicit Pass(const Device& device) : slots_(device), scope_(*this) {}
+    /// `kept`: takes copies of the tensors; may be null.
+    Pass(const Device& device, CountedTensors* kept) : slots_(device), kept_(kept), scope_(*this) {}
 
     void on_op(const OpEvent& event) override {
         if (event.in_backward || recomputing()) return;
@@ -67,7 +74,7 @@ public:
     /// What was written to since is no longer what the module gave.
     void count_pending() {
         if (pending_.defined() && pending_.version() == pending_version_)
-            add(pending_module_, HistogramKind::activations, pending_);
+            add(HistogramKind::activations, {pending_module_, "output"}, pending_);
         pending_ = {};
         pending_module_ = {};
     }
@@ -80,16 +87,16 @@ public:
         }
         for (const Parameter& parameter : step.model.parameters()) {
             const auto found = masters.find(parameter.tensor.impl().get());
-            add(module_of(parameter.name), HistogramKind::weights,
+            add(HistogramKind::weights, split_name(parameter.name),
                 found == masters.end() ? parameter.tensor : found->second);
         }
     }
     void count_gradients(const StepView& step) {
-        for_each_updated(step, [&](const Optimizer& optimizer, std::size_t i) {
-            const Parameter& parameter = optimizer.parameters()[i];
-            const ModuleName module = module_of(parameter.name);
-            add(module, HistogramKind::gradients, parameter.tensor.grad());
-            before_.push_back({module, updated(optimizer, i), copied(updated(optimizer, i))});
+        for_each_gradient(step, [&](const PhaseGradient& gradient) {
+            const CountedName name = split_name(gradient.name);
+            add(HistogramKind::gradients, name, gradient.values);
+            const Tensor weight = updated(gradient.optimizer, gradient.index);
+            before_.push_back({name, weight, copied(weight)});
         });
     }
     void count_updates() {
@@ -105,8 +112,7 @@ public:
             on(now.device(), kernels::cpu::multi_tensor_axpby, kernels::cuda::multi_tensor_axpby)(
                 {&out, 1}, 1, {&after, 1}, -1, {&before, 1}, ignored.data_as<float>(),
                 current_stream());
-            slots_.add(each.module, HistogramKind::updates, change);
-            slots_.note_type(each.module, HistogramKind::updates, value_type(now.dtype()));
+            add(HistogramKind::updates, each.name, change, now.dtype());
         }
         before_.clear();
     }
@@ -118,27 +124,24 @@ public:
 private:
     /// A weight before its update.
     struct Before {
-        ModuleName module;
+        CountedName name;
         Tensor weight;
         Tensor copy;
     };
 
-    void add(ModuleName module, HistogramKind kind, const Tensor& x) {
-        slots_.add(module, kind, x);
-        slots_.note_type(module, kind, value_type(x.dtype()));
+    void add(HistogramKind kind, const CountedName& name, const Tensor& x) {
+        add(kind, name, x, x.dtype());
     }
-    /// f(optimizer, index of a parameter with a gradient) for those that the phase updates.
-    template <typename F>
-    static void for_each_updated(const StepView& step, const F& f) {
-        const Phase phase = step.task.phases()[step.phase];
-        for (const std::size_t part : phase.optimizers) {
-            const Optimizer& optimizer = *step.optimizers[part];
-            for (std::size_t i = 0; i < optimizer.parameters().size(); ++i)
-                if (optimizer.parameters()[i].tensor.grad().defined()) f(optimizer, i);
-        }
+    /// `type`: of what the values came from.
+    void add(HistogramKind kind, const CountedName& name, const Tensor& x, DType type) {
+        if (name.module == ModuleName()) return;
+        slots_.add(name.module, kind, x);
+        slots_.note_type(name.module, kind, value_type(type));
+        if (kept_ != nullptr) kept_->add(kind, name.module.text() + '.' + name.word, x);
     }
 
     LayerSlots slots_;
+    CountedTensors* kept_;
     ModuleName pending_module_;
     Tensor pending_;
     std::uint32_t pending_version_ = 0;
@@ -157,7 +160,7 @@ std::optional<HistogramSample> HistogramSampler::take() {
 void HistogramSampler::begin(const StepView& step) {
     requested_ = false;
     sample_.reset();
-    pass_ = std::make_unique<Pass>(step.optimizers.front()->device());
+    pass_ = std::make_unique<Pass>(step.optimizers.front()->device(), kept_.get());
 }
 
 void HistogramSampler::after_forward(const StepView&, const TensorList&) { pass_->count_pending(); }
@@ -170,8 +173,7 @@ void HistogramSampler::before_update(const StepView& step) {
 void HistogramSampler::after_update(const StepView& step) {
     pass_->count_updates();
     if (step.phase + 1 < step.task.phases().size()) return;
-    const Tensor scale = step.precision.loss_scale();
-    sample_ = {step.step, false, scale.defined() ? scale.item() : 1, pass_->finish()};
+    sample_ = {step.step, false, loss_scale_of(step), pass_->finish()};
 }
 
 void HistogramSampler::end(const StepView&) { pass_.reset(); }

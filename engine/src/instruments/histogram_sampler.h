@@ -10,6 +10,7 @@
 #include "core/module_scope.h"
 #include "core/observer.h"
 #include "engine/histogram_record.h"
+#include "instruments/counted_tensors.h"
 #include "instruments/exponent_counters.h"
 #include "train/step_observer.h"
 
@@ -47,6 +48,9 @@ public:
 
     /// Wants the next step too.
     void request() { requested_ = true; }
+    /// Keeps copies of all that is counted from now on. Each is taken as it is counted, which waits
+    /// for the device.
+    void keep_tensors(std::shared_ptr<CountedTensors> kept) { kept_ = std::move(kept); }
     /// The histograms of the last step, if it was wanted and ran to its end; once.
     std::optional<HistogramSample> take();
 
@@ -66,7 +70,8 @@ private:
 
     std::int64_t every_;
     bool requested_ = false;
-    std::unique_ptr<Pass> pass_;  // the step in progress
+    std::shared_ptr<CountedTensors> kept_;  // null: the tensors are not wanted
+    std::unique_ptr<Pass> pass_;            // the step in progress
     std::optional<HistogramSample> sample_;
 };
 

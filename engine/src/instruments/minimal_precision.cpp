@@ -31,9 +31,9 @@ public:
         for (const OpPlace& each : kept) trial.fp32.push_back(each.key());
         std::ranges::sort(trial.fp32);
         if (const auto known = tried_.find(trial.fp32); known != tried_.end())
-            return known->second <= options_.tolerance;
+            return known->second <= found_.tolerance;
         trial.error = error_of_(all_fp16_but(places_, kept));
-        trial.passed = trial.error <= options_.tolerance;
+        trial.passed = trial.error <= found_.tolerance;
         tried_[trial.fp32] = trial.error;
         found_.trials.push_back(trial);
         if (options_.on_trial && !options_.on_trial(trial))
@@ -142,13 +142,13 @@ FoundPrecision minimal_precision(const std::vector<OpPlace>& places,
                                  const std::function<double(const ForcedTypes&)>& error_of) {
     FoundPrecision found;
     found.operations = static_cast<std::int64_t>(places.size());
-    found.tolerance = options.tolerance;
+    found.tolerance = options.tolerance.value_or(PrecisionSearchOptions::usual_tolerance);
     Search search(places, options, error_of, found);
     if (!search.passes(by_module(places))) {
         throw Error(ErrorCode::value,
                     msg("With every operation in FP32 the error of the gradients is {}, above the "
                         "tolerance of {}.",
-                        found.trials.back().error, options.tolerance));
+                        found.trials.back().error, found.tolerance));
     }
     const Places modules = all_of(ddmin(search, by_module(places)));
     const Places fp32 = all_of(ddmin(search, one_by_one(modules)));

@@ -23,7 +23,8 @@ ForcedTypes all_fp16_but(const std::vector<OpPlace>& places, const std::vector<O
 /// Finds a set of places to keep in FP32 that is 1-minimal: the error of gradients stays within the
 /// tolerance, and no longer does so without any one of them. Modules first, then operations in the
 /// modules that are left. `error_of`: the error with types forced. Throws Error(value) where no set
-/// passes, and Error(state) where `options` ends the search.
+/// passes, and Error(state) where `options` ends the search. Without a tolerance the usual one
+/// holds.
 FoundPrecision minimal_precision(const std::vector<OpPlace>& places,
                                  const PrecisionSearchOptions& options,
                                  const std::function<double(const ForcedTypes&)>& error_of);

@@ -1,6 +1,7 @@
 #include "engine/precision_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <set>
@@ -59,11 +60,21 @@ double error_under(const TrialStep& trial, const RunConfig& config, const Forced
     return error;
 }
 
-FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& options) {
+double tolerance_for(double amp_error) {
+    constexpr double room = 1.25;
+    const double usual = PrecisionSearchOptions::usual_tolerance;
+    return std::isfinite(amp_error) ? std::max(usual, room * amp_error) : usual;
+}
+
+FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& given) {
     const TrialStep trial(capsule);
+    const double amp_error = error_under(trial, capsule.config, {});
+    PrecisionSearchOptions options = given;
+    if (!options.tolerance) options.tolerance = tolerance_for(amp_error);
     FoundPrecision found = minimal_precision(
         places_of(capsule), options,
         [&](const ForcedTypes& forced) { return error_under(trial, capsule.config, forced); });
+    found.amp_error = amp_error;
     if (options.confirm_steps == 0) return found;
     RunConfig config = capsule.config;
     config.precision = {};

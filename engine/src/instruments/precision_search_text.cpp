@@ -39,6 +39,7 @@ std::string to_json(const FoundPrecision& found) {
                               {"fp32", found.fp32},
                               {"operations", found.operations},
                               {"tolerance", found.tolerance},
+                              {"amp_error", figure(found.amp_error)},
                               {"error", figure(found.error)},
                               {"trial_steps", found.trials.size()},
                               {"confirmed_steps", found.confirmed_steps},
@@ -58,7 +59,7 @@ std::string text_of(const FoundPrecision& found) {
                   " operations must stay in FP32:\n" + list_text(found.fp32);
     out += "Error of the gradients: " + number_text("%.3g", found.error) + ", tolerance " +
            number_text("%.3g", found.tolerance) + ", " + std::to_string(found.trials.size()) +
-           " trials.\n";
+           " trials. amp-fp16 by itself: " + number_text("%.3g", found.amp_error) + ".\n";
     if (found.confirmed_steps > 0) {
         out += "After " + std::to_string(found.confirmed_steps) + " steps of training: loss " +
                number_text("%.5g", found.loss) + ", in FP32 " +

@@ -18,10 +18,12 @@ RunConfig shadow_config(const RunConfig& config) {
 
 namespace {
 
-HistogramSample counted(const StepCapsule& capsule, const RunConfig& config) {
+HistogramSample counted(const StepCapsule& capsule, const RunConfig& config,
+                        const std::shared_ptr<CountedTensors>& kept = nullptr) {
     CapsuleStep step(capsule, config);
     const auto sampler = std::make_shared<HistogramSampler>(0);
     sampler->request();
+    sampler->keep_tensors(kept);
     step.trainer().attach(sampler);
     step.run();
     return *sampler->take();
@@ -43,6 +45,17 @@ HistogramSample shadow_histograms(const CapturedStep& step) { return shadow_pass
 
 HistogramSample step_histograms(const CapturedStep& step) {
     return counted(step.capsule(), step.config());
+}
+
+HistogramSample dump_histogram_tensors(const std::filesystem::path& run_folder, std::int64_t step,
+                                       bool shadow, const std::filesystem::path& folder) {
+    const StepCapsule capsule = capsule_before(run_folder, step);
+    const auto tensors = std::make_shared<CountedTensors>();
+    HistogramSample sample =
+        counted(capsule, shadow ? shadow_config(capsule.config) : capsule.config, tensors);
+    sample.shadow = shadow;
+    tensors->write(folder);
+    return sample;
 }
 
 }  // namespace engine

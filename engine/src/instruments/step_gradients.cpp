@@ -6,6 +6,7 @@
 #include "core/sparse.h"
 #include "core/tape.h"
 #include "index/sparse.h"
+#include "instruments/phase_gradients.h"
 
 namespace engine {
 namespace {
@@ -21,15 +22,10 @@ std::vector<double> unscaled(const Tensor& gradient, double scale) {
 
 void StepGradients::before_update(const StepView& step) {
     const GradMode off(false);
-    const Tensor scale_tensor = step.precision.loss_scale();
-    const double scale = scale_tensor.defined() ? scale_tensor.item() : 1;
-    const Phase phase = step.task.phases()[step.phase];
-    for (const std::size_t index : phase.optimizers) {
-        for (const Parameter& parameter : step.optimizers[index]->parameters()) {
-            const Tensor gradient = parameter.tensor.grad();
-            if (gradient.defined()) gradients_[parameter.name] = unscaled(gradient, scale);
-        }
-    }
+    const double scale = loss_scale_of(step);
+    for_each_gradient(step, [&](const PhaseGradient& gradient) {
+        gradients_[gradient.name] = unscaled(gradient.values, scale);
+    });
 }
 
 double relative_error(const StepGradients& found, const StepGradients& exact) {

@@ -31,11 +31,12 @@ void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& 
         throw Error(ErrorCode::value, "optimizer: " + parameters_[i].name +
                                           " is not row-major, and its gradient is sparse");
     weight.set_grad(coalesce(weight.grad()));
-    const SparseParts& parts = sparse_parts(weight.grad());
+    const Tensor gradient = weight.grad();
+    const SparseParts& parts = sparse_parts(gradient);
     const std::int64_t n = parts.indices.size(1);
     const std::int64_t length = n == 0 ? 0 : parts.values.numel() / n;
     if (length == 0) return;
-    Rows rows{static_cast<int>(i), place_numbers(weight.grad()), {}, {}};
+    Rows rows{static_cast<int>(i), place_numbers(gradient), {}, {}};
     const auto copied = [&](const Tensor& whole) {
         if (!whole.defined()) return array_or_null(whole);
         rows.whole.push_back(reshape(whole.detach(), {whole.numel() / length, length}));

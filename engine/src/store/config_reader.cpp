@@ -89,7 +89,9 @@ std::vector<std::string> take_compared(json& document, Refusals& refusals) {
     std::vector<std::string> known;
     for (const auto& info : precisions()) known.push_back(info.preset);
     const auto is_known = [&known](const json& item) {
-        return item.is_string() && std::find(known.begin(), known.end(), item) != known.end();
+        if (!item.is_string()) return false;
+        const auto& name = item.get_ref<const std::string&>();
+        return std::find(known.begin(), known.end(), name) != known.end();
     };
     if (value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_known))
         return value.get<std::vector<std::string>>();

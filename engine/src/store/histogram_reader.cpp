@@ -1,15 +1,11 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <system_error>
 
-#include "engine/error.h"
 #include "engine/histogram_record.h"
-#include "file/network_file.h"
+#include "store/column_reader.h"
 #include "store/histogram_layout.h"
-#include "store/record_source.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -19,27 +15,20 @@ namespace {
 constexpr std::array<std::string_view, histogram_kind_count> kind_names = {
     "gradients", "activations", "weights", "updates"};
 
-std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::Header& header) {
-    File file = open_record_file(path);
-    if (!file.is_open()) {
-        throw Error(ErrorCode::data,
-                    msg("{}: cannot open the histograms: {}", path.string(),
-                        std::generic_category().message(errno)),
-                    msg("Give the folder of a run that kept some (instruments.histograms_every)."));
-    }
-    header = {};
-    (void)read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0);
+Error no_histograms(const fs::path& path, const std::string& reason) {
+    return {ErrorCode::data, msg("{}: cannot open the histograms: {}", path.string(), reason),
+            msg("Give the folder of a run that kept some (instruments.histograms_every).")};
+}
+
+void check_histograms(const record_layout::Header& header, const fs::path& path, std::int64_t) {
     layout::check_header(header, path);
-    const record_layout::Layout geometry(header);
-    // The size is asked for after the count: a run that goes on may have grown its file meanwhile.
-    if (!is_possible(header.published, geometry, file.size()))
-        throw_record_short(path, header.published);
-    const bool polled = is_on_network(file);
+}
+
+ColumnFile column_file(const fs::path& path) {
     // Drift reads a few rows of every chunk: mapping those anew each time takes longer than reading
     // them. 300 MB of address space, of pages that the system may take back.
     constexpr std::size_t most_mapped = 64;
-    OpenRecord record{path, std::move(file), header, geometry, most_mapped};
-    return polled ? poll_record(std::move(record)) : map_record(std::move(record));
+    return {path, no_histograms, check_histograms, most_mapped};
 }
 
 }  // namespace
@@ -94,9 +83,7 @@ struct HistogramRecordReader::Impl {
     };
 
     fs::path folder;
-    record_layout::Header header;
-    std::unique_ptr<RecordSource> source;
-    record_layout::Layout geometry;
+    ColumnReader columns;
     std::int64_t known = 0;  // rows
     std::vector<Sample> samples;
     std::vector<Extent> extents;
@@ -107,30 +94,14 @@ struct HistogramRecordReader::Impl {
 
     explicit Impl(const fs::path& run_folder)
         : folder(run_folder / layout::folder_name),
-          header(),
-          source(open_source(folder / layout::file_name, header)),
-          geometry(header) {}
-
-    /// f(column_at, rows, rows done before) for the rows [first, first + count).
-    template <typename F>
-    void for_each_piece(std::int64_t first, std::int64_t count, const F& f) const {
-        for (std::int64_t done = 0; done < count;) {
-            const record_layout::Chunk chunk = geometry.chunk(geometry.chunk_of(first + done));
-            const std::int64_t row = first + done - chunk.first_row;
-            const std::int64_t rows = std::min(chunk.rows - row, count - done);
-            source->read(chunk, row, rows, [&](const RecordSource::ColumnAt& column_at) {
-                f(column_at, rows, done);
-            });
-            done += rows;
-        }
-    }
+          columns(column_file(folder / layout::file_name)) {}
 
     /// Without the counters: those have most of the columns.
     std::vector<layout::Row> read_rows(std::int64_t first, std::int64_t count,
                                        bool counters) const {
         std::vector<layout::Row> out(static_cast<std::size_t>(count));
-        const auto& starts = geometry.column_starts();
-        for_each_piece(
+        const auto& starts = columns.layout().column_starts();
+        columns.for_each_piece(
             first, count, [&](const auto& column_at, std::int64_t rows, std::int64_t done) {
                 const auto fill = [&](std::size_t column, const auto& member_of) {
                     using T = std::remove_reference_t<decltype(member_of(out.front()))>;
@@ -154,7 +125,7 @@ struct HistogramRecordReader::Impl {
     }
 
     bool refresh() {
-        const std::int64_t published = source->published();
+        const std::int64_t published = columns.published();
         if (published == known) return false;
         // The names were written before the rows that use them.
         layers = layout::read_layers(folder / layout::layers_name);

@@ -34,11 +34,13 @@ public:
 
 /// An open file whose header was checked.
 struct OpenRecord {
+    static constexpr std::size_t default_most_mapped = 8;  ///< 16 MiB of a step record's full ones
+
     std::filesystem::path path;
     File file;
     record_layout::Header header;
     record_layout::Layout layout;
-    std::size_t most_mapped = 8;  ///< chunks at once: 16 MiB of full ones of a step record
+    std::size_t most_mapped = default_most_mapped;  ///< chunks at once
 };
 
 /// Reads through mappings: what the writer on this machine publishes is there at once.

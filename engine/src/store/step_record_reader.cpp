@@ -1,14 +1,9 @@
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <limits>
-#include <system_error>
 
-#include "engine/error.h"
 #include "engine/step_record.h"
-#include "file/network_file.h"
-#include "store/record_layout.h"
-#include "store/record_source.h"
+#include "store/column_reader.h"
 
 namespace engine {
 namespace {
@@ -61,31 +56,31 @@ constexpr T missing_value() {
     return T{};
 }
 
+Error no_step_record(const std::filesystem::path& path, const std::string& reason) {
+    return {ErrorCode::data, msg("{}: cannot open the step record: {}", path.string(), reason),
+            msg("Give the folder of a run.")};
+}
+
+void check_step_record(const record_layout::Header& header, const std::filesystem::path& path,
+                       std::int64_t bytes) {
+    if (bytes < static_cast<std::int64_t>(record_layout::page_bytes)) {
+        throw Error(
+            ErrorCode::data,
+            msg("{}: not a step record: the file ends after {} bytes", path.string(), bytes),
+            msg("Give the folder of a run."));
+    }
+    record_layout::check_header(header, path);
+}
+
 }  // namespace
 
 struct StepRecordReader::Impl {
-    std::unique_ptr<RecordSource> source;
-    record_layout::Layout layout;
+    ColumnReader columns;
     FieldStarts starts;
 
-    /// Calls f(ColumnAt, rows, rows done before) over a range.
-    template <typename F>
-    void for_each_piece(std::int64_t first, std::size_t count, F&& f) {
-        const auto total = static_cast<std::int64_t>(count);
-        for (std::int64_t done = 0; done < total;) {
-            const record_layout::Chunk chunk = layout.chunk(layout.chunk_of(first + done));
-            const std::int64_t row = first + done - chunk.first_row;
-            const std::int64_t rows = std::min(chunk.rows - row, total - done);
-            source->read(chunk, row, rows, [&](const RecordSource::ColumnAt& column_at) {
-                f(column_at, rows, done);
-            });
-            done += rows;
-        }
-    }
-
     void read_rows(std::int64_t first, std::span<StepRecord> out) {
-        for_each_piece(
-            first, out.size(),
+        columns.for_each_piece(
+            first, std::ssize(out),
             [&](const RecordSource::ColumnAt& column_at, std::int64_t rows, std::int64_t done) {
                 std::size_t field = 0;
                 for_each_field([&](const char*, auto member) {
@@ -117,8 +112,8 @@ struct StepRecordReader::Impl {
             std::fill(out.begin(), out.end(), static_cast<double>(missing_value<T>()));
             return;
         }
-        for_each_piece(
-            first, out.size(),
+        columns.for_each_piece(
+            first, std::ssize(out),
             [&](const RecordSource::ColumnAt& column_at, std::int64_t rows, std::int64_t done) {
                 const auto* values = reinterpret_cast<const T*>(column_at(start, sizeof(T)));
                 std::transform(values, values + rows, out.begin() + done,
@@ -130,33 +125,10 @@ struct StepRecordReader::Impl {
 StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder,
                                         RecordAccess access) {
     const auto path = run_folder / record_layout::file_name;
-    File file = open_record_file(path);
-    if (!file.is_open()) {
-        throw Error(ErrorCode::data,
-                    msg("{}: cannot open the step record: {}", path.string(),
-                        std::generic_category().message(errno)),
-                    msg("Give the folder of a run."));
-    }
-    // Read, not mapped: a page that is cut off meanwhile is then an error and not a signal.
-    record_layout::Header header;
-    const std::int64_t size = file.size();
-    if (size < static_cast<std::int64_t>(record_layout::page_bytes) ||
-        !read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0)) {
-        throw Error(ErrorCode::data,
-                    msg("{}: not a step record: the file ends after {} bytes", path.string(), size),
-                    msg("Give the folder of a run."));
-    }
-    record_layout::check_header(header, path);
-    const record_layout::Layout layout(header);
-    // Asked for again: a run that goes on may have published rows and grown its file meanwhile.
-    if (!is_possible(header.published, layout, file.size()))
-        throw_record_short(path, header.published);
-    const FieldStarts starts = find_fields(header, layout, path);
-    const bool polled = access == RecordAccess::polled ||
-                        (access == RecordAccess::automatic && is_on_network(file));
-    OpenRecord record{path, std::move(file), header, layout};
-    auto source = polled ? poll_record(std::move(record)) : map_record(std::move(record));
-    return StepRecordReader(std::make_shared<Impl>(Impl{std::move(source), layout, starts}));
+    ColumnReader columns(
+        {path, no_step_record, check_step_record, OpenRecord::default_most_mapped, access});
+    const FieldStarts starts = find_fields(columns.header(), columns.layout(), path);
+    return StepRecordReader(std::make_shared<Impl>(Impl{std::move(columns), starts}));
 }
 
 StepRecordReader::StepRecordReader() = default;
@@ -168,11 +140,11 @@ StepRecordReader& StepRecordReader::operator=(const StepRecordReader&) = default
 StepRecordReader& StepRecordReader::operator=(StepRecordReader&&) noexcept = default;
 
 std::int64_t StepRecordReader::size() const {
-    return impl_ ? std::min(impl_->source->published(), limit_) : 0;
+    return impl_ ? std::min(impl_->columns.published(), limit_) : 0;
 }
 
 void StepRecordReader::check() const {
-    if (impl_) impl_->source->check();
+    if (impl_) impl_->columns.check();
 }
 
 StepRecordReader StepRecordReader::up_to(std::int64_t rows) const {

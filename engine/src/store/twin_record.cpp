@@ -1,16 +1,13 @@
 #include "store/twin_record.h"
 
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 
-#include "engine/error.h"
 #include "file/atomic_file.h"
-#include "file/network_file.h"
-#include "store/record_source.h"
+#include "store/column_reader.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -58,26 +55,18 @@ json read_names(const fs::path& file) {
     return names;
 }
 
-std::unique_ptr<RecordSource> open_source(const fs::path& path, record_layout::Header& header) {
-    File file = open_record_file(path);
-    if (!file.is_open()) {
-        throw Error(ErrorCode::data, msg("{}: cannot open the record of the twin: {}",
-                                         path.string(), std::generic_category().message(errno)));
-    }
-    header = {};
-    (void)read_whole_at(file, std::as_writable_bytes(std::span(&header, 1)), 0);
+Error no_twin(const fs::path& path, const std::string& reason) {
+    return {ErrorCode::data,
+            msg("{}: cannot open the record of the twin: {}", path.string(), reason)};
+}
+
+void check_header(const record_layout::Header& header, const fs::path& path, std::int64_t) {
     if (header.magic != magic || !record_layout::is_sound(header)) throw_damaged(path);
     if (header.checksum != layout::make_header().checksum) {
         throw Error(ErrorCode::data,
                     msg("{}: a twin of another version of this program", path.string()),
                     msg("Open it with the version of Halftone that wrote it."));
     }
-    const record_layout::Layout geometry(header);
-    if (!is_possible(header.published, geometry, file.size()))
-        throw_record_short(path, header.published);
-    const bool polled = is_on_network(file);
-    OpenRecord record{path, std::move(file), header, geometry};
-    return polled ? poll_record(std::move(record)) : map_record(std::move(record));
 }
 
 }  // namespace
@@ -121,14 +110,12 @@ void TwinRecordWriter::append(std::span<const TwinRow> step) {
 }
 
 struct TwinRecordReader::Impl {
-    record_layout::Header header;
-    std::unique_ptr<RecordSource> source;
-    record_layout::Layout geometry;
+    ColumnReader columns;
     std::string reference;
     std::vector<std::string> layers;
 
     explicit Impl(const fs::path& folder)
-        : header(), source(open_source(folder / layout::file_name, header)), geometry(header) {
+        : columns({folder / layout::file_name, no_twin, check_header}) {
         const json names = read_names(folder / layout::names_name);
         reference = names["reference"].get<std::string>();
         for (const json& layer : names["layers"]) {
@@ -154,7 +141,7 @@ TwinRecordReader& TwinRecordReader::operator=(TwinRecordReader&&) noexcept = def
 
 const std::string& TwinRecordReader::reference() const { return impl_->reference; }
 const std::vector<std::string>& TwinRecordReader::layers() const { return impl_->layers; }
-std::int64_t TwinRecordReader::size() const { return impl_->source->published(); }
+std::int64_t TwinRecordReader::size() const { return impl_->columns.published(); }
 std::int64_t TwinRecordReader::steps() const {
     return size() / static_cast<std::int64_t>(impl_->layers.size());
 }
@@ -164,14 +151,11 @@ void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
         throw Error(ErrorCode::value, msg("rows {} to {} of the twin asked for, there are {}",
                                           first, first + std::ssize(out) - 1, size()));
     }
-    const auto& starts = impl_->geometry.column_starts();
+    const auto& starts = impl_->columns.layout().column_starts();
     const auto layer_count = static_cast<std::int32_t>(impl_->layers.size());
-    for (std::int64_t done = 0; done < std::ssize(out);) {
-        const record_layout::Chunk chunk =
-            impl_->geometry.chunk(impl_->geometry.chunk_of(first + done));
-        const std::int64_t row = first + done - chunk.first_row;
-        const std::int64_t count = std::min(chunk.rows - row, std::ssize(out) - done);
-        impl_->source->read(chunk, row, count, [&](const RecordSource::ColumnAt& column_at) {
+    impl_->columns.for_each_piece(
+        first, std::ssize(out),
+        [&](const RecordSource::ColumnAt& column_at, std::int64_t count, std::int64_t done) {
             const auto fill = [&](std::size_t column, auto member_of) {
                 for (std::int64_t i = 0; i < count; ++i) {
                     layout::Row read{};
@@ -194,8 +178,6 @@ void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
                     column++, [member](layout::Row & read) -> auto& { return read.*member; });
             });
         });
-        done += count;
-    }
 }
 
 }  // namespace engine

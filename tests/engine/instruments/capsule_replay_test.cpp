@@ -1,4 +1,6 @@
+#include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "engine/capsule.h"
 #include "engine/error.h"
@@ -69,9 +71,44 @@ TEST_F(CapsuleFileTest, OtherBitsAreMeasuredAgainstTheBound) {
     EXPECT_FALSE(within.same_machine);
     EXPECT_FALSE(within.identical());
     EXPECT_TRUE(within.within_bound());
+    CapsuleFacts facts = content.facts;
+    facts.loss *= 1 + 10 * facts.loss_bound;
+    write_capsule_file(file, content.capsule, facts);
+    EXPECT_FALSE(replay_capsule(file).within_bound());
     for (auto& [name, norm] : content.facts.gradients.norms) norm *= 1 + 10 * content.facts.bound;
     write_capsule_file(file, content.capsule, content.facts);
     EXPECT_FALSE(replay_capsule(file).within_bound());
+}
+
+/// Where a rounding decides which gradients overflow, others may elsewhere.
+TEST_F(CapsuleFileTest, OtherOverflowIsWithinTheBoundOnlyWhereARoundingMovesIt) {
+    const auto file = capsule_of(small_run("mlp", "amp-fp16"), 2);
+    CapsuleContent content = read_capsule_file(file);
+    EXPECT_FALSE(content.facts.overflow_varies);
+    content.facts.gradients.sha256 = "other";
+    content.facts.gradients.norms.begin()->second = INFINITY;
+    write_capsule_file(file, content.capsule, content.facts);
+    EXPECT_TRUE(std::isinf(replay_capsule(file).difference));
+    EXPECT_FALSE(replay_capsule(file).within_bound());
+    content.facts.overflow_varies = true;
+    write_capsule_file(file, content.capsule, content.facts);
+    EXPECT_EQ(replay_capsule(file).difference, 0);
+    EXPECT_TRUE(replay_capsule(file).within_bound());
+    content.facts.gradients.norms.erase(content.facts.gradients.norms.begin());
+    write_capsule_file(file, content.capsule, content.facts);
+    EXPECT_FALSE(replay_capsule(file).within_bound());
+}
+
+/// Capsules of before there were bounds of the loss.
+TEST_F(CapsuleFileTest, ACapsuleWithoutABoundOfTheLossIsRead) {
+    const auto file = capsule_of(small_run("mlp", "amp-fp16"), 2);
+    const SafetensorsFile whole = SafetensorsFile::open(file);
+    auto description = nlohmann::json::parse(whole.metadata().at("halftone_capsule"));
+    EXPECT_EQ(description.erase("loss_bound") + description.erase("overflow_varies"), 2u);
+    const auto earlier = folder_ / "earlier.capsule";
+    write_safetensors(earlier, whole.tensors(), {{"halftone_capsule", description.dump()}});
+    expect_identical(replay_capsule(earlier));
+    EXPECT_TRUE(std::isinf(read_capsule_file(earlier).facts.loss_bound));
 }
 
 TEST_F(CapsuleFileTest, RefusesFilesThatAreNoCapsuleOrDoNotFitTogether) {

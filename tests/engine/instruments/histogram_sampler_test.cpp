@@ -47,8 +47,21 @@ void expect_counts(const HistogramSample& sample, const SeenStep& seen) {
     expect_equal(of_kind(sample, HistogramKind::activations), activations);
 }
 
+/// The histograms of the tensors that were kept are those of the sample.
+void expect_counts(const HistogramSample& sample, const CountedTensors& kept) {
+    for (int number = 0; number < histogram_kind_count; ++number) {
+        const auto kind = static_cast<HistogramKind>(number);
+        Histograms counted;
+        for (const auto& [name, tensor] : kept.of(kind))
+            counted[test::module_of(name)] += test::histogram_of(tensor.values());
+        SCOPED_TRACE(to_string(kind));
+        expect_equal(of_kind(sample, kind), counted);
+    }
+}
+
 struct Sampled {
     HistogramSample sample;
+    std::shared_ptr<CountedTensors> kept;
     std::shared_ptr<SeenStep> seen;
     FinishedStep step;
 };
@@ -56,13 +69,15 @@ struct Sampled {
 /// Step `index` of the run, from 0.
 Sampled sampled_step(TrainerFixture& fixture, std::int64_t index) {
     const auto sampler = std::make_shared<HistogramSampler>(1);
+    const auto kept = std::make_shared<CountedTensors>();
+    sampler->keep_tensors(kept);
     const auto seen = std::make_shared<SeenStep>();
     fixture.trainer.attach(seen);
     fixture.trainer.attach(sampler);
     FinishedStep step = fixture.step(index);
     fixture.trainer.detach(*seen);
     fixture.trainer.detach(*sampler);
-    return {sampler->take().value(), seen, std::move(step)};
+    return {sampler->take().value(), kept, seen, std::move(step)};
 }
 
 struct Case {
@@ -98,6 +113,7 @@ TEST(HistogramSampler, CountsWhatTheStepHad) {
             EXPECT_EQ(static_cast<float>(found.sample.loss_scale), found.step.row.loss_scale);
             EXPECT_FALSE(found.sample.shadow);
             expect_counts(found.sample, *found.seen);
+            expect_counts(found.sample, *found.kept);
             if (each.name == "skipped") {
                 EXPECT_EQ(found.step.row.found_inf, 1);
                 EXPECT_GT(found.sample.total(HistogramKind::gradients).non_finite(), 0);
