@@ -207,9 +207,9 @@ std::optional<double> number_in(std::string_view text) {
 
 std::pair<double, double> range_in(std::string_view text, int line) {
     const std::size_t dots = text.find("..");
+    const bool two = dots != std::string_view::npos;
     const auto low = number_in(text.substr(0, dots));
-    const auto high =
-        dots == std::string_view::npos ? std::nullopt : number_in(text.substr(dots + 2));
+    const auto high = number_in(two ? text.substr(dots + 2) : std::string_view());
     if (!low || !high || !(*low < *high))
         throw LessonRefusal{line, msg("“{}” is no range: use two numbers such as 0 .. 3000.",
                                       std::string(stripped(text)))};
