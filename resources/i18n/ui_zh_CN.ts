@@ -5452,6 +5452,18 @@ larger than a term</source>
             <translation>从全部算子使用 FP16 开始，寻找使一步的梯度足够准确所必须保留为 FP32 的最少算子。期间训练继续进行，但会变慢。</translation>
         </message>
         <message>
+            <source>automatic</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <source>Automatic: %1, or a quarter more than AMP FP16 has by itself</source>
+            <translation>自动：%1，或比 AMP FP16 本身的误差多四分之一</translation>
+        </message>
+        <message>
+            <source>AMP FP16 by itself has %1.</source>
+            <translation>AMP FP16 本身为 %1。</translation>
+        </message>
+        <message>
             <source>Largest gradient error</source>
             <translation>最大梯度误差</translation>
         </message>

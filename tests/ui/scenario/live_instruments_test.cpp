@@ -208,6 +208,9 @@ TEST_F(LiveInstruments, ThePrecisionSearchShowsItsTrialsAndItsSetIsKept) {
     ASSERT_TRUE(job->found()) << job->problem().toStdString();
     EXPECT_EQ(job->step(), 2);
     EXPECT_EQ(job->found()->confirmed_steps, 5);
+    constexpr double usual = engine::PrecisionSearchOptions::usual_tolerance;
+    EXPECT_EQ(job->found()->tolerance, std::max(usual, 1.25 * job->found()->amp_error))
+        << "automatic";
     EXPECT_EQ(dialog->findChild<QTreeWidget*>()->topLevelItemCount(),
               std::ssize(job->found()->trials));
     button(dialog, u"Keep for the run"_s)->click();

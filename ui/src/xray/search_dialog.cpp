@@ -5,6 +5,8 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTreeWidget>
+#include <cmath>
+#include <optional>
 
 #include "commands/commands.h"
 #include "text/format.h"
@@ -21,7 +23,6 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::array tolerances{0.01, 0.02, 0.05, 0.1, 0.2};
-constexpr int usual = 2;  // of them
 constexpr std::array confirmations{0, 5, 20, 50, 100, 200, 500};
 constexpr int usualSteps = 2;  // of them
 
@@ -70,9 +71,11 @@ QWidget* SearchDialog::makeQuestion() {
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(size::gap);
     tolerance_ = new ChoiceBox(part);
+    tolerance_->addItem(tr("automatic"));
     for (const double each : tolerances) tolerance_->addItem(percent(each), each);
-    tolerance_->setCurrentIndex(usual);
     tolerance_->setAccessibleName(tr("Largest gradient error"));
+    tolerance_->setToolTip(tr("Automatic: %1, or a quarter more than AMP FP16 has by itself")
+                               .arg(percent(engine::PrecisionSearchOptions::usual_tolerance)));
     confirm_ = new ChoiceBox(part);
     for (const int each : confirmations)
         confirm_->addItem(each == 0 ? tr("no") : tr("%1 steps").arg(count(each)), each);
@@ -179,7 +182,9 @@ void SearchDialog::start() {
     progress_->setRange(0, 0);
     result_->setText(tr("Taking a copy of the step…"));
     searched_ = model_->runConfig();
-    job_->start(model_->source(), model_->captured(), tolerance_->currentData().toDouble(),
+    const QVariant asked = tolerance_->currentData();
+    job_->start(model_->source(), model_->captured(),
+                asked.isValid() ? std::optional(asked.toDouble()) : std::nullopt,
                 confirm_->currentData().toInt());
     refreshButtons();
 }
@@ -222,6 +227,8 @@ QString SearchDialog::evidenceText() const {
     QStringList said{tr("Step %1: the gradient error is %2, within %3, found in %4 trials.")
                          .arg(count(job_->step()), percent(found.error), percent(found.tolerance),
                               count(std::ssize(found.trials)))};
+    if (std::isfinite(found.amp_error))
+        said << tr("AMP FP16 by itself has %1.").arg(percent(found.amp_error));
     if (!found.fp32.empty()) said << tr("Without any one of them it is above.");
     if (found.confirmed_steps > 0)
         said << tr("Trained for %1 steps: loss %2, in FP32 %3; %4 skipped.")

@@ -54,7 +54,7 @@ void SearchJob::cancel() {
 }
 
 void SearchJob::start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
-                      double tolerance, std::int64_t confirmSteps) {
+                      std::optional<double> tolerance, std::int64_t confirmSteps) {
     if (running_) return;
     running_ = true;
     trials_.clear();

@@ -18,9 +18,10 @@ public:
     explicit SearchJob(EventFeed* feed, QObject* parent = nullptr);
     ~SearchJob() override;
 
-    /// `known` is the copy of the step if there is one; else it is taken from `source`.
+    /// `known` is the copy of the step if there is one; else it is taken from `source`. Without a
+    /// tolerance the search chooses its own.
     void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
-               double tolerance, std::int64_t confirmSteps);
+               std::optional<double> tolerance, std::int64_t confirmSteps);
     void cancel();
     bool running() const { return running_; }
 
