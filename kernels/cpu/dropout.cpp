@@ -100,6 +100,7 @@ HWY_EXPORT(apply_range);
 /// The least multiple of 2^-24 that is not below p, in units of that: a uniform number (at most
 /// 1 - 2^-24) is kept from there on.
 std::uint32_t least_kept(double p) {
+    if (std::isnan(p)) return 1u << 24;  // no number reaches it
     return static_cast<std::uint32_t>(std::ceil(std::clamp(p, 0.0, 1.0) * 0x1p24));
 }
 

@@ -2,23 +2,29 @@
 #include "kernels/device.h"
 #include "kernels/device_array.h"
 #include "kernels/support.h"
+#include "kernels/targets.h"
+#include "kernels/twins.h"
 
 namespace kernels::test {
 namespace {
 
 constexpr PhiloxStream stream{{123, 456}, 3, 7};
 
+/// The last offset makes the lower half of the block's number overflow within a vector.
 TEST(DropoutMask, KeepsWhereTheStreamsNumberReachesP) {
-    for (const std::int64_t size : sizes) {
-        for (const std::uint64_t offset : {0ull, 1ull, 2ull, 3ull, 0xffffffffull}) {
-            Buffer mask(DType::boolean, size);
-            cpu::dropout_mask(mask, {stream, nullptr, offset}, 0.3, {});
-            for (std::int64_t i = 0; i < size; ++i) {
-                const float value = stream.uniform(offset + static_cast<std::uint64_t>(i));
-                ASSERT_EQ(mask.get(i), static_cast<double>(value) >= 0.3 ? 1 : 0) << i;
+    on_every_target([] {
+        for (const std::int64_t size : sizes) {
+            for (const std::uint64_t offset :
+                 {0ull, 1ull, 2ull, 3ull, 0xffffffffull, 4 * 0xfffffff0ull}) {
+                Buffer mask(DType::boolean, size);
+                cpu::dropout_mask(mask, {stream, nullptr, offset}, 0.3, {});
+                for (std::int64_t i = 0; i < size; ++i) {
+                    const float value = stream.uniform(offset + static_cast<std::uint64_t>(i));
+                    ASSERT_EQ(mask.get(i), static_cast<double>(value) >= 0.3 ? 1 : 0) << i;
+                }
             }
         }
-    }
+    });
 }
 
 TEST(DropoutMask, KeepsAllAtZeroAndNoneAtOne) {
@@ -27,6 +33,64 @@ TEST(DropoutMask, KeepsAllAtZeroAndNoneAtOne) {
     for (const double kept : mask.values()) ASSERT_EQ(kept, 1);
     cpu::dropout_mask(mask, {stream, nullptr, 5}, 1, {});
     for (const double kept : mask.values()) ASSERT_EQ(kept, 0);
+}
+
+TEST(DropoutMask, HoldsForEveryProbability) {
+    for (const double p : {1e-9, 0x1p-24, 1 - 0x1p-24, 1 - 0x1p-25, -1.0, 2.0, std::nan("")}) {
+        Buffer mask(DType::boolean, 1001);
+        cpu::dropout_mask(mask, {stream, nullptr, 5}, p, {});
+        for (std::int64_t i = 0; i < mask.size(); ++i) {
+            const float value = stream.uniform(5 + static_cast<std::uint64_t>(i));
+            ASSERT_EQ(mask.get(i), static_cast<double>(value) >= p ? 1 : 0) << p;
+        }
+    }
+}
+
+TEST(DropoutApply, MultipliesByMaskAndScaleAndRoundsOnce) {
+    constexpr double scale = 1 / 0.9;
+    on_every_target([] {
+        for (const DType dtype : floating)
+            for (const std::int64_t size : {0, 1, 15, 16, 17, 33, 1000}) {
+                const Buffer x = random_buffer(dtype, size, 1);
+                Buffer mask(DType::boolean, size), y(dtype, size);
+                for (std::int64_t i = 0; i < size; ++i) mask.set(i, i % 3 == 0 ? 0 : i % 3 * 100);
+                cpu::dropout_apply(y, x, mask, scale, {});
+                for (std::int64_t i = 0; i < size; ++i) {
+                    const double factor = dtype == DType::f64 ? scale : static_cast<float>(scale);
+                    const double exact = i % 3 == 0 ? 0 : x.get(i) * factor;
+                    ASSERT_TRUE(near(y.get(i), exact, dtype,
+                                     dtype == DType::f32 ? 0 : half_ulp(DType::f32, exact)))
+                        << i;
+                }
+            }
+    });
+}
+
+TEST(DropoutApply, ADroppedNaNOrInfinityIsNaN) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Buffer x(DType::f16, {infinity, std::nan(""), infinity, 2});
+    const Buffer mask(DType::boolean, {0, 0, 1, 0});
+    Buffer y(DType::f16, 4);
+    cpu::dropout_apply(y, x, mask, 2, {});
+    EXPECT_TRUE(std::isnan(y.get(0)) && std::isnan(y.get(1)));
+    EXPECT_EQ(y.get(2), infinity);
+    EXPECT_EQ(y.get(3), 0);
+}
+
+TEST(CudaDropoutApply, GivesTheCpusBits) {
+    HALFTONE_NEEDS_CUDA();
+    for (const DType dtype : floating)
+        for (const std::int64_t size : {0, 1, 33, 5003}) {
+            Buffer mask(DType::boolean, size);
+            for (std::int64_t i = 0; i < size; ++i) mask.set(i, i % 3 == 0 ? 0 : 1);
+            const Results results =
+                run_twins(cpu::dropout_apply, cuda::dropout_apply, dtype, size,
+                          {random_buffer(dtype, size, 2), mask}, 0,
+                          [](DropoutApply f, Array y, const std::vector<ConstArray>& in) {
+                              f(y, in[0], in[1], 1 / 0.7, {});
+                          });
+            EXPECT_TRUE(same(results.cuda, results.cpu)) << size;
+        }
 }
 
 TEST(DropoutMask, DoesNotDependOnTheThreads) {

@@ -61,7 +61,7 @@ TEST_F(LabPageTest, TakesTheWholeWidthAndGivesItBack) {
     showLab();
     EXPECT_FALSE(settingsShown());
     EXPECT_GT(pages()->width(), before);
-    pages()->showPage(u"xray"_s);
+    pages()->showPage(u"queue"_s);
     QTest::qWait(50);
     EXPECT_TRUE(settingsShown());
     showLab();
