@@ -53,7 +53,7 @@ TEST(DropoutApply, MultipliesByMaskAndScaleAndRoundsOnce) {
             for (const std::int64_t size : {0, 1, 15, 16, 17, 33, 1000}) {
                 const Buffer x = random_buffer(dtype, size, 1);
                 Buffer mask(DType::boolean, size), y(dtype, size);
-                for (std::int64_t i = 0; i < size; ++i) mask.set(i, i % 3 == 0 ? 0 : i % 3 * 100);
+                for (std::int64_t i = 0; i < size; ++i) mask.set(i, static_cast<double>(i % 3 * 100));
                 cpu::dropout_apply(y, x, mask, scale, {});
                 for (std::int64_t i = 0; i < size; ++i) {
                     const double factor = dtype == DType::f64 ? scale : static_cast<float>(scale);
