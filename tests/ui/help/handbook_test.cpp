@@ -54,7 +54,7 @@ TEST(Handbook, HeadingsHaveTheAnchorsOfGitHub) {
 }
 
 TEST(Handbook, EveryLinkLeadsToAPageAndAHeadingThatExist) {
-    static const QRegularExpression link(u"\\]\\(([^)]+)\\)"_s);
+    static const QRegularExpression link(u"\\]\\(([^)\\s]+)\\)"_s);  // no lambdas
     int found = 0;
     for (const QString& language : {u"en"_s, u"zh"_s}) {
         const auto topics = handbookTopics(language);
