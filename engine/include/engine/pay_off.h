@@ -18,7 +18,7 @@ namespace engine {
 struct StepParts {
     double products = 0;  ///< matrix products and convolutions, but for the short ones
     double memory = 0;    ///< operations that mostly read and write
-    double brief = 0;     ///< operations whose time is mostly what a call costs, whatever its size
+    double brief = 0;     ///< short operations: mostly the fixed cost of a call
     double casts = 0;     ///< conversions that autocast inserted, gradients' included
     double update = 0;    ///< gradient check and optimizer
     double product_flops = 0;

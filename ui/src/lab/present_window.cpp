@@ -59,7 +59,7 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &PresentWindow::refresh);
     connect(model_->runs(), &LessonRuns::buttonsChanged, this, &PresentWindow::refresh);
     connect(model_, &LessonModel::lessonChanged, this, &PresentWindow::refresh);
-    // A knob of Try runs the lesson again: the curves are what there is to see.
+    // A knob of Try runs the lesson again: show its curves.
     connect(model_->runs(), &LessonRuns::began, this,
             [this] { column_->showStep(model_->runStep()); });
     connect(column_, &LessonColumn::whereWanted, this, [this](std::int64_t wanted) {
