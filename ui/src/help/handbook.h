@@ -21,7 +21,7 @@ QString lessonWritingTopic();
 /// "Clip after unscaling" as "clip-after-unscaling".
 void showMarkdown(QTextDocument& document, const QString& markdown);
 
-/// The page that a link in the page `from` leads to, whatever its language; empty: it leads to no
+/// The page that a link in the page `from` leads to, in any language; empty: it leads to no
 /// page of the handbook.
 QString handbookTarget(const QString& from, const QUrl& link);
 
