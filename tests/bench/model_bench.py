@@ -16,6 +16,8 @@ import subprocess
 import sys
 import time
 
+from workloads import WORKLOADS, pictures
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
 CONVNETS = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50", "resnext101", "mobilenetv2")
@@ -75,14 +77,11 @@ def batch_of(options, kind):
 
 
 def convnet_step(kind, batch):
-    import torch
-    from torch.nn import functional as F
-    import convnets
-    model = convnets.module(kind, 100, "cifar").to(memory_format=torch.channels_last)
-    x = torch.randn(batch, 3, 32, 32).contiguous(memory_format=torch.channels_last)
-    y = torch.randint(0, 100, (batch,))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4, fused=True)
-    return [(optimizer, lambda: F.cross_entropy(model(x), y))]
+    return pictures(32, 100)(kind, "cifar")(batch)
+
+
+def drawing_step(kind, batch):
+    return WORKLOADS[kind].phases(batch)
 
 
 def transformer_step(kind, batch):
@@ -119,34 +118,8 @@ def click_step(_kind, batch):
     return [(optimizer, lambda: F.binary_cross_entropy_with_logits(model(dense, ids).float(), label))]
 
 
-def autoencoder_step(_kind, batch):
-    import torch
-    from torch.nn import functional as F
-    from drawing_reference import Autoencoder
-    model = Autoencoder(3, 32, 32, 16).to(memory_format=torch.channels_last)
-    x = torch.rand(batch, 3, 32, 32).contiguous(memory_format=torch.channels_last)
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE, fused=True)
-    return [(optimizer, lambda: F.mse_loss(model(x).float(), x))]
-
-
-def dcgan_step(_kind, batch):
-    import torch
-    from drawing_reference import Dcgan
-    pair = Dcgan(3, 3, 100, 64).to(memory_format=torch.channels_last)
-    x = (torch.rand(batch, 3, 32, 32) * 2 - 1).contiguous(memory_format=torch.channels_last)
-    optimizers = [torch.optim.Adam(part.parameters(), lr=RATE, betas=(0.5, 0.999), fused=True)
-                  for part in (pair.discriminator, pair.generator)]
-    drawn = []
-
-    def discriminator():
-        drawn[:] = [pair.draw(torch.randn(batch, 100))]
-        return pair.discriminator_loss(x, drawn[0])
-
-    return [(optimizers[0], discriminator), (optimizers[1], lambda: pair.generator_loss(drawn[0]))]
-
-
 PEERS = {**dict.fromkeys(CONVNETS, convnet_step), **dict.fromkeys(TRANSFORMERS, transformer_step), "dlrm": click_step,
-         "autoencoder": autoencoder_step, "dcgan": dcgan_step}
+         "autoencoder": drawing_step, "dcgan": drawing_step}
 
 
 def worker(kind, precision, batch):
