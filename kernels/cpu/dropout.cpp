@@ -50,22 +50,22 @@ std::uint64_t whole_blocks([[maybe_unused]] std::uint8_t* kept,
     return index;
 }
 
+/// The first n flags of a mask as numbers; the other lanes are 0.
 HWY_INLINE VF load_flags(const std::uint8_t* p, std::size_t n) {
     HWY_ALIGN std::int32_t flags[HWY_MAX_BYTES / sizeof(float)] = {};
     for (std::size_t i = 0; i < n; ++i) flags[i] = p[i] != 0 ? 1 : 0;
     return hn::ConvertTo(DF(), hn::Load(DI(), flags));
 }
-struct WholeFlags {
-    HWY_INLINE VF load(const std::uint8_t* p) const {
+/// A vector of them: 1 where the byte is not 0.
+HWY_INLINE VF load_flags(const std::uint8_t* p) {
 #if HWY_TARGET == HWY_SCALAR
-        return load_flags(p, 1);
+    return load_flags(p, 1);
 #else
-        const auto bytes = hn::PromoteTo(DI(), hn::LoadU(hn::Rebind<std::uint8_t, DI>(), p));
-        const auto set = hn::RebindMask(DF(), hn::Gt(bytes, hn::Zero(DI())));
-        return hn::IfThenElseZero(set, hn::Set(DF(), 1.0f));
+    const auto bytes = hn::PromoteTo(DI(), hn::LoadU(hn::Rebind<std::uint8_t, DI>(), p));
+    const auto set = hn::RebindMask(DF(), hn::Gt(bytes, hn::Zero(DI())));
+    return hn::IfThenElseZero(set, hn::Set(DF(), 1.0f));
 #endif
-    }
-};
+}
 
 void apply_range(Array y, ConstArray x, const std::uint8_t* mask, float scale, std::int64_t begin,
                  std::int64_t end) {
@@ -78,7 +78,7 @@ void apply_range(Array y, ConstArray x, const std::uint8_t* mask, float scale, s
         const std::int64_t n = end - begin, lanes = lane_count();
         std::int64_t i = 0;
         for (; i + lanes <= n; i += lanes)
-            store(hn::Mul(hn::Mul(load(in + i), WholeFlags().load(kept + i)), factor), out + i);
+            store(hn::Mul(hn::Mul(load(in + i), load_flags(kept + i)), factor), out + i);
         if (i == n) return;
         const auto rest = static_cast<std::size_t>(n - i);
         const VF value = hn::Mul(load_part(in + i, rest), load_flags(kept + i, rest));
