@@ -1,6 +1,5 @@
 #include "microscope/microscope_page.h"
 
-#include <QAction>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
@@ -17,6 +16,7 @@
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
+#include "widgets/page_key.h"
 #include "widgets/panel.h"
 #include "widgets/segments.h"
 #include "widgets/side_columns.h"
@@ -94,14 +94,8 @@ QLayout* MicroscopePage::makeBar() {
     export_->setToolTip(tr("The histograms on show as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(shadow_);
     row->addWidget(export_);
-    for (const auto& [keys, button] : {std::pair{QKeySequence(Qt::Key_P), shadow_},
-                                       std::pair{QKeySequence(Qt::CTRL | Qt::Key_E), export_}}) {
-        auto* key = new QAction(this);
-        key->setShortcut(keys);
-        key->setShortcutContext(Qt::WindowShortcut);
-        addAction(key);
-        connect(key, &QAction::triggered, button, &QPushButton::click);
-    }
+    addPageKey(this, Qt::Key_P, shadow_);
+    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
     connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
     connect(export_, &QPushButton::clicked, this, &MicroscopePage::exportFigures);
     return row;

@@ -1,6 +1,5 @@
 #include "skips/skips_page.h"
 
-#include <QAction>
 #include <QFileDialog>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
@@ -17,6 +16,7 @@
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
+#include "widgets/page_key.h"
 #include "widgets/side_columns.h"
 
 namespace ui {
@@ -73,16 +73,9 @@ QLayout* SkipsPage::makeBar() {
     export_->setToolTip(tr("The skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
     row->addWidget(capsule_);
     row->addWidget(export_);
-    const auto key = [this](const QKeySequence& which, QPushButton* button) {
-        auto* action = new QAction(this);
-        action->setShortcut(which);
-        action->setShortcutContext(Qt::WindowShortcut);
-        addAction(action);
-        connect(action, &QAction::triggered, button, &QPushButton::click);
-    };
-    key(Qt::Key_R, examine_);
-    key(Qt::Key_K, capsule_);
-    key(Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, Qt::Key_R, examine_);
+    addPageKey(this, Qt::Key_K, capsule_);
+    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
     connect(examine_, &QPushButton::clicked, model_, &SkipsModel::examine);
     connect(capsule_, &QPushButton::clicked, this, &SkipsPage::saveCapsule);
     connect(export_, &QPushButton::clicked, this, &SkipsPage::exportFigures);

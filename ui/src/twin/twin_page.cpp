@@ -1,6 +1,5 @@
 #include "twin/twin_page.h"
 
-#include <QAction>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 #include <cmath>
@@ -20,6 +19,7 @@
 #include "widgets/choice_box.h"
 #include "widgets/elided_label.h"
 #include "widgets/page_export.h"
+#include "widgets/page_key.h"
 #include "widgets/panel.h"
 #include "widgets/segments.h"
 #include "widgets/side_columns.h"
@@ -119,14 +119,8 @@ QLayout* TwinPage::makeBar() {
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(tr("The layers at this step as CSV, or the plots as PNG or SVG (Ctrl+E)"));
     row->addWidget(export_);
-    for (const auto& [keys, button] : {std::pair{QKeySequence(Qt::Key_Y), resync_},
-                                       std::pair{QKeySequence(Qt::CTRL | Qt::Key_E), export_}}) {
-        auto* key = new QAction(this);
-        key->setShortcut(keys);
-        key->setShortcutContext(Qt::WindowShortcut);
-        addAction(key);
-        connect(key, &QAction::triggered, button, &QPushButton::click);
-    }
+    addPageKey(this, Qt::Key_Y, resync_);
+    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
     connect(export_, &QPushButton::clicked, this, &TwinPage::exportFigures);
     connect(resync_, &QPushButton::clicked, this, [this] {
         if (context_.feed->twin()) context_.feed->twin()->resync();

@@ -1,6 +1,5 @@
 #include "xray/xray_page.h"
 
-#include <QAction>
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -16,6 +15,7 @@
 #include "widgets/card.h"
 #include "widgets/elided_label.h"
 #include "widgets/flow_layout.h"
+#include "widgets/page_key.h"
 #include "widgets/panel.h"
 #include "widgets/segments.h"
 #include "xray/experiment_strip.h"
@@ -55,23 +55,15 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
     column->addWidget(new TotalsStrip(model_, this));
     column->addWidget(makeTimeline());
     column->addWidget(makeTable(), 1);
-    addKey({Qt::Key_T}, [this] { trace_->click(); });
-    addKey({Qt::Key_Slash}, [this] { filter_->setFocus(); });
-    addKey({Qt::CTRL | Qt::Key_E}, [this] { export_->click(); });
-    addKey({Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
-           [this] { openMenu(view_->visualRect(view_->currentIndex()).center()); });
+    addPageKey(this, Qt::Key_T, trace_);
+    addPageKey(this, {Qt::Key_Slash}, [this] { filter_->setFocus(); });
+    addPageKey(this, Qt::CTRL | Qt::Key_E, export_);
+    addPageKey(this, {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
+               [this] { openMenu(view_->visualRect(view_->currentIndex()).center()); });
     connect(model_, &XrayModel::traceChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::viewChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::stateChanged, this, &XrayPage::refreshState);
     showTrace();
-}
-
-void XrayPage::addKey(const QList<QKeySequence>& keys, const std::function<void()>& act) {
-    auto* action = new QAction(this);
-    action->setShortcuts(keys);
-    action->setShortcutContext(Qt::WindowShortcut);
-    addAction(action);
-    connect(action, &QAction::triggered, this, act);
 }
 
 QLayout* XrayPage::makeBar() {

@@ -43,7 +43,6 @@ private:
     QWidget* makeTable();
     QLayout* makeFilter();
     QTreeView* makeTree(QAbstractItemModel* model, const QString& name);
-    void addKey(const QList<QKeySequence>& keys, const std::function<void()>& act);
     void applyFilter();
     void countRules();
     void showTrace();
