@@ -5,6 +5,7 @@
 
 #include "microscope/microscope_page.h"
 #include "pages/page_stack.h"
+#include "skips/skip_list_view.h"
 #include "window_fixture.h"
 #include "xray/search_dialog.h"
 #include "xray/xray_page.h"
@@ -217,6 +218,22 @@ TEST_F(LiveInstruments, ThePrecisionSearchShowsItsTrialsAndItsSetIsKept) {
     EXPECT_EQ(settings.config().precision.force, job->found()->force);
     EXPECT_EQ(settings.config().precision.preset, "amp-fp16");
     EXPECT_EQ(feed.state(), RunState::paused);
+}
+
+TEST_F(LiveInstruments, TheListOfSkipsCountsStepsAsTheyCome) {
+    load();
+    commands.step();
+    ASSERT_TRUE(pausesAt(1));
+    show(u"skips"_s);
+    const auto says = [&](const QString& words) {
+        const auto labels = part<SkipListView>()->findChildren<QLabel*>();
+        return std::ranges::any_of(labels,
+                                   [&](const QLabel* label) { return label->text() == words; });
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(u"No skipped steps in 1."_s); }, patience));
+    commands.step();
+    ASSERT_TRUE(pausesAt(2));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(u"No skipped steps in 2."_s); }, patience));
 }
 
 TEST_F(LiveInstruments, APrecisionSearchCanBeCancelled) {

@@ -36,6 +36,7 @@ SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* paren
             model_->select(static_cast<int>(model_->skips().list.size()) - 1 - row);
     });
     connect(model_, &SkipsModel::listChanged, this, &SkipListView::fill);
+    connect(model_, &SkipsModel::stepsCounted, this, [this] { summary_->setText(summary()); });
     connect(model_, &SkipsModel::stepChanged, this, &SkipListView::showSelected);
     fill();
 }
@@ -95,12 +96,13 @@ void SkipListView::showSelected() {
 QString SkipListView::summary() const {
     const auto& skips = model_->skips();
     if (skips.steps == 0) return tr("Start a run, or open one with skipped steps.");
-    if (skips.list.empty()) return tr("No skipped steps in %1.").arg(count(skips.steps));
+    const std::int64_t newer = model_->newerSteps(), steps = skips.steps + newer;
+    if (skips.list.empty()) return tr("No skipped steps in %1.").arg(count(steps));
     QString text =
         tr("%1 of %2 steps, %3; %4 clean steps since the last.")
-            .arg(count(std::ssize(skips.list)), count(skips.steps),
-                 percent(static_cast<double>(skips.list.size()) / static_cast<double>(skips.steps)),
-                 count(skips.clean_steps));
+            .arg(count(std::ssize(skips.list)), count(steps),
+                 percent(static_cast<double>(skips.list.size()) / static_cast<double>(steps)),
+                 count(skips.clean_steps + newer));
     if (!skips.recurring.empty())
         text += u' ' + tr("Sample %1 is among the suspects of %2 of them.")
                            .arg(count(skips.recurring.front().sample),

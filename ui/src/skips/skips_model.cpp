@@ -1,6 +1,7 @@
 #include "skips/skips_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/capsule.h"
 #include "engine/error.h"
@@ -66,6 +67,12 @@ void SkipsModel::refresh() {
     }
     if (folder_.empty() || track_->rows() == 0) return;
     if (lastSkip() != known_) readList();
+    if (std::exchange(counted_, track_->rows()) != track_->rows()) emit stepsCounted();
+}
+
+std::int64_t SkipsModel::newerSteps() const {
+    return skips_.steps > 0 && track_ ? std::max<std::int64_t>(0, track_->rows() - skips_.steps)
+                                      : 0;
 }
 
 /// A resync of a twin sets the count of updates, so what that leaves of the steps says nothing.

@@ -26,7 +26,9 @@ public:
     ~SkipsModel() override;
 
     const std::shared_ptr<RunTrack>& track() const { return track_; }
+    /// As of the last new skip; newerSteps() came after it, none of them skipped.
     const engine::SkipList& skips() const { return skips_; }
+    std::int64_t newerSteps() const;
     /// Index of the step on show; -1: none.
     int current() const;
     void select(int index);
@@ -59,6 +61,8 @@ public:
 
 signals:
     void listChanged();
+    /// newerSteps() is another.
+    void stepsCounted();
     void stepChanged();
     void stateChanged();
     /// Some operations were checked.
@@ -79,6 +83,7 @@ private:
     std::shared_ptr<RunTrack> track_;
     std::filesystem::path folder_;
     static constexpr std::int64_t unread = -2;
+    std::int64_t counted_ = 0;     ///< rows of the record at the last stepsCounted()
     std::int64_t known_ = unread;  ///< lastSkip() that the list was read with
     bool reading_ = false;
     bool stale_ = false;  ///< a step was examined since the list was read
