@@ -143,7 +143,7 @@ int bench_all(const BenchArguments& args) {
 }
 
 int bench_pays(const BenchArguments& args) {
-    const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
+    const auto config = read_settings(args.config, args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     return print_pay_off({*config}, args.json);
 }
@@ -176,10 +176,12 @@ void describe_bench(Command command) {
         .excludes(paced);
     command.text("--memory", args->memory,
                  "Limit of --find-batch, as 500MB or 2GiB; without one, what the device has free");
-    command.flag("--pays", args->pays,
-                 "Measure FP32 beside AMP with these settings, and say why AMP pays or not");
-    command.flag("--all", args->all,
-                 "The same for a list of models on generated data, as a table");
+    command
+        .flag("--pays", args->pays,
+              "Measure FP32 beside AMP with these settings, and say why AMP pays or not")
+        .excludes(paced);
+    command.flag("--all", args->all, "The same for a list of models on generated data, as a table")
+        .excludes(paced);
     command.repeated_text("--model", args->models, "Only this model of --all (repeatable)");
     command.run([args] { return run(*args); });
 }

@@ -73,12 +73,13 @@ struct PayOffOptions {
     std::function<bool()> goes_on;  ///< asked between blocks; false ends the measurement. Or null
 };
 
-/// Measures these settings in FP32 and in each of the precisions. Empty if it was ended early. The
-/// settings must have passed validate(). Throws Error.
+/// Measures these settings in FP32 and in each of the precisions, each as its preset has it: forced
+/// types and overrides of a preset are left out. If it is ended early, the rows that are complete.
+/// The settings must have passed validate(). Throws Error.
 std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options);
 
-/// Settings of the models that `bench --all` measures: each of the catalog on data that needs no
-/// file, at a size that a laptop trains. By the model's name.
+/// Settings of the models that `bench --all` measures, one of each family of the catalog, on
+/// generated data and at sizes that a laptop trains.
 std::vector<RunConfig> pay_off_settings();
 
 /// A table for a terminal, and for Markdown.

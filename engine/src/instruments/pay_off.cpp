@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
-#include "engine/catalog.h"
-#include "engine/error.h"
 #include "instruments/peak_speed.h"
 #include "store/median.h"
 #include "train/bench_steps.h"
