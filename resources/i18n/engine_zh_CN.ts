@@ -853,6 +853,30 @@
         <translation>只使用每次运行逐位一致的算法，即使有更快的算法。</translation>
     </message>
     <message>
+        <source>Workers</source>
+        <translation>工作进程</translation>
+    </message>
+    <message>
+        <source>Processes that train the run together on this machine, each on its part of every batch. The batch size is that of all of them.</source>
+        <translation>在这台机器上共同训练此运行的进程数，每个进程处理每个批量的一部分。批量大小是所有进程的总和。</translation>
+    </message>
+    <message>
+        <source>Synchronised batch norm</source>
+        <translation>同步批归一化</translation>
+    </message>
+    <message>
+        <source>processes</source>
+        <translation>进程</translation>
+    </message>
+    <message>
+        <source>Batch norm takes mean and variance over the batch of all workers; otherwise each worker takes those of its own part.</source>
+        <translation>批归一化使用所有工作进程的整个批量的均值和方差；否则每个进程只使用自己那部分的。</translation>
+    </message>
+    <message>
+        <source>use a number up to batch_size, {}: each worker needs a sample</source>
+        <translation>请使用不超过 batch_size（{}）的数：每个工作进程至少需要一个样本</translation>
+    </message>
+    <message>
         <source>{}: not a whole tar archive</source>
         <translation>{}：不是完整的 tar 归档</translation>
     </message>

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/message.h"
 #include "engine/run_config.h"
 
 namespace engine {
+
+class Communicator;
 
 struct BenchOptions {
     std::int64_t steps = 50;  ///< a block
@@ -17,6 +20,8 @@ struct BenchOptions {
     /// bench. Null: always.
     std::function<bool()> goes_on;
     std::function<void(double step_ms)> after_block;  ///< may be null
+    /// Joins the ranks of a bench of data-parallel steps, all of which run it; null: one process.
+    std::shared_ptr<Communicator> communicator{};
 };
 
 struct BenchResult {

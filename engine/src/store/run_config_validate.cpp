@@ -15,6 +15,7 @@ using Names = std::vector<std::string>;
 constexpr std::int64_t most_in_batch = 1'000'000;
 constexpr std::int64_t most_epochs = 1'000'000'000;
 constexpr std::int64_t most_threads = 4096;
+constexpr std::int64_t most_workers = 4096;
 constexpr std::int64_t most_hysteresis = 1'000'000;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
@@ -313,6 +314,10 @@ private:
         check_count("instruments.histograms_every", c_.instruments.histograms_every, 0);
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
+        check_count("workers", c_.workers, 1, most_workers);
+        require(
+            c_.workers <= c_.batch_size, "workers", c_.workers,
+            msg("use a number up to batch_size, {}: each worker needs a sample", c_.batch_size));
     }
 
     void check_checkpoints() {
