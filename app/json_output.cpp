@@ -120,24 +120,29 @@ std::string to_json(const engine::FoundRate& found) {
     return out.dump();
 }
 
-std::string to_json(const engine::MachineReport& report, const std::string& cublas_workspaces) {
-    return json{{"cpu", report.cpu},
-                {"cores", report.cores},
-                {"memory_bytes", report.memory_bytes},
-                {"features", report.features},
-                {"bf16_native", report.bf16_native},
-                {"fp16_native", report.fp16_native},
-                {"onednn", report.onednn},
-                {"cuda",
-                 {{"built", report.cuda_built},
-                  {"present", report.cuda_present},
-                  {"note", report.cuda_note.str()},
-                  {"driver", report.cuda_driver},
-                  {"cards", cards_json(report)},
-                  {"libraries", libraries_json(report)},
-                  {"cublas_workspace_config", cublas_workspaces},
-                  {"generations", generations_json()}}},
-                {"precisions", gains_json(report)}}
+std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
+                    const std::string& cublas_workspaces) {
+    return json{
+        {"cpu", report.cpu},
+        {"cores", report.cores},
+        {"memory_bytes", report.memory_bytes},
+        {"features", report.features},
+        {"bf16_native", report.bf16_native},
+        {"fp16_native", report.fp16_native},
+        {"onednn", report.onednn},
+        {"cuda",
+         {{"built", report.cuda_built},
+          {"present", report.cuda_present},
+          {"note", report.cuda_note.str()},
+          {"driver", report.cuda_driver},
+          {"cards", cards_json(report)},
+          {"libraries", libraries_json(report)},
+          {"cublas_workspace_config", cublas_workspaces},
+          {"generations", generations_json()}}},
+        {"mpi",
+         {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
+        {"nccl", {{"used", false}}},
+        {"precisions", gains_json(report)}}
         .dump();
 }
 

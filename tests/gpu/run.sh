@@ -64,7 +64,7 @@ part_build() {
     else
         local prefix=()
         [[ -n ${HALFTONE_PREFIX:-} ]] && prefix=(-C "$HALFTONE_PREFIX/prefix.cmake")
-        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_CUDA=ON \
+        cmake "${prefix[@]}" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UI=OFF -DHALFTONE_CUDA=ON -DHALFTONE_MPI=OFF \
             -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-90}" -DHALFTONE_DATA_DIR="$(realpath -m "$data")" &&
             cmake --build "$build" --target halftone "${targets[@]}" || return
     fi
