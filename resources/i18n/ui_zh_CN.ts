@@ -1865,6 +1865,14 @@ started %7</source>
             <translation>用时</translation>
         </message>
         <message>
+            <source>exchange</source>
+            <translation>交换</translation>
+        </message>
+        <message>
+            <source>%1 between %2 workers, %3 of it during the backward pass</source>
+            <translation>%1，在 %2 个工作进程之间，其中 %3 与反向传播重叠</translation>
+        </message>
+        <message>
             <source>%1: data %2, forward %3, backward %4, optimizer %5</source>
             <translation>%1：数据 %2，前向 %3，反向 %4，优化器 %5</translation>
         </message>

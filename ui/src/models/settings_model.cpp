@@ -155,6 +155,11 @@ void SettingsModel::judge() {
         for (auto& error : engine::parse_run_config(engine::to_json(config_), overrides).errors)
             add(std::move(error));
     }
+    // The window trains in its own process.
+    if (config_.workers > 1)
+        add({"workers", std::to_string(config_.workers),
+             engine::msg("use 1 in the window: a run of several workers is started by the command "
+                         "halftone train, and can be watched here")});
     if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
     const auto lacking =
         limits_.precisions.constFind(QString::fromStdString(config_.precision.preset));
