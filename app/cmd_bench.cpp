@@ -92,8 +92,10 @@ void print(const engine::RunConfig& config, const engine::BenchResult& result,
     std::cout << result.threads << " threads: " << result.median_step_ms << " ms a step (median of "
               << result.block_step_ms.size() << " blocks of " << block_steps << ", spread "
               << result.spread_ms << " ms), " << result.samples_per_s << ' '
-              << engine::speed_unit(config) << ", peak "
-              << static_cast<double>(result.peak_bytes) / 1e6 << " MB\n";
+              << engine::speed_unit(config) << ", peak " << megabytes(result.peak_bytes) << " MB\n";
+    if (config.workers > 1)
+        std::cout << "exchange of gradients: " << result.exchange_ms << " ms a step, "
+                  << result.exchange_hidden_share * 100 << " % of it during the backward pass\n";
 }
 
 int bench_rank(const BenchArguments& args, const engine::RunConfig& config,

@@ -82,6 +82,9 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
                 {"launches_a_step", result.launches_a_step},
                 {"graph_nodes", result.graph_nodes},
                 {"first_losses", result.first_losses},
+                {"workers", config.workers},
+                {"exchange_ms", result.exchange_ms},
+                {"exchange_hidden_share", result.exchange_hidden_share},
                 {"warnings", warnings}}
         .dump();
 }
