@@ -909,6 +909,14 @@
         <translation>请把 workers 设为 1，或安装 Open MPI 并用 HALFTONE_MPI=ON 构建。</translation>
     </message>
     <message>
+        <source>{} processes were started together, and this program&apos;s MPI finds {} of them.</source>
+        <translation>共启动了 {} 个进程，而此程序的 MPI 只找到其中 {} 个。</translation>
+    </message>
+    <message>
+        <source>Use the mpirun that belongs to {}.</source>
+        <translation>请使用属于 {} 的 mpirun。</translation>
+    </message>
+    <message>
         <source>mpirun cannot be started: {}.</source>
         <translation>无法启动 mpirun：{}。</translation>
     </message>

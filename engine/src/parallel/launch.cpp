@@ -63,7 +63,13 @@ LaunchedRank launched_rank() {
 std::shared_ptr<Communicator> launched_communicator() {
     if (launched_rank().ranks == 1) return nullptr;
     if (!joined()) joined() = join_launch();
-    return joined()->first_line();
+    const auto line = joined()->first_line();
+    const int started = launched_rank().ranks;
+    if (line->size() == started) return line;
+    throw Error(ErrorCode::device,
+                msg("{} processes were started together, and this program's MPI finds {} of them.",
+                    started, line->size()),
+                msg("Use the mpirun that belongs to {}.", mpi_library()));
 }
 
 void check_agreement(Communicator& line, std::string_view version, const RunConfig& config) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <mutex>
+#include <vector>
 
 #include "parallel/joined_launch.h"
 #include "parallel/mpi_thread.h"
@@ -38,7 +39,7 @@ public:
         mpi_.run(operation);
     }
     void sum(kernels::Array data) override {
-        MpiSum operation(rank(), size(), tag_, data);
+        MpiSum operation(rank(), size(), tag_, data, received_);
         mpi_.run(operation);
     }
     void gather(kernels::Array all, kernels::ConstArray part,
@@ -60,6 +61,7 @@ private:
     std::shared_ptr<Lines> lines_;
     MpiThread& mpi_;
     int tag_;
+    std::vector<std::byte> received_;  // of the MPI thread
 };
 
 class MpiLaunch final : public JoinedLaunch {

@@ -41,8 +41,11 @@ void MpiBroadcast::send_to_children() {
         messages_.send(data_.data, bytes_of(data_), rank_ + bit, tag_);
 }
 
-MpiSum::MpiSum(int rank, int ranks, int tag, Array data)
-    : MpiOperation(rank, ranks, tag), data_(data), is_short_(bytes_of(data) <= short_bytes) {}
+MpiSum::MpiSum(int rank, int ranks, int tag, Array data, std::vector<std::byte>& received)
+    : MpiOperation(rank, ranks, tag),
+      data_(data),
+      is_short_(bytes_of(data) <= short_bytes),
+      received_(received) {}
 
 Array MpiSum::part_of(int rank) const {
     if (is_short_) return data_;
@@ -62,7 +65,8 @@ bool MpiSum::begin_phase(int phase) {
 
 void MpiSum::collect() {
     const std::int64_t own = bytes_of(part_of(rank_));
-    received_.resize(static_cast<std::size_t>(own * ranks_));
+    const auto needed = static_cast<std::size_t>(own * ranks_);
+    if (received_.size() < needed) received_.resize(needed);
     for (int rank = 0; rank < ranks_; ++rank) {
         if (rank == rank_) continue;
         messages_.receive(received_.data() + own * rank, own, rank, tag_);

@@ -50,7 +50,8 @@ private:
 /// the others; short arrays are added by every rank in the same order.
 class MpiSum final : public MpiOperation {
 public:
-    MpiSum(int rank, int ranks, int tag, kernels::Array data);
+    /// `received` is memory for the other ranks' numbers, kept from one sum to the next.
+    MpiSum(int rank, int ranks, int tag, kernels::Array data, std::vector<std::byte>& received);
 
 private:
     bool begin_phase(int phase) override;
@@ -62,7 +63,7 @@ private:
 
     kernels::Array data_;
     bool is_short_;
-    std::vector<std::byte> received_;  ///< this rank's part, of each other rank
+    std::vector<std::byte>& received_;  ///< this rank's part, of each rank
 };
 
 /// Every rank sends its part to all.

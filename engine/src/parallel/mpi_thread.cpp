@@ -231,7 +231,8 @@ void MpiThread::fail(const Message& reason) noexcept {
 int MpiThread::leave(int exit_code) {
     try {
         std::int64_t one = 1;
-        MpiSum all_here(rank_, ranks_, leave_tag, {&one, kernels::DType::i64, 1});
+        std::vector<std::byte> received;
+        MpiSum all_here(rank_, ranks_, leave_tag, {&one, kernels::DType::i64, 1}, received);
         run(all_here);
     } catch (const Error&) {
         leave_failed(exit_code == 0 ? training_failed : exit_code);
