@@ -88,6 +88,8 @@ void MpiThread::turn() {
         rest(advance_jobs());
     } catch (const Error& error) {
         give_up({error.message()}, /*tell_others=*/true);
+    } catch (const std::exception& error) {
+        give_up({Message(error.what())}, /*tell_others=*/true);
     }
     if (loss()) end_if_overdue();
     End end = End::none;
@@ -112,6 +114,7 @@ bool MpiThread::advance_jobs() {
         const auto state = job->operation->advance();
         moved = moved || state != MpiOperation::State::waiting;
         if (state != MpiOperation::State::done) return false;
+        if (job->is_last) all_have_ended_ = true;
         const std::lock_guard lock(mutex_);
         job->done = true;  // its owner may be gone from here on
         changed_.notify_all();
@@ -134,6 +137,7 @@ void MpiThread::rest(bool moved) {
 }
 
 void MpiThread::look_after_ranks() {
+    if (all_have_ended_) return;
     std::optional<Message> asked;
     {
         const std::lock_guard lock(mutex_);
@@ -211,8 +215,8 @@ bool MpiThread::speaks() const {
     return speaks_with_lock();
 }
 
-void MpiThread::run(MpiOperation& operation) {
-    Job job{&operation};
+void MpiThread::run(MpiOperation& operation, bool is_last) {
+    Job job{&operation, is_last};
     std::unique_lock lock(mutex_);
     if (!loss_) {
         submitted_.push_back(&job);
@@ -233,7 +237,7 @@ int MpiThread::leave(int exit_code) {
         std::int64_t one = 1;
         std::vector<std::byte> received;
         MpiSum all_here(rank_, ranks_, leave_tag, {&one, kernels::DType::i64, 1}, received);
-        run(all_here);
+        run(all_here, /*is_last=*/true);
     } catch (const Error&) {
         leave_failed(exit_code == 0 ? training_failed : exit_code);
     }
@@ -241,8 +245,10 @@ int MpiThread::leave(int exit_code) {
     left_ = true;
     end_ = End::finalize;
     changed_.notify_all();
-    if (!changed_.wait_for(lock, time_to_finalize, [this] { return ended_; }))
+    if (!changed_.wait_for(lock, time_to_finalize, [this] { return ended_; })) {
+        if (rank_ == 0) dprintf(STDERR_FILENO, "halftone: A rank was lost as all were ending.\n");
         _exit(training_failed);
+    }
     lock.unlock();
     thread_.join();
     return exit_code;

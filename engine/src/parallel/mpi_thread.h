@@ -35,7 +35,7 @@ public:
 
     /// Runs an operation to its end. Throws Error(training) with the reason once the launch has
     /// failed; the operation's memory is not touched any more then.
-    void run(MpiOperation& operation);
+    void run(MpiOperation& operation) { run(operation, /*is_last=*/false); }
     /// Tells all ranks that this one cannot go on.
     void fail(const Message& reason) noexcept;
     /// As leave_launch() and speaks_for_ranks().
@@ -45,9 +45,11 @@ public:
 private:
     struct Job {
         MpiOperation* operation;
+        bool is_last;  ///< ranks end as they like once it is done
         bool done = false;
     };
 
+    void run(MpiOperation& operation, bool is_last);
     void work(std::promise<void>& joined);
     void turn();
     void take_jobs();
