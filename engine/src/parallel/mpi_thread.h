@@ -68,6 +68,7 @@ private:
     std::unique_ptr<MpiWatch> watch_;                    // of the thread
     std::vector<Job*> active_;                           // of the thread
     int idle_polls_ = 0;                                 // of the thread
+    bool all_have_ended_ = false;                        // of the thread
     std::chrono::steady_clock::time_point next_look_{};  // of the thread
 
     mutable std::mutex mutex_;  // guards all below, and Job::done

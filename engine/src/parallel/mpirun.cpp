@@ -65,13 +65,9 @@ private:
     _exit(127);
 }
 
-/// Of its settings mpirun reads those that the user has not set.
-void set_defaults() {
-    // The threads of each rank are shared out by their number; a rank is not tied to one core.
-    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
-    // The ranks' own sentence says why they ended.
-    setenv("OMPI_MCA_orte_execute_quiet", "1", 0);
-}
+/// The threads of each rank are shared out by their number, so a rank is not tied to one core,
+/// unless the user asks for that.
+void set_defaults() { setenv("OMPI_MCA_hwloc_base_binding_policy", "none", /*overwrite=*/0); }
 
 int status_of(pid_t child) {
     int status = 0;
