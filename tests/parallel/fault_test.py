@@ -1,10 +1,11 @@
 """Kills and stops ranks of a run at random moments: all of them must end within 30 s with exit code
-5 and one sentence that names the rank, and the last checkpoint must be whole."""
+5 and one sentence that names the rank, and the last checkpoint must be whole. Then a full disk."""
 
 import argparse
 import os
 import pathlib
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,27 @@ class Fault:
         problems.expect("damaged" not in result.stderr, f"{self.name}: {result.stderr}")
 
 
+def fill_disk(args, folder, problems):
+    """Rank 0 finds no room for files above 8 KiB: a checkpoint costs a warning, and the record ends the run on all
+    ranks where it must grow."""
+    run = folder / "full"
+    launch = Launch([args.halftone, "train", "--json", "--out", str(run),
+                     *words(SETTINGS + ["workers=2", "checkpoint.every_steps=100"])], folder, folder)
+    if not problems.expect(launch.wait_for_steps(1), f"full disk: no step: {launch.error_text()}"):
+        return launch.finish(0)
+    resource.prlimit(launch.pids()[0], resource.RLIMIT_FSIZE, (8192, 8192))
+    code = launch.finish(60)
+    problems.expect(code == 5, f"full disk: exit code {code}: {launch.error_text()}")
+    problems.expect(launch.events("warning"), "full disk: no warning about the checkpoint")
+    problems.expect(len(launch.sentences()) == 1, f"full disk: said {launch.sentences()}")
+    steps = [event["step"] for event in launch.events("step")]
+    # Chunks of 512, 1024, 2048 ... rows (handbook, file formats).
+    problems.expect(len(steps) in (512, 1536, 3584, 7680) and steps == list(range(1, len(steps) + 1)),
+                    f"full disk: {len(steps)} steps")
+    problems.expect(not launch.left_running(), "full disk: processes are left running")
+    return None
+
+
 def faults(args, folder, dice):
     for i in range(args.kills):
         yield Fault(args, folder, args.ranks, i % args.ranks, signal.SIGKILL, dice.uniform(0, 1.5))
@@ -85,6 +107,8 @@ def main():
         for fault in faults(args, pathlib.Path(folder), dice):
             took = fault.happen(problems)
             print(fault.name, "" if took is None else f": all ended after {took:.1f} s", flush=True)
+        print("full disk", flush=True)
+        fill_disk(args, pathlib.Path(folder), problems)
     return 1 if problems.count else 0
 
 
