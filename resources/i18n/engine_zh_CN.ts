@@ -921,10 +921,6 @@
         <translation>无法启动 mpirun：{}。</translation>
     </message>
     <message>
-        <source>use 1 in the window: a run of several workers is started by the command halftone train, and can be watched here</source>
-        <translation>在窗口中请使用 1：多个工作进程的运行由命令 halftone train 启动，可在这里观察</translation>
-    </message>
-    <message>
         <source>Synchronised batch norm</source>
         <translation>同步批归一化</translation>
     </message>
