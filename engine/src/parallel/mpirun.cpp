@@ -76,15 +76,19 @@ int status_of(pid_t child) {
     return status;
 }
 
-/// mpirun returns the code of the first rank that failed, or 128 and the signal that ended it.
+/// mpirun returns the code of the first rank that failed; where a signal ended a rank, Open MPI's
+/// returns 128 and its number, after the others have said which rank that was, and MPICH's returns
+/// its number and kills the others before they can.
 int exit_code_of(int status) {
     const int failed = exit_code(ErrorCode::training);
     if (!WIFEXITED(status)) return failed;
     const int code = WEXITSTATUS(status);
+    if (code == 0 || (code >= exit_code(ErrorCode::settings) && code <= failed)) return code;
     if (code == 1 || code == 127)
         std::cerr << "halftone: mpirun could not run the workers; its own words say why\n";
-    const bool is_ours = code == 0 || (code >= exit_code(ErrorCode::settings) && code <= failed);
-    return is_ours ? code : failed;
+    else if (code < 128)
+        std::cerr << "halftone: A rank was lost; mpirun's own words say which process.\n";
+    return failed;
 }
 
 }  // namespace
