@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -36,7 +37,11 @@ struct BenchResult {
     double launches_a_step = 0;       ///< on a GPU: kernels, or whole graphs, given one by one
     std::int64_t graph_nodes = 0;     ///< of the recorded step; 0: steps are not replayed
     std::vector<float> first_losses;  ///< of at most 20 steps
-    std::vector<Message> warnings;    ///< what makes it slower than it needs to be
+    /// Of a step of several ranks: time in which gradients were exchanged, and the share of it
+    /// during which the backward pass went on. NaN in one process.
+    double exchange_ms = std::numeric_limits<double>::quiet_NaN();
+    double exchange_hidden_share = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Message> warnings;  ///< what makes it slower than it needs to be
 };
 
 /// Speed of training steps of these settings on random data that is already on the device: after a

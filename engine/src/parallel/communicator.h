@@ -27,8 +27,8 @@ public:
 
     /// Rank 0's bytes for all.
     virtual void broadcast(kernels::Array data) = 0;
-    /// The sum over all ranks in place of each one's numbers: f64, f32, f16, bf16 or i64. 16-bit
-    /// numbers are added in f32, in the order of the ranks or in pairs, and each sum is rounded.
+    /// The sum over all ranks in place of each one's numbers: f64, f32, f16, bf16 or i64, as
+    /// kernels::cpu::rank_sum adds them, in the order of the ranks.
     virtual void sum(kernels::Array data) = 0;
     /// The parts of all ranks one behind the other, in their order, in `all`; counts[r]: elements
     /// of rank r's part.

@@ -149,6 +149,22 @@ private:
                 c_.dataset.order, msg("leave it empty: a text is read as contiguous streams"));
     }
 
+    /// What several processes cannot do together.
+    void check_workers() {
+        if (c_.workers == 1) return;
+        require(
+            c_.workers <= c_.batch_size, "workers", c_.workers,
+            msg("use a number up to batch_size, {}: each worker needs a sample", c_.batch_size));
+        const auto refuse = [this](const char* field, const auto& value, bool asked) {
+            require(!asked, field, value, msg("use several workers without this setting"));
+        };
+        refuse("gradient_penalty", c_.gradient_penalty, c_.gradient_penalty != 0);
+        refuse("instruments.armed", true, c_.instruments.armed);
+        refuse("teach.update_each_micro_batch", true, c_.teach.update_each_micro_batch);
+        refuse("teach.plant.kind", word_of(c_.teach.plant.kind),
+               c_.teach.plant.kind != PlantKind::none);
+    }
+
     void check_model() {
         check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
@@ -315,9 +331,7 @@ private:
         check_count("seed", c_.seed, 0);
         check_count("threads", c_.threads, 0, most_threads);
         check_count("workers", c_.workers, 1, most_workers);
-        require(
-            c_.workers <= c_.batch_size, "workers", c_.workers,
-            msg("use a number up to batch_size, {}: each worker needs a sample", c_.batch_size));
+        check_workers();
     }
 
     void check_checkpoints() {
