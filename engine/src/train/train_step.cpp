@@ -283,13 +283,13 @@ void TrainStep::backward_of(const Phase& phase, const Tensor& loss, bool retain_
     }
 }
 
-/// A micro-batch's part in the step's mean. The exchange divides by the ranks, so a rank's part of
-/// a batch counts as many times as much as the mean of the parts has rows.
+/// A micro-batch's part in the step's mean. A rank's loss counts by its rows of the whole batch and
+/// the exchange adds up, so the gradients within its backward pass are as large as in one process:
+/// the loss scale fits any number of ranks.
 double TrainStep::loss_weight(const BatchShare& share) const {
     double weight = 1;
-    if (ranks_ && !share.whole()) {
-        weight = static_cast<double>(share.rows * ranks_->size()) / static_cast<double>(share.all);
-    }
+    if (ranks_ && !share.whole())
+        weight = static_cast<double>(share.rows) / static_cast<double>(share.all);
     return config_.accumulate > 1 ? weight * (1.0 / static_cast<double>(config_.accumulate))
                                   : weight;
 }

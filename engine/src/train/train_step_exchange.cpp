@@ -5,11 +5,12 @@
 
 namespace engine {
 
-/// 16-bit gradients travel as f32: an average must not overflow where no rank's gradient does.
+/// Losses are weighted by rows, so the sum of the ranks' gradients is their average. 16-bit
+/// gradients travel as f32, since parts of a sum may be beyond f16 where the sum is not.
 void TrainStep::make_exchanges() {
     for (const Phase& phase : phases_) {
-        exchanges_.push_back(std::make_unique<GradientExchange>(*ranks_, parameters_of(phase),
-                                                                ExchangeOptions{.in_f32 = true}));
+        exchanges_.push_back(std::make_unique<GradientExchange>(
+            *ranks_, parameters_of(phase), ExchangeOptions{.in_f32 = true, .average = false}));
     }
     const UseScope use(MemoryUse::workspace);
     unseen_sums_ = DeviceRecord<MetricSums>(device_);
