@@ -301,9 +301,10 @@ private:
     void see(const engine::RunFailed& event) {
         write_steps_up_to(published());
         line(event);
+        outcome_.exit_code = engine::exit_code(event.code);
+        if (!engine::speaks_for_ranks()) return;  // the others have given up this one, and said so
         std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
         if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';
-        outcome_.exit_code = engine::exit_code(event.code);
     }
 
     void see(const engine::RunDone& event) {

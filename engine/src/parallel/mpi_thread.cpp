@@ -147,7 +147,8 @@ void MpiThread::look_after_ranks() {
     const auto now = Clock::now();
     if (now < next_look_) return;
     next_look_ = now + watch_interval;
-    if (const auto found = watch_->look(now)) give_up(*found, /*tell_others=*/found->rank >= 0);
+    const auto found = watch_->look(now);
+    if (found) give_up(*found, /*tell_others=*/found->rank >= 0 && found->rank != rank_);
 }
 
 /// Every waiting call throws from now on, and no message of theirs moves any more.
@@ -206,8 +207,8 @@ std::optional<Loss> MpiThread::loss() const {
 }
 
 bool MpiThread::speaks_with_lock() const {
-    if (!loss_ || loss_->rank != 0) return rank_ == 0;
-    return rank_ == 1;
+    const int lost = loss_ ? loss_->rank : -1;
+    return rank_ == (lost == 0 ? 1 : 0);
 }
 
 bool MpiThread::speaks() const {

@@ -17,6 +17,9 @@ namespace {
 constexpr int beat_tag = 0;
 constexpr int notice_tag = 1;
 
+// The launcher wakes a rank that was given up, and ends it within two seconds.
+constexpr std::chrono::seconds time_to_be_ended{5};
+
 std::uint64_t digest_of_processors() {
     cpu_set_t mask;
     CPU_ZERO(&mask);
@@ -52,6 +55,7 @@ MpiWatch::MpiWatch(int rank, int ranks)
       cards_(exchange_cards(ranks)),
       parent_(getppid()),
       beats_(rank, ranks, Clock::now()),
+      looked_(Clock::now()),
       sent_beats_(static_cast<std::size_t>(ranks), MPI_REQUEST_NULL) {
     const RankCard& own = cards_[static_cast<std::size_t>(rank)];
     for (int other = 0; other < ranks; ++other) {
@@ -73,6 +77,16 @@ int MpiWatch::sharers() const {
 }
 
 std::optional<Loss> MpiWatch::look(Clock::time_point now) {
+    // The others count from its last beat, so they give it up after a little less than the limit
+    // too.
+    if (now - looked_ > Heartbeats::limit / 2) woken_ = now;
+    looked_ = now;
+    auto loss = found(now);
+    if (loss && woken_ && now - *woken_ < time_to_be_ended) loss->rank = rank_;
+    return loss;
+}
+
+std::optional<Loss> MpiWatch::found(Clock::time_point now) {
     if (auto loss = notice()) return loss;
     if (auto loss = ended_process()) return loss;
     if (getppid() != parent_) return Loss{msg("The launcher that started the ranks has ended.")};

@@ -35,7 +35,9 @@ public:
     /// Collective.
     MpiWatch(int rank, int ranks);
 
-    /// To be called several times a second: what is wrong, if anything is.
+    /// To be called several times a second: what is wrong, if anything is. Where this process was
+    /// stopped for so long that the others may have given it up, it names this rank, whose word
+    /// then does not count.
     std::optional<Loss> look(Clock::time_point now);
     /// Tells all others, waiting at most half a second.
     void tell(const Loss& loss);
@@ -45,6 +47,7 @@ public:
     int sharers() const;
 
 private:
+    std::optional<Loss> found(Clock::time_point now);
     void send_beats();
     void take_beats(Clock::time_point now);
     std::optional<Loss> notice();
@@ -59,7 +62,9 @@ private:
     std::vector<int> local_;  ///< other ranks whose processes can be seen here
     int parent_;
     Heartbeats beats_;
-    std::vector<MPI_Request> sent_beats_;  ///< by peer
+    Clock::time_point looked_;                ///< last call of look()
+    std::optional<Clock::time_point> woken_;  ///< after a stop that was too long
+    std::vector<MPI_Request> sent_beats_;     ///< by peer
     MPI_Request beat_ = MPI_REQUEST_NULL;
     MPI_Request notice_ = MPI_REQUEST_NULL;
     std::array<char, notice_bytes> notice_text_{};
