@@ -23,7 +23,7 @@ using test::on_ranks;
 Tensor numbers(const Shape& shape, DType dtype, int seed, double factor = 1, double shift = 0) {
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape.numel(); ++i)
-        values.push_back(shift + factor * std::sin(static_cast<double>(12.9898 * (i + 1) + seed)));
+        values.push_back(shift + factor * std::sin(12.9898 * static_cast<double>(i + 1) + seed));
     return Tensor::of(values, shape, dtype);
 }
 
@@ -107,7 +107,9 @@ void expect_joined(const Problem& problem, const std::vector<std::int64_t>& coun
     };
     EXPECT_LE(gap(joined(&Result::y), whole.y), bound);
     EXPECT_LE(gap(joined(&Result::dx), whole.dx), bound);
-    if (problem.fused) EXPECT_LE(gap(joined(&Result::dresidual), whole.dresidual), bound);
+    if (problem.fused) {
+        EXPECT_LE(gap(joined(&Result::dresidual), whole.dresidual), bound);
+    }
     Tensor dweight = parts[0].dweight, dbias = parts[0].dbias;
     for (std::size_t i = 1; i < parts.size(); ++i) {
         dweight = add(dweight, parts[i].dweight);

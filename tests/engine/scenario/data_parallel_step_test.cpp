@@ -256,6 +256,23 @@ TEST(DataParallelSteps, WithSynchronisedBatchNormResNetIsThatOfOneProcess) {
     for (const Step& each : many) EXPECT_EQ(each.buffers, many[0].buffers);
 }
 
+// The generator's phase follows the discriminator's update, and each phase exchanges for itself.
+TEST(DataParallelSteps, OfAnAdversarialPairIsThatOfOneProcess) {
+    RunConfig config = test::small_run("dcgan", "fp32");
+    config.model.options = {{"channels", std::int64_t{8}}};
+    config.batch_size = 8;
+    config.sync_batch_norm = true;
+    const Step one = alone(config);
+    const double bound = amplification * order_bound(config, 8 * 28 * 28, 8);
+    for (const int ranks : {2, 4}) {
+        const std::vector<Step> many = together(config, ranks);
+        EXPECT_EQ(many[0].gradients.size(), one.gradients.size());
+        EXPECT_LE(gap(many[0].gradients, one.gradients), bound) << ranks;
+        EXPECT_LE(gap(many[0].weights, one.weights), bound) << ranks;
+        for (const Step& each : many) EXPECT_EQ(each.weights, many[0].weights);
+    }
+}
+
 /// One process that computes the parts of a batch one after the other.
 Step by_parts(const RunConfig& config, int ranks) {
     RunConfig alone_config = config;
