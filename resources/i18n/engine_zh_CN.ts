@@ -4949,6 +4949,14 @@
             <translation>运行 {} 接续自运行 {}，在第 {} 步之前没有保留检查点。</translation>
         </message>
         <message>
+            <source>Step {} of run {} cannot be computed again: its twin changed it at step {}.</source>
+            <translation>无法重新计算第 {} 步（运行 {}）：其孪生运行在第 {} 步改变了它的状态。</translation>
+        </message>
+        <message>
+            <source>Arm the run (instruments.armed) to keep what its skipped steps need.</source>
+            <translation>请开启监视（instruments.armed），以保留被跳过的步所需的状态。</translation>
+        </message>
+        <message>
             <source>No temporary folder could be made in {}: {}.</source>
             <translation>无法在 {} 中创建临时文件夹：{}。</translation>
         </message>

@@ -6011,7 +6011,7 @@ larger than a term</source>
         </message>
         <message>
             <source>loss scale</source>
-            <translation>损失缩放系数</translation>
+            <translation>损失缩放因子</translation>
         </message>
         <message>
             <source>gradient norm</source>
@@ -6356,7 +6356,7 @@ larger than a term</source>
         </message>
         <message>
             <source>It would have passed at scale %1.</source>
-            <translation>损失缩放系数为 %1 时这一步可以通过。</translation>
+            <translation>损失缩放因子为 %1 时这一步可以通过。</translation>
         </message>
 </context>
 <context>

@@ -76,7 +76,7 @@ struct SkipTest {
 /// A layer on the way: of the backward pass, or of the forward pass where the fault lies there.
 struct ChainLink {
     std::string module;
-    std::string dtype;  ///< of the layer's outputs or their gradients; "" where it has none
+    std::string dtype;  ///< of the tensor that holds the largest value; "" where there is none
     double largest =
         0;  ///< forward: magnitude of its outputs; backward: of gradients at its outputs
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();  ///< times the loss scale

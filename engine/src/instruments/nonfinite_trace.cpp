@@ -18,6 +18,15 @@ bool is_bad(const BadTensor& what) { return what.infinite + what.nan > 0; }
 /// NaN if one of them is.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
+/// Keeps the largest value of a module with the type that it has: the module's other tensors may
+/// have another.
+void note_largest(ChainLink& link, const Tensor& tensor, double largest) {
+    const bool is_first = link.dtype.empty();
+    if (!is_first && (std::isnan(link.largest) || largest <= link.largest)) return;
+    link.dtype = name(tensor.dtype());
+    link.largest = largest;
+}
+
 /// As it is now, whatever writes into it later.
 Tensor host_copy(const Tensor& x) {
     const Tensor values = stored_values(x).detach();
@@ -178,9 +187,7 @@ void NonfiniteTrace::see_output(const OpEvent& event, std::size_t output, const 
     seen_[key] = {largest, tensor.dtype()};
     keep(key, tensor);
     if (stage_ == SkipStage::forward) {
-        ChainLink& link = forward_.at(current_module());
-        link.dtype = name(tensor.dtype());
-        link.largest = larger(largest, link.largest);
+        note_largest(forward_.at(current_module()), tensor, largest);
         if (std::isfinite(largest)) largest_activation_ = std::max(largest_activation_, largest);
     }
     if (std::isfinite(largest)) return;
@@ -212,8 +219,7 @@ void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, doub
     if (std::string_view(to.name) == "accumulate_grad") {
         link.weights = larger(largest, link.weights);
     } else if (&to != &cast_info) {  // which a weight's gradient passes through
-        link.dtype = name(gradient.dtype());
-        link.largest = larger(largest, link.largest);
+        note_largest(link, gradient, largest);
     }
 }
 

@@ -100,7 +100,7 @@ std::optional<FinishedStep> Trainer::take(bool all) {
                                     .may_skip = precision.scaler().is_enabled(),
                                     .watched_f16 = precision.watches_f16(),
                                     .columns = &columns_});
-    if (step) updates_ = step->row.updates;
+    if (step) updates_ = step->row.updates += updates_apart_;
     return step;
 }
 
@@ -121,6 +121,7 @@ TrainingState Trainer::saved_state() {
 SavedNumbers Trainer::counts() const {
     return {{"steps", static_cast<double>(steps_)},
             {"updates", static_cast<double>(updates_)},
+            {"updates_apart", static_cast<double>(updates_apart_)},
             {"samples", static_cast<double>(samples_)}};
 }
 
@@ -150,7 +151,14 @@ void Trainer::load_state(const TrainingState& saved, const StateChange& change) 
         return static_cast<std::int64_t>(saved_number(saved.counts, name));
     };
     steps_ = count("steps");
-    updates_ = count("updates");
+    // Checkpoints of before this count was kept have none.
+    const std::int64_t apart = saved.counts.contains("updates_apart") ? count("updates_apart") : 0;
+    if (change.own_updates) {
+        updates_apart_ = updates_ - (count("updates") - apart);
+    } else {
+        updates_ = count("updates");
+        updates_apart_ = apart;
+    }
     samples_ = count("samples");
 }
 

@@ -118,6 +118,7 @@ private:
     StepFigures figures_;
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
+    std::int64_t updates_apart_ = 0;  // counted, but not by the optimizer, which a twin may replace
     std::int64_t samples_ = 0;
 };
 
