@@ -5748,7 +5748,7 @@ larger than a term</source>
         </message>
         <message>
             <source>scale too large</source>
-            <translation>系数过大</translation>
+            <translation>缩放因子过大</translation>
         </message>
         <message>
             <source>none</source>
@@ -6047,7 +6047,7 @@ larger than a term</source>
         </message>
         <message>
             <source>steps since the scale changed</source>
-            <translation>系数变化后的步数</translation>
+            <translation>缩放因子变化后的步数</translation>
         </message>
         <message>
             <source>learning rate</source>
