@@ -17,6 +17,11 @@ enum class Scratch : unsigned char {
     conv_sums,
     library,  ///< what oneDNN asks for
     library_weights,
+    attention_scores,  ///< f32: scores, then weights
+    attention_kept,    ///< weights after dropout, or their gradient
+    attention_low,     ///< either in the operands' type
+    attention_mask,
+    attention_sums,  ///< f32: gradients of k and v
     count,
 };
 

@@ -20,9 +20,10 @@ struct AttentionOptions {
 /// leading dimensions broadcast. mask broadcasts to (..., L, S): true where a key is seen, or added
 /// to the scores; undefined for none. A row that sees no key gives 0. q, k, v and an added mask of
 /// one type, else Error(dtype); low in a region. Scores and weights are f32 (f64 for f64); the
-/// weights are rounded to the type for the product with v, the result once. Without a mask and
-/// dropout a GPU's fused kernel may do it in 16 bits (kernels/attention.h): the same roundings, but
-/// what it makes of scores that are infinite or NaN is its own affair.
+/// weights are rounded to the type for the product with v, the result once. Without a mask one
+/// kernel does it and keeps no scores (kernels/attention.h): on a CPU in every type but f64; on a
+/// GPU in 16 bits and without dropout, with the same roundings, but there the library decides what
+/// becomes of scores that are infinite or NaN.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask = {}, const AttentionOptions& options = {});
 

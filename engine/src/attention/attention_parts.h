@@ -22,9 +22,15 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
 /// Each head of x (k or v) as often as a head of q needs one. The heads divide q's.
 Tensor repeated_heads(const Tensor& x, const Tensor& q);
 
+/// Gradients of q, k and v, saved in this order, by those of the products and the softmax:
+/// themselves recorded if a graph of them is wanted.
+TensorList gradients_by_products(const Tensor& dy, const Saved& saved,
+                                 const AttentionOptions& options);
+
 struct Fused {
     Tensor y;          ///< (N, H, L, V)
-    Tensor logsumexp;  ///< (N, H, L) f32, outside the graph, as the kernel wrote it
+    Tensor logsumexp;  ///< (N, H, L) f32, outside the graph, as the kernel wrote it; undefined on a
+                       ///< CPU, whose kernel writes none
 };
 /// Whether it is worth the views to ask for it: q (..., L, E), k (..., S, E), v (..., S, V).
 bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,

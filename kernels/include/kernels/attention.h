@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/array.h"
+#include "kernels/dropout.h"
 #include "kernels/kernel.h"
 
 namespace kernels {
@@ -44,8 +45,8 @@ struct AttentionBackwardData {
     void *dq, *dk, *dv;
 };
 
-/// The fused kernels of a library, on CUDA alone: elsewhere, and where it has none, attention is
-/// composed of products and a softmax.
+/// The fused kernels of a library, on CUDA. Where it has none, attention is composed of products
+/// and a softmax.
 ///
 /// Scores, exp and sums are f32. Rounded to the dtype on the way: exp of a score (in the forward
 /// pass before the division by the row's sum) for its product with v or dy, the scores' gradient
@@ -73,5 +74,26 @@ HALFTONE_CUDA_KERNEL(AttentionForward, attention_forward);
 using AttentionBackward = void(const Attention& attention, const AttentionBackwardData& data,
                                void* workspace, Stream stream);
 HALFTONE_CUDA_KERNEL(AttentionBackward, attention_backward);
+
+/// Dropout of the weights: number `source.offset + ((n H + h) L + i) S + j` decides on weight j of
+/// position i of head h of example n, as dropout_mask draws it.
+struct AttentionDropout {
+    MaskSource source;
+    double p = 0;  ///< 0: none
+};
+
+/// The same on the CPU, in f32 too, with G = H and any S for a causal mask. No alignment is asked
+/// for. Scores lie in scratch of each thread, a few rows at a time. Every value is rounded where the
+/// composed form rounds it (engine/src/attention/attention.cpp), infinite and NaN ones included, so
+/// only the order of sums differs. `logsumexp` is not written, and neither it nor `y` is read by the
+/// backward pass, which computes the weights again. Throws OutOfMemory.
+namespace cpu {
+
+void attention_forward(const Attention& attention, const AttentionForwardData& data,
+                       const AttentionDropout& dropout);
+void attention_backward(const Attention& attention, const AttentionBackwardData& data,
+                        const AttentionDropout& dropout);
+
+}  // namespace cpu
 
 }  // namespace kernels

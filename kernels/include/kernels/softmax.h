@@ -14,14 +14,14 @@ enum class SoftmaxForm {
 
 /// Row-wise softmax of x (rows, cols) dense: y[r,c] = exp(x[r,c] - max_r) / sum_c exp(x[r,c] -
 /// max_r). y of x's dtype or f32 (f64 for f64). Sums and exp in f32 (f64 for f64). Rows with +inf,
-/// only -inf (but for `masked`), or NaN: NaN.
+/// only -inf (but for `masked`), or NaN: NaN. y may lie over x of its dtype.
 using SoftmaxForward = void(Array y, ConstArray x, std::int64_t rows, std::int64_t cols,
                             SoftmaxForm form, Stream stream);
 HALFTONE_KERNEL(SoftmaxForward, softmax_forward);
 
 /// Gradient from the output y: softmax dx = y * (dy - sum_c(dy * y)); log: dx = dy - exp(y) * sum_c
 /// dy. y, dy of one dtype (f32, f16, bf16 or f64), dx of that dtype or any 16-bit one; arithmetic
-/// in f32.
+/// in f32. dx may lie over dy of its dtype.
 using SoftmaxBackward = void(Array dx, ConstArray dy, ConstArray y, std::int64_t rows,
                              std::int64_t cols, bool log, Stream stream);
 HALFTONE_KERNEL(SoftmaxBackward, softmax_backward);
