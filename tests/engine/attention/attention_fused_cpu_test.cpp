@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "attention/attention.h"
 #include "autograd/backward.h"
 #include "core/memory.h"
@@ -7,6 +11,8 @@
 #include "kernels/attention_problem.h"
 #include "op_names.h"
 #include "pointwise/compare.h"
+#include "shape/view.h"
+#include "support/element.h"
 
 // Attention by the CPU's kernel. Where a mask is given it is composed: that is the other side of
 // the comparison.
