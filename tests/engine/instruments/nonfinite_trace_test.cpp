@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/cast.h"
 #include "planted_faults.h"
 
 namespace engine {
