@@ -240,9 +240,11 @@ void DockLayout::showColumns(Columns columns, bool railed) {
     railed_ = railed;
     const bool others = columns != columns_;
     if (others) {
+        // Only for its own page: the restored columns widen a window too narrow for them and a
+        // page.
         if (std::exchange(columns_, columns) == Columns::both)
             away_ = window_->saveState(layoutVersion);
-        else
+        else if (columns == Columns::both)
             window_->restoreState(away_, layoutVersion);
         if (columns != Columns::both) hideRight();
     }
