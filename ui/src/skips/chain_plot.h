@@ -27,6 +27,7 @@ private:
     QRectF plot() const;
     static double valueOf(const engine::ChainLink& link, bool f32);
     int at(double x) const;
+    void paintLimit(QPainter& painter, double ceiling) const;
 
     const Theme* theme_;
     SkipsModel* model_;
