@@ -80,9 +80,9 @@ std::int64_t resynced(const fs::path& folder, std::int64_t first, std::int64_t l
 /// its twin were not; 0: none.
 std::int64_t skipped_for_another(const fs::path& folder, std::int64_t first, std::int64_t last) {
     const StepRecordReader record = StepRecordReader::open(folder);
-    std::vector<StepRecord> rows(static_cast<std::size_t>(std::max<std::int64_t>(last, 0)));
+    if (last < first || record.row(record.size() - 1).updates == 0) return 0;  // none are recorded
+    std::vector<StepRecord> rows(static_cast<std::size_t>(last));
     record.rows(0, rows);
-    if (rows.empty() || rows.back().updates == 0) return 0;  // an older record has no updates
     std::int64_t updates = 0;
     for (const StepRecord& row : rows) {
         if (row.step >= first && row.found_inf == 0 && row.updates == updates) return row.step;
