@@ -130,8 +130,8 @@ Tensor stop_at(const Tensor& x) {
                   [](const Tensor& dx, const Saved&) { return dx; });
 }
 
-/// Gradients of q, k and v by those of the products and the softmax: themselves recorded if a graph
-/// of them is wanted.
+/// Gradients of q, k and v from those of the products and the softmax. They are recorded if a
+/// second derivative is wanted.
 TensorList by_products(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {
     const bool recorded = grad_enabled();
     Tensor inputs[3];

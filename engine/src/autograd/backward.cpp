@@ -190,9 +190,9 @@ private:
         return {};
     }
 
-    /// Frees the saved tensors; edges stay for the walk that is under way. A node that saved
-    /// nothing has lost nothing, so a later pass may run through it again: the shared weight cast
-    /// of an autocast region, or the trunk below two losses.
+    /// Frees the saved tensors; edges stay for the walk in progress. A node that saved nothing
+    /// stays usable, so a later pass may run through it again: the shared weight cast of an
+    /// autocast region, or the trunk below two losses.
     static void release(Node& node) {
         if (node.saves.empty()) return;
         node.saves.clear();

@@ -55,7 +55,7 @@ std::int64_t count_of(const OpInfo& info, std::int64_t size, const ColumnOptions
     return room / o.stride[i] + 1;
 }
 
-/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L), `hole` in
+/// Where in the plane each tap of each window lies, taps first: (kernel_h kernel_w L). `hole` marks
 /// the padding.
 struct Places {
     Tensor index;  // i64

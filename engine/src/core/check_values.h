@@ -5,9 +5,9 @@
 #include "core/refusals.h"
 #include "core/tape.h"
 
-// What an operation asks of the values of a tensor. On the CPU the first that breaks the rule is
-// Error(value) at once; on a GPU it is noted, and whatever waits for the device next throws it
-// (core/refusals.h), with the least of those that broke the rule.
+// Range checks of a tensor's values. The CPU throws Error(value) for the first value out of range,
+// at once. A GPU records the smallest such value, and the next call that waits for the device
+// throws it (core/refusals.h).
 namespace engine {
 
 /// x, i64, holds numbers in [low, high] alone, or `but`.

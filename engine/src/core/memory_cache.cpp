@@ -127,8 +127,8 @@ void* MemoryCache::take(std::size_t size) {
     return data;
 }
 
-/// Linux promises memory that it does not have and ends the process that touches it. So what does
-/// not fit beside the blocks that there are is refused here, where the caller can still act on it.
+/// Linux overcommits memory and kills the process that touches it. So an allocation that does not
+/// fit beside the present blocks fails here, where the caller can still act on it.
 void* MemoryCache::take_from_system(std::size_t size) {
     const std::size_t limit = limit_;
     const std::size_t before = held_.fetch_add(size);

@@ -5,8 +5,8 @@
 
 namespace engine {
 
-/// Collects the names of modules that are made on this thread while it lives: those of the model
-/// that is built meanwhile, and the modules that hold them. Scopes nest; the innermost collects.
+/// While it lives, collects the names of the modules that are made on this thread, and of the
+/// modules that contain them. Scopes nest; the innermost collects.
 class ModuleNames {
 public:
     ModuleNames() noexcept;

@@ -27,8 +27,8 @@ double convolution(Tensors in, Tensors out) {
     return 2 * numel(out[0]) * numel(in[1]) / std::max(1.0, size_at(in[1], 0));
 }
 
-/// Each input of a transposed convolution, and each output gradient of a plain one, goes through
-/// one filter of the weight (in, out / groups, taps...).
+/// Each input of a transposed convolution, and each output gradient of a plain one, is multiplied
+/// with one filter of the weight (in, out / groups, taps...).
 double transposed(Tensors in, Tensors) {
     return 2 * numel(in[0]) * numel(in[1]) / std::max(1.0, size_at(in[1], 0));
 }

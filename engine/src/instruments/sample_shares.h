@@ -22,10 +22,10 @@ struct SampleShareOptions {
     std::function<void()> progress = [] {};
 };
 
-/// Where each row of the tensor belongs to a sample, its rows are read; else the step is computed
-/// once for each sample, alone, its gradient weighted as in the whole batch. Dropout masks are then
-/// others, and batch norms have the statistics of the one sample. `trace`: of the whole step.
-/// Throws Error.
+/// The share of each sample. If the rows of the tensor belong to samples, they are read directly.
+/// Otherwise the step is computed once for each sample alone, with its gradient weighted as in the
+/// whole batch; dropout masks and batch statistics then differ from those of the batch. `trace`: of
+/// the whole step. Throws Error.
 SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& trace, double scale,
                            const SampleShareOptions& options = {});
 

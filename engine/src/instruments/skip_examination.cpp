@@ -86,8 +86,8 @@ void fill_figures(SkipReport& report, const Traced& step, const Traced& shadow) 
     report.operations = step.trace->operations();
 }
 
-/// Only a fault of the backward pass can be one of the scale. A fault of the forward pass is shown
-/// at the smallest scale alone.
+/// Tries smaller loss scales. They can only help against a fault of the backward pass, so a fault
+/// of the forward pass is tried at the smallest scale alone.
 void climb(SkipReport& report, const StepCapsule& capsule, SkipStage stage) {
     if (stage == SkipStage::backward) {
         report.ladder = scale_ladder(capsule, report.loss_scale);

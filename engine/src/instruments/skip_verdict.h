@@ -14,8 +14,8 @@ struct StepEvidence {
     bool has_scaler = false;
     bool shadow_is_finite = true;  ///< loss and gradients of the shadow
     const std::vector<StepTrial>& ladder;
-    /// The FP32 replay has the first tensor in 16 bits, too: the model casts by hand. So the replay
-    /// does not tell its true value.
+    /// The first tensor is 16 bits in the FP32 replay too, since the model casts by hand. So the
+    /// replay does not have its true value.
     bool cast_by_hand = false;
     double largest_in_f32 = 0;  ///< BadTensor::largest_in_f32 of the first tensor
 };

@@ -123,8 +123,8 @@ SkippedStep step_of(const StepRecord& row) {
             .grad_norm = static_cast<double>(row.grad_norm)};
 }
 
-/// A step whose row is finite, which an examination found fault with all the same: an optimizer
-/// made a weight non-finite.
+/// Adds steps whose row is finite but whose examination found a fault: an optimizer made a weight
+/// non-finite.
 void add_reported(std::map<std::int64_t, SkipReport>& reports, const StepRecordReader& record,
                   SkipList& out) {
     for (auto& [step, report] : reports) {

@@ -9,8 +9,8 @@
 namespace engine {
 namespace {
 
-/// a + b if a double holds it, else the double next to it towards 0 or away from it whose last bit
-/// is 1, so that rounding it to a narrower format rounds the sum itself once.
+/// a + b if it is exact in double. Otherwise the neighbouring double whose last bit is 1 (round to
+/// odd), so that rounding it to a narrower format rounds the exact sum once.
 double odd_sum(double a, double b) {
     const double sum = a + b;
     if (!std::isfinite(sum)) return sum;

@@ -389,8 +389,8 @@ private:
                 return false;
         }
     }
-    /// Of a name that somebody wrote: no more than fits a sentence, and nothing that a terminal
-    /// obeys.
+    /// An untrusted name for an error sentence: shortened, and without control characters for a
+    /// terminal.
     static std::string shown(std::string name) {
         constexpr std::size_t longest = 80;
         name.resize(std::min(name.size(), longest));

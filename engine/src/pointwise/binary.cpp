@@ -168,8 +168,8 @@ TensorList minimum_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, 
     return extremum_gradient(dy, greater(a, b), less(a, b), equal(a, b));
 }
 
-/// x in the type of the gradient where that is wider: what is computed from one operand alone, like
-/// b - 1, must not be rounded to a 16-bit operand's type inside an f32 gradient.
+/// x in the type of the gradient if that is wider. Terms of one operand alone, such as b - 1, must
+/// not be rounded to a 16-bit type within an f32 gradient.
 Tensor widened(const Tensor& x, const Tensor& dy) { return to(x, promote(x.dtype(), dy.dtype())); }
 
 TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& exponent,
@@ -182,8 +182,8 @@ TensorList pow_gradient(const Tensor& dy, const Tensor& base, const Tensor& expo
         grads[0] = where(equal(b, zero), zero, slope);
     }
     if (saved.wants(1)) {
-        // 0 ** b has no slope in b where b >= 0; log(0) there would make NaN. Below it falls from
-        // infinity.
+        // The slope of 0 ** b in b is 0 where b >= 0; log(0) would give NaN. For b < 0 the value
+        // falls from infinity.
         const Tensor at_zero = equal(a, zero), flat = greater_equal(b, zero);
         const Tensor one = Tensor::scalar(1, a.dtype(), a.device());
         const Tensor slope = mul(dy, mul(pow(a, b), log(where(at_zero, where(flat, one, a), a))));

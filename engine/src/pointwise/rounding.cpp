@@ -54,9 +54,9 @@ Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp o
     return to(y, type);
 }
 
-/// The whole number n of times that b goes into a, by truncation (fmod) or floor (remainder). From
-/// what is left over, since a / b may round up to a whole number that it does not reach; where
-/// nothing finite is left, from PyTorch's quotient.
+/// The whole number n of times that b fits into a, by truncation (fmod) or floor (remainder).
+/// Computed from the remainder, since a / b may round up to a whole number that it does not reach.
+/// If the remainder is not finite, computed as in PyTorch.
 Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
     const Tensor rest = computed(fmod_info, a, b, BinaryOp::fmod), zero = constant(b, 0);
     const Tensor n = round(div(sub(a, rest), b));

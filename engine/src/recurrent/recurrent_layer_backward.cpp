@@ -21,8 +21,8 @@ const OpInfo backward_info{"recurrent_layer_backward", CastPolicy::none,
 
 Tensor row_major(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
 
-/// The state before each step, in the rows' order: the results of the step before, and `first` for
-/// the rows that the step before does not have.
+/// The state before each step, in the order of the rows: the results of the previous step, and
+/// `first` for rows that begin here.
 Tensor states_before(const RecurrentLayer& layer, const Tensor& results, const Tensor& first) {
     const Tensor out = Tensor::empty(results.shape(), results.dtype(), results.device());
     const Tensor from = row_major(first);

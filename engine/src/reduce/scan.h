@@ -12,8 +12,8 @@ extern const OpInfo cumsum_info, cumprod_info, prod_info;
 Tensor cumsum(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
 /// The same with products. The gradient divides by nothing, so zeros are no exception.
 Tensor cumprod(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
-/// Product of all elements, or along one dim; types as in cumsum. Also its gradient divides by
-/// nothing.
+/// Product of all elements, or along one dim; types as in cumsum. Its gradient does not divide, so
+/// zeros are no problem.
 Tensor prod(const Tensor& x, std::optional<std::int64_t> dim = {}, bool keepdim = false,
             std::optional<DType> dtype = {});
 

@@ -69,8 +69,8 @@ struct Session::Impl final : Turn {
     }
 
     void post(Event event) {
-        // Kept before it is shown, and a store that cannot write must not end the run that it
-        // reports on. What fails before there is a run has no place to be kept.
+        // An event is stored before it is shown, but a store that cannot write must not end the
+        // run. A failure before the run exists cannot be stored.
         try {
             if (!loop.run().empty()) store->append(event);
         } catch (const Error& error) {

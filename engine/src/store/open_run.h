@@ -17,8 +17,8 @@ public:
           made_(std::move(made)),
           events_(events) {}
 
-    /// Writes the event to the folder and keeps it for the index. The end of the run frees its
-    /// lock, to be called after flush(). Throws Error(io) and Error(data).
+    /// Writes the event to the folder and queues it for the index. The end of the run releases its
+    /// lock; call it after flush(). Throws Error(io) and Error(data).
     void append(const Event& event);
     /// Throws Error(data) if the folder was deleted or moved.
     void check_folder();

@@ -82,8 +82,8 @@ public:
     Chunk chunk(std::int64_t index) const;
     /// Bytes that a file with so many rows has at least.
     std::int64_t file_bytes(std::int64_t rows) const;
-    /// Offset of a column within a chunk of so many rows, divided by those rows; columns in file
-    /// order.
+    /// Offset of a column within a chunk, divided by the number of rows of the chunk; columns in
+    /// file order.
     const std::vector<std::int64_t>& column_starts() const { return starts_; }
 
 private:

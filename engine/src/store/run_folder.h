@@ -58,8 +58,8 @@ struct RunNotes {
 /// The highest number that was ever given to a run; 0: none was. It is kept in the root's lock
 /// file, which the caller holds.
 std::int64_t last_number(const FileLock& root_lock);
-/// Makes a folder under the root whose name is a number above all that were given, of the folders
-/// there and of the names that are `taken`. Throws Error(io).
+/// Makes a folder under the root whose name is a number above all that were ever used: by folders
+/// there, and by the names in `taken`. Throws Error(io).
 std::filesystem::path make_numbered_folder(const std::filesystem::path& root,
                                            const FileLock& root_lock,
                                            const std::function<bool(const std::string&)>& taken);
@@ -75,7 +75,7 @@ void write_new_run(const std::filesystem::path& folder, const std::string& run,
 /// Takes the files of write_new_run away again, and the folder if nothing else is in it.
 void remove_new_run(const std::filesystem::path& folder);
 /// Removes a numbered folder that a killed process left before it had settings: nobody holds it,
-/// and it holds nothing but what write_new_run writes. Leaves any other folder alone.
+/// and it contains only what write_new_run writes. Leaves any other folder alone.
 void remove_unfinished_run(const std::filesystem::path& folder);
 
 /// Whether the folder is that of a run.

@@ -20,8 +20,8 @@ public:
     static StepRecordWriter create(const std::filesystem::path& run_folder,
                                    std::size_t metrics = 0);
 
-    /// Goes on with the record of a run's folder after its first `rows` rows; later ones are
-    /// dropped. A record of an earlier version goes on without the columns that it lacks. Throws
+    /// Continues the record of a run's folder after its first `rows` rows; later ones are dropped.
+    /// A record of an earlier version continues without the columns that it lacks. Throws
     /// Error(data) if the record has fewer rows, or other columns, and Error(io).
     static StepRecordWriter open(const std::filesystem::path& run_folder, std::int64_t rows,
                                  std::size_t metrics = 0);

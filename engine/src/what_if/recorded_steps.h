@@ -29,8 +29,8 @@ public:
     explicit RecordedSteps(const ReplayedRecord& of);
     /// The next step, or nothing after the last one that was there when this was made.
     const RecordedStep* next();
-    /// The ceiling of the nearest step from the current one on that knows its own, within the
-    /// block; NaN without one.
+    /// The ceiling of the nearest step within the block, from the current one on, whose ceiling is
+    /// known; NaN without one.
     double ceiling_ahead() const;
 
 private:
