@@ -98,9 +98,8 @@ std::int64_t available_memory() {
 
 void* allocate(std::size_t bytes) {
     static const auto limit = static_cast<std::size_t>(physical_memory());
-    // Linux promises memory that it does not have; what cannot fit is refused here, where the
-    // caller can still act on it. The system is asked only where that costs little beside the
-    // block.
+    // Linux overcommits memory, so an allocation that cannot fit fails here, where the caller can
+    // still act on it. The system is queried only for large blocks, where that costs little.
     if (bytes > limit ||
         (bytes >= large_block && bytes > static_cast<std::size_t>(available_memory()))) {
         throw OutOfMemory(bytes);

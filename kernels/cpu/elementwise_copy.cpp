@@ -20,8 +20,8 @@ struct Axes {
     int rank = 0;
 };
 
-/// The axes longer than 1, those with the largest stride of y first, neighbours joined where both
-/// sides run through them as through one.
+/// The axes longer than 1, sorted by descending stride of y. Neighbours are joined if one stride
+/// covers both on either side.
 Axes simplified(const Strided& y, const ConstStrided& x) {
     Axes axes;
     for (int i = 0; i < y.rank; ++i) {

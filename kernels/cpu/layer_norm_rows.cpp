@@ -28,7 +28,7 @@ struct TwoSums {
 };
 
 /// Two sums over n elements: f(i, part, first, second) adds a vector's terms. Lanes collect at most
-/// 128 terms before they join the totals, so that long rows keep their precision.
+/// 128 terms before they are added to the totals, so that long rows stay precise.
 template <class F>
 HWY_INLINE TwoSums two_sums(std::int64_t n, const F& f) {
     const DF d;

@@ -5,8 +5,8 @@
 
 namespace kernels::cpu {
 
-/// Elements of a task: large enough that its bookkeeping vanishes, small enough to share out
-/// evenly. Fixed, so that sums do not depend on the threads.
+/// Elements of a task: large enough that its overhead vanishes, small enough to distribute evenly.
+/// Fixed, so that sums do not depend on the thread count.
 constexpr std::int64_t piece_size = 65536;
 
 /// Sizes of many tensors, seen as one run of elements. `size(i)` gives the length of the i-th.

@@ -61,8 +61,8 @@ void update_parts(std::span<const UpdateTensor> tensors, UpdateCounts* counts, c
     if (counts != nullptr) *counts = {nonzero, lost};
 }
 
-/// The Sums of each tensor: sums(i, first, n) of its pieces, added in their order, so that they do
-/// not depend on the threads.
+/// The Sums of each tensor: sums(i, first, n) of its pieces, added in order, so that they do not
+/// depend on the thread count.
 template <class F>
 std::vector<Sums> sums_by_tensor(std::span<const UpdateTensor> tensors, const F& sums) {
     struct Piece {

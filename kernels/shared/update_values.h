@@ -8,8 +8,8 @@
 /// The device scalars of an update, read: shared by the twins.
 namespace kernels {
 
-/// How a tensor's gradient becomes the optimizer's: g * factor * clip, and where it adapts
-/// (g + decay * p) * rate of that.
+/// Turns a tensor's gradient into the optimizer's: g * factor * clip, then (g + decay * p) * rate
+/// of that if it adapts.
 struct GradientValues {
     double factor = 1, clip = 1;
     double rate = 1, decay = 0;

@@ -77,7 +77,7 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
                                const PreviewProgress& progress = {});
 
 /// What a dropped file or folder is: the dataset.kind it holds, "settings" for a settings file,
-/// "run" for a run's folder, or "" if it is none of them. Looks at content, not only at names.
+/// "run" for a run's folder, or "" for anything else. Looks at content, not only at names.
 std::string recognise_path(const std::string& path);
 
 }  // namespace engine

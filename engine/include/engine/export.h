@@ -40,9 +40,9 @@ struct ExportOptions {
 /// "run-12.onnx", or the run's title in place of its number where that makes a file's name.
 std::string export_file_name(const RunSummary& run, const ExportInfo& format);
 
-/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is made).
-/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model without
-/// that form, Error(io).
+/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is created).
+/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model that
+/// cannot be exported to that format, Error(io).
 void export_run(const std::filesystem::path& folder, ExportFormat format,
                 const std::filesystem::path& file, const ExportOptions& options = {});
 

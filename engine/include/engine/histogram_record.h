@@ -36,7 +36,7 @@ struct LayerHistogram {
     ExponentHistogram values;
     ValueType type = ValueType::f32;
     /// Of gradients: f16 held more than 0.1 % of the layer's non-zero gradients in the last binade
-    /// above 0, so others became 0 before they could be counted.
+    /// above 0, so others became 0 before they were counted.
     bool flushed = false;
 
     bool operator==(const LayerHistogram&) const = default;
@@ -79,8 +79,8 @@ public:
     };
     /// Takes in what was published since; whether there was something. Throws Error(data).
     bool refresh();
-    /// What was there at the last refresh, by step; a shadow comes after its step's own sample.
-    /// Where a run computed a step again, the later sample stands.
+    /// The samples at the last refresh, by step; a shadow comes after its step's own sample. If a
+    /// run computed a step again, the later sample counts.
     std::span<const Sample> samples() const&;
     std::span<const Sample> samples() const&& = delete;  // of a reader that goes
     /// The sample whose step is nearest to this one, the earlier of two; nothing without samples.
@@ -90,8 +90,8 @@ public:
 
     /// Throws Error(value) for an index beyond the samples, and Error(data).
     HistogramSample read(std::size_t sample) const;
-    /// One layer and kind over samples [first, first + count): for drift. Samples that lack it are
-    /// empty histograms.
+    /// One layer and kind over samples [first, first + count), for drift. A sample without it gives
+    /// an empty histogram.
     std::vector<ExponentHistogram> read(std::string_view layer, HistogramKind kind,
                                         std::size_t first, std::size_t count) const;
 

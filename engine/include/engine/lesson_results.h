@@ -12,8 +12,8 @@
 
 namespace engine {
 
-/// What the runs of a lesson show to its expressions. X-rays and examinations of skips are computed
-/// when they are first asked for, on the calling thread, and kept.
+/// The runs of a lesson as seen by its expressions. X-rays and examinations of skips are computed
+/// on first use, on the calling thread, and kept.
 class MeasuredRuns final : public LessonMeasurements {
 public:
     /// The runner must outlive it.

@@ -38,14 +38,14 @@ inline bool is_known(const RunValue& value) {
     return !std::holds_alternative<std::monostate>(value);
 }
 
-/// The value of a field. What a preset stands for is resolved; a list is "64,32". Of a run of
-/// another program only the settings that both programs have are known.
+/// The value of a field. Presets are resolved; a list is "64,32". For a run of another program only
+/// the settings common to both programs are known.
 RunValue value_of(const RunSummary& run, const RunField& field);
 /// "0.05", "true"; empty for an unknown value.
 std::string to_string(const RunValue& value);
 
-/// Positions of the runs in the order of a field: numbers before texts, unknown values last in
-/// both directions, equal ones as they were.
+/// Positions of the runs sorted by a field: numbers before texts, unknown values last in both
+/// directions. Stable.
 std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunField& field,
                                   bool descending);
 

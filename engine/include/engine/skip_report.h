@@ -61,8 +61,8 @@ struct BadTensor {
     std::vector<std::int64_t> index;   ///< of the first non-finite value, in row-major order
     double value = 0;                  ///< inf, -inf or NaN
     std::vector<TensorGlance> inputs;  ///< what fed the operation, after its casts
-    /// Largest magnitude of the same tensor in the FP32 replay; of a gradient times the loss scale.
-    /// NaN: the replay has no such tensor.
+    /// Largest magnitude of the same tensor in the FP32 replay; for a gradient multiplied by the
+    /// loss scale. NaN: the replay has no such tensor.
     double largest_in_f32 = std::numeric_limits<double>::quiet_NaN();
 };
 
@@ -162,13 +162,13 @@ struct SkippedStep {
     std::optional<SkipReport> report{};  ///< if it was examined
 };
 
-/// A sample that is among those with the largest shares in several examined steps, or in more
-/// batches of skipped steps than chance explains.
+/// A sample that has one of the largest shares in several examined steps, or is in more batches of
+/// skipped steps than chance explains.
 struct RecurringSample {
     std::int64_t sample = 0;
     std::vector<std::int64_t> steps;
-    /// Samples of the data set that chance would bring into as many of the batches: below 0.01.
-    /// NaN: found by its shares.
+    /// Expected number of samples of the data set that are in this many of the batches by chance:
+    /// below 0.01. NaN: found by its shares.
     double chance = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -15,10 +15,10 @@ struct TwinOptions {
     bool skip_together = false;     ///< the reference skips the steps that the other one skips
 };
 
-/// Two sessions of the same settings in two precisions, in lockstep on one compute thread: the same
-/// initial weights, batches, augmentation and dropout masks. In each step the second one computes
-/// first; then the gradients of both are compared by layer, and kept in the second one's folder
-/// (TwinRecordReader). Give it to both in SessionOptions. Thread-safe.
+/// Two sessions of the same settings in two precisions, in lockstep on one compute thread, with the
+/// same initial weights, batches, augmentation and dropout masks. In each step the second session
+/// computes first; then the gradients of both are compared by layer, and the result is written to
+/// the second one's folder (TwinRecordReader). Pass it to both in SessionOptions. Thread-safe.
 class Twin {
 public:
     /// Which of the two a session is.
@@ -29,13 +29,13 @@ public:
     Twin(const Twin&) = delete;
     Twin& operator=(const Twin&) = delete;
 
-    /// At the end of the step, the other one takes the weights, masters, buffers, carried state and
-    /// optimizer state of the reference; its loss scale stays.
+    /// At the end of the step the second session takes over weights, masters, buffers, carried
+    /// state and optimizer state of the reference; its loss scale stays.
     void resync();
     void set_resync_every(std::int64_t steps);
     void set_skip_together(bool on);
 
-    class Coupling;  ///< what the sessions know of it
+    class Coupling;  ///< the sessions' interface
     Coupling& coupling() { return *coupling_; }
 
 private:
