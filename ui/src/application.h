@@ -13,7 +13,7 @@ class MainWindow;
 class View;
 class SettingsMemory;
 
-/// Times the turns of the event loop: stretches of work without a pause. With
+/// Measures the turns of the event loop, that is stretches of work without a pause. With
 /// HALFTONE_TURN_LOG=FILE it writes their distribution there at the end.
 class TurnLog {
 public:
@@ -36,8 +36,8 @@ public:
     ~Application() override;
 
     void openWindow();
-    /// The run store and the files on the command line: after the first paint, for they read the
-    /// disk.
+    /// Opens the run store and the files on the command line. Called after the first paint, since
+    /// it reads the disk.
     void openFirst();
     bool notify(QObject* receiver, QEvent* event) override;
 

@@ -19,8 +19,8 @@
 
 namespace ui {
 
-/// One run as the window sees it: its settings, what happened, and pyramids over the record's rows
-/// that were read so far. GUI thread.
+/// One run as the window shows it: its settings, its events, and pyramids over the rows read so
+/// far. GUI thread.
 class RunTrack {
 public:
     RunTrack(std::string run, engine::RunConfig config);
@@ -46,15 +46,15 @@ public:
     engine::StepRecordReader reader() const;
     /// Rows that are in the record, read or not.
     std::int64_t published() const { return source_ ? source_->size() : 0; }
-    /// Reads new rows, up to `limit` of them in all, until they are in or time is up. True if rows
-    /// remain.
+    /// Reads new rows, up to `limit` of them in all, until all are read or the deadline passes.
+    /// True if rows remain.
     bool catchUp(const QDeadlineTimer& deadline,
                  std::int64_t limit = std::numeric_limits<std::int64_t>::max());
     /// Why rows of the record could not be read, once; empty if all could.
     engine::Message takeProblem();
     std::int64_t rows() const { return rows_; }
-    /// Every row read so far, and later ones as they come. Kept from the first call on, which reads
-    /// what is there already: ask before the rows are many.
+    /// The pyramid of a figure. Created by the first call, which reads all earlier rows: call it
+    /// before there are many.
     const SeriesPyramid& series(Figure figure) const;
     /// Where its steps lie on x axes that do not count steps.
     const RowAxis& axis() const { return *axis_; }
@@ -120,15 +120,15 @@ private:
     mutable std::vector<double> scratch_;
 };
 
-/// A run's name on screen: its precision, of another program's run with that program's name in
-/// front, and its tag where that is not enough.
+/// A run's name on screen: its precision; for another program's run that program's name in front;
+/// and its tag if that is not unique.
 QString trackTitle(const RunTrack& track);
 /// The same without the tag.
 QString untaggedTitle(const RunTrack& track);
 
 using TrackList = std::vector<std::shared_ptr<RunTrack>>;
 
-/// The run that counters and the loss-scale panel speak of: the last one with a scaler, else the
+/// The run that counters and the loss-scale panel describe: the last one with a scaler, else the
 /// first.
 std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks);
 

@@ -28,8 +28,8 @@ signals:
     void noteChanged();
 };
 
-/// The instruments of a lesson, each in a card, one below the other or side by side. They follow
-/// the crosshair of the plots, else the selected step, else the newest one. GUI thread.
+/// The instruments of a lesson, each in a card, stacked or side by side. They follow the crosshair
+/// of the plots, else the selected step, else the newest one. GUI thread.
 class InstrumentPanel final : public QWidget {
     Q_OBJECT
 public:

@@ -32,8 +32,8 @@ public:
     void setText(const QString& text);
     void setNumber(double value);
     void setFormat(const engine::NumberFormat& format);
-    /// Flips one bit of what the format stores, 0 for the lowest: its value becomes the number, and
-    /// the format is selected.
+    /// Flips one bit of the stored number, 0 for the lowest. The resulting value becomes the
+    /// number, and the format is selected.
     void flip(const engine::NumberFormat& format, int bit);
     /// To the next larger (direction > 0) or smaller value of the selected format.
     void step(int direction);

@@ -24,8 +24,8 @@ struct DeviceLimits {
 };
 
 /// The settings being edited: every field by its path, as text, so that a new field needs no code
-/// here. The engine's parser reads and judges them; refused texts are kept so that they can be
-/// mended.
+/// here. The engine's parser reads and validates them; invalid texts are kept so that they can be
+/// corrected.
 class SettingsModel final : public QObject {
     Q_OBJECT
 public:
@@ -36,18 +36,18 @@ public:
     void set(const QString& path, const QString& text);
     /// Differs from its default.
     bool isChanged(const QString& path) const;
-    /// The text of a field in the default comparison; of the scaler's and the optimizer's own
-    /// fields, their value in the chosen preset and optimizer. Empty for a field that is left out.
+    /// The text of a field in the default comparison; for fields of the scaler and the optimizer,
+    /// their value in the chosen preset and optimizer. Empty for a field that is left out.
     QString defaultText(const QString& path) const;
     void reset(const QString& path) { set(path, defaultText(path)); }
-    /// The settings in force leave the field a part to play: a momentum belongs to SGD, a floor to
-    /// a dynamic scaler.
+    /// Whether the field has an effect with the present settings: a momentum belongs to SGD, a
+    /// floor to a dynamic scaler.
     bool applies(const QString& path) const;
     /// Replaces everything; `comparison` are the precisions to compare, unchanged if empty.
     void load(const engine::RunConfig& config, const QStringList& comparison = {},
               std::vector<engine::Message> notes = {});
     /// Reads a settings file. Throws engine::Error(io) if it cannot be read, (settings) with the
-    /// first refused field if it is not usable.
+    /// first invalid field if it is not usable.
     void loadFile(const QString& file);
     /// Throws engine::Error(io).
     void saveFile(const QString& file) const;

@@ -50,7 +50,7 @@ private:
     void dress();
     void followActor();
     void refreshButtons();
-    /// Hands the focus on from a button that closes: to Pause while something runs, else to
+    /// Moves the focus from a button that becomes disabled: to Pause while something runs, else to
     /// Compare.
     void keepFocus(const ButtonStates& next);
     void refreshCounters();

@@ -16,8 +16,8 @@ namespace ui {
 class ElidedLabel;
 class RunTrack;
 
-/// Of a run: loss, the test part's primary metric, throughput and peak memory, as the window writes
-/// them.
+/// Figures of a run: loss, the test part's primary metric, throughput and peak memory, formatted
+/// for the window.
 struct RunFigures {
     QString loss;
     QString metric;

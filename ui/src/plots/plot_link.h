@@ -8,8 +8,8 @@ namespace ui {
 
 class PlotOptions;
 
-/// What all plots and pages share: the visible steps, the crosshair, and the selected step, run and
-/// layer. GUI thread.
+/// State shared by all plots and pages: the visible steps, the crosshair, and the selected step,
+/// run and layer. GUI thread.
 class PlotLink final : public QObject {
     Q_OBJECT
 public:

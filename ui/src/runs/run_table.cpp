@@ -321,8 +321,8 @@ void RunTable::paintEvent(QPaintEvent* event) {
     if (model_->rowCount() == 0) paintEmpty(viewport(), *context_.theme, emptyText_);
 }
 
-/// The text of a group goes over all columns. Spans of the base class would cost a search through
-/// all of them for each row.
+/// Paints the text of a group over all columns. Spans of the base class would search through all
+/// spans for each row.
 void RunTable::drawRow(QPainter* painter, const QStyleOptionViewItem& option,
                        const QModelIndex& index) const {
     QTreeView::drawRow(painter, option, index);

@@ -18,8 +18,8 @@ struct EventText {
     QString meaning;
 };
 
-/// Words for an event of a run with these settings; an empty `what` for events that the list does
-/// not show (changes of state).
+/// The text for an event of a run with these settings. `what` is empty for events that the list
+/// does not show (changes of state).
 EventText describeEvent(const engine::Event& event, const engine::RunConfig& config);
 
 /// Words for the skips of consecutive steps, from `first` to `last`: one row in the list.

@@ -30,10 +30,10 @@ struct BitCheckProgress {
     std::atomic<bool> stop{false};
 };
 
-/// Trains both from the start in lockstep and compares the loss, loss scale and gradient norm of
-/// each step bit for bit, and the gradients of each layer value by value where the step was not
-/// skipped. Keeps nothing. Blocks until an end, or until `progress` says stop: not for the GUI
-/// thread. Throws nothing.
+/// Trains both from the start in lockstep. Compares the loss, loss scale and gradient norm of each
+/// step bit for bit, and the gradients of each layer value by value if the step was not skipped.
+/// Keeps nothing. Blocks until the end, or until `progress` returns stop: not for the GUI thread.
+/// Throws nothing.
 BitCheck checkBits(const engine::RunConfig& reference, const engine::RunConfig& other,
                    const BitCheckLimits& limits, BitCheckProgress& progress);
 

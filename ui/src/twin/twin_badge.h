@@ -12,9 +12,9 @@
 
 namespace ui {
 
-/// Whether a precision beside itself has the same bits, without which a twin would show the
-/// engine's own noise: says what the last check found, and checks on a click. Where the twin on
-/// show is such a pair, says what that shows. GUI thread.
+/// Whether two runs of one precision have the same bits; otherwise a twin would show the engine's
+/// own noise. Shows the result of the last check, and checks on a click. If the twin on screen is
+/// such a pair, shows its result. GUI thread.
 class TwinBadge final : public QToolButton {
     Q_OBJECT
 public:

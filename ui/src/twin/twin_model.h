@@ -45,8 +45,8 @@ public:
     bool skipped(std::int64_t i) const { return skipped_[static_cast<std::size_t>(i)] != 0; }
     /// Steps at whose end the state was copied over.
     const std::vector<std::int64_t>& resyncs() const { return resyncs_; }
-    /// Loss gaps by step of pairs of runs with the same settings and other seeds, which the history
-    /// has; read in the background.
+    /// Loss gaps by step of pairs of runs in the history with the same settings and other seeds;
+    /// read in the background.
     const std::vector<std::vector<double>>& siblingGaps() const { return siblings_; }
     /// Index of the step that is selected on all pages, or the newest.
     std::int64_t current() const;

@@ -10,7 +10,7 @@ namespace ui {
 
 class Theme;
 
-/// A dock that looks as the window's panels do: a head with title, a dim word and tools, and a body
+/// A dock in the style of the window's panels: a head with title, a dim word and tools, and a body
 /// with rounded corners. It can be hidden, moved and floated. Owns `body`.
 class Panel final : public QDockWidget {
     Q_OBJECT

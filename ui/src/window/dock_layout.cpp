@@ -70,8 +70,8 @@ void DockLayout::placeSides() {
     window_->resizeDocks(docks(panels_.right), panels_.rightHeights, Qt::Vertical);
 }
 
-/// Two rows of two, then columns of two at their right: a low window has no room for a third row,
-/// and a step stays at one column in plots above one another.
+/// Two rows of two, then columns of two to their right: a low window has no room for a third row,
+/// and a step keeps its column in plots above each other.
 void DockLayout::placePlots() {
     const QList<QDockWidget*> all = docks(panels_.plots);
     const auto rowAt = [&](qsizetype first) { return all.mid(first, 2); };
@@ -264,8 +264,8 @@ void DockLayout::keepLeftWidth() {
     if (first->isVisible() && !first->isFloating()) leftWidth_ = first->width();
 }
 
-/// Shows or hides the left column; to be called whenever a layout was restored, which may have been
-/// stored with a rail or without.
+/// Shows or hides the left column. Call it after restoring a layout, which may have been stored
+/// with or without a rail.
 void DockLayout::placeLeft() {
     const bool hidden = railed_ || columns_ == Columns::none;
     bool shown = false;
