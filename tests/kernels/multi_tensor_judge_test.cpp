@@ -169,8 +169,8 @@ TEST(Unscale, LeavesEveryBitWhenTheFactorIsOne) {
     EXPECT_EQ(found, 1);
 }
 
-/// Tensors of one list on the device; every second one begins in the middle of its memory, aligned
-/// for its elements alone.
+/// Tensors of one list on the device. Every second one starts in the middle of its memory, aligned
+/// only for its elements.
 class DeviceList {
 public:
     explicit DeviceList(const std::vector<Buffer>& host) {

@@ -46,9 +46,9 @@ struct RecurrentResults {
           dstate(p.dtype, p.states) {}
 };
 
-/// exp, tanh and the logistic function err by at most 4 units, or by as many of their argument's
-/// units through their slope (below 1/2 of it); a dozen roundings more. What is subtracted from 1
-/// is off by units of 1, so the slack has the size of the factors, not of the result.
+/// exp, tanh and the logistic function err by at most 4 units, or by as many units of their
+/// argument times their slope (below 1/2), plus a dozen roundings. A difference from 1 is off by
+/// units of 1, so the slack has the size of the factors, not of the result.
 inline void expect_recurrent(const RecurrentProblem& p, const RecurrentResults& r, bool with_more) {
     const double unit = p.dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
     const auto check = [&](const Buffer& got, std::int64_t i, double expected, double size) {

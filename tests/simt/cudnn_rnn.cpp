@@ -6,8 +6,8 @@
 #include "simt/queue.h"
 #include "simt/recurrent_executor.h"
 
-// The recurrent networks of the simulated device's cuDNN. Where NVIDIA's would refuse or go wrong
-// silently, it throws.
+// The recurrent networks of the simulated device's cuDNN. Throws where NVIDIA's would fail or
+// silently go wrong.
 namespace kernels::cuda::rnn {
 
 namespace {

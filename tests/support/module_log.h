@@ -10,8 +10,8 @@
 
 namespace engine {
 
-/// Modules in which ops run, each entry differing from the one before: of forward, recomputed and
-/// backward ops apart.
+/// Logs the modules in which ops run, without consecutive repetitions; forward, recomputed and
+/// backward ops separately.
 class ModuleLog final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {

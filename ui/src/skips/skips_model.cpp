@@ -34,7 +34,7 @@ SkipsModel::SkipsModel(const Context& context, QObject* parent)
                 readList();
             });
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::refresh);
-    // Connected before a new experiment starts, so that its first step is watched too.
+    // tracksChanged precedes the start of a new experiment, so its first step is watched too.
     connect(context_.feed, &EventFeed::tracksChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::stateChanged, this, &SkipsModel::updateWatch);
     connect(context_.feed, &EventFeed::figuresDue, this, &SkipsModel::refresh);
