@@ -5,7 +5,7 @@
 
 namespace kernels::test {
 
-/// One layer norm: its shape, its types, its operands, and what plain loops in f64 make of them.
+/// One layer norm: its shape, its types, its operands, and the results of plain loops in f64.
 struct LayerNormProblem {
     LayerNormProblem(DType x_type, DType y_type, const LayerNormShape& shape_, bool affine_,
                      double mean = 0.5, double deviation = 2)

@@ -7,7 +7,7 @@ namespace kernels::test {
 
 inline double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// One step of a cell: its operands, and what plain formulas in f64 make of them.
+/// One step of a cell: its operands, and the results of plain formulas in f64.
 struct RecurrentProblem {
     RecurrentProblem(RecurrentCell cell, DType dtype_, std::int64_t rows, std::int64_t hidden)
         : shape{cell, rows, hidden},

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-/// What one device's libraries hold, and the books that it stands in.
+/// The scratch of one device's libraries, and the accounts that it is part of.
 struct Scratch {
     std::int64_t bytes = 0;
     std::vector<std::weak_ptr<MemoryBooks>> books;

@@ -122,7 +122,7 @@ public:
     ~Block();
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
-    /// Moves it to another page of its books.
+    /// Accounts the block under another use.
     void rebook(MemoryUse use) noexcept;
     void* data() const noexcept { return data_; }
     std::size_t bytes() const noexcept { return bytes_; }

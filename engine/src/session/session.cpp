@@ -78,7 +78,7 @@ struct Session::Impl final : Turn {
             events.emplace_back(RunWarning{loop.run(), error.message()});
         }
         const std::lock_guard lock(mutex);
-        // Whoever drains the start of the run asks for its record next.
+        // The receiver of RunStarted asks for the record next.
         if (std::holds_alternative<RunStarted>(event)) {
             run = loop.run();
             reader = loop.record();

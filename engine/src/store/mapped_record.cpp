@@ -23,7 +23,7 @@ public:
 
     std::int64_t published() override {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header_.data());
-        std::int64_t before = known_;  // read first: whoever stored it had seen that many published
+        std::int64_t before = known_;  // read first: it was stored after that many were published
         const MappedAccess access(header_);
         const std::int64_t now = __atomic_load_n(&h->published, __ATOMIC_ACQUIRE);
         if (now == before) return now;

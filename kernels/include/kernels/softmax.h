@@ -9,7 +9,7 @@ namespace kernels {
 enum class SoftmaxForm {
     plain,
     log,     ///< y[r,c] = x[r,c] - max_r - log(sum)
-    masked,  ///< a row of -inf only, which a mask has left nothing of, becomes 0 instead of NaN
+    masked,  ///< a fully masked (all -inf) row yields 0, not NaN
 };
 
 /// Row-wise softmax of x (rows, cols) dense: y[r,c] = exp(x[r,c] - max_r) / sum_c exp(x[r,c] -
