@@ -63,7 +63,7 @@ inline void bind(memory& where, const void* data) {
 /// Scratchpads are ours, so that shapes that run one after the other share one.
 dnnl::primitive_attr user_scratchpad();
 
-/// Runs a primitive on the calling thread's stream, with our scratchpad if it wants one.
+/// Runs a primitive on the calling thread's stream, with our scratchpad if it needs one.
 void run(dnnl::primitive& primitive, Arguments& arguments);
 
 /// While it lives, limits the threads to what this many multiply-adds are worth. oneDNN uses all

@@ -134,7 +134,7 @@ void require_aligned(std::initializer_list<const void*> operands) {
         require(reinterpret_cast<std::uintptr_t>(data) % 16 == 0, "an operand is not aligned");
 }
 
-/// What all three passes are told, checked.
+/// The arguments of all three passes, checked.
 simt::RecurrentJob job_of(Network network, const std::int32_t* lengths, Sequence x, Sequence y,
                           Tensor h, Tensor c, std::size_t bytes, void* workspace,
                           std::size_t workspace_bytes) {

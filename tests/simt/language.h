@@ -67,7 +67,7 @@ int lane();
 /// Bits of the lanes that gave true.
 unsigned ballot(unsigned mask, bool predicate);
 
-/// An atomic operation, for who judges accesses.
+/// An atomic operation, for the race detector.
 void note_atomic(const void* at, std::size_t bytes);
 #define HALFTONE_SIMT_UNWATCHED __attribute__((no_sanitize("thread")))
 

@@ -226,7 +226,7 @@ void end_launch(const char* kernel) {
 
 namespace {
 
-/// One access, of which only the findings are told out of line.
+/// One access; findings are reported out of line.
 template <AccessKind access>
 class Access {
 public:

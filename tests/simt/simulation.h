@@ -45,7 +45,7 @@ struct Fault {
     int after = -1;
 };
 
-/// Allocations that a test wants refused.
+/// Allocations that a test lets fail.
 struct Refusals {
     int after = 0, times = 0;
     /// Whether the one that is asked for now is among them.
@@ -71,7 +71,7 @@ struct Simulation {
     Refusals refusals, pinned_refusals;
     std::map<int, std::int64_t> choices;  // calls of cudaSetDevice, by device
     bool lost = false;
-    std::string lost_to;          // what was found while nobody could be told
+    std::string lost_to;          // found where no exception could be thrown
     bool finding_untold = false;  // by any call since
 };
 

@@ -65,7 +65,7 @@ struct DatasetPreview {
     std::shared_ptr<const Schema> schema;  ///< of its samples, for parameter_count()
 };
 
-/// What a preview is told while it is made. Both may be empty.
+/// Progress callback and stop token of a preview. Both may be empty.
 struct PreviewProgress {
     std::function<void(std::int64_t done, std::int64_t total)> read{};  ///< files, on its thread
     std::stop_token stop{};

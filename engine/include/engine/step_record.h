@@ -23,7 +23,7 @@ struct StepRecord {
     std::int64_t samples;       ///< seen so far
     std::int64_t updates;       ///< applied so far; step - updates were skipped
     double elapsed_s;           ///< this run's own training time so far
-    std::int64_t memory_bytes;  ///< in use at the end of the step, all books
+    std::int64_t memory_bytes;  ///< in use at the end of the step, over all uses
     std::int64_t peak_bytes;    ///< highest so far
     float loss;                 ///< mean over the batch, unscaled
     float accuracy;             ///< of this batch, training mode; NaN in regression
@@ -162,7 +162,7 @@ public:
     /// Throws Error(data) if another program removed, replaced, overwrote or truncated the file
     /// since it was opened. Reading rows only detects damage of the rows read.
     void check() const;
-    /// The same record without the rows from `rows` on, as it was when it had so many.
+    /// The same record without the rows from `rows` on, as it was at that length.
     StepRecordReader up_to(std::int64_t rows) const;
     /// Throws Error(value) for rows that are not published, and Error(data) if the file was
     /// truncated meanwhile. A field that a file of an earlier version lacks reads as NaN or 0.

@@ -97,7 +97,7 @@ struct TwinLayer {
 class TwinDigest {
 public:
     static constexpr float limit = 0.1F;        ///< an error above it counts as apart
-    static constexpr std::int64_t lasting = 5;  ///< after so many steps in a row
+    static constexpr std::int64_t lasting = 5;  ///< after this many steps in a row
 
     explicit TwinDigest(const std::vector<std::string>& layers);
     void add(const TwinRow& row);

@@ -172,7 +172,7 @@ Tensor multiplied(const Labelled& a, const Labelled& b, const Roles& roles) {
     return product(reshape(left, {batch, m, k}), false, reshape(right, {batch, k, n}), false);
 }
 
-/// The product of a and b, summed over what they share and nobody wants.
+/// The product of a and b, summed over common labels that neither the result nor others need.
 Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
     // A dimension of size 1 broadcasts: as if it were not there.
     for (const int label : Labels(a.labels)) {

@@ -109,7 +109,7 @@ private:
     struct Record {
         Stage stage = Stage::ready;
         std::vector<Tensor> found_inf;               // one a device and check, 0-d f32
-        DeviceRecord<kernels::Judgement> judgement;  // undefined: not judged
+        DeviceRecord<kernels::Judgement> judgement;  // undefined: not checked
     };
 
     void create_state(const Device& device);

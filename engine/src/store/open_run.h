@@ -10,7 +10,7 @@ namespace engine {
 /// A run that this process trains: its lock, and what its folder has and the index lacks.
 class OpenRun {
 public:
-    /// `run` was written to its folder, with so many events.
+    /// `run` was written to its folder, with this many events.
     OpenRun(FileLock lock, RunSummary run, Moment made, std::int64_t events = 0)
         : lock_(std::move(lock)),
           summary_(std::move(run)),

@@ -254,7 +254,7 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
 
 namespace {
 
-/// For what is said about arguments alone.
+/// Only for error messages about arguments.
 const OpInfo interpolate_info{"interpolate", CastPolicy::none, "interpolate(x)", 2,
                               "A front over the upsample ops, each of which has its entry."};
 

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What the record tells of a step, for any scale of it.
+/// One step of the record, with the scales at which it overflows or loses gradients.
 struct RecordedStep {
     double scale;       ///< the one used
     double ceiling;     ///< StepRecord::scale_ceiling; NaN: unknown

@@ -43,7 +43,7 @@ private:
     ExponentAxis axis() const;
     int rulersTop() const;
     QRectF ruler(std::size_t index) const;
-    /// Top of a column that holds so many of the values.
+    /// Top of a column for this count of values.
     double y(double count) const;
     /// Where the bulk of the values lies before any scaling, as an exponent.
     double anchor() const;
