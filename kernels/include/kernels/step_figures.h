@@ -76,7 +76,7 @@ struct StepSources {
     const std::int32_t* growth_tracker = nullptr;
     RefusalNote* refusal = nullptr;  ///< the device's; left at 0 for the next step
 };
-/// Moves the refusal and copies each other given field into *figures.
+/// Moves the deferred device error, and copies the other given fields, into *figures.
 using GatherStep = void(StepFigures* figures, const StepSources& sources, Stream stream);
 HALFTONE_KERNEL(GatherStep, gather_step);
 
