@@ -156,9 +156,8 @@ struct RunDone {
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
                            CheckpointSaved, StepExamined, RunWarning, RunFailed, RunDone>;
 
-/// The object of `--json` (interfaces.md, section 3), one line without a newline; non-finite
-/// numbers as "nan", "inf", "-inf". RunResumed, CheckpointSaved, StepExamined, StateChanged and ScaleChanged are
-/// additions to that page.
+/// The object of `--json` (interfaces.md, section 3; its fields: events.md), one line without a
+/// newline; non-finite numbers as "nan", "inf", "-inf".
 std::string to_json_line(const Event& event);
 /// `metrics`: RunStarted::step_metrics, whose keys name the columns.
 std::string to_json_line(const std::string& run, const StepRecord& step,

@@ -5,7 +5,6 @@
 #include "engine/error.h"
 #include "kernels/elementwise.h"
 #include "shape/sum.h"
-#include "shape/sum.h"
 
 namespace engine {
 namespace {

@@ -15,8 +15,8 @@ namespace engine {
 /// call waits for the disk, and what is published survives the death of the process.
 class StepRecordWriter {
 public:
-    /// Creates the record in a run's folder, which has none, with the first `metrics` of the columns
-    /// metric_1, metric_2, ... Throws Error(io).
+    /// Creates the record in a run's folder, which has none, with the first `metrics` of the
+    /// columns metric_1, metric_2, ... Throws Error(io).
     static StepRecordWriter create(const std::filesystem::path& run_folder,
                                    std::size_t metrics = 0);
 

@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "core/refusals.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "index/embedding.h"
 #include "index/gather.h"
 #include "index/index_put.h"
@@ -26,6 +25,7 @@
 #include "reduce/softmax.h"
 #include "shape/sum.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 // Values that an op refuses: at once on the CPU; on a GPU by the read that waits, and the same
 // words in both places.

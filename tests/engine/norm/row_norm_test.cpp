@@ -7,7 +7,6 @@
 #include "core/layout.h"
 #include "core/wide.h"
 #include "engine/error.h"
-#include "support/here.h"
 #include "gradcheck.h"
 #include "norm/batch_norm.h"
 #include "norm/group_norm.h"
@@ -17,6 +16,7 @@
 #include "pointwise/unary.h"
 #include "reduce/reduce.h"
 #include "shape/view.h"
+#include "support/here.h"
 
 namespace engine {
 namespace {
