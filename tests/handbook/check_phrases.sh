@@ -49,8 +49,8 @@ dress => applyStyle
 Judgement|judgement|judge_gradients|multi_tensor_judge|MultiTensorJudge => GradientStatistics, gradient_statistics, ...gradient_check
 \w*[Rr]efusals?(?!_test)\w* => DeferredError, ValueRule, SettingErrors, error_text
 refused_value_bits => deferred_value_bits
-MemoryBooks|BooksScope|books_?|rebook|book_library_scratch => MemoryAccounting, AccountingScope, accounting, account_as
-heard|LentValues => recorder, StepValues
+MemoryBooks|BooksScope|books_|books(?=->|[.(]\w)|rebook|book_library_scratch => MemoryAccounting, AccountingScope, accounting, account_as
+heard(?=\()|LentValues => recorder, StepValues
 END
 }
 

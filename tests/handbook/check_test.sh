@@ -119,6 +119,7 @@ done
 expect_refused check_phrases.sh 'cast.h:5: "for want of"' "$header" $'    // It ends for want\n    // of memory.'
 expect_refused check_phrases.sh 'rules.py:2: "in the making"' tests/peer/rules.py $'# a batch in\n# the making'
 expect_refused check_phrases.sh 'cast.h:5: number_beside: the name is now scalar_like' "$header" 'Tensor t = number_beside(x);'
+expect_refused check_phrases.sh 'cast.h:5: may_take: the name is now can_steal' "$header" 'if (may_take(x)) return;'
 for line in 'By the way, as given, told apart, seen and heard; lent from a book.' 'It makes sense of what is there.' 'no value is refused' 'the handbook keeps books of rules'; do
     make_tree
     echo "// $line" >> "$tree/$header"
